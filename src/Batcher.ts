@@ -1,0 +1,82 @@
+import { Deferred, Effect, type Scope } from "effect"
+import { Data } from "effect"
+
+/** The queue in front of a batch is full: the caller should say so at once rather than wait. */
+export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly queue: string }> {}
+
+/** Gathers single questions into batches. */
+export interface Batcher<A, B, E> {
+  /** Asks one question; fails with `QueueFull`, and asks nothing, when `queueMax` are waiting. */
+  readonly submit: (question: A) => Effect.Effect<B, E | QueueFull>
+}
+
+interface Waiting<A, B, E> {
+  readonly question: A
+  readonly answer: Deferred.Deferred<B, E>
+}
+
+/**
+ * Natural batching: a question is sent at once when fewer than `inFlightMax` batches are on their way; else it waits
+ * and goes with all others that wait, at most `batchMax` together. No timer, so an idle system adds no delay, and
+ * the busier it is the larger the batches grow.
+ *
+ * `run` answers a batch in its order, one answer each, or fails it as a whole. A caller that is interrupted stops waiting; its
+ * question is asked all the same. When the scope closes, callers that still wait are interrupted.
+ */
+export const make = <A, B, E, R>(options: {
+  readonly name: string
+  readonly run: (batch: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
+  readonly batchMax: number
+  readonly queueMax: number
+  readonly inFlightMax: number
+}): Effect.Effect<Batcher<A, B, E>, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const context = yield* Effect.context<R>()
+    let waiting: Array<Waiting<A, B, E>> = []
+    let inFlight = 0
+
+    const runBatch = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
+      options
+        .run(batch.map(({ question }) => question))
+        .pipe(
+          Effect.provide(context),
+          Effect.matchCause({
+            onFailure: (cause) =>
+              batch.forEach(({ answer }) => Deferred.unsafeDone(answer, Effect.failCause(cause))),
+            onSuccess: (answers) =>
+              batch.forEach(({ answer }, index) => Deferred.unsafeDone(answer, Effect.succeed(answers[index]!)))
+          })
+        )
+
+    const drain: Effect.Effect<void> = Effect.suspend(() => {
+      if (waiting.length === 0) {
+        inFlight--
+        return Effect.void
+      }
+      const batch = waiting.slice(0, options.batchMax)
+      waiting = waiting.slice(options.batchMax)
+      return Effect.zipRight(
+        Effect.onInterrupt(runBatch(batch), () =>
+          Effect.forEach(batch, ({ answer }) => Deferred.interrupt(answer))
+        ),
+        drain
+      )
+    })
+
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => Effect.forEach(waiting, ({ answer }) => Deferred.interrupt(answer)))
+    )
+
+    return {
+      submit: (question) =>
+        Effect.suspend((): Effect.Effect<B, E | QueueFull> => {
+          if (waiting.length >= options.queueMax) return new QueueFull({ queue: options.name })
+          const answer = Deferred.unsafeMake<B, E>(undefined as never)
+          waiting.push({ question, answer })
+          if (inFlight >= options.inFlightMax) return Deferred.await(answer)
+          inFlight++
+          return Effect.zipRight(Effect.forkIn(drain, scope), Deferred.await(answer))
+        })
+    }
+  })

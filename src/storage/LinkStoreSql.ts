@@ -1,0 +1,109 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import type { Link } from "../Link.ts"
+import { type Deletion, LinkStore } from "./LinkStore.ts"
+import { asStorageError } from "./SqlTransaction.ts"
+
+/** BIGINT comes as a string from `pg` and as a number from libSQL; BOOLEAN as 0 or 1 from SQLite. */
+interface LinkRow {
+  readonly key: string
+  readonly url: string
+  readonly custom: boolean | number
+  readonly created_at: string | number
+  readonly updated_at: string | number
+  readonly expires_at: string | number | null
+  readonly deleted_at: string | number | null
+}
+
+const linkOf = (row: LinkRow): Link => ({
+  key: row.key,
+  url: row.url,
+  custom: Boolean(row.custom),
+  createdAt: Number(row.created_at),
+  updatedAt: Number(row.updated_at),
+  expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+  deletedAt: row.deleted_at === null ? null : Number(row.deleted_at)
+})
+
+/**
+ * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size. Batches are written in
+ * the order of their keys, so that two that overlap wait for each other and never deadlock.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const byKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) =>
+    rows.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+
+  const keysIn = (keys: ReadonlyArray<string>) =>
+    sql.onDialectOrElse({
+      orElse: () => sql`key IN (SELECT value FROM json_each(${JSON.stringify(keys)}))`,
+      pg: () => sql`key = ANY(${keys}::text[])`
+    })
+
+  const insertRows = (links: ReadonlyArray<Link>) =>
+    sql.onDialectOrElse({
+      orElse: () => sql<{ key: string }>`
+        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at)
+        SELECT value ->> 'key', value ->> 'url', value ->> 'custom', value ->> 'createdAt',
+               value ->> 'updatedAt', value ->> 'expiresAt', value ->> 'deletedAt'
+        FROM json_each(${JSON.stringify(links)}) WHERE true
+        ON CONFLICT (key) DO NOTHING RETURNING key`,
+      pg: () => sql<{ key: string }>`
+        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at)
+        SELECT * FROM unnest(
+          ${links.map((link) => link.key)}::text[], ${links.map((link) => link.url)}::text[],
+          ${links.map((link) => link.custom)}::boolean[], ${links.map((link) => link.createdAt)}::bigint[],
+          ${links.map((link) => link.updatedAt)}::bigint[], ${links.map((link) => link.expiresAt)}::bigint[],
+          ${links.map((link) => link.deletedAt)}::bigint[])
+        ON CONFLICT (key) DO NOTHING RETURNING key`
+    })
+
+  const deleteRows = (deletions: ReadonlyArray<Deletion>) =>
+    sql.onDialectOrElse({
+      orElse: () => sql<{ key: string }>`
+        UPDATE links SET deleted_at = d.value ->> 'at', updated_at = d.value ->> 'at'
+        FROM json_each(${JSON.stringify(deletions)}) AS d
+        WHERE links.key = d.value ->> 'key' AND links.deleted_at IS NULL RETURNING links.key`,
+      pg: () => sql<{ key: string }>`
+        WITH d AS (
+          SELECT * FROM unnest(${deletions.map((deletion) => deletion.key)}::text[],
+                               ${deletions.map((deletion) => deletion.at)}::bigint[]) AS d (key, at)
+        ), locked AS (
+          SELECT links.key FROM links JOIN d ON d.key = links.key ORDER BY links.key FOR UPDATE OF links
+        )
+        UPDATE links SET deleted_at = d.at, updated_at = d.at
+        FROM d JOIN locked ON locked.key = d.key
+        WHERE links.key = d.key AND links.deleted_at IS NULL RETURNING links.key`
+    })
+
+  /** Answers `true` to the first question about each key that the statement returned, `false` to the others. */
+  const firstOfEach = (
+    questions: ReadonlyArray<{ readonly key: string }>,
+    done: ReadonlyArray<{ key: string }>
+  ) => {
+    const open = new Set(done.map((row) => row.key))
+    return questions.map(({ key }) => open.delete(key))
+  }
+
+  return LinkStore.of({
+    insertMany: Effect.fn("LinkStore.insertMany")(function* (links) {
+      return firstOfEach(links, yield* insertRows(byKey(links)))
+    }, asStorageError("LinkStore.insertMany")),
+    findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
+      const rows = yield* sql<LinkRow>`SELECT * FROM links WHERE ${keysIn(keys)}`
+      const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
+      return keys.map((key) => links.get(key) ?? null)
+    }, asStorageError("LinkStore.findMany")),
+    deleteMany: Effect.fn("LinkStore.deleteMany")(function* (deletions) {
+      return firstOfEach(deletions, yield* deleteRows(deletions))
+    }, asStorageError("LinkStore.deleteMany")),
+    takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
+      const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(keys)}`
+      return new Set(rows.map((row) => row.key))
+    }, asStorageError("LinkStore.takenAmong"))
+  })
+})
+
+/** `LinkStore` over whatever database the SQL client speaks to. The schema must be migrated. */
+export const layer: Layer.Layer<LinkStore, never, SqlClient.SqlClient> = Layer.effect(LinkStore, make)
