@@ -1,5 +1,4 @@
-import { Deferred, Effect, type Scope } from "effect"
-import { Data } from "effect"
+import { Data, Deferred, Effect, FiberId, type Scope } from "effect"
 
 /** The queue in front of a batch is full: the caller should say so at once rather than wait. */
 export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly queue: string }> {}
@@ -37,17 +36,15 @@ export const make = <A, B, E, R>(options: {
     let inFlight = 0
 
     const runBatch = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
-      options
-        .run(batch.map(({ question }) => question))
-        .pipe(
-          Effect.provide(context),
-          Effect.matchCause({
-            onFailure: (cause) =>
-              batch.forEach(({ answer }) => Deferred.unsafeDone(answer, Effect.failCause(cause))),
-            onSuccess: (answers) =>
-              batch.forEach(({ answer }, index) => Deferred.unsafeDone(answer, Effect.succeed(answers[index]!)))
-          })
-        )
+      options.run(batch.map(({ question }) => question)).pipe(
+        Effect.provide(context),
+        Effect.matchCause({
+          onFailure: (cause) =>
+            batch.forEach(({ answer }) => Deferred.unsafeDone(answer, Effect.failCause(cause))),
+          onSuccess: (answers) =>
+            batch.forEach(({ answer }, index) => Deferred.unsafeDone(answer, Effect.succeed(answers[index]!)))
+        })
+      )
 
     const drain: Effect.Effect<void> = Effect.suspend(() => {
       if (waiting.length === 0) {
@@ -70,13 +67,16 @@ export const make = <A, B, E, R>(options: {
 
     return {
       submit: (question) =>
-        Effect.suspend((): Effect.Effect<B, E | QueueFull> => {
+        Effect.uninterruptibleMask((restore): Effect.Effect<B, E | QueueFull> => {
           if (waiting.length >= options.queueMax) return new QueueFull({ queue: options.name })
-          const answer = Deferred.unsafeMake<B, E>(undefined as never)
+          const answer = Deferred.unsafeMake<B, E>(FiberId.none)
           waiting.push({ question, answer })
-          if (inFlight >= options.inFlightMax) return Deferred.await(answer)
+          if (inFlight >= options.inFlightMax) return restore(Deferred.await(answer))
           inFlight++
-          return Effect.zipRight(Effect.forkIn(drain, scope), Deferred.await(answer))
+          return Effect.zipRight(
+            Effect.forkIn(Effect.interruptible(drain), scope),
+            restore(Deferred.await(answer))
+          )
         })
     }
   })

@@ -1,12 +1,16 @@
+import { Schema } from "effect"
+
 /**
  * Short keys side by side in one byte array: key i stands at `bytes[i * width]`, in ASCII, padded on the right
  * with zero bytes where it is shorter than `width`. A million keys of seven characters take seven megabytes.
  */
-export interface PackedKeys {
-  /** Bytes a key: the length of the longest one. */
-  readonly width: number
-  readonly bytes: Uint8Array
-}
+export const PackedKeys = Schema.Struct({
+  /** Bytes a key: the length of the longest one, at least 1. */
+  width: Schema.Int,
+  bytes: Schema.Uint8ArrayFromSelf
+})
+/** See {@link PackedKeys}. */
+export type PackedKeys = typeof PackedKeys.Type
 
 /** No keys. */
 export const empty: PackedKeys = { width: 1, bytes: new Uint8Array(0) }

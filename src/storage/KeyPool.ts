@@ -32,7 +32,10 @@ export class KeyPool extends Context.Tag("linkmint/KeyPool")<
     /** Makes earlier epochs stale in the pool too. */
     readonly claim: (claim: PoolClaim) => Effect.Effect<void, StorageError | Fenced>
     /** Adds a batch, which may be one that an earlier epoch recorded. */
-    readonly push: (claim: PoolClaim, batch: Omit<BatchRecord, "shard">) => Effect.Effect<Pushed, StorageError | Fenced>
+    readonly push: (
+      claim: PoolClaim,
+      batch: Omit<BatchRecord, "shard">
+    ) => Effect.Effect<Pushed, StorageError | Fenced>
     /** Takes up to `count` keys. */
     readonly lease: (shard: number, count: number) => Effect.Effect<PackedKeys, StorageError>
     /** Puts leased keys back that were not used. */

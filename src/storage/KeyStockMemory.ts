@@ -5,12 +5,13 @@ import { Fenced } from "./StorageError.ts"
 
 const byAge = (a: BatchRecord, b: BatchRecord) => a.epoch - b.epoch || a.sequence - b.sequence
 
+const idOf = ({ epoch, sequence, shard }: BatchId) => `${shard}/${epoch}/${sequence}`
+
 /** `KeyStock` in this process's memory: the reference that other backends are compared with. */
 export const make = Effect.sync(() => {
   const epochs = new Map<number, number>()
   const stock = new Set<string>()
   const batches = new Map<string, BatchRecord>()
-  const idOf = ({ epoch, sequence, shard }: BatchId) => `${shard}/${epoch}/${sequence}`
 
   const fenced = <A>({ epoch, shard }: PoolClaim, body: () => A): Effect.Effect<A, Fenced> =>
     Effect.suspend(() => (epochs.get(shard) === epoch ? Effect.sync(body) : new Fenced({ shard, epoch })))

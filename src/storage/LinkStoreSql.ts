@@ -25,15 +25,24 @@ const linkOf = (row: LinkRow): Link => ({
   deletedAt: row.deleted_at === null ? null : Number(row.deleted_at)
 })
 
+const byKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) =>
+  rows.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+
+/** Answers `true` to the first question about each key that the statement returned, `false` to the others. */
+const firstOfEach = (
+  questions: ReadonlyArray<{ readonly key: string }>,
+  done: ReadonlyArray<{ key: string }>
+) => {
+  const open = new Set(done.map((row) => row.key))
+  return questions.map(({ key }) => open.delete(key))
+}
+
 /**
  * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size. Batches are written in
  * the order of their keys, so that two that overlap wait for each other and never deadlock.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-
-  const byKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) =>
-    rows.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 
   const keysIn = (keys: ReadonlyArray<string>) =>
     sql.onDialectOrElse({
@@ -76,15 +85,6 @@ export const make = Effect.gen(function* () {
         FROM d JOIN locked ON locked.key = d.key
         WHERE links.key = d.key AND links.deleted_at IS NULL RETURNING links.key`
     })
-
-  /** Answers `true` to the first question about each key that the statement returned, `false` to the others. */
-  const firstOfEach = (
-    questions: ReadonlyArray<{ readonly key: string }>,
-    done: ReadonlyArray<{ key: string }>
-  ) => {
-    const open = new Set(done.map((row) => row.key))
-    return questions.map(({ key }) => open.delete(key))
-  }
 
   return LinkStore.of({
     insertMany: Effect.fn("LinkStore.insertMany")(function* (links) {

@@ -1,0 +1,42 @@
+import { Deferred, Effect, FiberId, type Scope } from "effect"
+
+/** An effect of which at most one run is under way at a time. */
+export interface SingleFlight<A, E> {
+  /** Starts a run unless one is under way, and waits for it. Being interrupted stops the waiting, not the run. */
+  readonly join: Effect.Effect<A, E>
+  /** Starts a run unless one is under way, and does not wait. */
+  readonly start: Effect.Effect<void>
+  /** Whether a run is under way. */
+  readonly isRunning: () => boolean
+}
+
+/** Runs belong to the scope: when it closes, they are interrupted, and so are those who wait for them. */
+export const make = <A, E, R>(
+  run: Effect.Effect<A, E, R>
+): Effect.Effect<SingleFlight<A, E>, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const context = yield* Effect.context<R>()
+    let current: Deferred.Deferred<A, E> | undefined
+
+    const started = Effect.suspend(() => {
+      if (current !== undefined) return Effect.succeed(current)
+      const done = Deferred.unsafeMake<A, E>(FiberId.none)
+      current = done
+      const finish = Effect.onExit(Effect.provide(run, context), (exit) =>
+        Effect.sync(() => {
+          current = undefined
+          Deferred.unsafeDone(done, exit)
+        })
+      )
+      return Effect.as(Effect.forkIn(Effect.interruptible(finish), scope), done)
+    })
+
+    return {
+      join: Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(started, (done) => restore(Deferred.await(done)))
+      ),
+      start: Effect.uninterruptible(Effect.asVoid(started)),
+      isRunning: () => current !== undefined
+    }
+  })

@@ -1,0 +1,56 @@
+import { Entity } from "@effect/cluster"
+import { Duration, Effect } from "effect"
+import { KeyMinter } from "../KeyMinter.ts"
+import { lengthMax } from "../KeySpace.ts"
+import { concat, type PackedKeys } from "../PackedKeys.ts"
+import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
+import { KeyRange, RangeExhausted } from "./KeyRange.ts"
+import { fromFailure } from "./Unavailable.ts"
+
+/**
+ * The behaviour of `KeyRange`. Its only state is which key length it found not yet used up: a cache of the store.
+ *
+ * When a length ends, the next one is opened by the same request, by this range alone, without telling anyone.
+ */
+export const KeyRangeLive = KeyRange.toLayer(
+  Effect.gen(function* () {
+    const store = yield* KeyRangeStore
+    const minter = yield* KeyMinter
+    const range = Number((yield* Entity.CurrentAddress).entityId)
+    let length = minter.space.length
+
+    const mint = Effect.fn("KeyRange.mint")(function* (wanted: number) {
+      const parts: Array<PackedKeys> = []
+      for (let left = wanted; left > 0;) {
+        const size = minter.spanOf(length, range)
+        const block = yield* store.advance({ length, range }, { count: left, size })
+        if (block.count > 0) parts.push(minter.mint(length, range, block.first, block.count))
+        left -= block.count
+        if (left > 0 && length === lengthMax) break
+        if (left > 0) length++
+      }
+      return parts.length === 0 ? yield* new RangeExhausted({ range }) : concat(...parts)
+    })
+
+    const status = Effect.map(store.watermarks, (watermarks) =>
+      watermarks
+        .filter((mark) => mark.range === range)
+        .map(({ length, next }) => ({
+          length,
+          minted: next,
+          remaining: minter.spanOf(length, range) - next
+        }))
+    )
+
+    return KeyRange.of({
+      Mint: ({ payload }) => Effect.catchTag(mint(payload.count), "StorageError", fromFailure),
+      Status: () => Effect.mapError(status, fromFailure)
+    })
+  }),
+  {
+    // One mint at a time: two would only wait for each other on the range's row.
+    concurrency: 1,
+    mailboxCapacity: 256,
+    maxIdleTime: Duration.minutes(10)
+  }
+)

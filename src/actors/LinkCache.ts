@@ -1,0 +1,138 @@
+import { Clock, Deferred, Effect, Exit, FiberId, type Scope } from "effect"
+import { LRUCache } from "lru-cache"
+import type { Link } from "../Link.ts"
+
+/** A cached answer: the row, or that there was none. */
+interface Entry {
+  readonly link: Link | null
+  /** Milliseconds since the Unix epoch; an entry is not used from then on. */
+  readonly until: number
+}
+
+/** The writes of one key that are under way. */
+interface Writes {
+  count: number
+  overlapped: boolean
+}
+
+/** A cache of links that reads what it does not have. */
+export interface LinkCache<E> {
+  /** The cached row of a key, if there is one, without an effect. An absence is not told from an unknown. */
+  readonly peek: (key: string) => Link | undefined
+  /** The row of a key, cached or read; concurrent reads of a key are one. */
+  readonly get: (key: string) => Effect.Effect<Link | null, E>
+  /**
+   * Runs a write of keys and keeps the links that it left, as `kept` tells. Before it and after it the keys are forgotten; what it left
+   * is kept only where no other write of that key overlapped, since then their order is the store's secret.
+   */
+  readonly write: <A, E1, R1>(
+    keys: ReadonlyArray<string>,
+    effect: Effect.Effect<A, E1, R1>,
+    kept: (result: A) => ReadonlyArray<Link>
+  ) => Effect.Effect<A, E1, R1>
+  /**
+   * Forgets a key. A read that is under way answers those who wait for it already, but is not joined by later ones nor kept: it may have
+   * seen the row as it was before.
+   */
+  readonly forget: (key: string) => void
+  /** Entries held. */
+  readonly size: () => number
+}
+
+/**
+ * A least-recently-used cache of at most `max` links over `read`.
+ *
+ * With `absentFor_ms` above 0, keys that have no row are remembered that long; this is only right where every
+ * create of the key passes through this cache.
+ */
+export const make = <E, R>(options: {
+  readonly max: number
+  readonly absentFor_ms: number
+  readonly read: (key: string) => Effect.Effect<Link | null, E, R>
+}): Effect.Effect<LinkCache<E>, never, R | Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const context = yield* Effect.context<R>()
+    const entries = new LRUCache<string, Entry>({ max: options.max })
+    const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
+    const writes = new Map<string, Writes>()
+
+    const keep = (key: string, link: Link | null, now: number) => {
+      if (link !== null) entries.set(key, { link, until: Number.POSITIVE_INFINITY })
+      else if (options.absentFor_ms > 0) entries.set(key, { link, until: now + options.absentFor_ms })
+    }
+
+    const startRead = (key: string) =>
+      Effect.suspend(() => {
+        const done = Deferred.unsafeMake<Link | null, E>(FiberId.none)
+        reads.set(key, done)
+        const run = options.read(key).pipe(
+          Effect.provide(context),
+          Effect.zip(Clock.currentTimeMillis),
+          Effect.map(([link, now]) => {
+            if (reads.get(key) === done) keep(key, link, now)
+            return link
+          }),
+          Effect.onExit((exit) =>
+            Effect.sync(() => {
+              if (reads.get(key) === done) reads.delete(key)
+              Deferred.unsafeDone(done, exit)
+            })
+          )
+        )
+        return Effect.as(Effect.forkIn(Effect.interruptible(run), scope), done)
+      })
+
+    const readOnce = (key: string) =>
+      Effect.uninterruptibleMask((restore) => {
+        const running = reads.get(key)
+        return Effect.flatMap(running === undefined ? startRead(key) : Effect.succeed(running), (done) =>
+          restore(Deferred.await(done))
+        )
+      })
+
+    const forget = (key: string) => {
+      reads.delete(key)
+      entries.delete(key)
+    }
+
+    const beginWrite = (key: string) => {
+      forget(key)
+      const present = writes.get(key)
+      if (present === undefined) return void writes.set(key, { count: 1, overlapped: false })
+      present.count++
+      present.overlapped = true
+    }
+
+    /** Whether the write that ends was alone. */
+    const endWrite = (key: string): boolean => {
+      forget(key)
+      const present = writes.get(key)!
+      present.count--
+      if (present.count === 0) writes.delete(key)
+      return !present.overlapped
+    }
+
+    return {
+      peek: (key) => entries.get(key)?.link ?? undefined,
+      get: (key) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const entry = entries.get(key)
+          return entry !== undefined && now < entry.until ? Effect.succeed(entry.link) : readOnce(key)
+        }),
+      write: (keys, effect, kept) =>
+        Effect.suspend(() => {
+          const distinct = new Set(keys)
+          distinct.forEach(beginWrite)
+          return Effect.onExit(effect, (exit) =>
+            Effect.sync(() => {
+              const alone = new Set([...distinct].filter(endWrite))
+              if (Exit.isFailure(exit)) return
+              kept(exit.value).forEach((link) => alone.has(link.key) && keep(link.key, link, 0))
+            })
+          )
+        }),
+      forget,
+      size: () => entries.size
+    }
+  })

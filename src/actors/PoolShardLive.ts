@@ -1,0 +1,160 @@
+import { Entity } from "@effect/cluster"
+import { Duration, Effect } from "effect"
+import { rangeCount } from "../KeyRanges.ts"
+import * as SingleFlight from "../SingleFlight.ts"
+import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
+import { type BatchName, KeyPool } from "../storage/KeyPool.ts"
+import { KeyStock, type PoolClaim } from "../storage/KeyStock.ts"
+import { LinkStore } from "../storage/LinkStore.ts"
+import { KeyRange } from "./KeyRange.ts"
+import { PoolShard } from "./PoolShard.ts"
+import { fromFailure, Unavailable } from "./Unavailable.ts"
+
+/** The marks between which a shard's level is held, in keys. 0 < low < high ≤ 65,536. */
+export interface PoolMarks {
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * Asks the ranges for keys, beginning with `start`, until one gives some. A range that is exhausted or away is passed over.
+ */
+const mintFrom = Effect.gen(function* () {
+  const clientOf = yield* KeyRange.client
+  return Effect.fn("PoolShard.mint")(function* (start: number, wanted: number) {
+    let reason = ""
+    for (let turn = 0; turn < rangeCount; turn++) {
+      const range = (start + turn) % rangeCount
+      const minted = yield* Effect.either(clientOf(String(range)).Mint({ count: wanted }))
+      if (minted._tag === "Right") return minted.right
+      reason = fromFailure(minted.left).reason
+    }
+    return yield* new Unavailable({ reason: `no key range can mint: ${reason}`, applied: "no" })
+  })
+})
+
+/**
+ * What one owner does with one pool shard. The claim (epoch) is taken with the first message and dropped when anything goes wrong
+ * on the way of a batch; the next message claims anew and finishes what stands recorded.
+ */
+const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, marks: PoolMarks) {
+  const stock = yield* KeyStock
+  const pool = yield* KeyPool
+  const links = yield* LinkStore
+  const mint = yield* mintFrom
+  const claiming = yield* Effect.makeSemaphore(1)
+  let claim: PoolClaim | undefined
+  let sequence = 0
+  let settled: ReadonlyArray<BatchName> = []
+
+  /**
+   * Pushes every recorded batch again. Where the pool knows the batch this does nothing. Where it does not, the pool is new
+   * or the push never came: then keys that were bound since, or stand in two records, are left out.
+   */
+  const finishRecorded = Effect.fn("PoolShard.finishRecorded")(function* (claimed: PoolClaim) {
+    const seen = new Set<string>()
+    for (const batch of yield* stock.openBatches(shard)) {
+      const recorded = toStrings(batch.keys)
+      const bound = yield* links.takenAmong(recorded)
+      const free = recorded.filter((key) => !bound.has(key) && !seen.has(key))
+      free.forEach((key) => seen.add(key))
+      const pushed = yield* pool.push(claimed, { ...batch, keys: fromStrings(free) })
+      settled = [...settled, ...pushed.settled]
+    }
+  })
+
+  const claimed = claiming.withPermits(1)(
+    Effect.gen(function* () {
+      if (claim !== undefined) return claim
+      const fresh = yield* stock.claim(shard)
+      yield* pool.claim(fresh)
+      sequence = 0
+      settled = []
+      yield* finishRecorded(fresh)
+      claim = fresh
+      return fresh
+    })
+  )
+
+  const closeSettled = Effect.fn("PoolShard.closeSettled")(function* (owner: PoolClaim) {
+    const closing = settled
+    yield* stock.close(owner, closing)
+    settled = settled.filter((batch) => !closing.includes(batch))
+  })
+
+  /** Stocked keys first, minted ones for the rest; recorded before they are pushed. */
+  const refillOnce = Effect.gen(function* () {
+    const owner = yield* claimed
+    const wanted = marks.high - (yield* pool.level(shard))
+    if (wanted <= 0) return
+    const batch = { ...owner, sequence: sequence++ }
+    const stocked = yield* stock.take(batch, wanted)
+    const missing = wanted - count(stocked)
+    const start = shard + batch.sequence
+    const minted =
+      missing > 0
+        ? yield* mint(start, missing).pipe(
+            Effect.catchAll((error) => (count(stocked) > 0 ? Effect.succeed(empty) : error))
+          )
+        : empty
+    if (count(minted) > 0) yield* stock.record(batch, minted)
+    const pushed = yield* pool.push(owner, { ...batch, keys: concat(stocked, minted) })
+    settled = [...settled, ...pushed.settled]
+    yield* closeSettled(owner)
+  }).pipe(
+    Effect.tapError(() =>
+      Effect.sync(() => {
+        claim = undefined
+      })
+    ),
+    Effect.mapError(fromFailure)
+  )
+
+  const refill = yield* SingleFlight.make(
+    Effect.tapError(refillOnce, (error) =>
+      Effect.logWarning(`Pool shard ${shard} was not refilled: ${error.reason}`)
+    )
+  )
+
+  const lease = Effect.fn("PoolShard.lease")(function* (wanted: number) {
+    yield* Effect.mapError(claimed, fromFailure)
+    const take = Effect.mapError(pool.lease(shard, wanted), fromFailure)
+    let keys: PackedKeys = yield* take
+    if (count(keys) === 0) {
+      yield* refill.join
+      keys = yield* take
+    }
+    if (count(keys) === 0) return yield* new Unavailable({ reason: "pool shard is empty", applied: "no" })
+    const level = yield* Effect.mapError(pool.level(shard), fromFailure)
+    if (level < marks.low) yield* refill.start
+    return { keys, level }
+  })
+
+  const status = Effect.gen(function* () {
+    const { epoch } = yield* claimed
+    return { level: yield* pool.level(shard), ...marks, epoch }
+  })
+
+  return { lease, status, giveBack: (keys: PackedKeys) => pool.giveBack(shard, keys) }
+})
+
+/** The behaviour of `PoolShard` with the given marks. */
+export const PoolShardLive = (marks: PoolMarks) =>
+  PoolShard.toLayer(
+    Effect.gen(function* () {
+      const shard = Number((yield* Entity.CurrentAddress).entityId)
+      const owner = yield* makeOwner(shard, marks)
+      return PoolShard.of({
+        Lease: ({ payload }) => owner.lease(payload.count),
+        Return: ({ payload }) => Effect.mapError(owner.giveBack(payload.keys), fromFailure),
+        Status: () => Effect.mapError(owner.status, fromFailure)
+      })
+    }),
+    {
+      // Leases wait together for one refill.
+      concurrency: "unbounded",
+      mailboxCapacity: 1_024,
+      // Giving up an idle shard would only make its next lease claim it again.
+      maxIdleTime: Duration.infinity
+    }
+  )

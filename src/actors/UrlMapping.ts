@@ -1,0 +1,49 @@
+import { Entity } from "@effect/cluster"
+import { Rpc } from "@effect/rpc"
+import { Hash, Schema } from "effect"
+import { Link } from "../Link.ts"
+import { Unavailable } from "./Unavailable.ts"
+
+/**
+ * Partitions of the links, each owned by one actor. Fixed: every node must send a key to the same one.
+ */
+export const partitionCount = 32
+
+/** Questions in one message at most. */
+export const batchMax = 1_000
+
+/** The partition of a key, as the entity id of its `UrlMapping` actor. */
+export const partitionOf = (key: string): number => (Hash.string(key) >>> 0) % partitionCount
+
+/**
+ * What became of a create: the key is bound to the link now, or it was bound before, as another caller's alias or by a key
+ * that came out of the pools twice.
+ */
+export const CreateOutcome = Schema.Literal("bound", "taken-by-alias", "taken-by-key")
+/** See {@link CreateOutcome}. */
+export type CreateOutcome = typeof CreateOutcome.Type
+
+/**
+ * The keeper of one partition of the links: every create and delete of its keys, and every read that a node cannot answer from its own cache,
+ * goes through it. Answers come in the order of the questions.
+ *
+ * `CreateMany` binds links, each alone. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone and tells
+ * whether it was this call that did.
+ */
+export const UrlMapping = Entity.make("UrlMapping", [
+  Rpc.make("CreateMany", {
+    payload: { links: Schema.Array(Link).pipe(Schema.maxItems(batchMax)) },
+    success: Schema.Array(CreateOutcome),
+    error: Unavailable
+  }),
+  Rpc.make("ResolveMany", {
+    payload: { keys: Schema.Array(Schema.String).pipe(Schema.maxItems(batchMax)) },
+    success: Schema.Array(Schema.NullOr(Link)),
+    error: Unavailable
+  }),
+  Rpc.make("Delete", {
+    payload: { key: Schema.String, at: Schema.Number },
+    success: Schema.Boolean,
+    error: Unavailable
+  })
+])

@@ -1,0 +1,67 @@
+import { Duration, Effect } from "effect"
+import type { Link } from "../Link.ts"
+import { LinkStore } from "../storage/LinkStore.ts"
+import * as LinkCache from "./LinkCache.ts"
+import { fromFailure } from "./Unavailable.ts"
+import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
+
+/** Rows that an owner remembers of its partition: at most some 10 MB a partition with the longest URLs. */
+const ownerCacheMax = 4_096
+
+/** How long an owner remembers that a key has no row. */
+const absentFor_ms = 2_000
+
+/**
+ * The behaviour of `UrlMapping`: the store decides, the cache remembers.
+ */
+export const UrlMappingLive = UrlMapping.toLayer(
+  Effect.gen(function* () {
+    const store = yield* LinkStore
+    const cache = yield* LinkCache.make({
+      max: ownerCacheMax,
+      absentFor_ms,
+      read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
+    })
+
+    const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
+      Effect.forEach(
+        links,
+        (link, index): Effect.Effect<CreateOutcome, Effect.Effect.Error<ReturnType<typeof cache.get>>> =>
+          bound[index] === true
+            ? Effect.succeed("bound")
+            : Effect.map(cache.get(link.key), (holder) =>
+                holder?.custom === true ? "taken-by-alias" : "taken-by-key"
+              ),
+        { concurrency: "unbounded" }
+      )
+
+    const createMany = Effect.fn("UrlMapping.createMany")(function* (links: ReadonlyArray<Link>) {
+      const bound = yield* cache.write(
+        links.map((link) => link.key),
+        store.insertMany(links),
+        (bound) => links.filter((_, index) => bound[index] === true)
+      )
+      return yield* outcomesOf(links, bound)
+    })
+
+    return UrlMapping.of({
+      CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
+      ResolveMany: ({ payload }) =>
+        Effect.mapError(Effect.forEach(payload.keys, cache.get, { concurrency: "unbounded" }), fromFailure),
+      Delete: ({ payload }) =>
+        cache
+          .write([payload.key], store.deleteMany([payload]), () => [])
+          .pipe(
+            Effect.map(([deleted]) => deleted === true),
+            Effect.mapError(fromFailure)
+          )
+    })
+  }),
+  {
+    // Reads do not wait for writes: the cache keeps them in order where order matters.
+    concurrency: "unbounded",
+    mailboxCapacity: 4_096,
+    // Passivation would only empty the cache.
+    maxIdleTime: Duration.infinity
+  }
+)
