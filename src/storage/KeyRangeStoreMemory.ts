@@ -10,7 +10,7 @@ export const make = Effect.sync(() => {
         const id = `${length}/${range}`
         const first = slots.get(id)?.next ?? 0
         const taken = Math.max(0, Math.min(count, size - first))
-        slots.set(id, { length, range, next: first + taken })
+        if (count > 0) slots.set(id, { length, range, next: first + taken })
         return { first, count: taken }
       }),
     watermarks: Effect.sync(() => [...slots.values()])

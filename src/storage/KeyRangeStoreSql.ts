@@ -36,9 +36,12 @@ export const make = Effect.gen(function* () {
       }
       return { first: 0, count: 0 }
     }, asStorageError("KeyRangeStore.advance")),
-    watermarks: sql<{ length: number; range: number; next: number | string }>`
-      SELECT length, range, next FROM key_ranges`.pipe(
-      Effect.map((rows) => rows.map((row) => ({ ...row, next: Number(row.next) }))),
+    // Not as `length`: libSQL's rows have their number of columns under that name.
+    watermarks: sql<{ key_length: number; range: number; next: number | string }>`
+      SELECT length AS key_length, range, next FROM key_ranges`.pipe(
+      Effect.map((rows) =>
+        rows.map(({ key_length, next, range }) => ({ length: key_length, range, next: Number(next) }))
+      ),
       asStorageError("KeyRangeStore.watermarks")
     )
   })

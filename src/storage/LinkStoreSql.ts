@@ -25,8 +25,13 @@ const linkOf = (row: LinkRow): Link => ({
   deletedAt: row.deleted_at === null ? null : Number(row.deleted_at)
 })
 
-const byKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) =>
-  rows.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+/** The first of each key, in key order. Of two rows for one key a database's `UPDATE … FROM` takes any. */
+const firstByKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) => {
+  const seen = new Set<string>()
+  return rows
+    .filter(({ key }) => !seen.has(key) && seen.add(key))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
 
 /** Answers `true` to the first question about each key that the statement returned, `false` to the others. */
 const firstOfEach = (
@@ -88,7 +93,7 @@ export const make = Effect.gen(function* () {
 
   return LinkStore.of({
     insertMany: Effect.fn("LinkStore.insertMany")(function* (links) {
-      return firstOfEach(links, yield* insertRows(byKey(links)))
+      return firstOfEach(links, yield* insertRows(firstByKey(links)))
     }, asStorageError("LinkStore.insertMany")),
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
       const rows = yield* sql<LinkRow>`SELECT * FROM links WHERE ${keysIn(keys)}`
@@ -96,7 +101,7 @@ export const make = Effect.gen(function* () {
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),
     deleteMany: Effect.fn("LinkStore.deleteMany")(function* (deletions) {
-      return firstOfEach(deletions, yield* deleteRows(deletions))
+      return firstOfEach(deletions, yield* deleteRows(firstByKey(deletions)))
     }, asStorageError("LinkStore.deleteMany")),
     takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
       const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(keys)}`

@@ -1,0 +1,97 @@
+import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import * as KeyMinter from "./KeyMinter.ts"
+import { rangeCount } from "./KeyRanges.ts"
+import * as KeySpace from "./KeySpace.ts"
+import * as Secret from "./Secret.ts"
+import type { Settings } from "./Settings.ts"
+import { DeploymentStore } from "./storage/DeploymentStore.ts"
+
+/** The settings give other keys than those that this database was started with. */
+export class IdentityMismatch extends Data.TaggedError("IdentityMismatch")<{ readonly fault: string }> {
+  override get message() {
+    return `This database belongs to a deployment with another key space: ${this.fault} Two permutations of one key space would mint the same keys.`
+  }
+}
+
+/** What decides which key a counter becomes, as the first start wrote it down. */
+const Identity = Schema.parseJson(
+  Schema.Struct({
+    alphabet: Schema.String,
+    length: Schema.Number,
+    ranges: Schema.Number,
+    /** SHA-256 of the secret. */
+    fingerprint: Schema.String,
+    /** The secret in hexadecimal digits where it was drawn here; `null` where the operator keeps it. */
+    secret: Schema.NullOr(Schema.String)
+  })
+)
+
+const hexOf = (secret: Uint8Array) => Buffer.from(secret).toString("hex")
+
+const secretOf = (settings: Settings) =>
+  Option.match(settings.keySecret, {
+    onNone: () => Effect.map(Secret.draw(16), (drawn) => ({ hex: hexOf(drawn), drawn: true })),
+    onSome: (given) => Effect.succeed({ hex: hexOf(Redacted.value(given)), drawn: false })
+  })
+
+const faultOf = (settings: Settings, ours: string, decided: typeof Identity.Type): string | undefined => {
+  if (decided.alphabet !== settings.keyAlphabet) return `KEY_ALPHABET is ${decided.alphabet} there.`
+  if (decided.length !== settings.keyLength) return `KEY_LENGTH is ${decided.length} there.`
+  if (decided.ranges !== rangeCount) return `it has ${decided.ranges} key ranges, this program ${rangeCount}.`
+  if (Option.isNone(settings.keySecret)) {
+    return decided.secret === null ? "KEY_SECRET was set there, and is not set now." : undefined
+  }
+  return decided.fingerprint === Secret.digest(ours) ? undefined : "KEY_SECRET has another value there."
+}
+
+/** Decides, or checks, which keys this deployment mints. The first start on a database decides; every later one must agree. */
+const decideMinter = Effect.fn("Deployment.decideMinter")(function* (settings: Settings) {
+  const store = yield* DeploymentStore
+  const ours = yield* secretOf(settings)
+  const proposal = yield* Effect.orDie(
+    Schema.encode(Identity)({
+      alphabet: settings.keyAlphabet,
+      length: settings.keyLength,
+      ranges: rangeCount,
+      fingerprint: Secret.digest(ours.hex),
+      secret: ours.drawn ? ours.hex : null
+    })
+  )
+  const decided = yield* Effect.flatMap(store.decide("identity", proposal), (text) =>
+    Effect.orDie(Schema.decode(Identity)(text))
+  )
+  const fault = faultOf(settings, ours.hex, decided)
+  if (fault !== undefined) return yield* new IdentityMismatch({ fault })
+  const secret = Buffer.from(ours.drawn && decided.secret !== null ? decided.secret : ours.hex, "hex")
+  return KeyMinter.make(KeySpace.make(settings.keyAlphabet, settings.keyLength), new Uint8Array(secret))
+})
+
+/** The deployment's key minter. */
+export const layerMinter = (settings: Settings) => Layer.effect(KeyMinter.KeyMinter, decideMinter(settings))
+
+/** The administrator's API key. Only its digest is kept. */
+export class AdminKey extends Context.Tag("linkmint/AdminKey")<
+  AdminKey,
+  {
+    /** SHA-256 of the key in hexadecimal digits. */
+    readonly digest: string
+    /** The key itself, when this start drew it: to be shown this once. */
+    readonly drawn: Option.Option<Redacted.Redacted>
+  }
+>() {}
+
+/** The key of `ADMIN_API_KEY`; without it, one that is drawn at the first start on a database. */
+export const layerAdminKey = (settings: Settings) =>
+  Layer.effect(
+    AdminKey,
+    Effect.gen(function* () {
+      if (Option.isSome(settings.adminApiKey)) {
+        return { digest: Secret.digest(Redacted.value(settings.adminApiKey.value)), drawn: Option.none() }
+      }
+      const store = yield* DeploymentStore
+      const key = `lm_${(yield* Secret.draw(24)).toString("base64url")}`
+      const digest = yield* store.decide("admin-key-sha256", Secret.digest(key))
+      const isOurs = digest === Secret.digest(key)
+      return { digest, drawn: isOurs ? Option.some(Redacted.make(key)) : Option.none() }
+    })
+  )

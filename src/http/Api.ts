@@ -1,0 +1,124 @@
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import * as Problem from "./Problem.ts"
+
+/** Characters of a short key or alias. */
+const keyCharacters = /^[A-Za-z0-9_-]+$/
+
+/** Whether a path segment can be a short key or an alias at all. */
+export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
+
+const Alias = Schema.String.pipe(
+  Schema.minLength(3, { message: () => "must have 3 to 64 characters" }),
+  Schema.maxLength(64, { message: () => "must have 3 to 64 characters" }),
+  Schema.pattern(keyCharacters, { message: () => "may contain A-Z, a-z, 0-9, - and _ only" })
+)
+
+/** The body of a create. What the schema alone cannot say of a field is checked by `CreateRequest`. */
+export const CreateBody = Schema.Struct({
+  url: Schema.String.annotations({ description: "Target: http or https, at most 2,048 characters" }),
+  alias: Schema.optionalWith(Alias, { exact: true }),
+  expiresAt: Schema.optionalWith(Schema.String.annotations({ description: "RFC 3339 date-time" }), {
+    exact: true
+  }),
+  expiresIn: Schema.optionalWith(
+    Schema.String.annotations({ description: "ISO 8601 duration, such as P30D" }),
+    {
+      exact: true
+    }
+  )
+}).annotations({ identifier: "CreateLink" })
+
+/** A link as clients see it; times are RFC 3339 in UTC. */
+export const LinkBody = Schema.Struct({
+  key: Schema.String,
+  shortUrl: Schema.String,
+  url: Schema.String,
+  createdAt: Schema.String,
+  updatedAt: Schema.String,
+  expiresAt: Schema.NullOr(Schema.String),
+  custom: Schema.Boolean
+}).annotations({ identifier: "Link" })
+
+const KeyPath = Schema.Struct({ key: Schema.String })
+
+/** One part of the service in a readiness report. */
+const Part = Schema.Struct({ ok: Schema.Boolean, detail: Schema.optional(Schema.String) })
+
+/** The answer of the readiness check. */
+export const ReadyBody = Schema.Struct({
+  status: Schema.Literal("ready", "unready"),
+  database: Part,
+  pools: Schema.Array(
+    Schema.Struct({ shard: Schema.Number, ok: Schema.Boolean, depth: Schema.NullOr(Schema.Number) })
+  ),
+  runner: Part,
+  ranges: Part
+}).annotations({ identifier: "Readiness" })
+/** See {@link ReadyBody}. */
+export type ReadyBody = typeof ReadyBody.Type
+
+const links = HttpApiGroup.make("links")
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/links")
+      .setPayload(CreateBody)
+      .addSuccess(LinkBody, { status: 201 })
+      .addError(Problem.schema("invalid-request"))
+      .addError(Problem.schema("invalid-url"))
+      .addError(Problem.schema("alias-reserved"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("alias-taken"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("blocked-target"))
+      .annotate(OpenApi.Description, "Shortens a URL. The response's Location names the link.")
+  )
+  .add(
+    HttpApiEndpoint.get("get", "/api/v1/links/:key")
+      .setPath(KeyPath)
+      .addSuccess(LinkBody)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("not-found"))
+      .annotate(OpenApi.Description, "A link that is not deleted, also when it has expired.")
+  )
+  .add(
+    HttpApiEndpoint.del("delete", "/api/v1/links/:key")
+      .setPath(KeyPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("not-found"))
+      .annotate(OpenApi.Description, "Deletes a link: it answers 410 from now on.")
+  )
+
+const redirects = HttpApiGroup.make("redirects").add(
+  HttpApiEndpoint.get("redirect", "/:key")
+    .setPath(KeyPath)
+    .addSuccess(HttpApiSchema.Empty(302))
+    .addError(Problem.schema("not-found"))
+    .addError(Problem.schema("gone"))
+    .annotate(OpenApi.Description, "Redirects to the link's target. HEAD answers the same.")
+)
+
+const health = HttpApiGroup.make("health")
+  .add(
+    HttpApiEndpoint.get("live", "/health/live")
+      .addSuccess(Schema.Struct({ status: Schema.Literal("live") }))
+      .annotate(OpenApi.Description, "200 while the process runs.")
+  )
+  .add(
+    HttpApiEndpoint.get("ready", "/health/ready")
+      .addSuccess(ReadyBody)
+      .addError(ReadyBody, { status: 503 })
+      .annotate(OpenApi.Description, "200 when this node can create and redirect.")
+  )
+
+/** The HTTP contract: `/openapi.json` is made from it. */
+export class Api extends HttpApi.make("linkmint")
+  .add(links)
+  .add(redirects)
+  .add(health)
+  .addError(Problem.schema("unavailable"))
+  .addError(Problem.schema("internal"))
+  .annotate(OpenApi.Title, "Linkmint")
+  .annotate(OpenApi.Version, "1.0.0")
+  .annotate(OpenApi.Description, "Shortens URLs.") {}

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from "node:http"
+import type { HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect, Either } from "effect"
+import type { Problem } from "./Problem.ts"
+
+/** Bytes of a request body at most. */
+export const bodyBytesMax = 64 * 1024
+
+const tooLarge: Problem = {
+  kind: "payload-too-large",
+  detail: `The body may have ${bodyBytesMax} bytes at most.`
+}
+
+const malformed = (detail: string): Problem => ({
+  kind: "invalid-request",
+  detail,
+  errors: [{ path: "", message: detail }]
+})
+
+/** Whether a content type is JSON in UTF-8, the only charset that JSON has (RFC 8259, section 8.1). */
+export const isJson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType.trim())
+
+/** Understands the bytes of a JSON body. */
+export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
+  Either.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
+    catch: () => malformed("The body is not valid UTF-8.")
+  }).pipe(
+    Either.flatMap((text) =>
+      Either.try({
+        try: () => JSON.parse(text) as unknown,
+        catch: (error) => malformed(`The body is not valid JSON: ${(error as Error).message}`)
+      })
+    )
+  )
+
+/**
+ * Reads a body to its end, or to the first byte too many. What is left then is not read here: the response closes the connection, and
+ * destroying the request instead would take the response with it.
+ */
+const readBytes = (request: IncomingMessage): Effect.Effect<Uint8Array, Problem> =>
+  Effect.async((resume) => {
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const finish = (result: Effect.Effect<Uint8Array, Problem>) => {
+      request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onError)
+      resume(result)
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > bodyBytesMax) finish(Effect.fail(tooLarge))
+    }
+    const onEnd = () => finish(Effect.succeed(Buffer.concat(chunks)))
+    const onError = () => finish(Effect.fail(malformed("The body could not be read.")))
+    request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
+  })
+
+/** Reads a JSON body of at most 64 KiB, without ever holding more; fails with the problem to answer. */
+export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Problem> =>
+  Effect.gen(function* () {
+    if (!isJson(request.headers["content-type"])) {
+      const detail = "The request needs the header Content-Type: application/json."
+      return yield* Effect.fail<Problem>({ kind: "unsupported-media-type", detail })
+    }
+    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) return yield* Effect.fail(tooLarge)
+    return yield* parse(yield* readBytes(NodeHttpServerRequest.toIncomingMessage(request)))
+  })

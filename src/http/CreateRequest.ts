@@ -1,0 +1,106 @@
+import { Either, Option, ParseResult, Schema } from "effect"
+import type { LinkDraft } from "../actors/Links.ts"
+import * as Iso8601 from "../Iso8601.ts"
+import { CreateBody } from "./Api.ts"
+import { type Fault, faulty, type Problem } from "./Problem.ts"
+import * as TargetUrl from "./TargetUrl.ts"
+
+/** What the checks of a create need to know of this service. */
+export interface CreatePolicy {
+  readonly own: TargetUrl.OwnAddress
+  readonly defaultExpiry: Option.Option<Iso8601.Duration>
+}
+
+/** First path segments that this service has, or keeps for itself. Compared without regard to case. */
+const reservedAliases = new Set(
+  (
+    "about account admin api app apps assets auth blog cluster config dashboard docs favicon graphql health help home " +
+    "images index js css key keys link links login logout me metrics new null oauth openapi privacy public qr root " +
+    "register robots search session settings sign-in sign-up signin signup sitemap static stats status support " +
+    "system terms undefined url urls user users well-known www"
+  ).split(" ")
+)
+
+const decodeBody = Schema.decodeUnknownEither(CreateBody, { errors: "all", onExcessProperty: "error" })
+
+const messageOf = (issue: ParseResult.ArrayFormatterIssue): string => {
+  switch (issue._tag) {
+    case "Missing":
+      return "is required"
+    case "Unexpected":
+      return "is not a known field"
+    default:
+      return issue.message.startsWith("Expected") ? `has the wrong type: ${issue.message}` : issue.message
+  }
+}
+
+const faultsOf = (error: ParseResult.ParseError): ReadonlyArray<Fault> =>
+  ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) => ({
+    path: issue.path.map(String).join("."),
+    message: issue.path.length === 0 ? "The body must be a JSON object." : messageOf(issue)
+  }))
+
+const oneFault = (kind: Problem["kind"], path: string, message: string) =>
+  Either.left(faulty(kind, [{ path, message }]))
+
+const checkUrl = (text: string, own: TargetUrl.OwnAddress): Either.Either<string, Problem> =>
+  Either.mapLeft(TargetUrl.parse(text, own), (error) =>
+    error._tag === "InvalidTarget"
+      ? faulty("invalid-url", [{ path: "url", message: error.fault }])
+      : faulty("blocked-target", [{ path: "url", message: `leads to this service itself (${error.host})` }])
+  )
+
+const checkExpiry = (
+  body: typeof CreateBody.Type,
+  now: number,
+  orElse: Option.Option<Iso8601.Duration>
+): Either.Either<number | null, Problem> => {
+  const { expiresAt, expiresIn } = body
+  if (expiresAt !== undefined && expiresIn !== undefined) {
+    return oneFault("invalid-request", "expiresIn", "cannot stand beside expiresAt")
+  }
+  if (expiresAt !== undefined) {
+    const moment = Iso8601.parseMoment(expiresAt)
+    if (moment === undefined) {
+      return oneFault(
+        "invalid-request",
+        "expiresAt",
+        "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z"
+      )
+    }
+    return moment > now && moment <= Iso8601.momentMax
+      ? Either.right(moment)
+      : oneFault("invalid-request", "expiresAt", "must lie in the future, before the year 10000")
+  }
+  const lifetime = expiresIn === undefined ? Option.getOrUndefined(orElse) : Iso8601.parseDuration(expiresIn)
+  if (lifetime === undefined) {
+    return expiresIn === undefined
+      ? Either.right(null)
+      : oneFault(
+          "invalid-request",
+          "expiresIn",
+          "must be an ISO 8601 duration above zero such as P30D or PT10M"
+        )
+  }
+  const end = Iso8601.after(now, lifetime)
+  return end > now && end <= Iso8601.momentMax
+    ? Either.right(end)
+    : oneFault("invalid-request", "expiresIn", "must end before the year 10000")
+}
+
+const checkAlias = (alias: string | undefined): Either.Either<string | null, Problem> =>
+  alias !== undefined && reservedAliases.has(alias.toLowerCase())
+    ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
+    : Either.right(alias ?? null)
+
+/** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to bind, or the problem to answer. */
+export const check = (json: unknown, policy: CreatePolicy, now: number): Either.Either<LinkDraft, Problem> =>
+  Either.gen(function* () {
+    const body = yield* Either.mapLeft(decodeBody(json), (error) =>
+      faulty("invalid-request", faultsOf(error))
+    )
+    const url = yield* checkUrl(body.url, policy.own)
+    const alias = yield* checkAlias(body.alias)
+    const expiresAt = yield* checkExpiry(body, now, policy.defaultExpiry)
+    return { url, alias, expiresAt }
+  })

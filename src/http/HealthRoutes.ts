@@ -1,0 +1,84 @@
+import { Sharding } from "@effect/cluster"
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { Duration, Effect } from "effect"
+import { KeyRange } from "../actors/KeyRange.ts"
+import { PoolShard } from "../actors/PoolShard.ts"
+import { KeyMinter } from "../KeyMinter.ts"
+import { rangeCount } from "../KeyRanges.ts"
+import { KeyPool } from "../storage/KeyPool.ts"
+import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
+import { Api, type ReadyBody } from "./Api.ts"
+import { Draining } from "./Draining.ts"
+
+/** A check that takes longer has failed. */
+const checkMax = Duration.seconds(2)
+
+/** Reports whether this node runs, and whether it can create and redirect. */
+export const layer = HttpApiBuilder.group(Api, "health", (handlers) =>
+  Effect.gen(function* () {
+    const ranges = yield* KeyRangeStore
+    const pool = yield* KeyPool
+    const minter = yield* KeyMinter
+    const sharding = yield* Sharding.Sharding
+    const draining = yield* Draining
+    const shardOf = yield* PoolShard.client
+    const rangeOf = yield* KeyRange.client
+
+    const part = <A, E>(check: Effect.Effect<A, E>, detail: (result: A) => string) =>
+      check.pipe(
+        Effect.timeout(checkMax),
+        Effect.map((result) => ({ ok: true, detail: detail(result) })),
+        Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("Not ready", cause), { ok: false }))
+      )
+
+    const depth = (shard: number) =>
+      shardOf(String(shard))
+        .Status()
+        .pipe(
+          Effect.timeout(checkMax),
+          Effect.map(({ level }) => ({ shard, ok: true, depth: level })),
+          Effect.catchAllCause(() => Effect.succeed({ shard, ok: false, depth: null }))
+        )
+
+    const report = Effect.gen(function* () {
+      const [database, pools, rangePart, isStopping] = yield* Effect.all(
+        [
+          part(ranges.watermarks, (marks) => `${marks.reduce((sum, { next }) => sum + next, 0)} keys minted`),
+          Effect.forEach(
+            Array.from({ length: pool.shards }, (_, shard) => shard),
+            depth,
+            {
+              concurrency: "unbounded"
+            }
+          ),
+          part(rangeOf("0").Status(), () => `${rangeCount} ranges of ${minter.space.size} keys`),
+          sharding.isShutdown
+        ],
+        { concurrency: "unbounded" }
+      )
+      const stopping = isStopping || draining.isDraining()
+      const ok = database.ok && rangePart.ok && !stopping && pools.some((shard) => shard.ok)
+      return {
+        status: ok ? "ready" : "unready",
+        database,
+        pools,
+        runner: { ok: !stopping, detail: stopping ? "stopping" : "running" },
+        ranges: rangePart
+      } satisfies ReadyBody
+    })
+
+    return handlers
+      .handle("live", () => Effect.succeed({ status: "live" } as const))
+      .handleRaw("ready", () =>
+        Effect.map(report, (body) =>
+          HttpServerResponse.unsafeJson(body, {
+            status: body.status === "ready" ? 200 : 503,
+            headers: {
+              "cache-control": "no-store",
+              ...(body.status === "ready" ? {} : { "retry-after": "1" })
+            }
+          })
+        )
+      )
+  })
+)

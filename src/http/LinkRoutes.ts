@@ -1,0 +1,103 @@
+import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Clock, Effect } from "effect"
+import type { AliasTaken } from "../actors/Links.ts"
+import { Links } from "../actors/Links.ts"
+import type { Unavailable } from "../actors/Unavailable.ts"
+import { AdminKey } from "../Deployment.ts"
+import * as Iso8601 from "../Iso8601.ts"
+import { type Link, stateAt } from "../Link.ts"
+import { Api, isKeyShaped, type LinkBody } from "./Api.ts"
+import * as Body from "./Body.ts"
+import * as Caller from "./Caller.ts"
+import * as CreateRequest from "./CreateRequest.ts"
+import * as Problem from "./Problem.ts"
+
+/** What the link routes need to know of the operator's choices. */
+export interface LinkRoutesOptions extends CreateRequest.CreatePolicy {
+  readonly anonymousCreates: boolean
+}
+
+const notFound: Problem.Problem = { kind: "not-found", detail: "There is no link with this key." }
+
+/** The problem that a client is told of what an actor could not do; the reason stays in the log. */
+export const problemOf = (error: AliasTaken | Unavailable): Problem.Problem =>
+  error._tag === "AliasTaken"
+    ? Problem.faulty("alias-taken", [{ path: "alias", message: `"${error.alias}" is taken` }])
+    : { kind: "unavailable", detail: "The service cannot answer now. Please try again." }
+
+/** Logs why an actor could not answer, and tells the client that it may try again. */
+export const orProblem = <A>(
+  self: Effect.Effect<A, AliasTaken | Unavailable>
+): Effect.Effect<A, Problem.Problem> =>
+  self.pipe(
+    Effect.tapErrorTag("Unavailable", (error) => Effect.logWarning(`Answered 503: ${error.reason}`)),
+    Effect.mapError(problemOf)
+  )
+
+/** Shows a link to clients. */
+export const bodyOf = (link: Link, baseUrl: URL): typeof LinkBody.Type => ({
+  key: link.key,
+  shortUrl: new URL(`/${link.key}`, baseUrl).href,
+  url: link.url,
+  createdAt: Iso8601.formatMoment(link.createdAt),
+  updatedAt: Iso8601.formatMoment(link.updatedAt),
+  expiresAt: link.expiresAt === null ? null : Iso8601.formatMoment(link.expiresAt),
+  custom: link.custom
+})
+
+/** Creates, shows and deletes links. */
+export const layer = (options: LinkRoutesOptions) =>
+  HttpApiBuilder.group(Api, "links", (handlers) =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const { digest } = yield* AdminKey
+
+      const asAdmin = (request: HttpServerRequest.HttpServerRequest) =>
+        Effect.flatMap(Caller.identify(request.headers, digest), Caller.requireAdmin)
+
+      const create = Effect.fn("links.create")(function* (request: HttpServerRequest.HttpServerRequest) {
+        const caller = yield* Caller.identify(request.headers, digest)
+        if (!options.anonymousCreates) yield* Caller.requireAdmin(caller)
+        const json = yield* Body.read(request)
+        const draft = yield* CreateRequest.check(json, options, yield* Clock.currentTimeMillis)
+        const link = yield* orProblem(links.create(draft))
+        return HttpServerResponse.unsafeJson(bodyOf(link, options.own.baseUrl), {
+          status: 201,
+          headers: { location: `/api/v1/links/${link.key}`, "cache-control": "no-store" }
+        })
+      })
+
+      const get = Effect.fn("links.get")(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        key: string
+      ) {
+        yield* asAdmin(request)
+        const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+        if (link === null || stateAt(link, yield* Clock.currentTimeMillis) === "deleted") {
+          return yield* Effect.fail(notFound)
+        }
+        return HttpServerResponse.unsafeJson(bodyOf(link, options.own.baseUrl), {
+          headers: { "cache-control": "no-store" }
+        })
+      })
+
+      const remove = Effect.fn("links.delete")(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        key: string
+      ) {
+        yield* asAdmin(request)
+        const removed = isKeyShaped(key) && (yield* orProblem(links.remove(key)))
+        return removed ? HttpServerResponse.empty() : yield* Effect.fail(notFound)
+      })
+
+      const answer = <R>(
+        self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem, R>
+      ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+        Effect.catchAll(self, (problem) => Effect.succeed(Problem.respond(problem)))
+
+      return handlers
+        .handleRaw("create", ({ request }) => answer(create(request)))
+        .handleRaw("get", ({ path, request }) => answer(get(request, path.key)))
+        .handleRaw("delete", ({ path, request }) => answer(remove(request, path.key)))
+    })
+  )

@@ -1,0 +1,85 @@
+import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
+import { Schema } from "effect"
+
+/** A fault of one part of the request: `path` is the field's place in the body, empty for the body as a whole. */
+export const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
+/** See {@link Fault}. */
+export type Fault = typeof Fault.Type
+
+/** Every problem that this service answers with: its status and title by the slug of its type. */
+const kinds = {
+  "invalid-url": { status: 400, title: "The target URL is not acceptable" },
+  "invalid-request": { status: 400, title: "The request is not valid" },
+  "alias-reserved": { status: 400, title: "The alias is reserved" },
+  unauthorized: { status: 401, title: "An API key is needed" },
+  "not-found": { status: 404, title: "There is no such thing here" },
+  "alias-taken": { status: 409, title: "The alias is taken" },
+  gone: { status: 410, title: "The link has ended" },
+  "payload-too-large": { status: 413, title: "The request body is too large" },
+  "unsupported-media-type": { status: 415, title: "The request body must be JSON" },
+  "blocked-target": { status: 422, title: "Links to this target are not allowed" },
+  internal: { status: 500, title: "Something went wrong here" },
+  unavailable: { status: 503, title: "The service cannot answer now" }
+} as const
+
+/** The slug of a problem's type. */
+export type Kind = keyof typeof kinds
+
+/** A problem's type: a stable identifier, never fetched. */
+export const typeOf = (kind: Kind): string => `https://linkmint.dev/problems/${kind}`
+
+/** The schema of one kind of problem as RFC 9457 writes it, for the contract. */
+export const schema = (kind: Kind) =>
+  Schema.Struct({
+    type: Schema.Literal(typeOf(kind)),
+    title: Schema.String,
+    status: Schema.Literal(kinds[kind].status),
+    detail: Schema.String,
+    errors: Schema.optional(Schema.Array(Fault))
+  })
+    .annotations({
+      identifier: `Problem-${kind}`,
+      ...HttpApiSchema.annotations({ status: kinds[kind].status })
+    })
+    .pipe(HttpApiSchema.withEncoding({ kind: "Json", contentType: "application/problem+json" }))
+
+/** A problem of one request. */
+export interface Problem {
+  readonly kind: Kind
+  /** What is wrong, for the client's developer. */
+  readonly detail: string
+  readonly errors?: ReadonlyArray<Fault>
+}
+
+/** How long a client should wait before it tries again, in seconds. */
+const retryAfter_s = 1
+
+const headersOf = (kind: Kind): Record<string, string> => {
+  switch (kind) {
+    case "unauthorized":
+      return { "www-authenticate": `Bearer realm="linkmint"` }
+    case "unavailable":
+      return { "retry-after": String(retryAfter_s) }
+    // What is left of the body is not read.
+    case "payload-too-large":
+      return { connection: "close" }
+    default:
+      return {}
+  }
+}
+
+/** The response that says a problem (RFC 9457). */
+export const respond = ({ detail, errors, kind }: Problem): HttpServerResponse.HttpServerResponse => {
+  const { status, title } = kinds[kind]
+  return HttpServerResponse.text(JSON.stringify({ type: typeOf(kind), title, status, detail, errors }), {
+    status,
+    contentType: "application/problem+json",
+    headers: { "cache-control": "no-store", "x-content-type-options": "nosniff", ...headersOf(kind) }
+  })
+}
+
+/** Problems of a request whose parts have faults: the detail names the first. */
+export const faulty = (kind: Kind, errors: ReadonlyArray<Fault>): Problem => {
+  const { message, path } = errors[0]!
+  return { kind, detail: path === "" ? message : `${path} ${message}`, errors }
+}

@@ -1,0 +1,81 @@
+import {
+  HttpApiBuilder,
+  HttpApiSwagger,
+  type HttpApp,
+  HttpServer,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "@effect/platform"
+import { Cause, Duration, Effect, Layer, Random } from "effect"
+import { Api } from "./Api.ts"
+import * as HealthRoutes from "./HealthRoutes.ts"
+import * as LinkRoutes from "./LinkRoutes.ts"
+import * as Listener from "./Listener.ts"
+import * as Problem from "./Problem.ts"
+import * as RedirectRoutes from "./RedirectRoutes.ts"
+
+/** Every request is answered within 5 s: with a problem, when nothing better came by then. */
+const answerMax = Duration.millis(4_500)
+
+/** A request id that may go into logs and back to the client. */
+const saneRequestId = /^[A-Za-z0-9._:/+=-]{1,128}$/
+
+const requestIdOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> => {
+  const given = request.headers["x-request-id"]
+  if (given !== undefined && saneRequestId.test(given)) return Effect.succeed(given)
+  const half = Effect.map(Random.nextIntBetween(0, 2 ** 32), (n) => n.toString(16).padStart(8, "0"))
+  return Effect.zipWith(half, half, (high, low) => high + low)
+}
+
+/** What is left to say when a route did not answer: there is no such route, or something broke. */
+const respondToCause = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  if (error instanceof HttpServerError.RouteNotFound) {
+    return Effect.succeed(
+      Problem.respond({ kind: "not-found", detail: "There is nothing at this path for this method." })
+    )
+  }
+  return Effect.as(
+    Effect.logError("A request broke", cause),
+    Problem.respond({ kind: "internal", detail: "This is a fault of the service. It has been logged." })
+  )
+}
+
+/** Gives every response its request id, a bound on time, and a problem where nothing else came. */
+const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R> =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const id = yield* requestIdOf(request)
+    const response = yield* app.pipe(
+      Effect.timeoutTo({
+        duration: answerMax,
+        onSuccess: (response) => response,
+        onTimeout: () => Problem.respond({ kind: "unavailable", detail: "The answer took too long." })
+      }),
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : respondToCause(cause)
+      ),
+      Effect.annotateLogs("request", id)
+    )
+    return HttpServerResponse.setHeader(response, "x-request-id", id)
+  })
+
+/** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
+export const layer = (
+  options: LinkRoutes.LinkRoutesOptions & { readonly host: string; readonly port: number }
+) => {
+  const api = HttpApiBuilder.api(Api).pipe(
+    Layer.provide([LinkRoutes.layer(options), RedirectRoutes.layer, HealthRoutes.layer])
+  )
+  // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
+  const serving = HttpApiBuilder.httpApp.pipe(
+    Effect.map((app) => HttpServer.serve(answerAll(app))),
+    Layer.unwrapEffect,
+    Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
+    Layer.provide(HttpApiSwagger.layer({ path: "/docs" })),
+    Layer.provide(api),
+    Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer])
+  )
+  return Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options)))
+}

@@ -1,0 +1,77 @@
+import { domainToASCII } from "node:url"
+import { Data, Either } from "effect"
+
+/** Characters of a target URL at most, as it was sent and as it is stored. */
+export const targetLengthMax = 2_048
+
+/** The text is not a URL that a link can lead to; `fault` says why. */
+export class InvalidTarget extends Data.TaggedError("InvalidTarget")<{ readonly fault: string }> {}
+
+/** The URL leads to this service itself, so that a redirect could go in circles. */
+export class OwnTarget extends Data.TaggedError("OwnTarget")<{ readonly host: string }> {}
+
+/** Where this service is reached. */
+export interface OwnAddress {
+  readonly baseUrl: URL
+  readonly port: number
+}
+
+// White space, control characters (C0, DEL, C1) and Unicode's line separators: `URL` would drop or encode some of them silently.
+// oxlint-disable-next-line eslint/no-control-regex
+const forbidden = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff]/
+
+/** A label of a host name after RFC 1123, and with underscores, which many hosts have. */
+const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
+
+const isHostName = (host: string): boolean => {
+  const name = host.endsWith(".") ? host.slice(0, -1) : host
+  return name.length <= 253 && name.split(".").every((part) => label.test(part))
+}
+
+const isValidHost = (host: string): boolean =>
+  host.startsWith("[") ? true : isHostName(host) && domainToASCII(host) === host
+
+const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80))
+
+const isLoopback = (host: string): boolean =>
+  host === "localhost" ||
+  host.endsWith(".localhost") ||
+  host === "[::1]" ||
+  host === "[::]" ||
+  host === "0.0.0.0" ||
+  /^127\.\d+\.\d+\.\d+$/.test(host)
+
+const withoutDot = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : host)
+
+/** Whether a URL comes back to this service: by its public name, or by this machine's own port. */
+const isOwn = (url: URL, own: OwnAddress): boolean => {
+  const host = withoutDot(url.hostname)
+  const port = portOf(url)
+  if (isLoopback(host)) {
+    return port === own.port || (isLoopback(own.baseUrl.hostname) && port === portOf(own.baseUrl))
+  }
+  // A public name is ours on the default ports as well: http and https of one name lead to the same place.
+  return host === withoutDot(own.baseUrl.hostname) && [portOf(own.baseUrl), 80, 443].includes(port)
+}
+
+/**
+ * Checks a target URL and gives it as it is stored: as the WHATWG URL Standard serialises it, in ASCII, with an international
+ * host name in its Punycode form. Only http and https, at most 2,048 characters before and after, with a valid host, without credentials,
+ * white space or control characters.
+ */
+export const parse = (text: string, own: OwnAddress): Either.Either<string, InvalidTarget | OwnTarget> => {
+  const invalid = (fault: string) => Either.left(new InvalidTarget({ fault }))
+  if (text.length === 0) return invalid("must not be empty")
+  if (text.length > targetLengthMax) return invalid(`must have at most ${targetLengthMax} characters`)
+  if (forbidden.test(text))
+    return invalid("must not contain white space, control characters or broken Unicode")
+  if (!/^https?:\/\/[^/\\]/i.test(text)) return invalid("must start with http:// or https:// and a host")
+  if (!URL.canParse(text)) return invalid("is not a valid URL")
+  const url = new URL(text)
+  if (url.username !== "" || url.password !== "") return invalid("must not contain a user name or password")
+  if (!isValidHost(url.hostname)) return invalid("must name a valid host")
+  if (url.href.length > targetLengthMax) {
+    return invalid(`must have at most ${targetLengthMax} characters when it is percent-encoded`)
+  }
+  return isOwn(url, own) ? Either.left(new OwnTarget({ host: url.host })) : Either.right(url.href)
+}
