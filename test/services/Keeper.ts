@@ -1,0 +1,115 @@
+// Servers that cannot outlive the test run, however it ends.
+
+import { Deferred, Duration, Effect, FiberId, type Scope } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import { type RunAs, tail } from "./Command.ts"
+
+/** A program and its arguments. */
+export type Command = readonly [program: string, ...args: ReadonlyArray<string>]
+
+/** What a keeper runs and how it ends it. */
+export interface KeepOptions extends RunAs {
+  /**
+   * Run one after the other, each after the one before it succeeded; the last one is the server. With none, the
+   * keeper only waits to clean up.
+   */
+  readonly commands: ReadonlyArray<Command>
+  /** Run once after the last of them, whatever happened. */
+  readonly cleanup: Command
+  /** Makes the running command end within seconds, clients or not. */
+  readonly signal: "TERM" | "QUIT" | "KILL"
+  /** The commands' environment: ours by default. */
+  readonly env?: NodeJS.ProcessEnv
+}
+
+/** Commands that are being kept. */
+export interface Kept {
+  /** Comes when the commands and the cleanup have ended. */
+  readonly ended: Effect.Effect<void>
+  /** The tail of what they printed so far. */
+  readonly output: () => string
+}
+
+const stopLimit = Duration.seconds(8)
+const outputLimit = 16_000
+
+const quote = (command: Command): string =>
+  command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")
+
+/**
+ * The shell script that does the keeping. The shell is the server's parent, so it alone knows its process id for sure
+ * (an id is not given away again before the parent has waited for it). Its standard input is a pipe from us that
+ * nobody writes to: it ends when we close it and also when we are killed, and then `read` returns.
+ */
+export const keeperScript = ({ commands, cleanup, signal }: KeepOptions): string =>
+  [
+    `exec 3<&0 </dev/null`,
+    `child=; reader=; stopped=`,
+    // Quietly: when we are gone nobody reads what it prints, and writing would kill it.
+    `end() {`,
+    `  trap '' TERM INT HUP`,
+    `  [ -z "$child" ] || { kill -${signal} "$child"; wait "$child"; }`,
+    `  [ -z "$reader" ] || kill -KILL "$reader"`,
+    `  ${quote(cleanup)}`,
+    `} >/dev/null 2>&1`,
+    `trap end EXIT`,
+    // Told to stop before the id of the command is known: wait until it is.
+    `trap 'stopped=1; [ -z "$child" ] || exit 143' TERM INT HUP`,
+    `{ read -r _ <&3; kill -TERM $$; } &`,
+    `reader=$!`,
+    `keep() {`,
+    `  "$@" 3<&- & child=$!`,
+    `  [ -z "$stopped" ] || exit 143`,
+    `  wait "$child"; status=$?; child=`,
+    `  return "$status"`,
+    `}`,
+    ...(commands.length === 0
+      ? [`wait "$reader"`]
+      : commands.map((command) => `keep ${quote(command)} || exit`))
+  ].join("\n")
+
+/**
+ * Runs commands until the scope closes, or this process ends in whatever way, `kill -9` included. They are in
+ * a session of their own, so that Ctrl-C in the terminal does not reach them. Stopping takes at most 8 s:
+ * after that all of them are killed.
+ */
+export const keep = (options: KeepOptions): Effect.Effect<Kept, never, Scope.Scope> => {
+  const { uid, gid, env } = options
+  const as = { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) }
+
+  const start = Effect.sync(() => {
+    const ended = Deferred.unsafeMake<void>(FiberId.none)
+    const child = spawn("/bin/sh", ["-c", keeperScript(options)], {
+      cwd: "/",
+      detached: true,
+      ...as,
+      ...(env && { env })
+    })
+    let output = ""
+    const print = (text: string) => {
+      output = (output + text).slice(-outputLimit)
+    }
+    child.stdout.setEncoding("utf8").on("data", print)
+    child.stderr.setEncoding("utf8").on("data", print)
+    child.on("error", (error) => print(String(error)))
+    child.on("close", () => Deferred.unsafeDone(ended, Effect.void))
+    return { child, ended: Deferred.await(ended), output: () => tail(output) }
+  })
+
+  return Effect.acquireRelease(start, ({ child, ended }) =>
+    Effect.sync(() => child.stdin.destroy()).pipe(
+      Effect.zipRight(Effect.interruptible(ended)),
+      Effect.timeoutTo({ duration: stopLimit, onSuccess: () => true, onTimeout: () => false }),
+      Effect.map((stopped) => {
+        if (stopped || child.pid === undefined) return
+        try {
+          process.kill(-child.pid, "SIGKILL")
+        } catch {
+          // It has ended this very moment.
+        }
+        const [program, ...args] = options.cleanup
+        spawnSync(program, args, { timeout: Duration.toMillis(stopLimit) })
+      })
+    )
+  )
+}
