@@ -7,6 +7,8 @@ export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly queue: s
 export interface Batcher<A, B, E> {
   /** Asks one question; fails with `QueueFull`, and asks nothing, when `queueMax` are waiting. */
   readonly submit: (question: A) => Effect.Effect<B, E | QueueFull>
+  /** `submit` in its two halves, for callers that must know whether they asked: gives the effect that waits for the answer. */
+  readonly ask: (question: A) => Effect.Effect<Effect.Effect<B, E>, QueueFull>
 }
 
 interface Waiting<A, B, E> {
@@ -35,8 +37,9 @@ export const make = <A, B, E, R>(options: {
     let waiting: Array<Waiting<A, B, E>> = []
     let inFlight = 0
 
+    /** Suspended, so that a `run` that throws fails its batch like one that dies. */
     const runBatch = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
-      options.run(batch.map(({ question }) => question)).pipe(
+      Effect.suspend(() => options.run(batch.map(({ question }) => question))).pipe(
         Effect.provide(context),
         Effect.matchCause({
           onFailure: (cause) =>
@@ -65,18 +68,18 @@ export const make = <A, B, E, R>(options: {
       Effect.suspend(() => Effect.forEach(waiting, ({ answer }) => Deferred.interrupt(answer)))
     )
 
+    const ask = (question: A): Effect.Effect<Effect.Effect<B, E>, QueueFull> =>
+      Effect.suspend(() => {
+        if (waiting.length >= options.queueMax) return new QueueFull({ queue: options.name })
+        const answer = Deferred.unsafeMake<B, E>(FiberId.none)
+        waiting.push({ question, answer })
+        if (inFlight >= options.inFlightMax) return Effect.succeed(Deferred.await(answer))
+        inFlight++
+        return Effect.as(Effect.forkIn(Effect.interruptible(drain), scope), Deferred.await(answer))
+      }).pipe(Effect.uninterruptible)
+
     return {
-      submit: (question) =>
-        Effect.uninterruptibleMask((restore): Effect.Effect<B, E | QueueFull> => {
-          if (waiting.length >= options.queueMax) return new QueueFull({ queue: options.name })
-          const answer = Deferred.unsafeMake<B, E>(FiberId.none)
-          waiting.push({ question, answer })
-          if (inFlight >= options.inFlightMax) return restore(Deferred.await(answer))
-          inFlight++
-          return Effect.zipRight(
-            Effect.forkIn(Effect.interruptible(drain), scope),
-            restore(Deferred.await(answer))
-          )
-        })
+      ask,
+      submit: (question) => Effect.uninterruptibleMask((restore) => Effect.flatMap(ask(question), restore))
     }
   })
