@@ -7,7 +7,10 @@ export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly queue: s
 export interface Batcher<A, B, E> {
   /** Asks one question; fails with `QueueFull`, and asks nothing, when `queueMax` are waiting. */
   readonly submit: (question: A) => Effect.Effect<B, E | QueueFull>
-  /** `submit` in its two halves, for callers that must know whether they asked: gives the effect that waits for the answer. */
+  /**
+   * The first half of `submit`: asks, and gives the effect that waits for the answer. For callers that must know, when they are
+   * interrupted, whether they have asked.
+   */
   readonly ask: (question: A) => Effect.Effect<Effect.Effect<B, E>, QueueFull>
 }
 
@@ -22,7 +25,7 @@ interface Waiting<A, B, E> {
  * the busier it is the larger the batches grow.
  *
  * `run` answers a batch in its order, one answer each, or fails it as a whole. A caller that is interrupted stops waiting; its
- * question is asked all the same. When the scope closes, callers that still wait are interrupted.
+ * question is asked all the same. When the scope closes, callers that still wait are interrupted, and so is who asks later.
  */
 export const make = <A, B, E, R>(options: {
   readonly name: string
@@ -41,6 +44,7 @@ export const make = <A, B, E, R>(options: {
     const runBatch = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
       Effect.suspend(() => options.run(batch.map(({ question }) => question))).pipe(
         Effect.provide(context),
+        Effect.interruptible,
         Effect.matchCause({
           onFailure: (cause) =>
             batch.forEach(({ answer }) => Deferred.unsafeDone(answer, Effect.failCause(cause))),
@@ -49,6 +53,10 @@ export const make = <A, B, E, R>(options: {
         })
       )
 
+    /**
+     * Runs batches until none is left. Only `run` itself can be interrupted: whoever waits gets an answer even when the scope
+     * closes, since then each remaining `run` is interrupted before it begins.
+     */
     const drain: Effect.Effect<void> = Effect.suspend(() => {
       if (waiting.length === 0) {
         inFlight--
@@ -56,17 +64,8 @@ export const make = <A, B, E, R>(options: {
       }
       const batch = waiting.slice(0, options.batchMax)
       waiting = waiting.slice(options.batchMax)
-      return Effect.zipRight(
-        Effect.onInterrupt(runBatch(batch), () =>
-          Effect.forEach(batch, ({ answer }) => Deferred.interrupt(answer))
-        ),
-        drain
-      )
+      return Effect.zipRight(runBatch(batch), drain)
     })
-
-    yield* Effect.addFinalizer(() =>
-      Effect.suspend(() => Effect.forEach(waiting, ({ answer }) => Deferred.interrupt(answer)))
-    )
 
     const ask = (question: A): Effect.Effect<Effect.Effect<B, E>, QueueFull> =>
       Effect.suspend(() => {
@@ -75,7 +74,7 @@ export const make = <A, B, E, R>(options: {
         waiting.push({ question, answer })
         if (inFlight >= options.inFlightMax) return Effect.succeed(Deferred.await(answer))
         inFlight++
-        return Effect.as(Effect.forkIn(Effect.interruptible(drain), scope), Deferred.await(answer))
+        return Effect.as(Effect.forkIn(drain, scope), Deferred.await(answer))
       }).pipe(Effect.uninterruptible)
 
     return {

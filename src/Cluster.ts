@@ -3,26 +3,41 @@ import {
   RunnerHealth,
   Runners,
   RunnerStorage,
+  ShardId,
   Sharding,
   ShardingConfig
 } from "@effect/cluster"
-import { Duration, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
+import { shardsPerGroup } from "./ClusterRunner.ts"
 import { KeyRangeLive } from "./actors/KeyRangeLive.ts"
 import { type PoolMarks, PoolShardLive } from "./actors/PoolShardLive.ts"
 import { UrlMappingLive } from "./actors/UrlMappingLive.ts"
 
 /**
+ * Waits until this runner owns every shard. Where storage is memory that takes some turns of the scheduler and no time; a message
+ * that came before would be sent again only after a delay.
+ */
+const owningAll = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sharding = yield* Sharding.Sharding
+    const shards = Array.from({ length: shardsPerGroup }, (_, index) => ShardId.make("default", index + 1))
+    yield* Effect.yieldNow().pipe(Effect.repeat({ until: () => shards.every(sharding.hasShardId) }))
+  })
+)
+
+/**
  * One runner alone, in this process: it owns every shard from the start, and messages are plain calls. No message is
  * persisted, because every actor's state is a cache of the store and every request is answered or failed at once.
  */
-export const layerEmbedded: Layer.Layer<Sharding.Sharding> = Sharding.layer.pipe(
+export const layerEmbedded: Layer.Layer<Sharding.Sharding> = owningAll.pipe(
+  Layer.provideMerge(Sharding.layer),
   Layer.provide(Runners.layerNoop),
   Layer.provide([MessageStorage.layerNoop, RunnerStorage.layerMemory, RunnerHealth.layerNoop]),
   Layer.provide(
     ShardingConfig.layer({
       // Nothing leaves the process, so nothing needs to be encoded.
       simulateRemoteSerialization: false,
-      shardsPerGroup: 64,
+      shardsPerGroup,
       refreshAssignmentsInterval: Duration.seconds(30),
       entityTerminationTimeout: Duration.seconds(5)
     })

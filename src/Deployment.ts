@@ -13,6 +13,11 @@ export class IdentityMismatch extends Data.TaggedError("IdentityMismatch")<{ rea
   }
 }
 
+/**
+ * What tells this deployment from others that share a Redis server with it: 12 hexadecimal digits that follow from its key space.
+ */
+export class DeploymentName extends Context.Tag("linkmint/DeploymentName")<DeploymentName, string>() {}
+
 /** What decides which key a counter becomes, as the first start wrote it down. */
 const Identity = Schema.parseJson(
   Schema.Struct({
@@ -63,11 +68,14 @@ const decideMinter = Effect.fn("Deployment.decideMinter")(function* (settings: S
   const fault = faultOf(settings, ours.hex, decided)
   if (fault !== undefined) return yield* new IdentityMismatch({ fault })
   const secret = Buffer.from(ours.drawn && decided.secret !== null ? decided.secret : ours.hex, "hex")
-  return KeyMinter.make(KeySpace.make(settings.keyAlphabet, settings.keyLength), new Uint8Array(secret))
+  const space = KeySpace.make(settings.keyAlphabet, settings.keyLength)
+  return Context.make(KeyMinter.KeyMinter, KeyMinter.make(space, new Uint8Array(secret))).pipe(
+    Context.add(DeploymentName, decided.fingerprint.slice(0, 12))
+  )
 })
 
-/** The deployment's key minter. */
-export const layerMinter = (settings: Settings) => Layer.effect(KeyMinter.KeyMinter, decideMinter(settings))
+/** The deployment's key minter, and its name. */
+export const layerMinter = (settings: Settings) => Layer.effectContext(decideMinter(settings))
 
 /** The administrator's API key. Only its digest is kept. */
 export class AdminKey extends Context.Tag("linkmint/AdminKey")<

@@ -17,12 +17,16 @@ export const parseDuration = (text: string): Duration | undefined => {
 export const after = (start_ms: number, duration: Duration): number =>
   Moment.fromMillis(start_ms, { zone: "utc" }).plus(duration).toMillis()
 
+/** RFC 3339's syntax, which has no hour 24, without its leap second. Whether there is such a day the calendar must say. */
+const dateTime =
+  /^\d{4}-\d\d-\d\d[Tt]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
 /**
  * Understands a date-time of RFC 3339, section 5.6, in any offset; gives milliseconds since the Unix epoch, `undefined` for anything else, such as
  * the 30th of February. A leap second is not understood.
  */
 export const parseMoment = (text: string): number | undefined => {
-  if (!/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/.test(text)) return undefined
+  if (!dateTime.test(text)) return undefined
   const moment = Moment.fromISO(text.toUpperCase(), { setZone: true })
   return moment.isValid ? moment.toMillis() : undefined
 }

@@ -13,7 +13,9 @@ export const Link = Schema.Struct({
   createdAt: Schema.Number,
   updatedAt: Schema.Number,
   expiresAt: Schema.NullOr(Schema.Number),
-  deletedAt: Schema.NullOr(Schema.Number)
+  deletedAt: Schema.NullOr(Schema.Number),
+  /** A number that this create alone has, so that its repeat is known for what it is. Not read back. */
+  createId: Schema.optionalWith(Schema.Number, { exact: true })
 })
 /** See {@link Link}. */
 export type Link = typeof Link.Type

@@ -1,24 +1,33 @@
 import type { FileSystem } from "@effect/platform/FileSystem"
 import type { Path } from "@effect/platform/Path"
+import type { SocketServerError } from "@effect/platform/SocketServer"
+import type { Sharding } from "@effect/cluster/Sharding"
 import type { SqlClient } from "@effect/sql/SqlClient"
-import { Effect, Layer, Option, type Redacted } from "effect"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Duration, Effect, Layer, Option, type Redacted } from "effect"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import * as Links from "./actors/Links.ts"
 import * as RedirectCache from "./actors/RedirectCache.ts"
 import { actors, layerEmbedded } from "./Cluster.ts"
-import { layerAdminKey, layerMinter } from "./Deployment.ts"
+import * as ClusterRunner from "./ClusterRunner.ts"
+import { DeploymentName, layerAdminKey, layerMinter } from "./Deployment.ts"
 import * as HttpServer from "./http/Server.ts"
 import type { Settings } from "./Settings.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
+import type { KeyPool } from "./storage/KeyPool.ts"
 import * as KeyPoolMemory from "./storage/KeyPoolMemory.ts"
+import * as KeyPoolRedis from "./storage/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "./storage/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "./storage/KeyStockSql.ts"
+import * as LinkChangesPostgres from "./storage/LinkChangesPostgres.ts"
 import * as LinkStoreGrouped from "./storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "./storage/LinkStoreSql.ts"
 import * as Migrations from "./storage/Migrations.ts"
 import * as PostgresClient from "./storage/PostgresClient.ts"
+import * as ShardOwnership from "./storage/ShardOwnership.ts"
 import * as SqliteClient from "./storage/SqliteClient.ts"
+import type { StorageError } from "./storage/StorageError.ts"
 
 /** Links that a node keeps in its redirect cache: some 50 MB with URLs of 100 characters. */
 const redirectCacheMax = 100_000
@@ -26,41 +35,101 @@ const redirectCacheMax = 100_000
 /** Statements of one kind that a node has under way at PostgreSQL. SQLite has one writer, so there it is one. */
 const inFlightMax = 4
 
-/** SQLite in the data folder, which belongs to this process alone. */
+/** What a process is to its operating system, and to the nodes around it. */
+export interface NodeIdentity {
+  readonly pid: number
+  /** A text that no other start of any node has. */
+  readonly incarnation: string
+}
+
+/** What differs between a process alone and a node of a cluster. */
+interface Surroundings {
+  readonly database: Layer.Layer<
+    SqlClient,
+    | SqlError
+    | StorageError
+    | PostgresClient.DatabaseInUse
+    | DataFolder.DataFolderInUse
+    | DataFolder.DataFolderUnusable
+    | SqliteClient.SqliteOpenError,
+    FileSystem | Path
+  >
+  readonly runner: Layer.Layer<Sharding, SocketServerError | SqlError>
+  readonly pool: Layer.Layer<KeyPool, never, DeploymentName>
+  /** What a process alone does without. */
+  readonly changes: Layer.Layer<never>
+  readonly ownership: Layer.Layer<never, never, SqlClient>
+  readonly inFlightMax: number
+  readonly redirectCache: RedirectCache.RedirectCacheOptions
+}
+
+/** SQLite in the data folder, which belongs to this process alone, migrated. */
 const sqlite = (folder: string, pid: number) =>
-  Layer.unwrapEffect(
-    Effect.map(DataFolder.DataFolder, ({ databaseFile }) => SqliteClient.layer(databaseFile))
-  ).pipe(Layer.provide(DataFolder.layer(folder, pid)))
-
-/** PostgreSQL, where this process is the only one at work. */
-const postgres = (url: Redacted.Redacted) =>
-  PostgresClient.layerSoleProcess.pipe(Layer.provideMerge(PostgresClient.layer(url)))
-
-/** Whatever stands in the way of having the database. */
-type DatabaseError = Layer.Layer.Error<ReturnType<typeof sqlite> | ReturnType<typeof postgres>>
-
-/** The database that the settings name, migrated. */
-const database = (settings: Settings, pid: number) => {
-  const client: Layer.Layer<SqlClient, DatabaseError, FileSystem | Path> = Option.match(
-    settings.databaseUrl,
-    {
-      onNone: () => sqlite(settings.dataDir, pid),
-      onSome: postgres
-    }
+  Migrations.layer.pipe(
+    Layer.provideMerge(
+      Layer.unwrapEffect(
+        Effect.map(DataFolder.DataFolder, ({ databaseFile }) => SqliteClient.layer(databaseFile))
+      )
+    ),
+    Layer.provide(DataFolder.layer(folder, pid))
   )
-  return Migrations.layer.pipe(Layer.provideMerge(client))
+
+/** PostgreSQL, migrated. */
+const postgres = (url: Redacted.Redacted, presence: "alone" | "cluster") =>
+  PostgresClient.layerPresence(presence).pipe(
+    Layer.provideMerge(PostgresClient.layer(url)),
+    Layer.provide(Migrations.layer.pipe(Layer.provide(PostgresClient.layerUnbounded(url))))
+  )
+
+/** A process alone: its actors, its pool and its caches are in its memory. */
+const alone = (settings: Settings, { pid }: NodeIdentity): Surroundings => ({
+  database: Option.match(settings.databaseUrl, {
+    onNone: (): Surroundings["database"] => sqlite(settings.dataDir, pid),
+    onSome: (url) => postgres(url, "alone")
+  }),
+  runner: layerEmbedded,
+  pool: KeyPoolMemory.layer({ shards: 1, settleAfter: settings.bufferCapacity }),
+  changes: Layer.empty,
+  ownership: Layer.empty,
+  inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax,
+  redirectCache: {}
+})
+
+/** A node of a cluster: it shares PostgreSQL and Redis with others. */
+const clustered = (
+  settings: Settings,
+  { incarnation }: NodeIdentity,
+  databaseUrl: Redacted.Redacted,
+  urls: Parameters<typeof KeyPoolRedis.layer>[0]["urls"]
+): Surroundings => {
+  const applicationName = `linkmint-runner-${incarnation}`
+  return {
+    database: postgres(databaseUrl, "cluster"),
+    runner: ClusterRunner.layer({
+      host: settings.runnerHost,
+      port: settings.runnerPort,
+      listenHost: settings.host,
+      role: settings.nodeRole,
+      databaseUrl,
+      applicationName
+    }),
+    pool: Layer.unwrapEffect(
+      Effect.map(DeploymentName, (namespace) => KeyPoolRedis.layer({ urls, namespace }))
+    ),
+    changes: LinkChangesPostgres.layer(databaseUrl),
+    ownership: ShardOwnership.layerPostgres(applicationName),
+    inFlightMax,
+    redirectCache: { storeAfter: Duration.millis(50) }
+  }
 }
 
 /** Every store over the SQL client. */
-const stores = (settings: Settings) =>
+const stores = (surroundings: Surroundings) =>
   Layer.mergeAll(
     KeyRangeStoreSql.layer,
     KeyStockSql.layer,
-    DeploymentStoreSql.layer,
-    LinkStoreGrouped.layer({ inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax }).pipe(
-      Layer.provide(LinkStoreSql.layer)
-    ),
-    KeyPoolMemory.layer({ shards: 1, settleAfter: settings.bufferCapacity })
+    LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax }).pipe(Layer.provide(LinkStoreSql.layer)),
+    surroundings.ownership
   )
 
 /**
@@ -69,23 +138,34 @@ const stores = (settings: Settings) =>
  *
  * Gives the administrator's key, for the first start to show.
  */
-export const layer = (settings: Settings, pid: number) => {
-  const { baseUrl, defaultExpiry, host, port } = settings
+export const layer = (settings: Settings, identity: NodeIdentity) => {
+  const { baseUrl, defaultExpiry, drainDelay, host, port } = settings
+  const surroundings = Option.match(Option.all([settings.databaseUrl, settings.redisUrls]), {
+    onNone: () => alone(settings, identity),
+    onSome: ([databaseUrl, redisUrls]) => clustered(settings, identity, databaseUrl, redisUrls)
+  })
   const http = HttpServer.layer({
     host,
     port,
+    drainDelay,
     own: { baseUrl, port },
     defaultExpiry,
     anonymousCreates: settings.anonymousCreates
   })
   return http.pipe(
     Layer.provide(Links.layer),
-    Layer.provide([KeyBuffer.layer(settings.bufferCapacity), RedirectCache.layer(redirectCacheMax)]),
+    Layer.provide([
+      KeyBuffer.layer(settings.bufferCapacity),
+      RedirectCache.layer(redirectCacheMax, surroundings.redirectCache)
+    ]),
     Layer.provide(actors({ pool: { low: settings.poolLow, high: settings.poolHigh } })),
-    Layer.provide(layerEmbedded),
+    Layer.provide(surroundings.runner),
+    Layer.provide(surroundings.changes),
+    Layer.provide(surroundings.pool),
     Layer.provideMerge(layerAdminKey(settings)),
     Layer.provide(layerMinter(settings)),
-    Layer.provide(stores(settings)),
-    Layer.provide(database(settings, pid))
+    Layer.provide(stores(surroundings)),
+    Layer.provide(DeploymentStoreSql.layer),
+    Layer.provide(surroundings.database)
   )
 }

@@ -1,5 +1,6 @@
-import { Config, ConfigError, Either, LogLevel, Option, Redacted } from "effect"
+import { Config, ConfigError, Duration, Either, LogLevel, Option, Redacted } from "effect"
 import * as Iso8601 from "./Iso8601.ts"
+import * as RedisUrl from "./storage/RedisUrl.ts"
 import { type Alphabet, alphabets, lengthMax, lengthMin } from "./KeySpace.ts"
 
 /** What the operator chose; the README's table gives each variable's meaning and default. */
@@ -10,6 +11,15 @@ export interface Settings {
   readonly baseUrl: URL
   readonly dataDir: string
   readonly databaseUrl: Option.Option<Redacted.Redacted>
+  /** Pool shards; with them, and a database to share, the process is one node of a cluster. */
+  readonly redisUrls: Option.Option<ReadonlyArray<RedisUrl.RedisUrl>>
+  /** Where the other nodes of the cluster reach this one. */
+  readonly runnerHost: string
+  readonly runnerPort: number
+  /** `http`: a node that serves requests and owns no actors. */
+  readonly nodeRole: "all" | "http"
+  /** How long a stopping node still serves while it tells load balancers that it is not ready. */
+  readonly drainDelay: Duration.Duration
   /** 16 bytes; none: drawn at the first start. */
   readonly keySecret: Option.Option<Redacted.Redacted<Uint8Array>>
   readonly keyAlphabet: Alphabet
@@ -100,6 +110,24 @@ const databaseUrl = optional("DATABASE_URL", "postgres://user:password@localhost
     : Either.left("must be a postgres:// URL")
 )
 
+const redisUrls = optional("REDIS_URLS", "redis://localhost:6379,redis://localhost:6380", RedisUrl.parseAll)
+
+/** The settings say durations in ISO 8601; one of hours or less is the same whenever it begins. */
+const shortDuration = (name: string, example: string, max: Duration.Duration) =>
+  optional(name, example, (value) => {
+    const period = value === "PT0S" ? Duration.zero : undefined
+    const parsed =
+      period ??
+      Option.getOrUndefined(
+        Option.map(Option.fromNullable(Iso8601.parseDuration(value)), (found) =>
+          Duration.millis(found.toMillis())
+        )
+      )
+    return parsed !== undefined && Duration.lessThanOrEqualTo(parsed, max)
+      ? Either.right(parsed)
+      : Either.left(`must be an ISO 8601 duration up to ${Duration.format(max)}, not "${value}"`)
+  })
+
 const keySecret = optional("KEY_SECRET", "00112233445566778899aabbccddeeff", (value) =>
   /^[0-9a-fA-F]{32}$/.test(value)
     ? Either.right(Redacted.make(new Uint8Array(Buffer.from(value, "hex"))))
@@ -130,6 +158,11 @@ const raw = Config.all({
   baseUrl,
   dataDir: text("DATA_DIR", "./data"),
   databaseUrl,
+  redisUrls,
+  runnerHost: text("RUNNER_HOST", "localhost"),
+  runnerPort: integer("RUNNER_PORT", 1, 65_535, 34_431),
+  nodeRole: choice("NODE_ROLE", ["all", "http"], "all"),
+  drainDelay: shortDuration("DRAIN_DELAY", "PT2S", Duration.minutes(1)),
   keySecret,
   keyAlphabet: choice("KEY_ALPHABET", alphabets, "base62"),
   keyLength: integer("KEY_LENGTH", lengthMin, lengthMax, 7),
@@ -152,21 +185,42 @@ const levelOf: Record<(typeof logLevels)[number], LogLevel.LogLevel> = {
   none: LogLevel.None
 }
 
+/** Faults that no variable has alone. */
+const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.ConfigError | undefined => {
+  if (values.poolLow >= values.poolHigh) {
+    return invalid("POOL_LOW", `must be below POOL_HIGH (${values.poolHigh})`, "2000")
+  }
+  if (Option.isSome(values.redisUrls) && Option.isNone(values.databaseUrl)) {
+    const example = "postgres://user:password@localhost:5432/linkmint"
+    return invalid(
+      "DATABASE_URL",
+      "is needed beside REDIS_URLS: the nodes of a cluster share a database",
+      example
+    )
+  }
+  if (values.nodeRole === "http" && Option.isNone(values.redisUrls)) {
+    return invalid("NODE_ROLE", "can be http in a cluster only, with DATABASE_URL and REDIS_URLS", "all")
+  }
+  return undefined
+}
+
 /** Reads and checks all settings. The error names each variable that is wrong, what is wrong with it, and an example. */
 export const settings: Config.Config<Settings> = raw.pipe(
-  Config.mapOrFail((values) =>
-    values.poolLow < values.poolHigh
-      ? Either.right({
-          ...values,
-          baseUrl: Option.getOrElse(values.baseUrl, () => new URL(`http://localhost:${values.port}`)),
-          // Behind a database that others share, a link without an owner should be a choice.
-          anonymousCreates: Option.getOrElse(values.anonymousCreates, () =>
-            Option.isNone(values.databaseUrl)
-          ),
-          logLevel: levelOf[values.logLevel]
-        })
-      : Either.left(invalid("POOL_LOW", `must be below POOL_HIGH (${values.poolHigh})`, "2000"))
-  )
+  Config.mapOrFail((values) => {
+    const fault = faultBetween(values)
+    if (fault !== undefined) return Either.left(fault)
+    const isCluster = Option.isSome(values.redisUrls)
+    return Either.right({
+      ...values,
+      baseUrl: Option.getOrElse(values.baseUrl, () => new URL(`http://localhost:${values.port}`)),
+      // Behind a database that others share, a link without an owner should be a choice.
+      anonymousCreates: Option.getOrElse(values.anonymousCreates, () => Option.isNone(values.databaseUrl)),
+      drainDelay: Option.getOrElse(values.drainDelay, () =>
+        isCluster ? Duration.seconds(2) : Duration.zero
+      ),
+      logLevel: levelOf[values.logLevel]
+    })
+  })
 )
 
 /** The single messages of a settings error, one a fault. */

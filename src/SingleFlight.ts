@@ -10,7 +10,10 @@ export interface SingleFlight<A, E> {
   readonly isRunning: () => boolean
 }
 
-/** Runs belong to the scope: when it closes, they are interrupted, and so are those who wait for them. */
+/**
+ * Runs belong to the scope: when it closes, they are interrupted, and so are those who wait for them. Only `run` itself can be
+ * interrupted, so that its end is never missed.
+ */
 export const make = <A, E, R>(
   run: Effect.Effect<A, E, R>
 ): Effect.Effect<SingleFlight<A, E>, never, R | Scope.Scope> =>
@@ -23,13 +26,13 @@ export const make = <A, E, R>(
       if (current !== undefined) return Effect.succeed(current)
       const done = Deferred.unsafeMake<A, E>(FiberId.none)
       current = done
-      const finish = Effect.onExit(Effect.provide(run, context), (exit) =>
+      const finish = Effect.onExit(Effect.interruptible(Effect.provide(run, context)), (exit) =>
         Effect.sync(() => {
           current = undefined
           Deferred.unsafeDone(done, exit)
         })
       )
-      return Effect.as(Effect.forkIn(Effect.interruptible(finish), scope), done)
+      return Effect.as(Effect.forkIn(finish, scope), done)
     })
 
     return {

@@ -2,22 +2,33 @@ import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { ConfigError, Console, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { AdminKey } from "./Deployment.ts"
 import * as Node from "./Node.ts"
+import { label } from "./storage/RedisUrl.ts"
+import * as Secret from "./Secret.ts"
 import { faultsOf, type Settings, settings as readSettings } from "./Settings.ts"
+
+const placeOf = ({ nodeRole, runnerHost, runnerPort }: Settings) =>
+  nodeRole === "all"
+    ? `A node of a cluster, for the others at ${runnerHost}:${runnerPort}`
+    : "A node of a cluster that owns no actors"
 
 const greeting = (settings: Settings, drawnKey: Option.Option<Redacted.Redacted>) =>
   [
     `Linkmint listens at http://${settings.host}:${settings.port} and gives out ${settings.baseUrl.origin}/…`,
     Option.isNone(settings.databaseUrl) ? `Data folder: ${settings.dataDir}` : "Database: PostgreSQL",
+    ...Option.match(settings.redisUrls, {
+      onNone: () => [],
+      onSome: (urls) => [`Pools: ${urls.map(label).join(", ")}`, placeOf(settings)]
+    }),
     ...Option.match(drawnKey, {
       onNone: () => [],
       onSome: (key) => [`Admin key, shown this once: ${Redacted.value(key)}`]
     })
   ].join("\n")
 
-const serve = (settings: Settings) =>
+const serve = (settings: Settings, identity: Node.NodeIdentity) =>
   Layer.launch(
     Layer.effectDiscard(Effect.flatMap(AdminKey, ({ drawn }) => Console.log(greeting(settings, drawn)))).pipe(
-      Layer.provide(Node.layer(settings, process.pid)),
+      Layer.provide(Node.layer(settings, identity)),
       Layer.provide(NodeContext.layer)
     )
   ).pipe(
@@ -33,8 +44,10 @@ const messageOf = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-const main = Effect.flatMap(readSettings, serve).pipe(
-  Effect.tapError((error) => Console.error(`Linkmint cannot start. ${messageOf(error)}`))
-)
+const main = Effect.gen(function* () {
+  const settings = yield* readSettings
+  const incarnation = (yield* Secret.draw(8)).toString("hex")
+  return yield* serve(settings, { pid: process.pid, incarnation })
+}).pipe(Effect.tapError((error) => Console.error(`Linkmint cannot start. ${messageOf(error)}`)))
 
 NodeRuntime.runMain(main, { disableErrorReporting: true })

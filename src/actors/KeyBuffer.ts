@@ -1,11 +1,11 @@
-import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { Context, Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
 import { count, fromStrings } from "../PackedKeys.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import * as SingleFlight from "../SingleFlight.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
-import { fromFailure, Unavailable } from "./Unavailable.ts"
+import { orElsewhere, Unavailable } from "./Unavailable.ts"
 
 /**
  * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
@@ -16,44 +16,47 @@ import { fromFailure, Unavailable } from "./Unavailable.ts"
 export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
   KeyBuffer,
   {
-    /** A key that no one else has. Waits for a lease when the buffer is empty; fails when no shard has keys. */
+    /**
+     * A key that no one else has. Waits for a lease when the buffer is empty; fails when no shard has keys. Its wait can be
+     * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
+     */
     readonly take: Effect.Effect<string, Unavailable>
-    /** Puts back a key that was certainly not bound. */
-    readonly putBack: (key: string) => Effect.Effect<void>
+    /** Puts back keys that were certainly not bound. */
+    readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /** Keys held now. */
     readonly level: Effect.Effect<number>
   }
 >() {}
 
 /** Leases are given up after this long: long enough for a refill, short enough to answer the client in time. */
-const leaseWaitMax = Duration.seconds(3)
+const leaseWaitMax = { onlyShard: Duration.seconds(3), oneOfMany: Duration.seconds(1) }
 const returnWaitMax = Duration.seconds(2)
 
+/** How often shards that failed are asked whether they are back. */
+const checkEvery = Duration.seconds(1)
+
 /**
- * Leases from the shard that had the most keys when it was last heard of; a shard that fails counts as empty until it answers again, and
- * is asked after the others.
+ * Leases from the shard that had the most keys when it was last heard of. A shard that fails is left out, that is asked after all others, until it
+ * answers a check.
  */
 const makeLease = Effect.gen(function* () {
   const { shards } = yield* KeyPool
   const clientOf = yield* PoolShard.client
   const levels = Array.from({ length: shards }, () => Number.POSITIVE_INFINITY)
+  const waitMax = shards === 1 ? leaseWaitMax.onlyShard : leaseWaitMax.oneOfMany
 
   const leaseFrom = (shard: number, wanted: number) =>
-    clientOf(String(shard))
-      .Lease({ count: wanted })
-      .pipe(
-        Effect.timeoutFail({
-          duration: leaseWaitMax,
-          onTimeout: () =>
-            new Unavailable({ reason: `pool shard ${shard} did not answer`, applied: "unknown" })
-        }),
-        Effect.tapBoth({
-          onSuccess: ({ level }) => Effect.sync(() => (levels[shard] = level)),
-          onFailure: () => Effect.sync(() => (levels[shard] = -1))
-        }),
-        Effect.map(({ keys }) => ({ keys, shard })),
-        Effect.mapError(fromFailure)
-      )
+    orElsewhere(clientOf(String(shard)).Lease({ count: wanted })).pipe(
+      Effect.timeoutFail({
+        duration: waitMax,
+        onTimeout: () => new Unavailable({ reason: `pool shard ${shard} did not answer`, applied: "unknown" })
+      }),
+      Effect.tapBoth({
+        onSuccess: ({ level }) => Effect.sync(() => (levels[shard] = level)),
+        onFailure: () => Effect.sync(() => (levels[shard] = -1))
+      }),
+      Effect.map(({ keys }) => ({ keys, shard }))
+    )
 
   const lease = (wanted: number) =>
     Effect.suspend(() => {
@@ -61,6 +64,22 @@ const makeLease = Effect.gen(function* () {
       const [first, ...others] = fullestFirst.map((shard) => leaseFrom(shard, wanted))
       return Effect.firstSuccessOf([first!, ...others])
     })
+
+  const check = (shard: number) =>
+    orElsewhere(clientOf(String(shard)).Status()).pipe(
+      Effect.timeout(waitMax),
+      Effect.tap(({ level }) => Effect.sync(() => (levels[shard] = level))),
+      Effect.ignore
+    )
+  const checkFailed = Effect.suspend(() =>
+    Effect.forEach(
+      levels.flatMap((level, shard) => (level < 0 ? [shard] : [])),
+      check,
+      { concurrency: "unbounded", discard: true }
+    )
+  )
+  yield* Effect.forkScoped(Effect.repeat(checkFailed, Schedule.spaced(checkEvery)))
+
   return { lease, clientOf }
 })
 
@@ -75,6 +94,7 @@ export const make = (
     const { clientOf, lease } = yield* makeLease
     const ring = new KeyRing(capacity)
     let lastShard = 0
+    let closed = false
 
     const giveBack = (shard: number, keys: ReturnType<KeyRing["drain"]>) =>
       count(keys) === 0
@@ -88,28 +108,38 @@ export const make = (
               )
             )
 
-    const refillOnce = Effect.suspend(() => lease(capacity - ring.size)).pipe(
-      Effect.flatMap(({ keys, shard }) => {
+    /** By the time it runs, keys that were put back may have filled the ring. */
+    const refillOnce = Effect.suspend(() => {
+      if (closed) return new Unavailable({ reason: "the key buffer is closed", applied: "no" })
+      const wanted = capacity - ring.size
+      if (wanted === 0) return Effect.void
+      return Effect.flatMap(lease(wanted), ({ keys, shard }) => {
         lastShard = shard
         return giveBack(shard, ring.add(keys))
       })
-    )
+    })
 
     const refill = yield* SingleFlight.make(refillOnce)
 
     const take: Effect.Effect<string, Unavailable> = Effect.suspend(() => {
       const key = ring.take()
       // Many may have waited for the same lease, more than it brought: those that find nothing wait for the next.
-      if (key === undefined) return Effect.zipRight(refill.join, take)
+      if (key === undefined) return Effect.zipRight(Effect.interruptible(refill.join), take)
       if (ring.size >= capacity / 2 || refill.isRunning()) return Effect.succeed(key)
       return Effect.as(refill.start, key)
     })
 
-    yield* Effect.addFinalizer(() => Effect.suspend(() => giveBack(lastShard, ring.drain())))
+    /** A lease that is under way is waited for: its keys are nowhere else. It ends by `leaseWaitMax` a shard. */
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        closed = true
+        return refill.isRunning() ? Effect.exit(refill.join) : Effect.void
+      }).pipe(Effect.zipRight(Effect.suspend(() => giveBack(lastShard, ring.drain()))))
+    )
 
     return {
       take,
-      putBack: (key) => Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings([key])))),
+      putBack: (keys) => Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys)))),
       level: Effect.sync(() => ring.size)
     }
   })

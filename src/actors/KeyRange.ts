@@ -23,7 +23,7 @@ export const RangeStatus = Schema.Struct({
  * The generator of one key range; its entity id is the range's number in decimal.
  *
  * `Mint` gives keys that were never given before and never will be again: its durable watermark moves first. It gives `count` keys, fewer
- * only when the range ends.
+ * only when the range ends, or when the store fails between two key lengths.
  */
 export const KeyRange = Entity.make("KeyRange", [
   Rpc.make("Mint", {

@@ -5,7 +5,7 @@ import { lengthMax } from "../KeySpace.ts"
 import { concat, type PackedKeys } from "../PackedKeys.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import { KeyRange, RangeExhausted } from "./KeyRange.ts"
-import { fromFailure } from "./Unavailable.ts"
+import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
 
 /**
  * The behaviour of `KeyRange`. Its only state is which key length it found not yet used up: a cache of the store.
@@ -23,7 +23,13 @@ export const KeyRangeLive = KeyRange.toLayer(
       const parts: Array<PackedKeys> = []
       for (let left = wanted; left > 0;) {
         const size = minter.spanOf(length, range)
-        const block = yield* store.advance({ length, range }, { count: left, size })
+        const advanced = yield* Effect.either(store.advance({ length, range }, { count: left, size }))
+        if (advanced._tag === "Left") {
+          // What this request has minted already is out of the store, so it is given all the same.
+          if (parts.length > 0) break
+          return yield* advanced.left
+        }
+        const block = advanced.right
         if (block.count > 0) parts.push(minter.mint(length, range, block.first, block.count))
         left -= block.count
         if (left > 0 && length === lengthMax) break
@@ -51,6 +57,7 @@ export const KeyRangeLive = KeyRange.toLayer(
     // One mint at a time: two would only wait for each other on the range's row.
     concurrency: 1,
     mailboxCapacity: 256,
+    disableFatalDefects,
     maxIdleTime: Duration.minutes(10)
   }
 )

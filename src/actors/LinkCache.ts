@@ -1,6 +1,7 @@
-import { Clock, Deferred, Effect, Exit, FiberId, type Scope } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, FiberId, type Scope } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Link } from "../Link.ts"
+import { LinkChanges } from "../storage/LinkChanges.ts"
 
 /** A cached answer: the row, or that there was none. */
 interface Entry {
@@ -17,13 +18,15 @@ interface Writes {
 
 /** A cache of links that reads what it does not have. */
 export interface LinkCache<E> {
-  /** The cached row of a key, if there is one, without an effect. An absence is not told from an unknown. */
-  readonly peek: (key: string) => Link | undefined
-  /** The row of a key, cached or read; concurrent reads of a key are one. */
+  /** The cached row of a key, if there is one at `now` (milliseconds), without an effect. An absence is not told from an unknown. */
+  readonly peek: (key: string, now: number) => Link | undefined
+  /** The row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
   readonly get: (key: string) => Effect.Effect<Link | null, E>
   /**
    * Runs a write of keys and keeps the links that it left, as `kept` tells. Before it and after it the keys are forgotten; what it left
    * is kept only where no other write of that key overlapped, since then their order is the store's secret.
+   *
+   * Being interrupted stops the waiting, not the write: a write that goes on unwatched would change rows behind the cache's back.
    */
   readonly write: <A, E1, R1>(
     keys: ReadonlyArray<string>,
@@ -32,7 +35,7 @@ export interface LinkCache<E> {
   ) => Effect.Effect<A, E1, R1>
   /**
    * Forgets a key. A read that is under way answers those who wait for it already, but is not joined by later ones nor kept: it may have
-   * seen the row as it was before.
+   * seen the row as it was before. Nor is what a write that is under way leaves.
    */
   readonly forget: (key: string) => void
   /** Entries held. */
@@ -40,7 +43,8 @@ export interface LinkCache<E> {
 }
 
 /**
- * A least-recently-used cache of at most `max` links over `read`.
+ * A least-recently-used cache of at most `max` links over `read`. It heeds `LinkChanges`: what another node changed is forgotten, and while the
+ * news is not fresh, every question is read anew and nothing is kept.
  *
  * With `absentFor_ms` above 0, keys that have no row are remembered that long; this is only right where every
  * create of the key passes through this cache.
@@ -52,6 +56,7 @@ export const make = <E, R>(options: {
 }): Effect.Effect<LinkCache<E>, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
+    const changes = yield* LinkChanges
     const context = yield* Effect.context<R>()
     const entries = new LRUCache<string, Entry>({ max: options.max })
     const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
@@ -62,34 +67,46 @@ export const make = <E, R>(options: {
       else if (options.absentFor_ms > 0) entries.set(key, { link, until: now + options.absentFor_ms })
     }
 
-    const startRead = (key: string) =>
-      Effect.suspend(() => {
-        const done = Deferred.unsafeMake<Link | null, E>(FiberId.none)
-        reads.set(key, done)
-        const run = options.read(key).pipe(
-          Effect.provide(context),
-          Effect.zip(Clock.currentTimeMillis),
-          Effect.map(([link, now]) => {
-            if (reads.get(key) === done) keep(key, link, now)
-            return link
-          }),
-          Effect.onExit((exit) =>
-            Effect.sync(() => {
-              if (reads.get(key) === done) reads.delete(key)
-              Deferred.unsafeDone(done, exit)
-            })
-          )
+    /** Registers a read at once, so that there is one at a time; gives it with the effect that sets it going. */
+    const startRead = (key: string) => {
+      const done = Deferred.unsafeMake<Link | null, E>(FiberId.none)
+      reads.set(key, done)
+      const run = Effect.suspend(() => options.read(key)).pipe(
+        Effect.provide(context),
+        Effect.interruptible,
+        Effect.zip(Clock.currentTimeMillis),
+        Effect.map(([link, now]) => {
+          if (reads.get(key) === done) keep(key, link, now)
+          return link
+        }),
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            if (reads.get(key) === done) reads.delete(key)
+            Deferred.unsafeDone(done, exit)
+          })
         )
-        return Effect.as(Effect.forkIn(Effect.interruptible(run), scope), done)
-      })
+      )
+      return { done, go: Effect.forkIn(run, scope) }
+    }
 
-    const readOnce = (key: string) =>
+    const joinOrStart = (key: string) =>
       Effect.uninterruptibleMask((restore) => {
         const running = reads.get(key)
-        return Effect.flatMap(running === undefined ? startRead(key) : Effect.succeed(running), (done) =>
-          restore(Deferred.await(done))
-        )
+        if (running !== undefined) return restore(Deferred.await(running))
+        const { done, go } = startRead(key)
+        return Effect.zipRight(go, restore(Deferred.await(done)))
       })
+
+    /**
+     * Where absences are not kept, creates do not pass through this cache: a read that began before the question and found nothing
+     * may have missed one that was acknowledged since. Whatever read is under way after it began later than the question.
+     */
+    const readOnce = (key: string) =>
+      options.absentFor_ms === 0 && reads.has(key)
+        ? Effect.flatMap(joinOrStart(key), (link) =>
+            link === null ? joinOrStart(key) : Effect.succeed(link)
+          )
+        : joinOrStart(key)
 
     const forget = (key: string) => {
       reads.delete(key)
@@ -113,26 +130,44 @@ export const make = <E, R>(options: {
       return !present.overlapped
     }
 
+    /** News may be of a change that came after the write that is under way: what that write leaves may be older. */
+    const forgetChanged = (key: string) => {
+      forget(key)
+      const present = writes.get(key)
+      if (present !== undefined) present.overlapped = true
+    }
+
+    yield* changes.subscribe({
+      forget: forgetChanged,
+      forgetAll: () => {
+        reads.clear()
+        entries.clear()
+        writes.forEach((present) => (present.overlapped = true))
+      }
+    })
+
     return {
-      peek: (key) => entries.get(key)?.link ?? undefined,
+      peek: (key, now) => (changes.isFresh(now) ? (entries.get(key)?.link ?? undefined) : undefined),
       get: (key) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          if (!changes.isFresh(now)) return Effect.provide(options.read(key), context)
           const entry = entries.get(key)
           return entry !== undefined && now < entry.until ? Effect.succeed(entry.link) : readOnce(key)
         }),
       write: (keys, effect, kept) =>
-        Effect.suspend(() => {
+        Effect.uninterruptibleMask((restore) => {
           const distinct = new Set(keys)
           distinct.forEach(beginWrite)
-          return Effect.onExit(effect, (exit) =>
+          const run = Effect.onExit(Effect.interruptible(effect), (exit) =>
             Effect.sync(() => {
               const alone = new Set([...distinct].filter(endWrite))
               if (Exit.isFailure(exit)) return
               kept(exit.value).forEach((link) => alone.has(link.key) && keep(link.key, link, 0))
             })
           )
+          return Effect.flatMap(Effect.forkIn(run, scope), (fiber) => restore(Fiber.join(fiber)))
         }),
-      forget,
+      forget: forgetChanged,
       size: () => entries.size
     }
   })

@@ -1,11 +1,11 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Clock, Context, Data, Effect, Layer, Metric, type Scope } from "effect"
-import * as Batcher from "../Batcher.ts"
+import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
 import type { Link } from "../Link.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
 import { RedirectCache } from "./RedirectCache.ts"
-import { fromFailure, Unavailable } from "./Unavailable.ts"
-import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
+import * as LinkWriters from "./LinkWriters.ts"
+import { orUnavailable, Unavailable } from "./Unavailable.ts"
+import { partitionOf, UrlMapping } from "./UrlMapping.ts"
 
 /** The alias has a row: it is in use, or was. */
 export class AliasTaken extends Data.TaggedError("AliasTaken")<{ readonly alias: string }> {}
@@ -34,12 +34,21 @@ export class Links extends Context.Tag("linkmint/Links")<
 /** Keys tried for one create. */
 const keyTriesMax = 8
 
-/** Creates that wait for one partition at most; more are refused at once. */
-const queueMax = 10_000
+/** Keys passed over in one search for a partition that has an owner. */
+const passedOverMax = 8
+
+/** How long a create goes on while owners are away, in milliseconds. */
+const createMax_ms = 3_000
+
+/** An alias has one partition, whose owner comes back somewhere. */
+const aliasRetryAfter = Duration.millis(100)
+
+/** A delete is answered within this, or may be tried again. */
+const removeMax = Duration.seconds(4)
 
 /**
  * Minted keys that turned out to be bound. `by` tells whether an alias had the key, which is chance, or another minted key,
- * which means that a key came out of the pools twice and should stay 0.
+ * which means that a key came out of the pools twice and should stay 0; or `unknown`, where the store did not say.
  */
 export const keyConflicts = Metric.counter("linkmint_key_conflicts_total", {
   description: "Minted keys that were bound already",
@@ -52,7 +61,12 @@ export const linksCreated = Metric.counter("linkmint_links_created_total", {
   incremental: true
 })
 
-const linkOf = (draft: LinkDraft, key: string, now: number): Link => ({
+const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: "unknown" } as const
+
+const drawCreateId = Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
+
+const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => ({
+  createId,
   key,
   url: draft.url,
   custom: draft.alias !== null,
@@ -71,53 +85,87 @@ export const make: Effect.Effect<
   const buffer = yield* KeyBuffer
   const cache = yield* RedirectCache
   const clientOf = yield* UrlMapping.client
-  const creators = yield* Effect.forEach(
-    Array.from({ length: partitionCount }, (_, partition) => partition),
-    (partition) =>
-      Batcher.make<Link, CreateOutcome, Unavailable, never>({
-        name: `create in partition ${partition}`,
-        run: (links) => Effect.mapError(clientOf(String(partition)).CreateMany({ links }), fromFailure),
-        batchMax,
-        queueMax,
-        inFlightMax: 1
-      })
-  )
+  /** Keys of links that certainly were not bound go back, whether or not anyone still waits for the outcome. */
+  const putBack = (links: ReadonlyArray<Link>) =>
+    buffer.putBack(links.filter(({ custom }) => !custom).map(({ key }) => key))
 
-  const bind = (link: Link) => Effect.mapError(creators[partitionOf(link.key)]!.submit(link), fromFailure)
+  const writers = yield* LinkWriters.make(putBack)
+
+  /** What a failed create may do: go on with another key or try again, as long as its client waits. */
+  const mayGoOn = (error: Unavailable, start: number) =>
+    Effect.map(Clock.currentTimeMillis, (now) => error.away && now - start < createMax_ms)
 
   const createAlias = Effect.fn("Links.createAlias")(function* (draft: LinkDraft, alias: string) {
-    const link = linkOf(draft, alias, yield* Clock.currentTimeMillis)
-    const outcome = yield* bind(link)
+    const start = yield* Clock.currentTimeMillis
+    const link = linkOf(draft, alias, start, yield* drawCreateId)
+    // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
+    const outcome = yield* Effect.flatten(writers.ask(link)).pipe(
+      Effect.retry({ while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(aliasRetryAfter) })
+    )
     return outcome === "bound" ? link : yield* new AliasTaken({ alias })
   })
 
-  const createMinted = Effect.fn("Links.createMinted")(function* (draft: LinkDraft) {
-    for (let tries = 0; tries < keyTriesMax; tries++) {
-      const key = yield* buffer.take
-      const link = linkOf(draft, key, yield* Clock.currentTimeMillis)
-      const outcome = yield* Effect.tapError(bind(link), (error) =>
-        error.applied === "no" ? buffer.putBack(key) : Effect.void
-      )
-      if (outcome === "bound") return link
-      const by = outcome === "taken-by-alias" ? "alias" : "key"
-      yield* Metric.increment(Metric.tagged(keyConflicts, "by", by))
-      if (by === "key") yield* Effect.logWarning(`Key ${key} was bound already`)
+  /** A key whose partition has an owner, as far as this node knows; any key when it knows of none. */
+  const takeKey = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const passedOver: Array<string> = []
+    let key = yield* buffer.take
+    while (writers.isAway(key, now) && passedOver.length < passedOverMax) {
+      passedOver.push(key)
+      key = yield* Effect.onError(buffer.take, () => buffer.putBack(passedOver))
     }
-    return yield* new Unavailable({
-      reason: `${keyTriesMax} keys in a row were bound already`,
-      applied: "no"
-    })
+    if (passedOver.length > 0) yield* buffer.putBack(passedOver)
+    return key
   })
 
+  const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
+    const by = conflictWith[outcome]
+    const counted = Metric.increment(Metric.tagged(keyConflicts, "by", by))
+    return by === "key"
+      ? Effect.zipRight(Effect.logWarning(`Key ${key} was bound already`), counted)
+      : counted
+  }
+
+  /** Takes keys until one is bound. Uninterruptible from the taking of a key to the asking, so that none is lost in between. */
+  const createMinted = Effect.fn("Links.createMinted")(function* (
+    draft: LinkDraft,
+    restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  ) {
+    const start = yield* Clock.currentTimeMillis
+    for (let tries = 0; tries < keyTriesMax; tries++) {
+      const key = yield* takeKey
+      const link = linkOf(draft, key, yield* Clock.currentTimeMillis, yield* drawCreateId)
+      const waiting = yield* Effect.tapError(writers.ask(link), () => buffer.putBack([key]))
+      const outcome = yield* Effect.either(restore(waiting))
+      if (outcome._tag === "Left") {
+        if (yield* mayGoOn(outcome.left, start)) continue
+        return yield* outcome.left
+      }
+      if (outcome.right === "bound") return link
+      yield* countConflict(key, outcome.right)
+    }
+    return yield* new Unavailable({ reason: `none of ${keyTriesMax} keys could be bound`, applied: "no" })
+  })
+
+  const create = (draft: LinkDraft) =>
+    draft.alias === null
+      ? Effect.uninterruptibleMask((restore) => createMinted(draft, restore))
+      : createAlias(draft, draft.alias)
+
   return {
-    create: (draft) =>
-      Effect.tap(draft.alias === null ? createMinted(draft) : createAlias(draft, draft.alias), () =>
-        Metric.increment(linksCreated)
-      ),
+    create: (draft) => Effect.tap(create(draft), () => Metric.increment(linksCreated)),
     find: cache.get,
     remove: Effect.fn("Links.remove")(function* (key) {
       const at = yield* Clock.currentTimeMillis
-      const deletion = Effect.mapError(clientOf(String(partitionOf(key))).Delete({ key, at }), fromFailure)
+      const deletion = Effect.disconnect(
+        orUnavailable(clientOf(String(partitionOf(key))).Delete({ key, at }))
+      ).pipe(
+        Effect.timeoutFail({
+          duration: removeMax,
+          onTimeout: () =>
+            new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
+        })
+      )
       return yield* cache.write([key], deletion, () => [])
     })
   }

@@ -6,9 +6,10 @@ import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from ".
 import { type BatchName, KeyPool } from "../storage/KeyPool.ts"
 import { KeyStock, type PoolClaim } from "../storage/KeyStock.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
+import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import { KeyRange } from "./KeyRange.ts"
 import { PoolShard } from "./PoolShard.ts"
-import { fromFailure, Unavailable } from "./Unavailable.ts"
+import { disableFatalDefects, fromFailure, orElsewhere, Unavailable } from "./Unavailable.ts"
 
 /** The marks between which a shard's level is held, in keys. 0 < low < high ≤ 65,536. */
 export interface PoolMarks {
@@ -16,28 +17,48 @@ export interface PoolMarks {
   readonly high: number
 }
 
+/** A range that has not minted after this long is away: its owner is gone, and the next one not there yet. */
+const mintWaitMax = Duration.seconds(2)
+
 /**
- * Asks the ranges for keys, beginning with `start`, until one gives some. A range that is exhausted or away is passed over.
+ * Asks the ranges for keys, beginning with `start`, until one gives some. A range that is exhausted, away or broken is passed over.
  */
 const mintFrom = Effect.gen(function* () {
   const clientOf = yield* KeyRange.client
+
+  const mintOf = (range: number, wanted: number) =>
+    clientOf(String(range))
+      .Mint({ count: wanted })
+      .pipe(
+        Effect.timeoutFail({
+          duration: mintWaitMax,
+          onTimeout: () =>
+            new Unavailable({ reason: `key range ${range} did not answer`, applied: "unknown" })
+        }),
+        orElsewhere
+      )
+
   return Effect.fn("PoolShard.mint")(function* (start: number, wanted: number) {
     let reason = ""
     for (let turn = 0; turn < rangeCount; turn++) {
-      const range = (start + turn) % rangeCount
-      const minted = yield* Effect.either(clientOf(String(range)).Mint({ count: wanted }))
+      const minted = yield* Effect.either(mintOf((start + turn) % rangeCount, wanted))
       if (minted._tag === "Right") return minted.right
-      reason = fromFailure(minted.left).reason
+      reason = minted.left.reason
     }
     return yield* new Unavailable({ reason: `no key range can mint: ${reason}`, applied: "no" })
   })
 })
+
+/** Refills that one lease waits for at most. */
+const leaseTurnsMax = 16
 
 /**
  * What one owner does with one pool shard. The claim (epoch) is taken with the first message and dropped when anything goes wrong
  * on the way of a batch; the next message claims anew and finishes what stands recorded.
  */
 const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, marks: PoolMarks) {
+  const { shardId } = yield* Entity.CurrentAddress
+  const ownership = yield* ShardOwnership
   const stock = yield* KeyStock
   const pool = yield* KeyPool
   const links = yield* LinkStore
@@ -66,6 +87,14 @@ const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, mar
   const claimed = claiming.withPermits(1)(
     Effect.gen(function* () {
       if (claim !== undefined) return claim
+      // A claim by a node that has lost the shard would fence off the rightful owner.
+      if (!(yield* ownership.holds(shardId.id))) {
+        return yield* new Unavailable({
+          reason: "this node does not own the pool shard",
+          applied: "no",
+          away: true
+        })
+      }
       const fresh = yield* stock.claim(shard)
       yield* pool.claim(fresh)
       sequence = 0
@@ -102,7 +131,7 @@ const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, mar
     settled = [...settled, ...pushed.settled]
     yield* closeSettled(owner)
   }).pipe(
-    Effect.tapError(() =>
+    Effect.tapErrorCause(() =>
       Effect.sync(() => {
         claim = undefined
       })
@@ -120,12 +149,14 @@ const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, mar
     yield* Effect.mapError(claimed, fromFailure)
     const take = Effect.mapError(pool.lease(shard, wanted), fromFailure)
     let keys: PackedKeys = yield* take
-    if (count(keys) === 0) {
+    // More may have waited for a refill than it brought keys for.
+    for (let turn = 0; count(keys) === 0 && turn < leaseTurnsMax; turn++) {
       yield* refill.join
       keys = yield* take
     }
     if (count(keys) === 0) return yield* new Unavailable({ reason: "pool shard is empty", applied: "no" })
-    const level = yield* Effect.mapError(pool.level(shard), fromFailure)
+    // From here on the lease must not fail: its keys are nowhere else.
+    const level = yield* Effect.orElseSucceed(pool.level(shard), () => 0)
     if (level < marks.low) yield* refill.start
     return { keys, level }
   })
@@ -154,6 +185,7 @@ export const PoolShardLive = (marks: PoolMarks) =>
       // Leases wait together for one refill.
       concurrency: "unbounded",
       mailboxCapacity: 1_024,
+      disableFatalDefects,
       // Giving up an idle shard would only make its next lease claim it again.
       maxIdleTime: Duration.infinity
     }

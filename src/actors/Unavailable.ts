@@ -1,28 +1,34 @@
-import { Schema } from "effect"
+import { Cause, Effect, Option, Predicate, Schema } from "effect"
 
 /**
  * An actor cannot answer now: its store is away, its queue is full, or no key is left. The caller may try again.
  *
  * - `reason`: for logs; never shown to clients.
  * - `applied`: `no` when certainly nothing was done; `unknown` when the operation may have been done all the same.
+ * - `away`: the actor itself did not answer, as while it moves to another node; another actor may.
  */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", {
   reason: Schema.String,
-  applied: Schema.Literal("no", "unknown")
+  applied: Schema.Literal("no", "unknown"),
+  away: Schema.optionalWith(Schema.Boolean, { default: () => false })
 }) {
   override get message() {
     return this.reason
   }
 }
 
-/** What can go wrong on the way to an actor and in its store, as one error. */
-export const fromFailure = (error: {
+/** An error of an actor's client, of its store or of a queue on the way. */
+interface Failure {
   readonly _tag: string
   readonly message?: string
   readonly applied?: "no" | "unknown"
-}): Unavailable => {
+}
+
+/** What can go wrong on the way to an actor and in its store, as one error. */
+export const fromFailure = (error: Failure): Unavailable => {
   switch (error._tag) {
     case "Unavailable":
+      return error as Unavailable
     case "StorageError":
       return new Unavailable({ reason: error.message ?? error._tag, applied: error.applied ?? "unknown" })
     case "MailboxFull":
@@ -32,3 +38,47 @@ export const fromFailure = (error: {
       return new Unavailable({ reason: error.message || error._tag, applied: "unknown" })
   }
 }
+
+const away = (reason: string) => new Unavailable({ reason, applied: "unknown", away: true })
+
+/** What the cluster reports as a defect when a message or its answer was lost on the way to another node. */
+const isLostOnTheWay = (defect: unknown) =>
+  ["SocketError", "RpcClientError", "RunnerUnavailable", "EntityNotAssignedToRunner"].some((tag) =>
+    Predicate.isTagged(defect, tag)
+  )
+
+/**
+ * A call to an actor that fails with `Unavailable` alone. An actor that stops meanwhile, because its node does or because it moves to
+ * another one, interrupts the requests that it has, and a node that dies takes its connections along; for the caller, who goes on, these
+ * are failures like others.
+ */
+export const orUnavailable = <A, E extends Failure, R>(
+  call: Effect.Effect<A, E, R>
+): Effect.Effect<A, Unavailable, R> =>
+  call.pipe(
+    Effect.mapError(fromFailure),
+    Effect.catchSomeDefect((defect) =>
+      isLostOnTheWay(defect)
+        ? Option.some(away(`the way to the actor broke: ${String(defect)}`))
+        : Option.none()
+    ),
+    Effect.catchSomeCause((cause) =>
+      Cause.isInterruptedOnly(cause) ? Option.some(away("the actor stopped")) : Option.none()
+    )
+  )
+
+/** `orUnavailable` for callers that can ask another actor instead: one that is broken is passed over, and logged. */
+export const orElsewhere = <A, E extends Failure, R>(
+  call: Effect.Effect<A, E, R>
+): Effect.Effect<A, Unavailable, R> =>
+  orUnavailable(call).pipe(
+    Effect.tapDefect((cause) => Effect.logError("An actor is broken", cause)),
+    Effect.catchAllDefect((defect) => new Unavailable({ reason: String(defect), applied: "unknown" }))
+  )
+
+/**
+ * For every actor: a defect fails the request that met it, and no other. The cluster's own way is to start the actor anew and to repeat
+ * all the requests that it had: one that always fails would then block its actor for good, and creates that were applied
+ * already would conflict with themselves.
+ */
+export const disableFatalDefects = true

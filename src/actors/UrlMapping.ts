@@ -17,9 +17,9 @@ export const partitionOf = (key: string): number => (Hash.string(key) >>> 0) % p
 
 /**
  * What became of a create: the key is bound to the link now, or it was bound before, as another caller's alias or by a key
- * that came out of the pools twice.
+ * that came out of the pools twice. `taken` stands where the store did not say by which of them.
  */
-export const CreateOutcome = Schema.Literal("bound", "taken-by-alias", "taken-by-key")
+export const CreateOutcome = Schema.Literal("bound", "taken-by-alias", "taken-by-key", "taken")
 /** See {@link CreateOutcome}. */
 export type CreateOutcome = typeof CreateOutcome.Type
 

@@ -2,7 +2,7 @@ import { Duration, Effect } from "effect"
 import type { Link } from "../Link.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkCache from "./LinkCache.ts"
-import { fromFailure } from "./Unavailable.ts"
+import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
 import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
 
 /** Rows that an owner remembers of its partition: at most some 10 MB a partition with the longest URLs. */
@@ -23,15 +23,17 @@ export const UrlMappingLive = UrlMapping.toLayer(
       read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
     })
 
+    const holderOf = (key: string): Effect.Effect<CreateOutcome> =>
+      Effect.match(cache.get(key), {
+        onSuccess: (holder) => (holder?.custom === true ? "taken-by-alias" : "taken-by-key"),
+        // The batch is durable, so it must not fail any more.
+        onFailure: () => "taken"
+      })
+
     const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
       Effect.forEach(
         links,
-        (link, index): Effect.Effect<CreateOutcome, Effect.Effect.Error<ReturnType<typeof cache.get>>> =>
-          bound[index] === true
-            ? Effect.succeed("bound")
-            : Effect.map(cache.get(link.key), (holder) =>
-                holder?.custom === true ? "taken-by-alias" : "taken-by-key"
-              ),
+        ({ key }, index) => (bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)),
         { concurrency: "unbounded" }
       )
 
@@ -61,6 +63,7 @@ export const UrlMappingLive = UrlMapping.toLayer(
     // Reads do not wait for writes: the cache keeps them in order where order matters.
     concurrency: "unbounded",
     mailboxCapacity: 4_096,
+    disableFatalDefects,
     // Passivation would only empty the cache.
     maxIdleTime: Duration.infinity
   }

@@ -37,8 +37,8 @@ export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
   )
 
 /**
- * Reads a body to its end, or to the first byte too many. What is left then is not read here: the response closes the connection, and
- * destroying the request instead would take the response with it.
+ * Reads a body to its end, or to the first byte too many. What is left then is thrown away as it comes, as long as the listener lets a
+ * request take: to close the connection on a client that still sends would reset it, and the client would never see the response.
  */
 const readBytes = (request: IncomingMessage): Effect.Effect<Uint8Array, Problem> =>
   Effect.async((resume) => {
@@ -51,7 +51,9 @@ const readBytes = (request: IncomingMessage): Effect.Effect<Uint8Array, Problem>
     const onData = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
-      if (size > bodyBytesMax) finish(Effect.fail(tooLarge))
+      if (size <= bodyBytesMax) return
+      finish(Effect.fail(tooLarge))
+      request.resume()
     }
     const onEnd = () => finish(Effect.succeed(Buffer.concat(chunks)))
     const onError = () => finish(Effect.fail(malformed("The body could not be read.")))

@@ -30,15 +30,17 @@ const messageOf = (issue: ParseResult.ArrayFormatterIssue): string => {
     case "Unexpected":
       return "is not a known field"
     default:
-      return issue.message.startsWith("Expected") ? `has the wrong type: ${issue.message}` : issue.message
+      return issue.message
   }
 }
 
 const faultsOf = (error: ParseResult.ParseError): ReadonlyArray<Fault> =>
   ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) => ({
     path: issue.path.map(String).join("."),
-    message: issue.path.length === 0 ? "The body must be a JSON object." : messageOf(issue)
+    message: messageOf(issue)
   }))
+
+const isObject = (json: unknown): boolean => typeof json === "object" && json !== null && !Array.isArray(json)
 
 const oneFault = (kind: Problem["kind"], path: string, message: string) =>
   Either.left(faulty(kind, [{ path, message }]))
@@ -96,6 +98,8 @@ const checkAlias = (alias: string | undefined): Either.Either<string | null, Pro
 /** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to bind, or the problem to answer. */
 export const check = (json: unknown, policy: CreatePolicy, now: number): Either.Either<LinkDraft, Problem> =>
   Either.gen(function* () {
+    // Not left to the schema, whose error would quote the body, whatever its size and depth.
+    if (!isObject(json)) return yield* oneFault("invalid-request", "", "The body must be a JSON object.")
     const body = yield* Either.mapLeft(decodeBody(json), (error) =>
       faulty("invalid-request", faultsOf(error))
     )

@@ -21,7 +21,7 @@ export class Listener extends Context.Tag("linkmint/Listener")<
   }
 >() {}
 
-const make = () => {
+const make = (drainDelay: Duration.Duration) => {
   const server: Server = createServer({
     requestTimeout: requestTimeout_ms,
     headersTimeout: requestTimeout_ms
@@ -48,6 +48,8 @@ const make = () => {
 
   const drain = Effect.gen(function* () {
     isDraining = true
+    // Load balancers learn of it by the readiness check, and send their requests elsewhere before the door closes.
+    yield* Effect.sleep(drainDelay)
     server.close()
     server.closeIdleConnections()
     yield* Effect.timeoutOption(quiet, drainMax)
@@ -57,13 +59,20 @@ const make = () => {
   return { server, drain, isDraining: () => isDraining }
 }
 
+/** Where to listen, and how long to go on while the node says that it is not ready any more. */
+export interface ListenerOptions {
+  readonly host: string
+  readonly port: number
+  readonly drainDelay: Duration.Duration
+}
+
 /** Listens at `host` and `port`. */
-export const layer = (options: { readonly host: string; readonly port: number }) =>
+export const layer = ({ drainDelay, host, port }: ListenerOptions) =>
   Layer.unwrapEffect(
     Effect.sync(() => {
-      const { drain, isDraining, server } = make()
+      const { drain, isDraining, server } = make(drainDelay)
       return Layer.mergeAll(
-        NodeHttpServer.layer(() => server, options),
+        NodeHttpServer.layer(() => server, { host, port }),
         Layer.succeed(Draining, { isDraining }),
         Layer.succeed(Listener, { drain })
       )

@@ -25,8 +25,13 @@ const kinds = {
 /** The slug of a problem's type. */
 export type Kind = keyof typeof kinds
 
+const typeBase = "https://linkmint.dev/problems/"
+
 /** A problem's type: a stable identifier, never fetched. */
-export const typeOf = (kind: Kind): string => `https://linkmint.dev/problems/${kind}`
+export const typeOf = (kind: Kind): string => `${typeBase}${kind}`
+
+/** Whether a text is the type of a problem of this service. */
+export const isProblemType = (text: string): boolean => text.startsWith(typeBase)
 
 /** The schema of one kind of problem as RFC 9457 writes it, for the contract. */
 export const schema = (kind: Kind) =>
@@ -60,9 +65,6 @@ const headersOf = (kind: Kind): Record<string, string> => {
       return { "www-authenticate": `Bearer realm="linkmint"` }
     case "unavailable":
       return { "retry-after": String(retryAfter_s) }
-    // What is left of the body is not read.
-    case "payload-too-large":
-      return { connection: "close" }
     default:
       return {}
   }

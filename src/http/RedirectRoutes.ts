@@ -40,8 +40,9 @@ const leadsNowhere = (kind: keyof typeof pages, request: HttpServerRequest.HttpS
     "application/problem+json",
     "application/json"
   ])
-  if (accepted !== undefined && accepted !== "text/html")
-    return Problem.respond({ kind, detail: details[kind] })
+  if (accepted !== undefined && accepted !== "text/html") {
+    return HttpServerResponse.setHeader(Problem.respond({ kind, detail: details[kind] }), "vary", "accept")
+  }
   return HttpServerResponse.text(pages[kind].html, {
     status: pages[kind].status,
     contentType: "text/html; charset=utf-8",

@@ -15,8 +15,11 @@ import * as Listener from "./Listener.ts"
 import * as Problem from "./Problem.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
 
-/** Every request is answered within 5 s: with a problem, when nothing better came by then. */
-const answerMax = Duration.millis(4_500)
+/**
+ * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
+ * the way to the client.
+ */
+const answerMax = Duration.seconds(4)
 
 /** A request id that may go into logs and back to the client. */
 const saneRequestId = /^[A-Za-z0-9._:/+=-]{1,128}$/
@@ -62,9 +65,7 @@ const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R>
   })
 
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
-export const layer = (
-  options: LinkRoutes.LinkRoutesOptions & { readonly host: string; readonly port: number }
-) => {
+export const layer = (options: LinkRoutes.LinkRoutesOptions & Listener.ListenerOptions) => {
   const api = HttpApiBuilder.api(Api).pipe(
     Layer.provide([LinkRoutes.layer(options), RedirectRoutes.layer, HealthRoutes.layer])
   )

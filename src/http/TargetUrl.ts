@@ -16,9 +16,9 @@ export interface OwnAddress {
   readonly port: number
 }
 
-// White space, control characters (C0, DEL, C1) and Unicode's line separators: `URL` would drop or encode some of them silently.
+// White space of any script and control characters (C0, DEL, C1): `URL` would drop or encode some of them silently.
 // oxlint-disable-next-line eslint/no-control-regex
-const forbidden = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff]/
+const forbidden = /[\s\u0000-\u0020\u007f-\u00a0]/
 
 /** A label of a host name after RFC 1123, and with underscores, which many hosts have. */
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
@@ -33,13 +33,11 @@ const isValidHost = (host: string): boolean =>
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80))
 
+/** This machine by address, in the one spelling that `URL` gives each: also IPv4 mapped to IPv6, and "any" address, which connects to it. */
+const loopbackAddress = /^(0\.0\.0\.0|127(\.\d+){3}|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])$/
+
 const isLoopback = (host: string): boolean =>
-  host === "localhost" ||
-  host.endsWith(".localhost") ||
-  host === "[::1]" ||
-  host === "[::]" ||
-  host === "0.0.0.0" ||
-  /^127\.\d+\.\d+\.\d+$/.test(host)
+  host === "localhost" || host.endsWith(".localhost") || loopbackAddress.test(host)
 
 const withoutDot = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : host)
 
@@ -50,8 +48,9 @@ const isOwn = (url: URL, own: OwnAddress): boolean => {
   if (isLoopback(host)) {
     return port === own.port || (isLoopback(own.baseUrl.hostname) && port === portOf(own.baseUrl))
   }
-  // A public name is ours on the default ports as well: http and https of one name lead to the same place.
-  return host === withoutDot(own.baseUrl.hostname) && [portOf(own.baseUrl), 80, 443].includes(port)
+  // A public name is ours on the default ports as well, since http and https of one name lead to the same place, and on the port that is
+  // behind them.
+  return host === withoutDot(own.baseUrl.hostname) && [portOf(own.baseUrl), 80, 443, own.port].includes(port)
 }
 
 /**
@@ -63,12 +62,13 @@ export const parse = (text: string, own: OwnAddress): Either.Either<string, Inva
   const invalid = (fault: string) => Either.left(new InvalidTarget({ fault }))
   if (text.length === 0) return invalid("must not be empty")
   if (text.length > targetLengthMax) return invalid(`must have at most ${targetLengthMax} characters`)
-  if (forbidden.test(text))
+  if (forbidden.test(text) || !text.isWellFormed())
     return invalid("must not contain white space, control characters or broken Unicode")
   if (!/^https?:\/\/[^/\\]/i.test(text)) return invalid("must start with http:// or https:// and a host")
   if (!URL.canParse(text)) return invalid("is not a valid URL")
   const url = new URL(text)
   if (url.username !== "" || url.password !== "") return invalid("must not contain a user name or password")
+  if (portOf(url) === 0) return invalid("must have a port from 1 to 65535")
   if (!isValidHost(url.hostname)) return invalid("must name a valid host")
   if (url.href.length > targetLengthMax) {
     return invalid(`must have at most ${targetLengthMax} characters when it is percent-encoded`)

@@ -1,6 +1,6 @@
 import { FileSystem, Path } from "@effect/platform"
-import { createClient } from "@libsql/client/sqlite3"
-import { Clock, Context, Data, DateTime, Effect, Layer } from "effect"
+import { Context, Data, DateTime, Effect, Layer, Schema } from "effect"
+import Database from "libsql"
 
 /** Another process has the data folder. */
 export class DataFolderInUse extends Data.TaggedError("DataFolderInUse")<{
@@ -26,51 +26,42 @@ export class DataFolderUnusable extends Data.TaggedError("DataFolderUnusable")<{
  * The folder that this process alone has: it exists, is writable, and is locked as long as the layer lives.
  *
  * The lock is SQLite's own on the file `lock.db`: an operating system file lock, which ends with the process however that ends
- * (also by `kill -9`). The holder's process id stands in the file for the message that a second start prints.
+ * (also by `kill -9`). The holder's process id stands in `lock.json` beside it, for the message that a second start prints.
  */
 export class DataFolder extends Context.Tag("linkmint/DataFolder")<
   DataFolder,
   { readonly path: string; readonly databaseFile: string }
 >() {}
 
-const lock = Effect.fn("DataFolder.lock")(function* (folder: string, file: string, pid: number) {
-  const startedAt = yield* Clock.currentTimeMillis
-  const client = yield* Effect.acquireRelease(
-    Effect.try({
-      try: () => createClient({ url: `file:${file}` }),
-      catch: (error) => new DataFolderUnusable({ folder, reason: String(error) })
-    }),
-    (client) => Effect.sync(() => client.close())
-  )
-  const sql = (text: string, ...args: Array<number>) =>
-    Effect.tryPromise({ try: () => client.execute({ sql: text, args }), catch: (error) => error as Error })
+/** Who has the folder. */
+const Holder = Schema.parseJson(Schema.Struct({ pid: Schema.Int, startedAt: Schema.DateTimeUtc }))
 
-  const take = Effect.gen(function* () {
-    yield* sql("BEGIN IMMEDIATE")
-    yield* sql("CREATE TABLE IF NOT EXISTS holder (pid INTEGER NOT NULL, started_at INTEGER NOT NULL)")
-    yield* sql("DELETE FROM holder")
-    yield* sql("INSERT INTO holder VALUES (?, ?)", pid, startedAt)
-    yield* sql("COMMIT")
-    // Kept open: a reserved lock shuts out other writers and lets them read who holds it.
-    yield* sql("BEGIN IMMEDIATE")
-  })
-  const holder = sql("SELECT pid, started_at FROM holder").pipe(
-    Effect.map(({ rows }) => {
-      const row = rows[0]
-      return row === undefined
-        ? "another process"
-        : `process ${String(row["pid"])}, running since ${DateTime.formatIso(DateTime.unsafeMake(Number(row["started_at"])))}`
+/**
+ * Takes the lock or fails with `SQLITE_BUSY`. Nothing is ever written to the file, so that two who start at once cannot
+ * both meet a lock that the other is giving up. By `exec`, and rolled back before closing: libSQL keeps a connection with its locks until
+ * prepared statements are garbage-collected.
+ */
+const lock = (file: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        const db = new Database(file)
+        try {
+          db.exec("BEGIN IMMEDIATE")
+        } catch (error) {
+          db.close()
+          throw error
+        }
+        return db
+      },
+      catch: (error) => error as Error
     }),
-    Effect.orElseSucceed(() => "another process")
+    (db) =>
+      Effect.sync(() => {
+        db.exec("ROLLBACK")
+        db.close()
+      })
   )
-  yield* take.pipe(
-    Effect.catchAll((error): Effect.Effect<never, DataFolderInUse | DataFolderUnusable> =>
-      "code" in error && String(error.code).startsWith("SQLITE_BUSY")
-        ? Effect.flatMap(holder, (holder) => new DataFolderInUse({ folder, holder }))
-        : new DataFolderUnusable({ folder, reason: error.message })
-    )
-  )
-})
 
 /** Creates the folder where it is missing, and locks it for process `pid`. */
 export const layer = (
@@ -87,7 +78,27 @@ export const layer = (
         Effect.andThen(fs.access(absolute, { writable: true })),
         Effect.mapError((error) => new DataFolderUnusable({ folder: absolute, reason: error.message }))
       )
-      yield* lock(absolute, path.join(absolute, "lock.db"), pid)
+      const holderFile = path.join(absolute, "lock.json")
+      const inUse = fs.readFileString(holderFile).pipe(
+        Effect.flatMap(Schema.decode(Holder)),
+        Effect.match({
+          onFailure: () => "another process",
+          onSuccess: ({ pid, startedAt }) => `process ${pid}, running since ${DateTime.formatIso(startedAt)}`
+        }),
+        Effect.flatMap((holder) => new DataFolderInUse({ folder: absolute, holder }))
+      )
+      yield* Effect.catchAll(
+        lock(path.join(absolute, "lock.db")),
+        (error): Effect.Effect<never, DataFolderInUse | DataFolderUnusable> =>
+          "code" in error && String(error.code).startsWith("SQLITE_BUSY")
+            ? inUse
+            : new DataFolderUnusable({ folder: absolute, reason: error.message })
+      )
+      const startedAt = yield* DateTime.now
+      yield* Schema.encode(Holder)({ pid, startedAt }).pipe(
+        Effect.flatMap((holder) => fs.writeFileString(holderFile, holder, { mode: 0o600 })),
+        Effect.mapError((error) => new DataFolderUnusable({ folder: absolute, reason: error.message }))
+      )
       return { path: absolute, databaseFile: path.join(absolute, "linkmint.db") }
     })
   )

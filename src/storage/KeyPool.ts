@@ -10,7 +10,10 @@ export type BatchName = Pick<BatchRecord, "epoch" | "sequence">
 export interface Pushed {
   /** Keys in the shard now. */
   readonly level: number
-  /** Batches whose records the pool no longer needs: it can answer for their keys by itself. */
+  /**
+   * Batches whose records the pool no longer needs: it can answer for their keys by itself. Each is told of once, and again when
+   * its push is repeated.
+   */
   readonly settled: ReadonlyArray<BatchName>
 }
 

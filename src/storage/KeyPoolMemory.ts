@@ -9,8 +9,8 @@ interface Unsettled extends BatchName {
   readonly end: number
 }
 
-/** Batch ids remembered a shard. Records are closed soon after they settle; only an unclosed one is pushed again. */
-const knownMax = 1_000
+/** Settled batches remembered a shard. Records are closed soon after they settle; only an unclosed one is pushed again. */
+const settledMax = 1_000
 
 /** One shard: a queue of blocks, the first of which may be leased in part. */
 const makeShard = (shard: number, settleAfter: number) => {
@@ -19,8 +19,8 @@ const makeShard = (shard: number, settleAfter: number) => {
   let level = 0
   /** Keys leased so far, less those given back. */
   let leased = 0
-  let unsettled: Array<Unsettled> = []
-  const known = new Set<string>()
+  const unsettled = new Map<string, Unsettled>()
+  const settled = new Set<string>()
 
   const claim = (claimed: PoolClaim): Effect.Effect<void, Fenced> =>
     Effect.suspend(() => {
@@ -30,17 +30,20 @@ const makeShard = (shard: number, settleAfter: number) => {
     })
 
   const remember = (id: string) => {
-    known.add(id)
-    for (const oldest of known) {
-      if (known.size <= knownMax) break
-      known.delete(oldest)
+    settled.add(id)
+    for (const oldest of settled) {
+      if (settled.size <= settledMax) break
+      settled.delete(oldest)
     }
   }
 
   const settle = () => {
-    const settled = unsettled.filter((batch) => batch.end + settleAfter <= leased)
-    unsettled = unsettled.filter((batch) => batch.end + settleAfter > leased)
-    return settled.map(({ epoch, sequence }) => ({ epoch, sequence }))
+    const now = [...unsettled].filter(([, batch]) => batch.end + settleAfter <= leased)
+    now.forEach(([id]) => {
+      unsettled.delete(id)
+      remember(id)
+    })
+    return now.map(([, { epoch, sequence }]) => ({ epoch, sequence }))
   }
 
   return {
@@ -48,11 +51,11 @@ const makeShard = (shard: number, settleAfter: number) => {
     push: (claimed: PoolClaim, { epoch, keys, sequence }: Omit<BatchRecord, "shard">) =>
       Effect.map(claim(claimed), () => {
         const id = `${epoch}/${sequence}`
-        if (!known.has(id)) {
-          remember(id)
+        if (settled.has(id)) return { level, settled: [{ epoch, sequence }, ...settle()] }
+        if (!unsettled.has(id)) {
           if (count(keys) > 0) blocks.push(keys)
           level += count(keys)
-          unsettled.push({ epoch, sequence, end: leased + level })
+          unsettled.set(id, { epoch, sequence, end: leased + level })
         }
         return { level, settled: settle() }
       }),

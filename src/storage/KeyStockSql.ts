@@ -5,10 +5,13 @@ import { type BatchId, KeyStock, type PoolClaim } from "./KeyStock.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 import { Fenced } from "./StorageError.ts"
 
-/** Keys of a batch record are one text, separated by a character that no alphabet has. */
-const separator = " "
-const textOf = (keys: PackedKeys) => toStrings(keys).join(separator)
-const keysOf = (text: string) => fromStrings(text === "" ? [] : text.split(separator))
+/** Keys of a batch record are one text, each ended by a character that no alphabet has, so that texts can be joined. */
+const end = " "
+const textOf = (keys: PackedKeys) =>
+  toStrings(keys)
+    .map((key) => key + end)
+    .join("")
+const keysOf = (text: string) => fromStrings(text.split(end).slice(0, -1))
 
 /** `KeyStock` on SQLite and PostgreSQL. The shard's row is locked first in each fenced transaction: it is the fence. */
 export const make = Effect.gen(function* () {
@@ -27,6 +30,17 @@ export const make = Effect.gen(function* () {
       pg: () => sql`SELECT value FROM jsonb_array_elements_text(${json}::jsonb) AS value`
     })
 
+  /** Rows rather than a condition for each: SQLite bounds the depth of an expression. */
+  const namesOf = (batches: ReadonlyArray<Omit<BatchId, "shard">>) =>
+    sql.onDialectOrElse({
+      orElse: () =>
+        sql`SELECT value ->> 0, value ->> 1
+            FROM json_each(${JSON.stringify(batches.map(({ epoch, sequence }) => [epoch, sequence]))})`,
+      pg: () =>
+        sql`SELECT * FROM unnest(${batches.map(({ epoch }) => epoch)}::bigint[],
+                                 ${batches.map(({ sequence }) => sequence)}::bigint[])`
+    })
+
   /** Runs an effect in one transaction in which the claim is, and stays, the newest of its shard. */
   const fenced = <A, E, R>({ epoch, shard }: PoolClaim, effect: Effect.Effect<A, E, R>) =>
     inTransaction(
@@ -43,7 +57,7 @@ export const make = Effect.gen(function* () {
 
   const append = ({ epoch, sequence, shard }: BatchId, text: string) => sql`
     INSERT INTO pool_batches (shard, epoch, sequence, keys) VALUES (${shard}, ${epoch}, ${sequence}, ${text})
-    ON CONFLICT (shard, epoch, sequence) DO UPDATE SET keys = pool_batches.keys || ${separator} || excluded.keys`
+    ON CONFLICT (shard, epoch, sequence) DO UPDATE SET keys = pool_batches.keys || excluded.keys`
 
   return KeyStock.of({
     claim: Effect.fn("KeyStock.claim")(function* (shard) {
@@ -83,10 +97,10 @@ export const make = Effect.gen(function* () {
     }, asStorageError("KeyStock.openBatches")),
     close: Effect.fn("KeyStock.close")(function* (claim, batches) {
       if (batches.length === 0) return
-      const closing = sql.or(
-        batches.map(({ epoch, sequence }) => sql`(epoch = ${epoch} AND sequence = ${sequence})`)
+      yield* fenced(
+        claim,
+        sql`DELETE FROM pool_batches WHERE shard = ${claim.shard} AND (epoch, sequence) IN (${namesOf(batches)})`
       )
-      yield* fenced(claim, sql`DELETE FROM pool_batches WHERE shard = ${claim.shard} AND (${closing})`)
     }, asStorageError("KeyStock.close")),
     size: sql<{ size: number | string }>`SELECT count(*) AS size FROM keys`.pipe(
       Effect.map((rows) => Number(rows[0]!.size)),

@@ -13,7 +13,8 @@ export interface Deletion {
  *
  * Laws:
  * 1. For a key, `insertMany` answers `true` at most once, whoever asks and however often, also within one batch
- *    (the first wins). `false` means that the key has a row: live, expired or tombstone.
+ *    (the first wins). `false` means that the key has a row: live, expired or tombstone. The one exception is a repeat: a link with the
+ *    `createId` of the row, which has not been changed since, is answered `true` again, because messages can come twice.
  * 2. What `insertMany` and `deleteMany` answered is durable: every later read by anyone sees it.
  * 3. A batch is applied whole or not at all. A `StorageError` with `applied: "no"` left nothing behind.
  * 4. Answers come in the order of the questions, one each.

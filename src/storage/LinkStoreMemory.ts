@@ -2,6 +2,15 @@ import { Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
 import { LinkStore } from "./LinkStore.ts"
 
+const shown = (link: Link | undefined): Link | null => {
+  if (link === undefined) return null
+  const { createId: _, ...row } = link
+  return row
+}
+
+const isRepeat = (present: Link, link: Link) =>
+  link.createId !== undefined && present.createId === link.createId && present.updatedAt === link.updatedAt
+
 /** `LinkStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
 export const make = Effect.sync(() => {
   const links = new Map<string, Link>()
@@ -9,12 +18,13 @@ export const make = Effect.sync(() => {
     insertMany: (batch) =>
       Effect.sync(() =>
         batch.map((link) => {
-          if (links.has(link.key)) return false
+          const present = links.get(link.key)
+          if (present !== undefined) return isRepeat(present, link)
           links.set(link.key, link)
           return true
         })
       ),
-    findMany: (keys) => Effect.sync(() => keys.map((key) => links.get(key) ?? null)),
+    findMany: (keys) => Effect.sync(() => keys.map((key) => shown(links.get(key)))),
     deleteMany: (batch) =>
       Effect.sync(() =>
         batch.map(({ at, key }) => {

@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
+import { channel } from "./LinkChangesPostgres.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 
@@ -42,6 +43,8 @@ const firstOfEach = (
   return questions.map(({ key }) => open.delete(key))
 }
 
+const isSame = (one: number | undefined, other: number | undefined) => one !== undefined && one === other
+
 /**
  * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size. Batches are written in
  * the order of their keys, so that two that overlap wait for each other and never deadlock.
@@ -55,22 +58,28 @@ export const make = Effect.gen(function* () {
       pg: () => sql`key = ANY(${keys}::text[])`
     })
 
+  /** A repeat of a create finds its own row: it writes the row as it is, so that the row is returned. */
+  const unlessRepeat = sql`
+    ON CONFLICT (key) DO UPDATE SET url = links.url
+    WHERE links.create_id = excluded.create_id AND links.updated_at = excluded.updated_at`
+
   const insertRows = (links: ReadonlyArray<Link>) =>
     sql.onDialectOrElse({
       orElse: () => sql<{ key: string }>`
-        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at)
+        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at, create_id)
         SELECT value ->> 'key', value ->> 'url', value ->> 'custom', value ->> 'createdAt',
-               value ->> 'updatedAt', value ->> 'expiresAt', value ->> 'deletedAt'
+               value ->> 'updatedAt', value ->> 'expiresAt', value ->> 'deletedAt', value ->> 'createId'
         FROM json_each(${JSON.stringify(links)}) WHERE true
-        ON CONFLICT (key) DO NOTHING RETURNING key`,
+        ${unlessRepeat} RETURNING key`,
       pg: () => sql<{ key: string }>`
-        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at)
+        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at, create_id)
         SELECT * FROM unnest(
           ${links.map((link) => link.key)}::text[], ${links.map((link) => link.url)}::text[],
           ${links.map((link) => link.custom)}::boolean[], ${links.map((link) => link.createdAt)}::bigint[],
           ${links.map((link) => link.updatedAt)}::bigint[], ${links.map((link) => link.expiresAt)}::bigint[],
-          ${links.map((link) => link.deletedAt)}::bigint[])
-        ON CONFLICT (key) DO NOTHING RETURNING key`
+          ${links.map((link) => link.deletedAt)}::bigint[],
+          ${links.map((link) => link.createId ?? null)}::bigint[])
+        ${unlessRepeat} RETURNING key`
     })
 
   const deleteRows = (deletions: ReadonlyArray<Deletion>) =>
@@ -85,15 +94,25 @@ export const make = Effect.gen(function* () {
                                ${deletions.map((deletion) => deletion.at)}::bigint[]) AS d (key, at)
         ), locked AS (
           SELECT links.key FROM links JOIN d ON d.key = links.key ORDER BY links.key FOR UPDATE OF links
+        ), deleted AS (
+          UPDATE links SET deleted_at = d.at, updated_at = d.at
+          FROM d JOIN locked ON locked.key = d.key
+          WHERE links.key = d.key AND links.deleted_at IS NULL RETURNING links.key
         )
-        UPDATE links SET deleted_at = d.at, updated_at = d.at
-        FROM d JOIN locked ON locked.key = d.key
-        WHERE links.key = d.key AND links.deleted_at IS NULL RETURNING links.key`
+        SELECT key, pg_notify(${channel}, key) FROM deleted`
     })
 
   return LinkStore.of({
     insertMany: Effect.fn("LinkStore.insertMany")(function* (links) {
-      return firstOfEach(links, yield* insertRows(firstByKey(links)))
+      const written = firstByKey(links)
+      const rows = yield* insertRows(written)
+      const idOf = new Map(written.map(({ createId, key }) => [key, createId]))
+      const bound = new Set(rows.map(({ key }) => key))
+      return firstOfEach(links, rows).map(
+        (first, index) =>
+          first ||
+          (bound.has(links[index]!.key) && isSame(idOf.get(links[index]!.key), links[index]!.createId))
+      )
     }, asStorageError("LinkStore.insertMany")),
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
       const rows = yield* sql<LinkRow>`SELECT * FROM links WHERE ${keysIn(keys)}`

@@ -1,5 +1,6 @@
 import { Migrator, SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { SqlError } from "@effect/sql/SqlError"
+import { Data, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { linksAndKeys } from "./migrations/0001_links_and_keys.ts"
 import { StorageError } from "./StorageError.ts"
 
@@ -10,34 +11,54 @@ const migrations = Migrator.fromRecord({
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
 const migrationLock = 5_012_704_417
 
-/** How long a node waits for another one's migration, in milliseconds. */
-const migrationLockWaitMax_ms = 60_000
+class MigratedByAnother extends Data.TaggedError("MigratedByAnother")<{}> {
+  override readonly message = "another node has been migrating for too long"
+}
+
+/** How often a node looks whether another one's migration is done, and for how long at most. */
+const whileLocked = Schedule.spaced(Duration.millis(100)).pipe(Schedule.upTo(Duration.minutes(1)))
 
 const run = Migrator.make({})({ loader: migrations, table: "linkmint_migrations" })
 
+/** Asks again and again rather than waiting inside PostgreSQL, where a client that limits its statements' time would give up. */
+const locked = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const connection = yield* Effect.uninterruptible(sql.reserve)
+  const ask = (what: string) =>
+    Effect.map(
+      connection.executeUnprepared(`SELECT ${what}(${migrationLock}) AS done`, [], undefined),
+      (rows) => rows[0].done === true
+    )
+  const lock = ask("pg_try_advisory_lock").pipe(
+    Effect.filterOrFail(Boolean, () => new MigratedByAnother()),
+    Effect.retry({ schedule: whileLocked, while: (error) => error._tag === "MigratedByAnother" })
+  )
+  yield* Effect.acquireRelease(lock, () => Effect.ignore(ask("pg_advisory_unlock")))
+  return yield* Effect.uninterruptible(run)
+}).pipe(Effect.scoped)
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && error.cause !== undefined
+    ? `${error.message}: ${reasonOf(error.cause)}`
+    : String(error)
+
+const storageError = (error: unknown) =>
+  new StorageError({ operation: "migrate", applied: "unknown", reason: reasonOf(error) })
+
 /**
  * Brings the schema to the newest version. Safe when several nodes start at once: on PostgreSQL an advisory lock
- * lets one in at a time; an SQLite file has one process.
+ * lets one in at a time, for which the pool needs two connections; an SQLite file has one process.
  */
-export const migrate = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const locked = Effect.scoped(
-    Effect.gen(function* () {
-      const connection = yield* sql.reserve
-      const send = (statement: string) => connection.executeUnprepared(statement, [], undefined)
-      yield* send(`SET lock_timeout = ${migrationLockWaitMax_ms}`)
-      yield* Effect.acquireRelease(send(`SELECT pg_advisory_lock(${migrationLock})`), () =>
-        Effect.ignore(send(`SELECT pg_advisory_unlock(${migrationLock})`))
-      )
-      yield* send("SET lock_timeout = 0")
-      return yield* run
-    })
-  )
-  return yield* sql.onDialectOrElse({ orElse: () => run, pg: () => Effect.uninterruptible(locked) })
-}).pipe(
-  Effect.catchAll(
-    (error) => new StorageError({ operation: "migrate", applied: "unknown", reason: String(error) })
-  )
+export const migrate = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql.onDialectOrElse({ orElse: () => run, pg: () => locked })
+).pipe(
+  // A migration's failed statement and a failed commit are defects in `@effect/sql` 0.52.
+  Effect.catchSomeDefect((defect) =>
+    defect instanceof SqlError || defect instanceof Migrator.MigrationError
+      ? Option.some(Effect.fail(defect))
+      : Option.none()
+  ),
+  Effect.mapError(storageError)
 )
 
 /** Migrates before anything that depends on it starts. */

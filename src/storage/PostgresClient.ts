@@ -1,49 +1,115 @@
 import { SqlClient } from "@effect/sql"
-import type { SqlError } from "@effect/sql/SqlError"
+import { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
-import { Data, Duration, Effect, Layer, type Redacted } from "effect"
+import { Client, Pool } from "pg"
+import { Data, Duration, Effect, Layer, Redacted } from "effect"
 
 /** Another process works on this database. */
-export class DatabaseInUse extends Data.TaggedError("DatabaseInUse")<{}> {
-  override readonly message =
-    "Another Linkmint process works on this database. Without a cluster there can be one at a time: stop it first."
+export class DatabaseInUse extends Data.TaggedError("DatabaseInUse")<{
+  readonly presence: "alone" | "cluster"
+}> {
+  override get message() {
+    return this.presence === "alone"
+      ? "Other Linkmint processes work on this database. Without REDIS_URLS there can be one at a time: stop them first."
+      : "A Linkmint process without REDIS_URLS works on this database alone: stop it first."
+  }
 }
 
 /** Connections of one node at most. */
 const connectionsMax = 20
 
-/** A pool of connections to PostgreSQL; one that cannot be had within 2 s is an error. */
-export const layer = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, SqlError> =>
-  PgClient.layer({
-    url,
-    maxConnections: connectionsMax,
-    connectTimeout: Duration.seconds(2),
-    idleTimeout: Duration.minutes(1),
-    applicationName: "linkmint"
-  })
+/** How long a connection may take to open, and a statement to be answered, in milliseconds. */
+const connectMax_ms = 2_000
+const answerMax_ms = 4_000
 
-/** The advisory lock of the process that has the database for itself. An arbitrary fixed number. */
-const soleProcessLock = 5_012_704_418
+/** What `pg` says when `query_timeout` ran out. */
+const noAnswer = "Query read timeout"
 
 /**
- * Has the database for this process alone, by an advisory lock on a connection that stays open; PostgreSQL frees it with the connection. Two
- * processes without a cluster would each cache what the other changes.
+ * A client that gives its connection up when a statement was not answered in time. `pg` 8 keeps the connection, on which everything
+ * that follows waits behind that statement; where the network swallows packets, that is for many minutes.
  */
-export const layerSoleProcess: Layer.Layer<never, SqlError | DatabaseInUse, SqlClient.SqlClient> =
+class BoundedClient extends Client {
+  // `query` has a dozen overloads; the only thing that matters here is its callback.
+  override query(...args: Array<never>): never {
+    const bounded = (args as Array<unknown>).map((argument) =>
+      typeof argument === "function"
+        ? (error: Error | undefined, result: unknown) => {
+            if (error?.message === noAnswer) this.#giveUp()
+            argument(error, result)
+          }
+        : argument
+    )
+    return super.query.apply(this, bounded as never) as never
+  }
+
+  #giveUp() {
+    const { connection } = this as unknown as { connection: { stream: { destroy: () => void } } }
+    connection.stream.destroy()
+  }
+}
+
+const makePool = (url: Redacted.Redacted) =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: async () => {
+        const pool = new Pool({
+          connectionString: Redacted.value(url),
+          application_name: "linkmint",
+          max: connectionsMax,
+          connectionTimeoutMillis: connectMax_ms,
+          idleTimeoutMillis: 60_000,
+          query_timeout: answerMax_ms,
+          keepAlive: true,
+          Client: BoundedClient as typeof Client
+        })
+        // A connection that breaks while it is idle leaves the pool; without a listener it would end the process.
+        pool.on("error", () => {})
+        await pool.query("SELECT 1")
+        return pool
+      },
+      catch: (cause) => new SqlError({ cause, message: "Failed to acquire connection" })
+    }),
+    (pool) =>
+      Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption(Duration.seconds(1)))
+  )
+
+/**
+ * At most 20 connections to PostgreSQL. One that cannot be had within 2 s is an error, and so is a statement that is not answered
+ * within 4 s.
+ */
+export const layer = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, SqlError> =>
+  PgClient.layerFromPool({ acquire: makePool(url) })
+
+/** One connection without a bound on statements: for migrations, which may take long. */
+export const layerUnbounded = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, SqlError> =>
+  PgClient.layer({
+    url,
+    maxConnections: 2,
+    connectTimeout: Duration.millis(connectMax_ms),
+    applicationName: "linkmint-migrate"
+  })
+
+/** The advisory lock of those who work on this database. An arbitrary fixed number. */
+const workersLock = 5_012_704_418
+
+/**
+ * Works on the database alone, or together with the other nodes of a cluster: by an advisory lock, exclusive or shared, on a connection that
+ * stays open; PostgreSQL frees it with the connection. Two processes without a cluster would each cache what the other changes.
+ */
+export const layerPresence = (
+  presence: "alone" | "cluster"
+): Layer.Layer<never, SqlError | DatabaseInUse, SqlClient.SqlClient> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const connection = yield* Effect.uninterruptible(sql.reserve)
-      const rows = yield* connection.executeUnprepared(
-        `SELECT pg_try_advisory_lock(${soleProcessLock}) AS locked`,
-        [],
-        undefined
-      )
-      if (rows[0]?.locked !== true) return yield* new DatabaseInUse()
+      const send = (statement: string) => connection.executeUnprepared(statement, [], undefined)
+      const suffix = presence === "alone" ? "" : "_shared"
+      const rows = yield* send(`SELECT pg_try_advisory_lock${suffix}(${workersLock}) AS locked`)
+      if (rows[0]?.locked !== true) return yield* new DatabaseInUse({ presence })
       yield* Effect.addFinalizer(() =>
-        Effect.ignore(
-          connection.executeUnprepared(`SELECT pg_advisory_unlock(${soleProcessLock})`, [], undefined)
-        )
+        Effect.ignore(send(`SELECT pg_advisory_unlock${suffix}(${workersLock})`))
       )
     })
   )

@@ -1,8 +1,9 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import { LibsqlClient } from "@effect/sql-libsql"
-import { createClient } from "@libsql/client/sqlite3"
+import { LibsqlError, Sqlite3Client } from "@libsql/client/sqlite3"
 import type { Client, InArgs, InStatement, ResultSet, Transaction } from "@libsql/client"
-import { Data, Duration, Effect, Layer, Runtime, Schedule, Scope } from "effect"
+import { Cause, Data, Duration, Effect, Exit, Layer, Runtime, Schedule } from "effect"
+import Database from "libsql"
 
 /** The database file could not be opened. `path` is the file, `cause` the driver's error. */
 export class SqliteOpenError extends Data.TaggedError("SqliteOpenError")<{
@@ -14,8 +15,11 @@ export class SqliteOpenError extends Data.TaggedError("SqliteOpenError")<{
   }
 }
 
-/** How long a statement waits for a database that another process has locked, before it fails. */
-const busyWaitMax = Duration.seconds(4)
+/** How the client behaves. */
+export interface Options {
+  /** How long a statement waits for a database that another process has locked, before it fails; 4 s by default. */
+  readonly busyWaitMax?: Duration.DurationInput
+}
 
 const isBusy = (error: unknown) =>
   typeof error === "object" &&
@@ -27,11 +31,54 @@ const isBusy = (error: unknown) =>
  * Waiting happens in Effect, not by `PRAGMA busy_timeout`: the driver is synchronous, so its own waiting would
  * stop the event loop, and with it every redirect.
  */
-const retryWhileBusy = <A, E>(self: Effect.Effect<A, E>) =>
-  Effect.retry(self, {
-    while: isBusy,
-    schedule: Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
-  })
+const retryWhileBusy =
+  (busyWaitMax: Duration.DurationInput, wanted: () => boolean = () => true) =>
+  <A, E>(self: Effect.Effect<A, E>) =>
+    Effect.retry(self, {
+      while: (error) => isBusy(error) && wanted(),
+      schedule: Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
+    })
+
+/** Statements that need no write lock. */
+const reading = /^\s*(SELECT|PRAGMA|EXPLAIN)\b/i
+
+/**
+ * What the single connection does. The write lock is taken by `BEGIN IMMEDIATE` before any statement that may write, and that by
+ * `exec`: libSQL 0.4 leaves a prepared statement that found the database locked unfinished until it is garbage-collected. Until
+ * then SQLite commits nothing that comes after it, and then it takes all of that back.
+ */
+const makeConnection = (db: Database.Database, path: string, busyWaitMax: Duration.DurationInput) => {
+  const prepared = new Sqlite3Client(path, {}, db, "number")
+  const exec = (text: string) =>
+    Effect.try({ try: () => void db.exec(text), catch: (error) => error as Error })
+  const execute = (statement: InStatement) =>
+    Effect.tryPromise({ try: () => prepared.execute(statement), catch: (error) => error as Error })
+  // SQLite has rolled back by itself after some errors, such as a full disk; then there is nothing to do.
+  const rollBack = Effect.ignore(exec("ROLLBACK"))
+  const begin = (wanted?: () => boolean) => retryWhileBusy(busyWaitMax, wanted)(exec("BEGIN IMMEDIATE"))
+  const commit = Effect.tapError(exec("COMMIT"), () => rollBack)
+  return {
+    pragma: (text: string) => retryWhileBusy(busyWaitMax)(exec(`PRAGMA ${text}`)),
+    begin,
+    commit,
+    rollBack,
+    execute,
+    /** A statement that is a transaction by itself. */
+    executeAlone: ({ args = [], sql }: { readonly sql: string; readonly args?: InArgs | undefined }) =>
+      reading.test(sql)
+        ? retryWhileBusy(busyWaitMax)(execute({ sql, args }))
+        : begin().pipe(
+            Effect.zipRight(Effect.tapError(execute({ sql, args }), () => rollBack)),
+            Effect.zipLeft(commit)
+          ),
+    /** A prepared statement that is not collected yet would keep the file and its locks: they go with the transaction. */
+    close: Effect.zipRight(
+      rollBack,
+      Effect.sync(() => db.close())
+    )
+  }
+}
+type Connection = ReturnType<typeof makeConnection>
 
 const unsupported = (operation: string) => () => {
   throw new Error(`${operation} is not supported on the embedded database's single connection`)
@@ -46,38 +93,48 @@ const unsupported = (operation: string) => () => {
  * with the transaction's first statement, because `@effect/sql-libsql` 0.42 never gives its permit back when
  * beginning fails.
  */
-const singleConnection = (inner: Client, run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>): Client => {
+const singleConnection = (
+  connection: Connection,
+  run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
+): Client => {
   const turn = Effect.unsafeMakeSemaphore(1)
-  const send = (statement: InStatement) =>
-    retryWhileBusy(
-      Effect.tryPromise({ try: () => inner.execute(statement), catch: (error) => error as Error })
-    )
 
   const transaction = async (): Promise<Transaction> => {
     await run(turn.take(1))
-    let state: "unbegun" | "open" | "ended" = "unbegun"
-    const end = (statement: string): Promise<void> => {
-      if (state === "ended") return Promise.resolve()
-      const begun = state === "open"
-      state = "ended"
-      const sent = begun
-        ? Effect.tapError(send(statement), () => Effect.ignore(send("ROLLBACK")))
-        : Effect.void
+    // Statements come from several fibers, and an interrupted fiber ends the transaction while its statement is
+    // under way here: so one after the other, each looking whether the transaction is still wanted.
+    const oneByOne = Effect.unsafeMakeSemaphore(1)
+    let begun = false
+    let ended = false
+    const begin = Effect.map(
+      connection.begin(() => !ended),
+      () => {
+        begun = true
+      }
+    )
+    const unlessEnded = Effect.suspend(() =>
+      ended ? Effect.fail(new LibsqlError("the transaction has ended", "SQLITE_MISUSE")) : Effect.void
+    )
+    const end = (last: Effect.Effect<unknown, Error>): Promise<void> => {
+      if (ended) return Promise.resolve()
+      ended = true
+      const sent = oneByOne.withPermits(1)(Effect.suspend(() => (begun ? last : Effect.void)))
       return run(Effect.asVoid(Effect.ensuring(sent, turn.release(1))))
     }
     return {
-      execute: (statement: InStatement): Promise<ResultSet> => {
-        if (state === "open") return run(send(statement))
-        const begin = Effect.tap(send("BEGIN IMMEDIATE"), () => {
-          state = "open"
-        })
-        return run(Effect.zipRight(begin, send(statement)))
-      },
-      commit: () => end("COMMIT"),
-      rollback: () => end("ROLLBACK"),
-      close: () => void end("ROLLBACK"),
+      execute: (statement: InStatement): Promise<ResultSet> =>
+        unlessEnded.pipe(
+          Effect.zipRight(Effect.suspend(() => (begun ? Effect.void : begin))),
+          Effect.zipRight(unlessEnded),
+          Effect.zipRight(connection.execute(statement)),
+          oneByOne.withPermits(1),
+          run
+        ),
+      commit: () => end(connection.commit),
+      rollback: () => end(connection.rollBack),
+      close: () => void end(connection.rollBack),
       get closed() {
-        return state === "ended"
+        return ended
       },
       batch: unsupported("batch"),
       executeMultiple: unsupported("executeMultiple")
@@ -88,7 +145,7 @@ const singleConnection = (inner: Client, run: <A, E>(effect: Effect.Effect<A, E>
     execute: (statement: InStatement, args?: InArgs) =>
       run(
         turn.withPermits(1)(
-          send(typeof statement === "string" ? { sql: statement, args: args ?? [] } : statement)
+          connection.executeAlone(typeof statement === "string" ? { sql: statement, args } : statement)
         )
       ),
     transaction,
@@ -97,10 +154,8 @@ const singleConnection = (inner: Client, run: <A, E>(effect: Effect.Effect<A, E>
     executeMultiple: unsupported("executeMultiple"),
     sync: unsupported("sync"),
     reconnect: unsupported("reconnect"),
-    close: () => inner.close(),
-    get closed() {
-      return inner.closed
-    },
+    close: unsupported("close"),
+    closed: false,
     protocol: "file"
   } as Client
 }
@@ -109,28 +164,30 @@ const singleConnection = (inner: Client, run: <A, E>(effect: Effect.Effect<A, E>
  * Opens (and creates where it is missing) the SQLite database at `path`, in WAL mode with `synchronous=FULL`: a commit that was
  * answered survives a power cut. One connection, closed with the scope.
  */
-export const layer = (path: string): Layer.Layer<SqlClient, SqliteOpenError> =>
+export const layer = (
+  path: string,
+  { busyWaitMax = "4 seconds" }: Options = {}
+): Layer.Layer<SqlClient, SqliteOpenError> =>
   Layer.unwrapScoped(
     Effect.gen(function* () {
       const runtime = yield* Effect.runtime<never>()
-      const scope = yield* Effect.scope
-      const inner = yield* Effect.try({
-        try: () => createClient({ url: `file:${path}` }),
-        catch: (cause) => new SqliteOpenError({ path, cause })
-      })
-      yield* Scope.addFinalizer(
-        scope,
-        Effect.sync(() => inner.close())
+      const connection = yield* Effect.acquireRelease(
+        Effect.try({
+          try: () => makeConnection(new Database(path), path, busyWaitMax),
+          catch: (cause) => new SqliteOpenError({ path, cause })
+        }),
+        ({ close }) => close
       )
       for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) {
-        yield* retryWhileBusy(
-          Effect.tryPromise({
-            try: () => inner.execute(`PRAGMA ${pragma}`),
-            catch: (error) => error as Error
-          })
-        ).pipe(Effect.mapError((cause) => new SqliteOpenError({ path, cause })))
+        yield* Effect.mapError(connection.pragma(pragma), (cause) => new SqliteOpenError({ path, cause }))
       }
-      const liveClient = singleConnection(inner, (effect) => Runtime.runPromise(runtime)(effect))
-      return LibsqlClient.layer({ liveClient })
+      // Rejected with the driver's own error, whose code tells whether the statement was applied.
+      const run = <A, E>(effect: Effect.Effect<A, E>) =>
+        Runtime.runPromiseExit(runtime)(effect).then(
+          Exit.getOrElse((cause) => {
+            throw Cause.squash(cause)
+          })
+        )
+      return LibsqlClient.layer({ liveClient: singleConnection(connection, run) })
     })
   )

@@ -29,7 +29,8 @@ export const linksAndKeys = Effect.gen(function* () {
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     expires_at BIGINT,
-    deleted_at BIGINT
+    deleted_at BIGINT,
+    create_id BIGINT
   ) ${partitioned}`
   yield* sql.onDialectOrElse({
     orElse: () => Effect.void,

@@ -1,0 +1,94 @@
+import type { Sharding } from "@effect/cluster/Sharding"
+import { Clock, Duration, Effect, type Scope } from "effect"
+import * as Batcher from "../Batcher.ts"
+import type { Link } from "../Link.ts"
+import { fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
+import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
+
+/** Sends a node's creates to the owners of their partitions, what waits for one partition in one message. */
+export interface LinkWriters {
+  /** Asks for a link to be bound; gives the effect that waits for the outcome. */
+  readonly ask: (link: Link) => Effect.Effect<Effect.Effect<CreateOutcome, Unavailable>, Unavailable>
+  /** Whether the owner of a key's partition seems to be away at `now` (milliseconds): a create does better with another key. */
+  readonly isAway: (key: string, now: number) => boolean
+}
+
+/** Creates that wait for one partition at most; more are refused at once. */
+const queueMax = 10_000
+
+/** An owner that takes longer is taken to be away: dead, paused, or on its way to another node. */
+const ownerMax = Duration.millis(1_500)
+
+/** An owner that has been silent for this long is avoided, in milliseconds. */
+const silentMax_ms = 500
+
+/** How long an owner that was away is not asked again, in milliseconds. */
+const restFor_ms = 300
+
+/**
+ * Writers for all partitions. `onRefused` is told of links that certainly were not bound, whether or not anyone still waits for them.
+ *
+ * An owner that does not answer fails what it was sent (`away`, it may have been applied), and for a moment whatever else waits for it (`away`,
+ * not applied), so that those creates can go elsewhere.
+ */
+export const make = (
+  onRefused: (links: ReadonlyArray<Link>) => Effect.Effect<void>
+): Effect.Effect<LinkWriters, never, Sharding | Scope.Scope> =>
+  Effect.gen(function* () {
+    const clientOf = yield* UrlMapping.client
+
+    const makeWriter = Effect.fnUntraced(function* (partition: number) {
+      const name = `create in partition ${partition}`
+      let sentAt = Number.POSITIVE_INFINITY
+      let awayUntil = Number.NEGATIVE_INFINITY
+      const away = (applied: "no" | "unknown") =>
+        new Unavailable({ reason: `${name}: no owner`, applied, away: true })
+
+      const send = (links: ReadonlyArray<Link>) =>
+        Effect.disconnect(orUnavailable(clientOf(String(partition)).CreateMany({ links }))).pipe(
+          Effect.timeoutFail({ duration: ownerMax, onTimeout: () => away("unknown") })
+        )
+
+      const run = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
+        const now = yield* Clock.currentTimeMillis
+        if (now < awayUntil) return yield* away("no")
+        sentAt = now
+        return yield* Effect.ensuring(
+          send(links),
+          Effect.sync(() => {
+            sentAt = Number.POSITIVE_INFINITY
+          })
+        )
+      })
+
+      const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable, never>({
+        name,
+        run: (links) =>
+          Effect.tapError(run(links), (error) =>
+            Effect.gen(function* () {
+              if (error.away && error.applied === "unknown") {
+                awayUntil = (yield* Clock.currentTimeMillis) + restFor_ms
+              }
+              if (error.applied === "no") yield* onRefused(links)
+            })
+          ),
+        batchMax,
+        queueMax,
+        inFlightMax: 1
+      })
+      return {
+        ask: (link: Link) => Effect.mapError(batcher.ask(link), fromFailure),
+        isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
+      }
+    })
+
+    const writers = yield* Effect.forEach(
+      Array.from({ length: partitionCount }, (_, partition) => partition),
+      makeWriter
+    )
+    const writerOf = (key: string) => writers[partitionOf(key)]!
+    return {
+      ask: (link) => writerOf(link.key).ask(link),
+      isAway: (key, now) => writerOf(key).isAway(now)
+    }
+  })

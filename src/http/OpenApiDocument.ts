@@ -1,0 +1,90 @@
+import { isProblemType } from "./Problem.ts"
+
+/** What is looked at here of a JSON schema. */
+interface Schema {
+  readonly $ref?: string
+  readonly anyOf?: ReadonlyArray<Schema>
+  readonly enum?: ReadonlyArray<unknown>
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
+/** What is looked at here of an OpenAPI operation. */
+interface Operation {
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+
+/** What is looked at here of an OpenAPI document. */
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name: string) => B) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]))
+
+/** What Effect answers by itself to a request that does not fit. Here such requests get problems, so nobody ever sees it. */
+const unused = ["HttpApiDecodeError", "Issue", "PropertyKey"]
+
+const isUnused = ({ $ref }: Schema) => unused.some((name) => $ref === `#/components/schemas/${name}`)
+
+const isProblem = ({ properties }: Schema) => isProblemType(String(properties?.["type"]?.enum?.[0]))
+
+const oneOf = (schemas: ReadonlyArray<Schema>): Schema =>
+  schemas.length === 1 ? schemas[0]! : { anyOf: schemas }
+
+/** A response's content by media type: Effect puts all that one status can mean under one. */
+const contentOf = (content: Content): Content => {
+  const schemas = Object.values(content)
+    .flatMap(({ schema }) => schema.anyOf ?? [schema])
+    .filter((schema) => !isUnused(schema))
+  const problems = schemas.filter(isProblem)
+  const others = schemas.filter((schema) => !isProblem(schema))
+  return {
+    ...(others.length > 0 && { "application/json": { schema: oneOf(others) } }),
+    ...(problems.length > 0 && { "application/problem+json": { schema: oneOf(problems) } })
+  }
+}
+
+/** Responses with their content under the right media types, and without those that only the unused errors would give. */
+const responsesOf = (responses: Operation["responses"]): Operation["responses"] =>
+  Object.fromEntries(
+    Object.entries(responses).flatMap(([status, response]) => {
+      if (response.content === undefined) return [[status, response]]
+      const content = contentOf(response.content)
+      return Object.keys(content).length === 0 ? [] : [[status, { ...response, content }]]
+    })
+  )
+
+const page: Content = { "text/html": { schema: { type: "string" } as Schema } }
+
+/** Browsers get pages where a short URL leads nowhere. */
+const withPages = (responses: Operation["responses"]): Operation["responses"] =>
+  mapValues(responses, (response, status) =>
+    status === "404" || status === "410"
+      ? { ...response, content: { ...response.content, ...page } }
+      : response
+  )
+
+/** The document that Effect makes of the API, as the answers really are. `redirectPath` is the path of short URLs. */
+export const correct =
+  (redirectPath: string) =>
+  (made: Record<string, unknown>): Record<string, unknown> => {
+    const { components, paths } = made as unknown as Document
+    return {
+      ...made,
+      paths: mapValues(paths, (operations, path) =>
+        mapValues(operations, (operation) => {
+          const responses = responsesOf(operation.responses)
+          return { ...operation, responses: path === redirectPath ? withPages(responses) : responses }
+        })
+      ),
+      components: {
+        ...components,
+        schemas: Object.fromEntries(
+          Object.entries(components.schemas).filter(([name]) => !unused.includes(name))
+        )
+      }
+    }
+  }

@@ -1,0 +1,34 @@
+import { Context, Effect, type Scope } from "effect"
+
+/**
+ * News of links that were changed or deleted, from whichever node: what lets nodes cache links.
+ *
+ * The store announces a change in the transaction that makes it, so a change is never made without being announced.
+ *
+ * Laws:
+ * 1. While `isFresh(now)` holds, every change that was committed `freshFor_ms` or longer before `now` has reached the subscribers.
+ *    A process that was paused, or has lost its connection, is not fresh until it has caught up.
+ * 2. When changes may have been missed, subscribers are told to forget everything before `isFresh` holds again.
+ *
+ * By default there is no news: a process alone makes every change itself.
+ */
+export class LinkChanges extends Context.Reference<LinkChanges>()("linkmint/LinkChanges", {
+  defaultValue: (): LinkChangesService => ({ isFresh: () => true, subscribe: () => Effect.void })
+}) {}
+
+/** See {@link LinkChanges}. */
+export interface LinkChangesService {
+  /** Whether a cache that heeds the news may be used at `now` (milliseconds since the Unix epoch). */
+  readonly isFresh: (now: number) => boolean
+  /** Subscribes for as long as the scope is open. Both are called without a fiber and must not throw. */
+  readonly subscribe: (subscriber: LinkChangesSubscriber) => Effect.Effect<void, never, Scope.Scope>
+}
+
+/** What a cache does with the news. */
+export interface LinkChangesSubscriber {
+  readonly forget: (key: string) => void
+  readonly forgetAll: () => void
+}
+
+/** How old the news may be that a cache relies on, in milliseconds: below the second within which a change must hold everywhere. */
+export const freshFor_ms = 750

@@ -1,0 +1,230 @@
+import { Clock, Deferred, Effect, Exit, type Fiber, FiberId, Scope } from "effect"
+import * as LinkCache from "../../src/actors/LinkCache.ts"
+import type { Link } from "../../src/Link.ts"
+import { LinkChanges, type LinkChangesSubscriber } from "../../src/storage/LinkChanges.ts"
+import { StepScheduler } from "../core/StepScheduler.ts"
+
+/** A read that the cache has sent to the store. */
+export interface Read {
+  readonly key: string
+  /** The row as the store shows it to this read, once it has looked. */
+  seen: Link | null | undefined
+  readonly answer: Deferred.Deferred<Link | null, string>
+}
+
+/** A write that goes through the cache. */
+export interface Write {
+  readonly key: string
+  /** Whether it has come to the store: a caller may be interrupted before. */
+  isSent: boolean
+  /** The version that it left in the store, once it has been applied. */
+  applied: number | undefined
+  readonly answer: Deferred.Deferred<void, string>
+  readonly fiber: Fiber.RuntimeFiber<void, string>
+}
+
+/** A question to the cache. */
+export interface Get {
+  readonly key: string
+  /** What had been acknowledged when it was asked; it must not get anything older. */
+  atLeast: number
+  readonly fiber: Fiber.RuntimeFiber<Link | null, string>
+}
+
+/** The version of a row: how often it was written; 0 where there is none. */
+export const versionOf = (link: Link | null): number => link?.updatedAt ?? 0
+
+/**
+ * A cache over a store whose every move is the test's: when a read looks at its row, when its answer arrives, when a write is applied,
+ * when it is acknowledged, what time it is, and which fiber goes on.
+ */
+export class LinkCacheWorld {
+  readonly scheduler = new StepScheduler()
+  readonly reads: Array<Read> = []
+  readonly writes: Array<Write> = []
+  readonly gets: Array<Get> = []
+  /** Reads and writes that were answered. */
+  readonly done = { reads: new Set<Read>(), writes: new Set<Write>() }
+  readonly cache: LinkCache.LinkCache<string>
+  now_ms = 1_000
+  /** Whether news of changes elsewhere comes. */
+  isFresh = true
+  /** The cache's ear for the news. */
+  news: LinkChangesSubscriber | undefined
+  readonly #rows = new Map<string, Link>()
+  readonly #acknowledged = new Map<string, number>()
+  readonly #clock: Clock.Clock = {
+    ...Clock.make(),
+    unsafeCurrentTimeMillis: () => this.now_ms,
+    currentTimeMillis: Effect.sync(() => this.now_ms)
+  }
+  readonly #scope = Effect.runSync(Scope.make())
+
+  constructor(options: { readonly max: number; readonly absentFor_ms: number }) {
+    this.cache = LinkCache.make<string, never>({
+      ...options,
+      read: (key) =>
+        Effect.suspend(() => {
+          const answer = Deferred.unsafeMake<Link | null, string>(FiberId.none)
+          this.reads.push({ key, seen: undefined, answer })
+          return Deferred.await(answer)
+        })
+    }).pipe(
+      Scope.extend(this.#scope),
+      Effect.provideService(LinkChanges, {
+        isFresh: () => this.isFresh,
+        subscribe: (subscriber) =>
+          Effect.sync(() => {
+            this.news = subscriber
+          })
+      }),
+      Effect.runSync
+    )
+  }
+
+  /** What the cache shows without an effect. */
+  peek(key: string): Link | undefined {
+    return this.cache.peek(key, this.now_ms)
+  }
+
+  /** The row in the store. */
+  row(key: string): Link | null {
+    return this.#rows.get(key) ?? null
+  }
+
+  /** Changes the row behind the cache's back. */
+  change(key: string): number {
+    const version = versionOf(this.row(key)) + 1
+    this.#rows.set(key, {
+      key,
+      url: `https://example.com/${version}`,
+      custom: false,
+      createdAt: 1,
+      updatedAt: version,
+      expiresAt: null,
+      deletedAt: null
+    })
+    return version
+  }
+
+  /** From now on no question may get anything older than the present row. */
+  acknowledge(key: string, version: number = versionOf(this.row(key))): void {
+    this.#acknowledged.set(key, Math.max(version, this.acknowledged(key)))
+  }
+
+  /** The version that every question gets from now on, or a newer one. */
+  acknowledged(key: string): number {
+    return this.#acknowledged.get(key) ?? 0
+  }
+
+  get(key: string): Get {
+    const get: Get = {
+      key,
+      atLeast: 0,
+      fiber: this.#fork(
+        Effect.suspend(() => {
+          // Where changes may have been missed, the store itself is asked.
+          get.atLeast = this.isFresh ? this.acknowledged(key) : versionOf(this.row(key))
+          return this.cache.get(key)
+        })
+      )
+    }
+    this.gets.push(get)
+    return get
+  }
+
+  /** Starts a write; what it leaves is told to the cache to keep, as a create or an update would. */
+  write(key: string): Write {
+    const answer = Deferred.unsafeMake<void, string>(FiberId.none)
+    let left: Link | null = null
+    const sent = Effect.suspend(() => {
+      write.isSent = true
+      return Deferred.await(answer)
+    })
+    const applied = Effect.map(sent, () => {
+      left = write.applied === undefined ? null : { ...this.row(key)!, updatedAt: write.applied }
+    })
+    const write: Write = {
+      key,
+      isSent: false,
+      applied: undefined,
+      answer,
+      fiber: this.#fork(
+        this.cache
+          .write([key], applied, () => (left === null ? [] : [left]))
+          .pipe(
+            Effect.onExit((exit) =>
+              // A caller who was interrupted has been told nothing.
+              Exit.isInterrupted(exit)
+                ? Effect.void
+                : Effect.sync(() => this.acknowledge(key, write.applied ?? 0))
+            )
+          )
+      )
+    }
+    this.writes.push(write)
+    return write
+  }
+
+  look(read: Read): void {
+    if (read.seen === undefined) read.seen = this.row(read.key)
+  }
+
+  /** The read's answer arrives. */
+  answer(read: Read): void {
+    this.look(read)
+    this.done.reads.add(read)
+    Deferred.unsafeDone(read.answer, Exit.succeed(read.seen!))
+  }
+
+  failRead(read: Read): void {
+    this.done.reads.add(read)
+    Deferred.unsafeDone(read.answer, Exit.fail("the read failed"))
+  }
+
+  apply(write: Write): void {
+    if (write.applied === undefined) write.applied = this.change(write.key)
+  }
+
+  /** The write's acknowledgement arrives. */
+  end(write: Write): void {
+    this.apply(write)
+    this.done.writes.add(write)
+    Deferred.unsafeDone(write.answer, Exit.void)
+  }
+
+  /** The write fails, whether or not it has been applied. */
+  fail(write: Write): void {
+    this.done.writes.add(write)
+    Deferred.unsafeDone(write.answer, Exit.fail("the write failed"))
+  }
+
+  settle(choices: Iterable<number> = []): void {
+    this.scheduler.settle(choices)
+  }
+
+  /** What a question got: `undefined` while it waits. */
+  result(get: Get): Exit.Exit<Link | null, string> | undefined {
+    return get.fiber.unsafePoll() ?? undefined
+  }
+
+  /** The version that a question got; a question that waits or failed is a failed test. */
+  version(get: Get): number {
+    const result = this.result(get)
+    if (result === undefined) throw new Error(`the question for ${get.key} waits`)
+    return versionOf(
+      Exit.getOrElse(result, (cause) => {
+        throw new Error(String(cause))
+      })
+    )
+  }
+
+  close(): void {
+    this.scheduler.fork(Scope.close(this.#scope, Exit.void))
+    this.settle()
+  }
+
+  #fork<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
+    return this.scheduler.fork(Effect.withClock(effect, this.#clock))
+  }
+}

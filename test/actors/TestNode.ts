@@ -1,0 +1,166 @@
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
+import { KeyRange } from "../../src/actors/KeyRange.ts"
+import * as Links from "../../src/actors/Links.ts"
+import { PoolShard } from "../../src/actors/PoolShard.ts"
+import * as RedirectCache from "../../src/actors/RedirectCache.ts"
+import { partitionOf, UrlMapping } from "../../src/actors/UrlMapping.ts"
+import { actors, layerEmbedded } from "../../src/Cluster.ts"
+import * as KeyMinter from "../../src/KeyMinter.ts"
+import * as KeySpace from "../../src/KeySpace.ts"
+import { fromStrings, toStrings } from "../../src/PackedKeys.ts"
+import { KeyPool } from "../../src/storage/KeyPool.ts"
+import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
+import { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
+import * as KeyRangeStoreMemory from "../../src/storage/KeyRangeStoreMemory.ts"
+import { KeyStock } from "../../src/storage/KeyStock.ts"
+import * as KeyStockMemory from "../../src/storage/KeyStockMemory.ts"
+import { LinkStore } from "../../src/storage/LinkStore.ts"
+import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
+import * as Faults from "./Faults.ts"
+
+/** What outlives a node. */
+export interface Stores {
+  readonly ranges: typeof KeyRangeStore.Service
+  readonly stock: typeof KeyStock.Service
+  readonly links: typeof LinkStore.Service
+  readonly pool: typeof KeyPool.Service
+  readonly minter: typeof KeyMinter.KeyMinter.Service
+}
+
+/** Sizes of a node, in keys; small ones, so that a few keys go through everything. */
+export interface Sizes {
+  readonly capacity: number
+  readonly low: number
+  readonly high: number
+}
+
+const sizesDefault: Sizes = { capacity: 8, low: 10, high: 40 }
+
+/** The minter of the default deployment, under a secret that is none. */
+export const realMinter = KeyMinter.make(KeySpace.make("base62", 7), new Uint8Array(16))
+
+/**
+ * A minter of ranges of `span` counters at each length, whose keys can be read: the range in hexadecimal, then the counter.
+ */
+export const tinyMinter = (span: number, length: number): typeof KeyMinter.KeyMinter.Service => ({
+  space: KeySpace.make("base62", length),
+  spanOf: () => span,
+  mint: (length, range, first, count) =>
+    fromStrings(
+      Array.from(
+        { length: count },
+        (_, index) => range.toString(16) + String(first + index).padStart(length - 1, "0")
+      )
+    )
+})
+
+/** An empty pool in memory: what a process has after it was started. */
+export const freshPool = (sizes: Partial<Sizes & { shards: number }> = {}) =>
+  KeyPoolMemory.make({
+    shards: sizes.shards ?? 1,
+    settleAfter: sizes.capacity ?? sizesDefault.capacity
+  })
+
+/** Empty stores in memory. */
+export const freshStores = (
+  sizes: Partial<Sizes & { shards: number }> = {},
+  minter: Stores["minter"] = realMinter
+): Effect.Effect<Stores> =>
+  Effect.all({
+    ranges: KeyRangeStoreMemory.make,
+    stock: KeyStockMemory.make,
+    links: LinkStoreMemory.make,
+    pool: freshPool(sizes),
+    minter: Effect.succeed(minter)
+  })
+
+/** Lets all fibers that do not wait for time go on until they wait. */
+export const others = Effect.repeatN(Effect.yieldNow(), 200)
+
+/** Keys that ever left the ranges. */
+export const minted = (stores: Stores): Effect.Effect<number> =>
+  stores.ranges.watermarks.pipe(
+    Effect.map((marks) => marks.reduce((sum, { next }) => sum + next, 0)),
+    Effect.orDie
+  )
+
+const ports = (stores: Stores, faults: Faults.Faults) =>
+  Context.make(KeyRangeStore, faults.over("KeyRangeStore", stores.ranges)).pipe(
+    Context.add(KeyStock, faults.over("KeyStock", stores.stock)),
+    Context.add(LinkStore, faults.over("LinkStore", stores.links)),
+    Context.add(KeyPool, faults.over("KeyPool", stores.pool)),
+    Context.add(KeyMinter.KeyMinter, stores.minter)
+  )
+
+/**
+ * Starts a node of real actors over the stores. It stops with the scope, or before:
+ * - `stop`: in order; what it holds goes back.
+ * - `kill`: as by `kill -9`, right where it stands. Nothing that it has not done yet reaches a store.
+ */
+export const startNode = (
+  stores: Stores,
+  sizes: Partial<Sizes> = {}
+): Effect.Effect<TestNode, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { capacity, high, low } = { ...sizesDefault, ...sizes }
+    const faults = yield* Faults.make
+    const scope = yield* Scope.make()
+    const stop = Scope.close(scope, Exit.void)
+    yield* Effect.addFinalizer(() => Effect.zipRight(faults.kill, stop))
+    const context = yield* Links.layer.pipe(
+      Layer.provideMerge(Layer.mergeAll(KeyBuffer.layer(capacity), RedirectCache.layer(1_000))),
+      Layer.provide(actors({ pool: { low, high } })),
+      Layer.provideMerge(layerEmbedded),
+      Layer.provide(Layer.succeedContext(ports(stores, faults))),
+      Layer.buildWithScope(scope)
+    )
+    const clients = yield* Effect.provide(
+      Effect.all({ shard: PoolShard.client, range: KeyRange.client, partition: UrlMapping.client }),
+      context
+    )
+    return {
+      links: Context.get(context, Links.Links),
+      buffer: Context.get(context, KeyBuffer.KeyBuffer),
+      cache: Context.get(context, RedirectCache.RedirectCache),
+      shard: (shard = 0) => clients.shard(String(shard)),
+      range: (range) => clients.range(String(range)),
+      partitionOf: (key) => clients.partition(String(partitionOf(key))),
+      faults,
+      stop,
+      kill: Effect.zipRight(faults.kill, stop)
+    }
+  })
+
+type Client<E extends { readonly client: unknown }> =
+  E["client"] extends Effect.Effect<(id: string) => infer C, infer _E, infer _R> ? C : never
+
+/** A running node, and its faults. */
+export interface TestNode {
+  readonly links: typeof Links.Links.Service
+  readonly buffer: typeof KeyBuffer.KeyBuffer.Service
+  readonly cache: typeof RedirectCache.RedirectCache.Service
+  readonly shard: (shard?: number) => Client<typeof PoolShard>
+  readonly range: (range: number) => Client<typeof KeyRange>
+  readonly partitionOf: (key: string) => Client<typeof UrlMapping>
+  readonly faults: Faults.Faults
+  readonly stop: Effect.Effect<void>
+  readonly kill: Effect.Effect<void>
+}
+
+/**
+ * Takes all keys that a pool shard can give without a refill. A healthy owner finishes the batches that stand recorded first.
+ */
+export const drain = (stores: Stores, shard = 0): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.gen(function* () {
+    const owner = yield* startNode(stores)
+    yield* owner.shard(shard).Status()
+    return toStrings(yield* stores.pool.lease(shard, Number.MAX_SAFE_INTEGER))
+  }).pipe(Effect.scoped, Effect.orDie)
+
+/** A draft of a link with a minted key, or an alias. */
+export const draft = (alias: string | null = null, expiresAt: number | null = null): Links.LinkDraft => ({
+  url: `https://example.com/${alias ?? ""}`,
+  alias,
+  expiresAt
+})

@@ -1,0 +1,102 @@
+import { FastCheck as fc } from "effect"
+import { describe, expect, it } from "vitest"
+import * as KeyCipher from "../../src/KeyCipher.ts"
+import * as KeyMinter from "../../src/KeyMinter.ts"
+import { lowerEnd, rangeCount, spanOf } from "../../src/KeyRanges.ts"
+import * as KeySpace from "../../src/KeySpace.ts"
+import { count, toStrings } from "../../src/PackedKeys.ts"
+
+const ranges = Array.from({ length: rangeCount }, (_, range) => range)
+const lengths = Array.from(
+  { length: KeySpace.lengthMax - KeySpace.lengthMin + 1 },
+  (_, index) => KeySpace.lengthMin + index
+)
+const spaces = KeySpace.alphabets.flatMap((alphabet) =>
+  lengths.map((length) => ({ name: `${alphabet} ${length}`, space: KeySpace.make(alphabet, length) }))
+)
+
+/** Spaces of which a sixteenth is more than counters can be exact about. */
+const capped = [
+  ...[10, 11, 12].flatMap((length) => [`base62 ${length}`, `base64url ${length}`]),
+  "base36 12"
+].toSorted()
+
+describe("the key ranges", () => {
+  it("number 16, because with another number the same counters would be minted again", () => {
+    expect(rangeCount).toBe(16)
+  })
+
+  it.each(spaces)("cut $name into intervals without overlap or gap", ({ space }) => {
+    expect(lowerEnd(space, 0)).toBe(0n)
+    expect(lowerEnd(space, rangeCount)).toBe(space.size)
+    for (const range of ranges) {
+      expect(lowerEnd(space, range) < lowerEnd(space, range + 1)).toBe(true)
+    }
+  })
+
+  it.each(spaces)("hand out all of each interval of $name, or 2^53 − 1 counters of it", ({ space }) => {
+    for (const range of ranges) {
+      const interval = lowerEnd(space, range + 1) - lowerEnd(space, range)
+      const cap = 2n ** 53n - 1n
+      const span = spanOf(space, range)
+      expect(Number.isSafeInteger(span)).toBe(true)
+      expect(BigInt(span)).toBe(interval > cap ? cap : interval)
+    }
+  })
+
+  it("differ in size by one counter at most", () => {
+    for (const { space } of spaces) {
+      const spans = ranges.map((range) => spanOf(space, range))
+      expect(Math.max(...spans) - Math.min(...spans)).toBeLessThanOrEqual(1)
+    }
+  })
+
+  it("leave counters unused in the largest spaces alone", () => {
+    const unused = spaces.filter(
+      ({ space }) => ranges.reduce((sum, range) => sum + BigInt(spanOf(space, range)), 0n) < space.size
+    )
+    expect(unused.map(({ name }) => name).toSorted()).toEqual(capped)
+  })
+})
+
+describe("the minter", () => {
+  const secret = Uint8Array.from({ length: 16 }, (_, index) => index)
+  const someSpace = fc.constantFrom(...spaces.map(({ space }) => space))
+
+  it("gives each range the keys of its own counters, up to the last one", () => {
+    const blocks = fc.record({
+      space: someSpace,
+      length: fc.constantFrom(...lengths),
+      range: fc.nat(rangeCount - 1),
+      count: fc.integer({ min: 1, max: 5 }),
+      place: fc.oneof(fc.constant(0), fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true }))
+    })
+    fc.assert(
+      fc.property(blocks, ({ count: wanted, length, place, range, space }) => {
+        const minter = KeyMinter.make(space, secret)
+        const span = minter.spanOf(length, range)
+        const first = Math.min(Math.floor(place * span), span - wanted)
+        const keys = minter.mint(length, range, first, wanted)
+        expect(count(keys)).toBe(wanted)
+        const longer = KeySpace.withLength(space, length)
+        const cipher = KeyCipher.make(longer, secret)
+        expect(toStrings(keys).map(cipher.decipher)).toEqual(
+          Array.from({ length: wanted }, (_, index) => lowerEnd(longer, range) + BigInt(first + index))
+        )
+      })
+    )
+  })
+
+  it("gives no key in two ranges, at their ends neither", () => {
+    for (const { space } of spaces) {
+      const minter = KeyMinter.make(space, secret)
+      const keys = ranges.flatMap((range) => {
+        const last = minter.spanOf(space.length, range) - 1
+        return [0, 1, last - 1, last].flatMap((first) =>
+          toStrings(minter.mint(space.length, range, first, 1))
+        )
+      })
+      expect(new Set(keys).size).toBe(4 * rangeCount)
+    }
+  })
+})

@@ -1,0 +1,174 @@
+import { expect, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { describe } from "vitest"
+import { count, fromStrings, toStrings } from "../../src/PackedKeys.ts"
+import { KeyPool } from "../../src/storage/KeyPool.ts"
+import { Fenced } from "../../src/storage/StorageError.ts"
+import { keys, numbered } from "./keys.ts"
+import { atOnce } from "./property.ts"
+
+/**
+ * The laws of `KeyPool`, as tests of shard `shard` of one backend. Each test builds the layer anew and counts on an empty shard,
+ * whose epochs may have begun at any number: they are taken from `firstEpoch` on.
+ */
+export const keyPoolLaws = <E>(
+  title: string,
+  layer: Layer.Layer<KeyPool, E>,
+  shard: number,
+  firstEpoch = 1
+): void => {
+  const open = Effect.map(Layer.build(layer), (context) => Context.get(context, KeyPool))
+  const epoch = firstEpoch
+  const owner = { shard, epoch }
+  const batch = (sequence: number, packed = keys(`b${sequence}-`, 10), of = epoch) => ({
+    epoch: of,
+    sequence,
+    keys: packed
+  })
+
+  describe(`${title}: pushing and leasing`, () => {
+    it.scopedLive("is empty at first, and leases nothing", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        expect(pool.shards).toBeGreaterThan(shard)
+        expect(yield* pool.level(shard)).toBe(0)
+        expect(count(yield* pool.lease(shard, 10))).toBe(0)
+      })
+    )
+
+    it.scopedLive("leases pushed keys first in, first out, across batches", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        expect((yield* pool.push(owner, batch(1, keys("a", 4)))).level).toBe(4)
+        expect((yield* pool.push(owner, batch(2, keys("b", 3)))).level).toBe(7)
+        expect(toStrings(yield* pool.lease(shard, 3))).toEqual(["a0", "a1", "a2"])
+        expect(toStrings(yield* pool.lease(shard, 2))).toEqual(["a3", "b0"])
+        expect(yield* pool.level(shard)).toBe(2)
+        expect(count(yield* pool.lease(shard, 0))).toBe(0)
+        expect(toStrings(yield* pool.lease(shard, 100))).toEqual(["b1", "b2"])
+        expect(count(yield* pool.lease(shard, 100))).toBe(0)
+        expect(yield* pool.level(shard)).toBe(0)
+      })
+    )
+
+    it.scopedLive("holds keys of different lengths", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        yield* pool.push(owner, batch(1, fromStrings(["abcdef", "ghijkl"])))
+        yield* pool.push(owner, batch(2, fromStrings(["mnopqrs", "-_0189Zz"])))
+        const leased = yield* pool.lease(shard, 4)
+        expect(toStrings(leased)).toEqual(["abcdef", "ghijkl", "mnopqrs", "-_0189Zz"])
+      })
+    )
+
+    it.scopedLive("takes a batch without keys", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        expect((yield* pool.push(owner, batch(1, keys("a", 0)))).level).toBe(0)
+        expect(count(yield* pool.lease(shard, 5))).toBe(0)
+      })
+    )
+
+    it.scopedLive(
+      "adds a batch once, however often its push is repeated, also after its keys were leased",
+      () =>
+        Effect.gen(function* () {
+          const pool = yield* open
+          yield* pool.claim(owner)
+          for (const _ of [1, 2, 3]) expect((yield* pool.push(owner, batch(1))).level).toBe(10)
+          expect(count(yield* pool.lease(shard, 10))).toBe(10)
+          expect((yield* pool.push(owner, batch(1))).level).toBe(0)
+          expect(count(yield* pool.lease(shard, 10))).toBe(0)
+        })
+    )
+
+    it.scopedLive("knows the batches of an earlier epoch when the next owner pushes them again", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        yield* pool.push(owner, batch(1))
+        const next = { shard, epoch: epoch + 1 }
+        yield* pool.claim(next)
+        expect((yield* pool.push(next, batch(1))).level).toBe(10)
+        expect((yield* pool.push(next, batch(2))).level).toBe(20)
+        expect((yield* pool.push(next, batch(1, keys("n", 5), next.epoch))).level).toBe(25)
+        const leased = toStrings(yield* pool.lease(shard, 100))
+        expect(new Set(leased).size).toBe(25)
+      })
+    )
+
+    it.scopedLive("leases a key that was given back to one caller again", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        yield* pool.push(owner, batch(1, keys("a", 10)))
+        yield* pool.lease(shard, 6)
+        yield* pool.giveBack(shard, fromStrings(["a4", "a5"]))
+        yield* pool.giveBack(shard, keys("none", 0))
+        expect(yield* pool.level(shard)).toBe(6)
+        const rest = toStrings(yield* pool.lease(shard, 100))
+        expect(rest.toSorted()).toEqual(["a4", "a5", "a6", "a7", "a8", "a9"])
+        expect(count(yield* pool.lease(shard, 100))).toBe(0)
+      })
+    )
+  })
+
+  describe(`${title}: fencing`, () => {
+    it.scopedLive("refuses the claim of an older epoch than it has seen, and takes the newest again", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim({ shard, epoch: epoch + 5 })
+        yield* pool.claim({ shard, epoch: epoch + 5 })
+        const stale = { shard, epoch: epoch + 4 }
+        expect(yield* Effect.flip(pool.claim(stale))).toEqual(new Fenced(stale))
+      })
+    )
+
+    it.scopedLive("refuses the push of an older epoch, and does nothing of it", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        yield* pool.push(owner, batch(1))
+        const next = { shard, epoch: epoch + 1 }
+        yield* pool.claim(next)
+        expect(yield* Effect.flip(pool.push(owner, batch(2)))).toEqual(new Fenced(owner))
+        expect(yield* pool.level(shard)).toBe(10)
+        expect((yield* pool.push(next, batch(2))).level).toBe(20)
+      })
+    )
+
+    it.scopedLive("takes a push of a newer epoch as its claim", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        yield* pool.push({ shard, epoch: epoch + 1 }, batch(1))
+        expect(yield* Effect.flip(pool.push(owner, batch(2)))).toEqual(new Fenced(owner))
+      })
+    )
+  })
+
+  describe(`${title}: many at once`, () => {
+    it.scopedLive("leases each key to one caller, whoever leases while others push and give back", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        const lease = Effect.flatMap(pool.lease(shard, 7), (leased) => {
+          const all = toStrings(leased)
+          const [kept, back] = [all.slice(0, 5), all.slice(5)]
+          return Effect.as(pool.giveBack(shard, fromStrings(back)), kept)
+        })
+        const kept = yield* atOnce([
+          ...Array.from({ length: 20 }, (_, sequence) => Effect.as(pool.push(owner, batch(sequence)), [])),
+          ...Array.from({ length: 20 }, (_, sequence) => Effect.as(pool.push(owner, batch(sequence)), [])),
+          ...Array.from({ length: 25 }, () => lease)
+        ])
+        const rest = toStrings(yield* pool.lease(shard, 1_000))
+        const pushed = Array.from({ length: 20 }, (_, sequence) => numbered(`b${sequence}-`, 10)).flat()
+        expect([...kept.flat(), ...rest].toSorted()).toEqual(pushed.toSorted())
+      })
+    )
+  })
+}

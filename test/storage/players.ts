@@ -1,0 +1,146 @@
+// Commands that tests give to stores at random, and how each store plays them.
+
+import { Effect, FastCheck as fc } from "effect"
+import type { Link } from "../../src/Link.ts"
+import { count, fromStrings, toStrings } from "../../src/PackedKeys.ts"
+import type { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
+import type { KeyStock, PoolClaim } from "../../src/storage/KeyStock.ts"
+import type { LinkStore } from "../../src/storage/LinkStore.ts"
+import { numbered } from "./keys.ts"
+import type { Player } from "./likeMemory.ts"
+
+const key = fc.constantFrom("a", "A", "b", "B", "aa", "0", "_", "-")
+const time = fc.oneof(fc.nat(), fc.maxSafeNat())
+const link: fc.Arbitrary<Link> = fc.record({
+  key,
+  url: fc.oneof(fc.webUrl(), fc.string({ unit: "grapheme", maxLength: 40 })),
+  custom: fc.boolean(),
+  createdAt: time,
+  updatedAt: time,
+  expiresAt: fc.option(time),
+  deletedAt: fc.option(time, { freq: 6 })
+})
+
+/** A command of each kind, with the arguments of its method. */
+export const linkCommand = fc.oneof(
+  fc.record({ _tag: fc.constant("insertMany" as const), links: fc.array(link, { maxLength: 6 }) }),
+  fc.record({ _tag: fc.constant("findMany" as const), keys: fc.array(key) }),
+  fc.record({ _tag: fc.constant("deleteMany" as const), deletions: fc.array(fc.record({ key, at: time })) }),
+  fc.record({ _tag: fc.constant("takenAmong" as const), keys: fc.array(key) })
+)
+type CommandOf<A> = A extends fc.Arbitrary<infer C> ? C : never
+
+export const playLinks: Player<LinkStore["Type"], CommandOf<typeof linkCommand>> = (store) => (command) => {
+  switch (command._tag) {
+    case "insertMany":
+      return store.insertMany(command.links)
+    case "findMany":
+      return store.findMany(command.keys)
+    case "deleteMany":
+      return store.deleteMany(command.deletions)
+    case "takenAmong":
+      return store.takenAmong(command.keys)
+  }
+}
+
+/** Sizes at which blocks end early, and near the largest exact number. */
+const size = fc.oneof(
+  fc.nat(30),
+  fc.integer({ min: Number.MAX_SAFE_INTEGER - 3, max: Number.MAX_SAFE_INTEGER })
+)
+
+/** A command of each kind; a block's first number means nothing where the block is empty. */
+export const rangeCommand = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      _tag: fc.constant("advance" as const),
+      slot: fc.record({ length: fc.constantFrom(6, 7), range: fc.nat(1) }),
+      count: fc.oneof(fc.nat(9), fc.maxSafeNat()),
+      size
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ _tag: fc.constant("watermarks" as const) }) }
+)
+
+export const playRanges: Player<KeyRangeStore["Type"], CommandOf<typeof rangeCommand>> =
+  (store) => (command) =>
+    command._tag === "watermarks"
+      ? Effect.map(store.watermarks, (all) =>
+          all.toSorted((a, b) => a.length - b.length || a.range - b.range)
+        )
+      : Effect.map(store.advance(command.slot, command), (block) => (block.count === 0 ? "empty" : block))
+
+const shard = fc.nat(1)
+const sequence = fc.nat(2)
+/** Which claim: 0 is the newest of its shard, 1 the one before. */
+const age = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(3) })
+
+/** A command of each kind. Keys are drawn by the player, so that no key comes twice by chance. */
+export const stockCommand = fc.oneof(
+  fc.record({ _tag: fc.constant("claim" as const), shard }),
+  fc.record({ _tag: fc.constant("add" as const), keys: fc.nat(6), again: fc.boolean() }),
+  fc.record({ _tag: fc.constant("take" as const), shard, age, sequence, count: fc.nat(8) }),
+  fc.record({ _tag: fc.constant("record" as const), shard, age, sequence, keys: fc.nat(3) }),
+  fc.record({
+    _tag: fc.constant("close" as const),
+    shard,
+    age,
+    batches: fc.array(fc.record({ age: fc.nat(2), sequence }), { minLength: 1, maxLength: 3 })
+  }),
+  fc.record({ _tag: fc.constant("openBatches" as const), shard }),
+  fc.record({ _tag: fc.constant("size" as const) })
+)
+
+/** Answers how many keys there are rather than which: a store may take any of those it has. */
+export const playStock: Player<KeyStock["Type"], CommandOf<typeof stockCommand>> = (stock) => {
+  let drawn = 0
+  const draw = (keys: number) => numbered(`${drawn++}-`, keys)
+  const claims = new Map<number, Array<PoolClaim>>()
+  const claimOf = (of: number, age: number): PoolClaim =>
+    claims.get(of)?.at(-1 - age) ?? { shard: of, epoch: 1_000 + age }
+
+  return (command) => {
+    switch (command._tag) {
+      case "claim":
+        return Effect.tap(stock.claim(command.shard), (claim) =>
+          claims.set(command.shard, [...(claims.get(command.shard) ?? []), claim])
+        )
+      case "add": {
+        const keys = draw(command.keys)
+        return stock.add(fromStrings(command.again ? [...keys, ...keys.toReversed()] : keys))
+      }
+      case "take":
+        return stock
+          .take({ ...claimOf(command.shard, command.age), sequence: command.sequence }, command.count)
+          .pipe(
+            Effect.map((taken) => new Set(toStrings(taken)).size),
+            Effect.either
+          )
+      case "record":
+        return stock
+          .record(
+            { ...claimOf(command.shard, command.age), sequence: command.sequence },
+            fromStrings(draw(command.keys))
+          )
+          .pipe(Effect.either)
+      case "close": {
+        const batches = command.batches.map(({ age, sequence }) => ({
+          epoch: claimOf(command.shard, age).epoch,
+          sequence
+        }))
+        return Effect.either(stock.close(claimOf(command.shard, command.age), batches))
+      }
+      case "openBatches":
+        return Effect.map(stock.openBatches(command.shard), (batches) =>
+          batches.map(({ keys, ...id }) => ({
+            ...id,
+            keys: count(keys),
+            distinct: new Set(toStrings(keys)).size
+          }))
+        )
+      case "size":
+        return stock.size
+    }
+  }
+}
