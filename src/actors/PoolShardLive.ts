@@ -136,6 +136,8 @@ const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, mar
         claim = undefined
       })
     ),
+    // An owner that was fenced, though its node still holds the shard, claims anew: once, since two that fence each other would not end.
+    Effect.retry({ times: 1, while: (error) => error._tag === "Fenced" }),
     Effect.mapError(fromFailure)
   )
 

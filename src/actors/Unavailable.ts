@@ -31,6 +31,8 @@ export const fromFailure = (error: Failure): Unavailable => {
       return error as Unavailable
     case "StorageError":
       return new Unavailable({ reason: error.message ?? error._tag, applied: error.applied ?? "unknown" })
+    case "Fenced":
+      return new Unavailable({ reason: "another owner has claimed the pool shard", applied: "no" })
     case "MailboxFull":
     case "QueueFull":
       return new Unavailable({ reason: error._tag, applied: "no" })

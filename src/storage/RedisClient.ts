@@ -76,8 +76,6 @@ const optionsOf = (url: RedisUrl, scripts: Scripts): RedisOptions => ({
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
-  // A primary that became a replica: whoever is primary now, it is not behind this connection.
-  reconnectOnError: (error) => error.message.startsWith("READONLY"),
   commandTimeout: Duration.toMillis(replyWaitMax),
   connectTimeout: Duration.toMillis(connectWaitMax),
   disconnectTimeout: Duration.toMillis(closeWaitMax),
@@ -130,6 +128,8 @@ export const make = Effect.fn("RedisClient.make")(function* (
     close
   )
   redis.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
+    // What comes after a refusal comes of it.
+    if (isRefused) return
     trouble = messageOf(error)
     // A database that is not there: ioredis would go on with database 0.
     if (error.command?.name !== "select") return
@@ -186,13 +186,23 @@ export const make = Effect.fn("RedisClient.make")(function* (
   yield* Effect.forkScoped(Effect.interruptible(stayConnected))
   yield* Effect.timeoutOption(Effect.interruptible(Deferred.await(tried)), startWaitMax)
 
+  /** Gives up a connection that is of no use any more. */
+  const giveUp = (why: string) => {
+    trouble = why
+    redis.disconnect(true)
+  }
+
+  const heed = (error: unknown) => {
+    const message = messageOf(error)
+    // Commands sent after it would only wait behind it, and be run when nobody waits any more.
+    if (message === timedOut) giveUp("the server does not answer")
+    // Whoever is the primary now, it is not behind this connection.
+    if (message.startsWith("READONLY")) giveUp("the server is a replica")
+    throw error
+  }
+
   const failureOf = (operation: string, error: unknown) => {
     const message = messageOf(error)
-    if (message === timedOut) {
-      // Commands sent after it would only wait behind it, and be run when nobody waits any more.
-      trouble = "the server does not answer"
-      redis.disconnect(true)
-    }
     const applied = error instanceof ReplyError || message.startsWith(notSent) ? "no" : "unknown"
     return new StorageError({ operation, applied, reason: `${name}: ${message}` })
   }
@@ -202,7 +212,7 @@ export const make = Effect.fn("RedisClient.make")(function* (
       Effect.suspend(() =>
         redis.status === "ready"
           ? Effect.tryPromise({
-              try: () => command(redis),
+              try: () => command(redis).catch(heed),
               catch: (error) => failureOf(operation, error)
             })
           : new StorageError({ operation, applied: "no", reason: `${name}: no connection (${reason})` })
