@@ -6,16 +6,17 @@ export type Duration = Period
 /** The last moment that a link can be given, in milliseconds since the Unix epoch: the end of year 9999. */
 export const momentMax = Moment.utc(9999, 12, 31, 23, 59, 59, 999).toMillis()
 
-/** Understands `P30D`, `PT10M` or `P1Y2M3DT4H5M6S`; `undefined` for anything else, and for durations that are not above zero. */
+/** Understands `P30D`, `PT10M` or `P1Y2M3DT4H5M6S`; `undefined` for anything else, and for durations below a millisecond. */
 export const parseDuration = (text: string): Duration | undefined => {
   if (!/^P(?=.)[0-9.,YMWD]*(T(?=.)[0-9.,HMS]+)?$/.test(text)) return undefined
   const period = Period.fromISO(text)
-  return period.isValid && period.toMillis() > 0 ? period : undefined
+  return period.isValid && period.toMillis() >= 1 ? period : undefined
 }
 
-/** The moment that lies a duration after another, in milliseconds since the Unix epoch; `NaN` where there is none. */
+/** The moment that lies a duration after another, in whole milliseconds since the Unix epoch; `NaN` where there is none. */
 export const after = (start_ms: number, duration: Duration): number =>
-  Moment.fromMillis(start_ms, { zone: "utc" }).plus(duration).toMillis()
+  // A fraction of a week or a day need not come to whole milliseconds, and the database has no others.
+  Math.round(Moment.fromMillis(start_ms, { zone: "utc" }).plus(duration).toMillis())
 
 /** RFC 3339's syntax, which has no hour 24, without its leap second. Whether there is such a day the calendar must say. */
 const dateTime =

@@ -98,7 +98,7 @@ const baseUrl = optional("BASE_URL", "https://sho.rt", (value) => {
     url !== undefined &&
     /^https?:$/.test(url.protocol) &&
     url.pathname === "/" &&
-    `${url.search}${url.hash}${url.username}` === ""
+    `${url.search}${url.hash}${url.username}${url.password}` === ""
   return usable
     ? Either.right(url)
     : Either.left(`must be an http or https URL without path, query or credentials, not "${value}"`)
@@ -140,9 +140,15 @@ const adminApiKey = optional("ADMIN_API_KEY", "lm_a-long-random-text", (value) =
     : Either.left("must be 16 to 255 printable characters without spaces")
 )
 
-const defaultExpiry = optional("DEFAULT_EXPIRY", "P30D", (value) =>
-  Either.fromNullable(Iso8601.parseDuration(value), () => `must be an ISO 8601 duration, not "${value}"`)
-)
+/** A default that ended after the year 9999 would make every create fail that relies on it. */
+const defaultExpiryMax_years = 1_000
+
+const defaultExpiry = optional("DEFAULT_EXPIRY", "P30D", (value) => {
+  const duration = Iso8601.parseDuration(value)
+  return duration !== undefined && duration.as("years") <= defaultExpiryMax_years
+    ? Either.right(duration)
+    : Either.left(`must be an ISO 8601 duration up to P${defaultExpiryMax_years}Y, not "${value}"`)
+})
 
 const anonymousCreates = optional("ANONYMOUS_CREATES", "true", (value) =>
   value === "true" || value === "false"

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Schedule, type Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Schedule, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
 import { count, fromStrings } from "../PackedKeys.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
@@ -102,6 +102,8 @@ export const make = (
         : clientOf(String(shard))
             .Return({ keys })
             .pipe(
+              // In a finalizer, nothing could be given up otherwise.
+              Effect.interruptible,
               Effect.timeout(returnWaitMax),
               Effect.catchAllCause((cause) =>
                 Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
@@ -119,7 +121,9 @@ export const make = (
       })
     })
 
-    const refill = yield* SingleFlight.make(refillOnce)
+    // A scope of its own: the buffer's would interrupt a lease that is under way, and its keys are nowhere else.
+    const leasing = yield* Scope.make()
+    const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
 
     const take: Effect.Effect<string, Unavailable> = Effect.suspend(() => {
       const key = ring.take()
@@ -129,13 +133,14 @@ export const make = (
       return Effect.as(refill.start, key)
     })
 
-    /** A lease that is under way is waited for: its keys are nowhere else. It ends by `leaseWaitMax` a shard. */
-    yield* Effect.addFinalizer(() =>
-      Effect.suspend(() => {
-        closed = true
-        return refill.isRunning() ? Effect.exit(refill.join) : Effect.void
-      }).pipe(Effect.zipRight(Effect.suspend(() => giveBack(lastShard, ring.drain()))))
-    )
+    /** A lease that is under way ends by itself, after `waitMax` a shard at the latest. */
+    const close = Effect.gen(function* () {
+      closed = true
+      if (refill.isRunning()) yield* Effect.exit(refill.join)
+      yield* giveBack(lastShard, ring.drain())
+      yield* Scope.close(leasing, Exit.void)
+    })
+    yield* Effect.addFinalizer(() => close)
 
     return {
       take,

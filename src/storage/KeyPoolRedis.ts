@@ -105,7 +105,7 @@ const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
  * `KeyPool` on Redis 7 or later: for each pool shard a list of keys on a server, or on a primary behind Sentinels.
  *
  * Redis answers for the keys that it was given, so that a batch is settled as soon as it is pushed. Every operation takes at
- * most about a second. While a server is away, those of its shard fail at once, and work again within half a second of
+ * most about a second. While a server is away, those of its shard fail at once, and work again within a second of
  * its return. An answer lost with the connection after `LPOP` loses its keys. After a failover that forgot the last pops and
  * pushes, keys come out twice or not at all: it is the links' primary key that binds each once.
  */

@@ -8,6 +8,10 @@ export interface Deletion {
   readonly at: number
 }
 
+/** Whether two links for one key come of the same create, and the row has not been changed since. */
+export const isRepeat = (one: Link, other: Link): boolean =>
+  one.createId !== undefined && one.createId === other.createId && one.updatedAt === other.updatedAt
+
 /**
  * The links, and with them the one arbiter of duplicates: the primary key.
  *

@@ -1,15 +1,12 @@
 import { Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
-import { LinkStore } from "./LinkStore.ts"
+import { isRepeat, LinkStore } from "./LinkStore.ts"
 
 const shown = (link: Link | undefined): Link | null => {
   if (link === undefined) return null
   const { createId: _, ...row } = link
   return row
 }
-
-const isRepeat = (present: Link, link: Link) =>
-  link.createId !== undefined && present.createId === link.createId && present.updatedAt === link.updatedAt
 
 /** `LinkStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
 export const make = Effect.sync(() => {

@@ -2,8 +2,9 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
 import { channel } from "./LinkChangesPostgres.ts"
-import { type Deletion, LinkStore } from "./LinkStore.ts"
+import { type Deletion, isRepeat, LinkStore } from "./LinkStore.ts"
 import { asStorageError } from "./SqlTransaction.ts"
+import { StorageError } from "./StorageError.ts"
 
 /** BIGINT comes as a string from `pg` and as a number from libSQL; BOOLEAN as 0 or 1 from SQLite. */
 interface LinkRow {
@@ -43,11 +44,13 @@ const firstOfEach = (
   return questions.map(({ key }) => open.delete(key))
 }
 
-const isSame = (one: number | undefined, other: number | undefined) => one !== undefined && one === other
+/** A failure that comes when a part has been written. */
+const mayBeApplied = ({ operation, reason }: StorageError) =>
+  new StorageError({ operation, reason, applied: "unknown" })
 
 /**
- * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size. Batches are written in
- * the order of their keys, so that two that overlap wait for each other and never deadlock.
+ * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size (but see `insert`). Batches are
+ * written in the order of their keys, so that two that overlap wait for each other and never deadlock.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -102,18 +105,28 @@ export const make = Effect.gen(function* () {
         SELECT key, pg_notify(${channel}, key) FROM deleted`
     })
 
-  return LinkStore.of({
-    insertMany: Effect.fn("LinkStore.insertMany")(function* (links) {
-      const written = firstByKey(links)
-      const rows = yield* insertRows(written)
-      const idOf = new Map(written.map(({ createId, key }) => [key, createId]))
+  /**
+   * A statement can have each key once. A link that stands behind another one for its key can still be a repeat, of that
+   * link or of the row: for the latter it is asked about in a statement of its own, which finds the key taken.
+   */
+  const insert: (links: ReadonlyArray<Link>) => Effect.Effect<ReadonlyArray<boolean>, StorageError> =
+    Effect.fn("LinkStore.insertMany")(function* (links) {
+      const written = new Map(firstByKey(links).map((link) => [link.key, link]))
+      const rows = yield* insertRows([...written.values()])
       const bound = new Set(rows.map(({ key }) => key))
-      return firstOfEach(links, rows).map(
-        (first, index) =>
-          first ||
-          (bound.has(links[index]!.key) && isSame(idOf.get(links[index]!.key), links[index]!.createId))
+      const first = firstOfEach(links, rows)
+      const isBehind = (link: Link) => link.createId !== undefined && !isRepeat(link, written.get(link.key)!)
+      const again = links.filter(isBehind)
+      const repeats = (again.length === 0 ? [] : yield* Effect.mapError(insert(again), mayBeApplied)).values()
+      return links.map((link, index) =>
+        isBehind(link)
+          ? repeats.next().value === true
+          : first[index]! || (bound.has(link.key) && isRepeat(link, written.get(link.key)!))
       )
-    }, asStorageError("LinkStore.insertMany")),
+    }, asStorageError("LinkStore.insertMany"))
+
+  return LinkStore.of({
+    insertMany: insert,
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
       const rows = yield* sql<LinkRow>`SELECT * FROM links WHERE ${keysIn(keys)}`
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))

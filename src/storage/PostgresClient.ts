@@ -35,17 +35,13 @@ class BoundedClient extends Client {
     const bounded = (args as Array<unknown>).map((argument) =>
       typeof argument === "function"
         ? (error: Error | undefined, result: unknown) => {
-            if (error?.message === noAnswer) this.#giveUp()
+            // With a statement under way this destroys the socket, and the pool takes no client back that is ending.
+            if (error?.message === noAnswer) this.end(() => {})
             argument(error, result)
           }
         : argument
     )
     return super.query.apply(this, bounded as never) as never
-  }
-
-  #giveUp() {
-    const { connection } = this as unknown as { connection: { stream: { destroy: () => void } } }
-    connection.stream.destroy()
   }
 }
 

@@ -4,12 +4,12 @@ import { label, type RedisUrl } from "./RedisUrl.ts"
 import { StorageError } from "./StorageError.ts"
 
 /**
- * A connection to one Redis that looks after itself: lost, it is made anew, at first after 50 ms and then at most every
- * 500 ms, for as long as the scope lasts.
+ * A connection to one Redis that looks after itself: lost, it is made anew, at first after 50 ms and then every half
+ * second or so, for as long as the scope lasts.
  */
 export interface RedisClient {
   /**
-   * Sends a command, or several that are pipelined, and gives the reply. It takes at most a second, is never sent twice, and fails
+   * Sends a command, or several that are pipelined, and gives the reply. It takes some second at most, is never sent twice, and fails
    * at once while there is no connection.
    */
   readonly send: <A>(
@@ -107,6 +107,71 @@ const close = (redis: Redis) =>
     return status === "wait" || status === "end" ? Effect.void : untilEnded(redis)
   }).pipe(Effect.interruptible, Effect.timeout(replyWaitMax), Effect.ignore)
 
+const noPrimary = "All sentinels are unreachable"
+
+/** What is known of one connection's troubles since the last attempt to connect began. */
+const watch = (redis: Redis) => {
+  let trouble: string | undefined
+  let isRefused = false
+  let sentinel = "no answer"
+
+  const giveUp = (why: string) => {
+    trouble = why
+    redis.disconnect(true)
+  }
+  redis.on("sentinelError", (error: Error) => {
+    sentinel = messageOf(error)
+  })
+  redis.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
+    // What comes after a refusal comes of it.
+    if (isRefused) return
+    const message = messageOf(error)
+    trouble = message.startsWith(noPrimary) ? `no Sentinel names a primary: ${sentinel}` : message
+    // A database that is not there: ioredis would go on with database 0.
+    isRefused = error.command?.name === "select"
+    if (isRefused) giveUp(message)
+  })
+
+  return {
+    connect: Effect.suspend(() => {
+      if (redis.status === "ready") return Effect.void
+      trouble = undefined
+      isRefused = false
+      return Effect.tryPromise({ try: () => redis.connect(), catch: messageOf })
+    }).pipe(
+      Effect.filterOrFail(
+        () => !isRefused,
+        () => "the database was refused"
+      ),
+      Effect.mapError((otherwise) => trouble ?? otherwise)
+    ),
+    /** Comes when the connection is lost, with the reason. */
+    lost: Effect.map(untilEnded(redis), () => trouble ?? "the connection was lost"),
+    /** Gives up a connection that is of no use any more, where a command's error says so. */
+    heed: (error: unknown): never => {
+      const message = messageOf(error)
+      // Commands sent after it would only wait behind it, and be run when nobody waits any more.
+      if (message === timedOut) giveUp("the server does not answer")
+      // Whoever is the primary now, it is not behind this connection.
+      if (message.startsWith("READONLY")) giveUp("the server is a replica")
+      throw error
+    }
+  }
+}
+
+/** Logs each problem once, and its end. */
+const makeReport = (name: string) => {
+  let reported: string | undefined
+  return (problem: string | undefined) =>
+    Effect.suspend(() => {
+      if (problem === reported) return Effect.void
+      reported = problem
+      return problem === undefined
+        ? Effect.logInfo(`Connected to ${name}`)
+        : Effect.logWarning(`No connection to ${name}: ${problem}`)
+    })
+}
+
 /**
  * Connects, and waits up to 2 s for the first connection; where there is none by then it goes on trying.
  * Losing and regaining the connection is logged.
@@ -116,90 +181,32 @@ export const make = Effect.fn("RedisClient.make")(function* (
   scripts: Scripts
 ): Effect.fn.Return<RedisClient, never, Scope.Scope> {
   const name = label(url)
-  /** What the connection, or a Sentinel, complained of since the last attempt began. */
-  let trouble: string | undefined
-  let isRefused = false
-  /** Why there is no connection, and the last problem that was logged. */
-  let reason = "not connected yet"
-  let reported: string | undefined
-
   const redis = yield* Effect.acquireRelease(
     Effect.sync(() => new Redis(optionsOf(url, scripts))),
     close
   )
-  redis.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
-    // What comes after a refusal comes of it.
-    if (isRefused) return
-    trouble = messageOf(error)
-    // A database that is not there: ioredis would go on with database 0.
-    if (error.command?.name !== "select") return
-    isRefused = true
-    redis.disconnect(true)
-  })
-  redis.on("sentinelError", (error: Error) => {
-    trouble = messageOf(error)
-  })
-
-  const report = (problem: string | undefined) =>
-    Effect.suspend(() => {
-      if (problem === reported) return Effect.void
-      reported = problem
-      return problem === undefined
-        ? Effect.logInfo(`Connected to ${name}`)
-        : Effect.logWarning(`No connection to ${name}: ${problem}`)
-    })
-
-  const connect = Effect.suspend(() => {
-    if (redis.status === "ready") return Effect.void
-    trouble = undefined
-    isRefused = false
-    return Effect.tryPromise({
-      try: () => redis.connect(),
-      catch: (error) => trouble ?? messageOf(error)
-    })
-  }).pipe(
-    Effect.filterOrFail(
-      () => !isRefused,
-      () => trouble ?? "the database was refused"
-    ),
-    Effect.tapBoth({
-      onFailure: (problem) => {
-        reason = problem
-        return report(problem)
-      },
-      onSuccess: () => report(undefined)
-    })
-  )
+  const { connect, heed, lost } = watch(redis)
+  const report = makeReport(name)
+  let reason = "not connected yet"
+  const away = (problem: string) => {
+    reason = problem
+    return report(problem)
+  }
 
   const tried = yield* Deferred.make<void>()
-  const attempt = Effect.ensuring(connect, Deferred.succeed(tried, undefined))
+  const attempt = connect.pipe(
+    Effect.tapBoth({ onFailure: away, onSuccess: () => report(undefined) }),
+    Effect.ensuring(Deferred.succeed(tried, undefined))
+  )
   const stayConnected = Effect.retry(attempt, backoff).pipe(
-    Effect.zipRight(untilEnded(redis)),
-    Effect.tap(() => {
-      reason = trouble ?? "the connection was lost"
-      return report(reason)
-    }),
+    Effect.zipRight(lost),
+    Effect.flatMap(away),
     Effect.zipRight(Effect.sleep(pauseMin)),
     Effect.forever
   )
   // Also where connecting is part of something that must not be interrupted, such as a cleanup.
   yield* Effect.forkScoped(Effect.interruptible(stayConnected))
   yield* Effect.timeoutOption(Effect.interruptible(Deferred.await(tried)), startWaitMax)
-
-  /** Gives up a connection that is of no use any more. */
-  const giveUp = (why: string) => {
-    trouble = why
-    redis.disconnect(true)
-  }
-
-  const heed = (error: unknown) => {
-    const message = messageOf(error)
-    // Commands sent after it would only wait behind it, and be run when nobody waits any more.
-    if (message === timedOut) giveUp("the server does not answer")
-    // Whoever is the primary now, it is not behind this connection.
-    if (message.startsWith("READONLY")) giveUp("the server is a replica")
-    throw error
-  }
 
   const failureOf = (operation: string, error: unknown) => {
     const message = messageOf(error)

@@ -97,9 +97,9 @@ const inPostgresTransaction = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect
  * Runs an effect in one transaction: its statements are committed together when it succeeds and rolled back
  * when it fails or is interrupted. Within another one it is a savepoint of that.
  *
- * On PostgreSQL this replaces `sql.withTransaction`, which keeps the pooled connection for good when `BEGIN` fails, and reports a
- * failed `COMMIT` as a defect. Waiting for a connection cannot be interrupted, because an interrupted wait loses the connection
- * (`@effect/sql-pg` 0.53); the pool's connect timeout bounds it.
+ * On PostgreSQL this replaces `sql.withTransaction`, which calls a transaction committed that PostgreSQL rolled back, and does not
+ * shield statements from interruption (see `finishing`). Waiting for a connection cannot be interrupted either, because an
+ * interrupted wait loses the connection (`@effect/sql-pg` 0.53); the pool's connect timeout bounds it.
  */
 export const inTransaction = <A, E, R>(
   sql: SqlClient.SqlClient,

@@ -1,0 +1,118 @@
+import { it } from "@effect/vitest"
+import { SqlClient } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { expect } from "vitest"
+import * as LinkChangesPostgres from "../../src/storage/LinkChangesPostgres.ts"
+import { LinkStore } from "../../src/storage/LinkStore.ts"
+import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
+import * as Migrations from "../../src/storage/Migrations.ts"
+import { describePostgres, freshDatabase } from "../services/Postgres.ts"
+
+const link = (key: string) => ({
+  key,
+  url: "https://example.com/",
+  custom: false,
+  createdAt: 1,
+  updatedAt: 1,
+  expiresAt: null,
+  deletedAt: null
+})
+
+/** The news of a fresh database as one node hears it, and the store by which another node makes it. */
+const setUp = Effect.gen(function* () {
+  const url = Redacted.make(yield* freshDatabase)
+  const context = yield* Layer.build(
+    LinkStoreSql.layer.pipe(Layer.provideMerge(Migrations.layer), Layer.provideMerge(PgClient.layer({ url })))
+  )
+  const changes = yield* LinkChangesPostgres.make(url)
+  const fresh = Effect.map(Clock.currentTimeMillis, changes.isFresh)
+  const untilFresh = (wanted: boolean) =>
+    fresh.pipe(
+      Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (now) => now === wanted }),
+      Effect.timeout("5 seconds")
+    )
+  const heard: Array<string> = []
+  const all = yield* Deferred.make<void>()
+  const first = yield* Deferred.make<string>()
+  yield* changes.subscribe({
+    forget: (key) => {
+      heard.push(key)
+      Deferred.unsafeDone(first, Effect.succeed(key))
+    },
+    forgetAll: () => Deferred.unsafeDone(all, Effect.void)
+  })
+  const { store, sql } = yield* Effect.provide(
+    Effect.all({ store: LinkStore, sql: SqlClient.SqlClient }),
+    context
+  )
+  return { all, changes, first, fresh, heard, sql, store, untilFresh }
+})
+
+describePostgres("the news of links on PostgreSQL", () => {
+  it.scopedLive("tells of a deletion that another node committed, and of nothing else", () =>
+    Effect.gen(function* () {
+      const { first, heard, store, untilFresh } = yield* setUp
+      yield* untilFresh(true)
+      yield* store.insertMany([link("kept"), link("gone")])
+      yield* store.deleteMany([{ key: "gone", at: 2 }])
+      expect(yield* Effect.timeout(Deferred.await(first), "2 seconds")).toBe("gone")
+      // Nothing is announced for a key that had nothing to delete.
+      yield* store.deleteMany([
+        { key: "gone", at: 3 },
+        { key: "never", at: 3 }
+      ])
+      yield* store.deleteMany([{ key: "kept", at: 4 }])
+      yield* Effect.sync(() => heard.length).pipe(
+        Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (count) => count >= 2 }),
+        Effect.timeout("2 seconds")
+      )
+      expect(heard).toEqual(["gone", "kept"])
+    })
+  )
+
+  it.scopedLive("is not fresh before it listens, and forgets everything when it begins", () =>
+    Effect.gen(function* () {
+      const { all, untilFresh } = yield* setUp
+      yield* untilFresh(true)
+      expect(yield* Deferred.isDone(all)).toBe(true)
+    })
+  )
+
+  it.scopedLive(
+    "is not fresh while its connection is lost, and forgets everything before it is fresh again",
+    () =>
+      Effect.gen(function* () {
+        const { changes, sql, untilFresh } = yield* setUp
+        yield* untilFresh(true)
+        let freshWhenForgetting: boolean | undefined
+        const again = yield* Deferred.make<void>()
+        const clock = yield* Effect.clock
+        yield* changes.subscribe({
+          forget: () => {},
+          forgetAll: () => {
+            freshWhenForgetting = changes.isFresh(clock.unsafeCurrentTimeMillis())
+            Deferred.unsafeDone(again, Effect.void)
+          }
+        })
+        const lost = yield* Effect.fork(untilFresh(false))
+        yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'linkmint-listen' AND datname = current_database()`
+        yield* Fiber.join(lost)
+        yield* Effect.timeout(Deferred.await(again), "5 seconds")
+        expect(freshWhenForgetting).toBe(false)
+        yield* untilFresh(true)
+      })
+  )
+
+  it.scopedLive(
+    "is not fresh at a time that lies further ahead than its last proof allows, as after a pause",
+    () =>
+      Effect.gen(function* () {
+        const { changes, untilFresh } = yield* setUp
+        yield* untilFresh(true)
+        const now = yield* Clock.currentTimeMillis
+        expect(changes.isFresh(now)).toBe(true)
+        expect(changes.isFresh(now + 1_000)).toBe(false)
+      })
+  )
+})
