@@ -50,4 +50,4 @@ const main = Effect.gen(function* () {
   return yield* serve(settings, { pid: process.pid, incarnation })
 }).pipe(Effect.tapError((error) => Console.error(`Linkmint cannot start. ${messageOf(error)}`)))
 
-NodeRuntime.runMain(main, { disableErrorReporting: true })
+NodeRuntime.runMain(main, { disableErrorReporting: true, disablePrettyLogger: true })

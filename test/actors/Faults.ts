@@ -36,6 +36,8 @@ export interface Faults {
   readonly over: <S extends object>(name: string, port: S) => S
   /** Operations so far, in their order. */
   readonly operations: () => ReadonlyArray<string>
+  /** Waits until an operation has been called `times` times in all. */
+  readonly called: (operation: string, times?: number) => Effect.Effect<void>
 }
 
 /** A rule for the next call of an operation alone; later ones pass. */
@@ -116,6 +118,11 @@ export const make: Effect.Effect<Faults> = Effect.sync(() => {
           return [method, (...args: ReadonlyArray<unknown>) => judge({ operation, args }, apply(...args))]
         })
       ) as typeof port,
-    operations: () => operations
+    operations: () => operations,
+    called: (operation, times = 1) =>
+      Effect.yieldNow().pipe(
+        Effect.repeat({ until: () => operations.filter((name) => name === operation).length >= times }),
+        Effect.asVoid
+      )
   }
 })

@@ -180,7 +180,7 @@ describe("a link cache, whatever happens in whatever order", () => {
   it.each(places)(
     "answers nothing older than what was acknowledged before the question: one $name",
     (place) => {
-      fc.assert(holds(place), { numRuns: 400 })
+      fc.assert(holds(place), { numRuns: 300 })
     }
   )
 })

@@ -113,7 +113,7 @@ describe("a pool shard whose pool outlives its owners", () => {
         expect(lost).toBeLessThanOrEqual(faults * high)
         if (faults === 0) expect(lost).toBe(0)
       }),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: 12 } }
   )
 })
 
@@ -144,7 +144,7 @@ describe("a process whose pool dies with it", () => {
         // A batch is recorded until the buffer has used its last key: nothing is lost.
         expect(links.length + left.length).toBe(yield* minted(stores))
       }),
-    { fastCheck: { numRuns: 12 } }
+    { fastCheck: { numRuns: 6 } }
   )
 
   it.scoped("keeps only the records that it needs", () =>

@@ -1,4 +1,4 @@
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Scope, TestClock } from "effect"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import { KeyRange } from "../../src/actors/KeyRange.ts"
 import * as Links from "../../src/actors/Links.ts"
@@ -78,6 +78,21 @@ export const freshStores = (
 /** Lets all fibers that do not wait for time go on until they wait. */
 export const others = Effect.repeatN(Effect.yieldNow(), 200)
 
+/** How long a node may take to stop, in seconds: a lease that is under way, and what actors are still asked for. */
+const stopMax = 15
+
+/** Closes a node's scope. Time passes meanwhile where something has to be given up. */
+const close = (scope: Scope.CloseableScope): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+    yield* others
+    for (let second = 0; closing.unsafePoll() === null && second < stopMax; second++) {
+      yield* TestClock.adjust("1 seconds")
+      yield* others
+    }
+    if (closing.unsafePoll() === null) yield* Effect.dieMessage("the node does not stop")
+  })
+
 /** Keys that ever left the ranges. */
 export const minted = (stores: Stores): Effect.Effect<number> =>
   stores.ranges.watermarks.pipe(
@@ -106,7 +121,7 @@ export const startNode = (
     const { capacity, high, low } = { ...sizesDefault, ...sizes }
     const faults = yield* Faults.make
     const scope = yield* Scope.make()
-    const stop = Scope.close(scope, Exit.void)
+    const stop = yield* Effect.cached(close(scope))
     yield* Effect.addFinalizer(() => Effect.zipRight(faults.kill, stop))
     const context = yield* Links.layer.pipe(
       Layer.provideMerge(Layer.mergeAll(KeyBuffer.layer(capacity), RedirectCache.layer(1_000))),

@@ -1,18 +1,21 @@
-import { type Context, Effect, type Fiber, Runtime, type Scheduler } from "effect"
+import { Effect, type Fiber, Scheduler } from "effect"
 
 /**
  * A scheduler that runs nothing until it is told to, and then what it is told to: one fiber at a time, each for one operation. Whatever fibers do to each other is then the choice of the test, and comes out the same every time.
  */
 export class StepScheduler implements Scheduler.Scheduler {
   readonly #tasks: Array<Scheduler.Task> = []
+  #isReleased = false
 
   shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>): number | false {
+    if (this.#isReleased) return false
     // Resuming counts as one operation itself. Without a priority, because setting one takes more operations than a step has.
     return fiber.currentOpCount > 2 ? (undefined as unknown as number) : false
   }
 
-  scheduleTask(task: Scheduler.Task): void {
-    this.#tasks.push(task)
+  scheduleTask(task: Scheduler.Task, priority: number): void {
+    if (this.#isReleased) Scheduler.defaultScheduler.scheduleTask(task, priority)
+    else this.#tasks.push(task)
   }
 
   /** Lets one of the fibers that can go on do so: number `choice` of them, counted round. `false` when there is none. */
@@ -35,16 +38,9 @@ export class StepScheduler implements Scheduler.Scheduler {
     return Effect.runFork(effect, { scheduler: this, immediate: false })
   }
 
-  /** Starts a fiber with services. */
-  forkWith<R>(context: Context.Context<R>) {
-    return <A, E>(effect: Effect.Effect<A, E, R>): Fiber.RuntimeFiber<A, E> =>
-      this.fork(Effect.provide(effect, context))
-  }
-
-  /** Runs an effect to its end while every other fiber goes on in turn; it must not wait for anything outside. */
-  run<A, E>(effect: Effect.Effect<A, E>): A {
-    const fiber = this.fork(effect)
-    this.settle()
-    return Runtime.runSync(Runtime.defaultRuntime)(fiber.await.pipe(Effect.flatten))
+  /** Lets its fibers go on by themselves from now on. */
+  release(): void {
+    this.#isReleased = true
+    for (const task of this.#tasks.splice(0)) Scheduler.defaultScheduler.scheduleTask(task, 0)
   }
 }

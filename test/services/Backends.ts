@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 /** The backends that tests can run on, in the order of the summary. */
-export const backends = ["memory", "SQLite", "PostgreSQL"] as const
+export const backends = ["memory", "SQLite", "PostgreSQL", "Redis"] as const
 
 /** A backend by name. */
 export type Backend = (typeof backends)[number]

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Schedule, Scope } from "effect"
+import { Duration, Effect, Exit, Schedule, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
@@ -67,6 +67,25 @@ describe("keep", () => {
     })
   )
 
+  it.scopedLive("kills a command that ignores its signal after 6 s", () =>
+    Effect.gen(function* () {
+      const made = yield* folder
+      const scope = yield* Scope.make()
+      const deaf: Command = ["sh", "-c", "trap '' TERM; echo $$; while :; do sleep 1; done"]
+      const kept = yield* keep({ commands: [deaf], signal: "TERM", cleanup: cleanupOf(made) }).pipe(
+        Scope.extend(scope)
+      )
+      yield* Effect.sync(kept.output).pipe(
+        Effect.filterOrFail((printed) => printed !== ""),
+        Effect.retry(Schedule.spaced("10 millis"))
+      )
+      const [took] = yield* Effect.timed(Scope.close(scope, Exit.void))
+      expect(Duration.toSeconds(took)).toBeGreaterThan(5.9)
+      expect(isAlive(Number(kept.output()))).toBe(false)
+      expect(existsSync(made)).toBe(false)
+    })
+  )
+
   it.scopedLive("stops at the first command that fails, with its last words in the output", () =>
     Effect.gen(function* () {
       const made = yield* folder
@@ -77,6 +96,7 @@ describe("keep", () => {
       const kept = yield* keep({ commands, signal: "KILL", cleanup: cleanupOf(made) })
       yield* kept.ended
       expect(kept.output()).toBe("no room")
+      expect(kept.status()).toBe(3)
       expect(existsSync(made)).toBe(false)
     })
   )

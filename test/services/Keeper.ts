@@ -16,8 +16,8 @@ export interface KeepOptions extends RunAs {
   readonly commands: ReadonlyArray<Command>
   /** Run once after the last of them, whatever happened. */
   readonly cleanup: Command
-  /** Makes the running command end within seconds, clients or not. */
-  readonly signal: "TERM" | "QUIT" | "KILL"
+  /** Makes the running command end, clients or not; after 6 s it is killed. */
+  readonly signal: "TERM" | "INT" | "QUIT" | "KILL"
   /** The commands' environment: ours by default. */
   readonly env?: NodeJS.ProcessEnv
 }
@@ -26,11 +26,17 @@ export interface KeepOptions extends RunAs {
 export interface Kept {
   /** Comes when the commands and the cleanup have ended. */
   readonly ended: Effect.Effect<void>
+  /** The status of the last command that ran, once all have ended: 128 + n where signal n ended it; null before. */
+  readonly status: () => number | null
   /** The tail of what they printed so far. */
   readonly output: () => string
 }
 
 const stopLimit = Duration.seconds(8)
+// The keeper itself loses patience a little earlier, as it is alone when we were killed.
+const signalLimit = Duration.seconds(6)
+const pollInterval = Duration.millis(50)
+const signalLimit_polls = Duration.toMillis(signalLimit) / Duration.toMillis(pollInterval)
 const outputLimit = 16_000
 
 const quote = (command: Command): string =>
@@ -48,7 +54,15 @@ export const keeperScript = ({ commands, cleanup, signal }: KeepOptions): string
     // Quietly: when we are gone nobody reads what it prints, and writing would kill it.
     `end() {`,
     `  trap '' TERM INT HUP`,
-    `  [ -z "$child" ] || { kill -${signal} "$child"; wait "$child"; }`,
+    `  [ -z "$child" ] || {`,
+    `    kill -${signal} "$child"; i=0`,
+    // While it waits for `sleep` a shell also takes note of other children that end.
+    `    while [ $i -lt ${signalLimit_polls} ] && kill -0 "$child"; do`,
+    `      sleep ${Duration.toSeconds(pollInterval)}; i=$((i + 1))`,
+    `    done`,
+    `    [ $i -lt ${signalLimit_polls} ] || kill -KILL "$child"`,
+    `    wait "$child"`,
+    `  }`,
     `  [ -z "$reader" ] || kill -KILL "$reader"`,
     `  ${quote(cleanup)}`,
     `} >/dev/null 2>&1`,
@@ -85,6 +99,7 @@ export const keep = (options: KeepOptions): Effect.Effect<Kept, never, Scope.Sco
       ...as,
       ...(env && { env })
     })
+    let status: number | null = null
     let output = ""
     const print = (text: string) => {
       output = (output + text).slice(-outputLimit)
@@ -92,8 +107,11 @@ export const keep = (options: KeepOptions): Effect.Effect<Kept, never, Scope.Sco
     child.stdout.setEncoding("utf8").on("data", print)
     child.stderr.setEncoding("utf8").on("data", print)
     child.on("error", (error) => print(String(error)))
-    child.on("close", () => Deferred.unsafeDone(ended, Effect.void))
-    return { child, ended: Deferred.await(ended), output: () => tail(output) }
+    child.on("close", (code) => {
+      status = code
+      Deferred.unsafeDone(ended, Effect.void)
+    })
+    return { child, ended: Deferred.await(ended), status: () => status, output: () => tail(output) }
   })
 
   return Effect.acquireRelease(start, ({ child, ended }) =>

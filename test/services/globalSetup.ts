@@ -7,6 +7,7 @@ import type { TestProject } from "vitest/node"
 import { type Backend, readExercised, summary } from "./Backends.ts"
 import { keep } from "./Keeper.ts"
 import { startPostgres } from "./PostgresServer.ts"
+import { findProgram, startRedis } from "./RedisServer.ts"
 import type { Availability } from "./Service.ts"
 
 declare module "vitest" {
@@ -14,6 +15,10 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** The PostgreSQL server for this run. */
     postgres: Availability
+    /** The Redis server for this run. */
+    redis: Availability
+    /** The path of `redis-server`, for tests that start servers of their own. */
+    redisProgram: string | null
     /** The folder in which test files note the backends they use. */
     exercised: string
   }
@@ -33,7 +38,14 @@ const notesFolder = Effect.fn("notesFolder")(function* (project: TestProject) {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const scope = await Effect.runPromise(Scope.make())
-  const either = await Effect.all({ exercised: notesFolder(project), postgres: startPostgres }).pipe(
+  // One after the other: two installations would wait for each other's lock. An installation may bring the program, too.
+  const services = {
+    exercised: notesFolder(project),
+    postgres: startPostgres,
+    redis: startRedis,
+    redisProgram: Effect.orElseSucceed(findProgram(), () => null)
+  }
+  const either = await Effect.all(services).pipe(
     Scope.extend(scope),
     Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause))),
     Effect.either,
@@ -42,9 +54,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (either._tag === "Left") throw new Error(either.left.message)
   const started = either.right
   project.provide("postgres", started.postgres)
+  project.provide("redis", started.redis)
+  project.provide("redisProgram", started.redisProgram)
   project.provide("exercised", started.exercised)
 
-  const servers: Partial<Record<Backend, Availability>> = { PostgreSQL: started.postgres }
+  const servers: Partial<Record<Backend, Availability>> = {
+    PostgreSQL: started.postgres,
+    Redis: started.redis
+  }
 
   return async () => {
     const exercised = readExercised(started.exercised)

@@ -52,6 +52,20 @@ describeRedis("KeyPool on Redis", () => {
     })
   )
 
+  it.scopedLive("stores each key as it is, whatever the longest one beside it", () =>
+    Effect.gen(function* () {
+      const redis = yield* freshRedis()
+      const pool = yield* KeyPoolRedis.make(redis)
+      yield* pool.push(owner, batch(1, fromStrings(["abcdef", "abcdefgh", "-_0"])))
+      const stored = administer(redis.urls[0]!, (client) =>
+        client.lrange(`linkmint:{${redis.namespace}}:pool:0:keys`, 0, -1)
+      )
+      expect(yield* stored).toEqual(["abcdef", "abcdefgh", "-_0"])
+      yield* pool.giveBack(0, yield* pool.lease(0, 2))
+      expect(yield* stored).toEqual(["abcdef", "abcdefgh", "-_0"])
+    })
+  )
+
   it.scopedLive("settles a batch with its push, and says so again when that is repeated", () =>
     Effect.gen(function* () {
       const pool = yield* KeyPoolRedis.make(yield* freshRedis())
@@ -168,13 +182,10 @@ describeRedis("KeyPool on Redis", () => {
       fc.record({ _tag: fc.constant("giveBack" as const), size: fc.nat(5) }),
       fc.record({ _tag: fc.constant("level" as const) })
     )
-    const player = (
-      pool: typeof KeyPoolMemory.make extends (...args: never) => Effect.Effect<infer P> ? P : never
-    ) => {
-      let held = concat()
-      return (
-        each: typeof command extends fc.Arbitrary<infer C> ? C : never
-      ): Effect.Effect<unknown, unknown> => {
+    type Command = typeof command extends fc.Arbitrary<infer C> ? C : never
+    const player = (pool: typeof KeyPool.Service) => {
+      let held = empty
+      return (each: Command): Effect.Effect<unknown, unknown> => {
         switch (each._tag) {
           case "claim":
             return Effect.either(pool.claim({ shard: 0, epoch: each.epoch }))

@@ -137,7 +137,7 @@ export const keyRangeStoreLaws = (title: string, open: Open<KeyRangeStore["Type"
       Effect.gen(function* () {
         const client = yield* open
         const stores = yield* Effect.all([client, client, client])
-        for (let round = 0; round < 10; round++) {
+        for (let round = 0; round < 5; round++) {
           const end = { length: 7, range: round }
           const blocks = yield* atOnce(
             Array.from({ length: 40 }, (_, fiber) =>
@@ -154,7 +154,7 @@ export const keyRangeStoreLaws = (title: string, open: Open<KeyRangeStore["Type"
       Effect.gen(function* () {
         const client = yield* open
         const stores = yield* Effect.all([client, client, client])
-        for (let range = 0; range < 20; range++) {
+        for (let range = 0; range < 10; range++) {
           const blocks = yield* atOnce(
             stores.map((each) => each.advance({ length: 8, range }, { count: 5, size: 12 }))
           )

@@ -162,7 +162,7 @@ export const keyStockLaws = (title: string, open: Open<KeyStock["Type"]>): void 
         }
         yield* stock.record({ ...other, sequence: 1 }, keys("other", 1))
         let last = first
-        while (last.epoch < 10) last = yield* stock.claim(shard)
+        for (let claims = 0; claims < 10; claims++) last = yield* stock.claim(shard)
         yield* stock.record({ ...last, sequence: 3 }, keys("late", 2))
 
         const listed = (yield* stock.openBatches(shard)).map(({ keys, ...id }) => ({

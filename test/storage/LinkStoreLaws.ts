@@ -112,6 +112,64 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
     )
   })
 
+  describe(`${title}: repeats`, () => {
+    const created: Link = { ...linkOf("k"), createId: Number.MAX_SAFE_INTEGER }
+
+    it.scopedLive("are answered like the first time, and change nothing", () =>
+      Effect.gen(function* () {
+        const { findMany, insertMany } = yield* store
+        for (const _ of [1, 2, 3]) expect(yield* insertMany([created])).toEqual([true])
+        expect(yield* insertMany([{ ...created, createId: 1 }, linkOf("k")])).toEqual([false, false])
+        expect(yield* findMany(["k"])).toEqual([linkOf("k")])
+      })
+    )
+
+    it.scopedLive("are known wherever they stand in a batch", () =>
+      Effect.gen(function* () {
+        const { findMany, insertMany } = yield* store
+        expect(yield* insertMany([created, linkOf("other"), created])).toEqual([true, true, true])
+        const strangers = [{ ...created, createId: 1 }, linkOf("k", "https://other")]
+        expect(yield* insertMany([...strangers, created, strangers[0]!, created])).toEqual([
+          false,
+          false,
+          true,
+          false,
+          true
+        ])
+        expect(yield* findMany(["k"])).toEqual([linkOf("k")])
+      })
+    )
+
+    it.scopedLive("are conflicts when the link has been deleted meanwhile, or never was that one", () =>
+      Effect.gen(function* () {
+        const { deleteMany, insertMany } = yield* store
+        yield* insertMany([created])
+        yield* deleteMany([{ key: "k", at: 1_800_000_000_000 }])
+        expect(yield* insertMany([created])).toEqual([false])
+        yield* insertMany([linkOf("without")])
+        expect(yield* insertMany([{ ...linkOf("without"), createId: 7 }, linkOf("without")])).toEqual([
+          false,
+          false
+        ])
+      })
+    )
+
+    it.scopedLive("are all answered alike when they come at once", () =>
+      Effect.gen(function* () {
+        const client = yield* open
+        const stores = yield* Effect.all([client, client, client])
+        const batch = keys(50).map((key, createId) => ({ ...linkOf(key), createId }))
+        const answers = yield* atOnce(
+          Array.from({ length: 9 }, (_, fiber) =>
+            stores[fiber % 3]!.insertMany(fiber % 2 === 0 ? batch : batch.toReversed())
+          )
+        )
+        expect(answers.flat().every((bound) => bound)).toBe(true)
+        expect(yield* stores[0].findMany(keys(50))).toEqual(keys(50).map((key) => linkOf(key)))
+      })
+    )
+  })
+
   describe(`${title}: deleting`, () => {
     it.scopedLive("turns a link into a tombstone that keeps its key", () =>
       Effect.gen(function* () {

@@ -40,7 +40,7 @@ describe("a storage error", () => {
     ],
     ["a constraint of SQLite", sqlStateError("SQLITE_CONSTRAINT_PRIMARYKEY")],
     ["a locked SQLite database", sqlStateError("SQLITE_BUSY")]
-  ] as const)("says that nothing was applied after %s", ([_, error]) =>
+  ] as const)("says that nothing was applied after %s", ([, error]) =>
     Effect.gen(function* () {
       for (const failed of [Effect.fail(error), Effect.die(error)]) {
         const told = yield* Effect.flip(asStorageError("Port.method")(failed))
@@ -62,7 +62,7 @@ describe("a storage error", () => {
     ["a disk fault below SQLite", sqlStateError("SQLITE_IOERR_FSYNC")],
     ["an error without a code", new SqlError({ cause: new Error("?"), message: "Failed" })],
     ["an error without a cause", new SqlError({ cause: undefined, message: "Failed" })]
-  ] as const)("leaves open what was applied after %s", ([_, error]) =>
+  ] as const)("leaves open what was applied after %s", ([, error]) =>
     Effect.gen(function* () {
       for (const failed of [Effect.fail(error), Effect.die(error)]) {
         expect((yield* Effect.flip(asStorageError("Port.method")(failed))).applied).toBe("unknown")

@@ -1,58 +1,13 @@
-import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { createClient } from "@libsql/client/sqlite3"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { join } from "node:path"
 import { describe } from "vitest"
-import { asStorageError, inTransaction } from "../../src/storage/SqlTransaction.ts"
 import * as SqliteClient from "../../src/storage/SqliteClient.ts"
+import { asStorageError, inTransaction } from "../../src/storage/SqlTransaction.ts"
 import { spawnChild } from "./child.ts"
 import { atOnce } from "./property.ts"
+import { clientAt, open, settle } from "./sqliteFile.ts"
 import { temporaryFolder } from "./stores.ts"
-
-/** A client of the database file at `path`. */
-const clientAt = (path: string, options?: SqliteClient.Options) =>
-  Effect.map(Layer.build(SqliteClient.layer(path, options)), (context) =>
-    Context.get(context, SqlClient.SqlClient)
-  )
-
-/** A client of a new database with one table, and the file's path. */
-const open = Effect.fn(function* (options?: SqliteClient.Options) {
-  const path = join(yield* temporaryFolder, "test.db")
-  const sql = yield* clientAt(path, options)
-  yield* sql`CREATE TABLE rows (name TEXT PRIMARY KEY, n INTEGER)`
-  const insert = (name: string) => sql`INSERT INTO rows (name) VALUES (${name})`
-  const names = Effect.map(sql<{ name: string }>`SELECT name FROM rows ORDER BY name`, (rows) =>
-    rows.map(({ name }) => name)
-  )
-  return { path, sql, insert, names }
-})
-
-/** Another program that has the database file locked for writing until the effect it gives is run, or the scope closes. */
-const lockedByAnother = (path: string) =>
-  Effect.gen(function* () {
-    const other = yield* Effect.acquireRelease(
-      Effect.sync(() => createClient({ url: `file:${path}` })),
-      (client) => Effect.sync(() => client.close())
-    )
-    yield* Effect.promise(() => other.execute("BEGIN IMMEDIATE"))
-    return Effect.promise(() => other.execute("ROLLBACK"))
-  })
-
-/** What is really in the file: a connection that has not committed sees its own rows too. */
-const namesSeenByAnother = (path: string) =>
-  Effect.promise(async () => {
-    const other = createClient({ url: `file:${path}` })
-    const { rows } = await other.execute("SELECT name FROM rows ORDER BY name")
-    other.close()
-    return rows.map((row) => row["name"])
-  })
-
-/** Lets everything run that can run now: promises and the event loop turn some times. */
-const settle = Effect.repeatN(
-  Effect.promise(() => new Promise((resolve) => setImmediate(resolve))),
-  20
-)
 
 describe("the SQLite client: settings", () => {
   it.scopedLive("hold outside and inside of transactions, and after many of them", () =>
@@ -139,6 +94,15 @@ describe("the SQLite client: transactions", () => {
       yield* Effect.flip(Fiber.join(inside))
       yield* Fiber.join(outside)
       expect(yield* names).toEqual(["outside"])
+    })
+  )
+
+  it.scopedLive("take turns with statements outside that are under way", () =>
+    Effect.gen(function* () {
+      const { insert, names, sql } = yield* open()
+      const all = Array.from({ length: 40 }, (_, n) => String(n).padStart(2, "0"))
+      yield* atOnce(all.map((name, n) => (n % 2 === 0 ? insert(name) : sql.withTransaction(insert(name)))))
+      expect(yield* names).toEqual(all)
     })
   )
 
@@ -242,86 +206,5 @@ describe("the SQLite client: transactions", () => {
       yield* sql.withTransaction(insert("small"))
       expect(yield* names).toEqual(["small"])
     })
-  )
-})
-
-describe("the SQLite client: a database locked by another program", () => {
-  it.scopedLive("is waited for, by statements and by transactions", () =>
-    Effect.gen(function* () {
-      const { insert, names, path, sql } = yield* open()
-      const unlock = yield* lockedByAnother(path)
-      const waiting = yield* Effect.fork(atOnce([insert("a"), sql.withTransaction(insert("b"))]))
-      // Long enough that both have found it locked some times.
-      yield* Effect.sleep("100 millis")
-      expect(Option.isNone(yield* Fiber.poll(waiting))).toBe(true)
-      yield* unlock
-      yield* Fiber.join(waiting)
-      expect(yield* names).toEqual(["a", "b"])
-      expect(yield* namesSeenByAnother(path)).toEqual(["a", "b"])
-    })
-  )
-
-  it.scopedLive("fails what has waited too long, as not applied, and nothing that comes later", () =>
-    Effect.gen(function* () {
-      const { insert, names, path, sql } = yield* open({ busyWaitMax: "60 millis" })
-      const unlock = yield* lockedByAnother(path)
-      const alone = yield* Effect.flip(asStorageError("alone")(insert("a")))
-      const together = yield* Effect.flip(asStorageError("together")(inTransaction(sql, insert("b"))))
-      expect([alone.applied, together.applied]).toEqual(["no", "no"])
-      expect([alone.reason, together.reason]).toEqual([
-        expect.stringContaining("database is locked"),
-        expect.stringContaining("database is locked")
-      ])
-      yield* unlock
-      yield* insert("c")
-      expect(yield* namesSeenByAnother(path)).toEqual(["c"])
-      yield* sql.withTransaction(insert("d"))
-      expect(yield* namesSeenByAnother(path)).toEqual(["c", "d"])
-      expect(yield* names).toEqual(["c", "d"])
-    })
-  )
-
-  it.scopedLive("lets readers through", () =>
-    Effect.gen(function* () {
-      const { names, path } = yield* open({ busyWaitMax: 0 })
-      yield* lockedByAnother(path)
-      expect(yield* names).toEqual([])
-    })
-  )
-
-  it.scopedLive("is not taken by a transaction that was interrupted while it waited", () =>
-    Effect.gen(function* () {
-      const { insert, names, path, sql } = yield* open()
-      const unlock = yield* lockedByAnother(path)
-      const waiting = yield* Effect.fork(sql.withTransaction(insert("interrupted")))
-      yield* Effect.sleep("40 millis")
-      yield* Fiber.interrupt(waiting)
-      yield* unlock
-      yield* Effect.sleep("40 millis")
-      const again = yield* lockedByAnother(path)
-      yield* again
-      yield* insert("outside")
-      yield* Effect.flip(sql.withTransaction(Effect.zipRight(insert("taken back"), Effect.fail("stop"))))
-      expect(yield* names).toEqual(["outside"])
-      expect(yield* namesSeenByAnother(path)).toEqual(["outside"])
-    })
-  )
-
-  it.scopedLive(
-    "is free for others as soon as the client is closed, also in the middle of a transaction",
-    () =>
-      Effect.gen(function* () {
-        const path = join(yield* temporaryFolder, "test.db")
-        const scope = yield* Scope.make()
-        const sql = yield* Scope.extend(clientAt(path), scope)
-        yield* sql`CREATE TABLE rows (name TEXT)`
-        yield* Effect.fork(
-          sql.withTransaction(Effect.zipRight(sql`INSERT INTO rows VALUES ('a')`, Effect.never))
-        )
-        yield* settle
-        yield* Scope.close(scope, Exit.void)
-        yield* lockedByAnother(path)
-        expect(yield* namesSeenByAnother(path)).toEqual([])
-      })
   )
 })

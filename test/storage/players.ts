@@ -11,7 +11,7 @@ import type { Player } from "./likeMemory.ts"
 
 const key = fc.constantFrom("a", "A", "b", "B", "aa", "0", "_", "-")
 const time = fc.oneof(fc.nat(), fc.maxSafeNat())
-const link: fc.Arbitrary<Link> = fc.record({
+const anyLink: fc.Arbitrary<Link> = fc.record({
   key,
   url: fc.oneof(fc.webUrl(), fc.string({ unit: "grapheme", maxLength: 40 })),
   custom: fc.boolean(),
@@ -20,6 +20,19 @@ const link: fc.Arbitrary<Link> = fc.record({
   expiresAt: fc.option(time),
   deletedAt: fc.option(time, { freq: 6 })
 })
+
+/** One of four creates, whose messages can come again and again; two of them want the same key. */
+const repeatable: fc.Arbitrary<Link> = fc.integer({ min: 1, max: 4 }).map((createId) => ({
+  key: ["a", "b", "B"][createId % 3]!,
+  url: `https://example.com/${createId}`,
+  custom: false,
+  createdAt: createId,
+  updatedAt: createId % 2,
+  expiresAt: null,
+  deletedAt: null,
+  createId
+}))
+const link = fc.oneof(anyLink, repeatable)
 
 /** A command of each kind, with the arguments of its method. */
 export const linkCommand = fc.oneof(

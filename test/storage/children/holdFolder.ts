@@ -11,7 +11,7 @@ if (user !== undefined) process.setuid?.(Number(user))
 const hold = Effect.gen(function* () {
   const { path } = yield* DataFolder.DataFolder
   process.stdout.write(`holding ${path}\n`)
-  yield* Effect.never
+  return yield* Effect.never
 }).pipe(
   Effect.provide(DataFolder.layer(process.argv[2]!, process.pid)),
   Effect.catchAll((error) =>

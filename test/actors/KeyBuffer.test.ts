@@ -1,0 +1,218 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, FastCheck as fc, Fiber, TestClock } from "effect"
+import { describe } from "vitest"
+import { all, always, type Rule } from "./Faults.ts"
+import { drain, freshStores, minted, others, startNode, type TestNode, tinyMinter } from "./TestNode.ts"
+
+const take = (node: TestNode, count: number) =>
+  Effect.all(
+    Array.from({ length: count }, () => node.buffer.take),
+    { concurrency: "unbounded" }
+  )
+
+const expectDistinct = (keys: ReadonlyArray<string>) => expect(new Set(keys).size).toBe(keys.length)
+
+const leases = (node: TestNode) =>
+  node.faults.operations().filter((operation) => operation === "KeyPool.lease").length
+
+/** A rule for the calls of one pool shard alone. */
+const onShard =
+  (shard: number, rule: Rule): Rule =>
+  (call) =>
+    call.args[0] === shard || (call.args[0] as { shard?: number } | undefined)?.shard === shard
+      ? rule(call)
+      : "pass"
+
+describe("a key buffer", () => {
+  it.scoped.prop(
+    "gives no key twice and holds no more than its capacity, with 64 takers at once who put some back",
+    [
+      fc.record({
+        capacity: fc.integer({ min: 1, max: 100 }),
+        shards: fc.integer({ min: 1, max: 3 }),
+        putsBack: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 64, maxLength: 64 })
+      })
+    ],
+    ([{ capacity, putsBack, shards }]) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores({ capacity, shards })
+        const node = yield* startNode(stores, { capacity })
+        const inUse = new Set<string>()
+        const taker = (putBack: number) =>
+          Effect.gen(function* () {
+            for (let turn = 0; turn < 6; turn++) {
+              const key = yield* node.buffer.take
+              expect(inUse.has(key)).toBe(false)
+              inUse.add(key)
+              expect(yield* node.buffer.level).toBeLessThanOrEqual(capacity)
+              yield* Effect.yieldNow()
+              if (turn >= putBack) continue
+              inUse.delete(key)
+              yield* node.buffer.putBack([key])
+            }
+          })
+        yield* Effect.forEach(putsBack, taker, { concurrency: "unbounded" })
+        yield* node.stop
+        const left = (yield* Effect.forEach(
+          Array.from({ length: shards }, (_, shard) => shard),
+          (shard) => drain(stores, shard)
+        )).flat()
+        expectDistinct([...inUse, ...left])
+        expect(inUse.size + left.length).toBe(yield* minted(stores))
+      }),
+    { fastCheck: { numRuns: 8 } }
+  )
+
+  it.scoped("leases once for all who wait while it is empty", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ capacity: 64 }), { capacity: 64, high: 200 })
+      // The first attempt finds an empty pool, the second the refilled one.
+      expectDistinct(yield* take(node, 32))
+      expect(leases(node)).toBe(2)
+      expect(yield* node.buffer.level).toBe(32)
+    })
+  )
+
+  it.scoped("leases anew in the background once fewer than half of its keys are left", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ capacity: 64 }), { capacity: 64, high: 200 })
+      const levelAfter = (count: number) =>
+        take(node, count).pipe(Effect.zipRight(others), Effect.zipRight(node.buffer.level))
+      expect(yield* levelAfter(1)).toBe(63)
+      expect(yield* levelAfter(31)).toBe(32)
+      expect(yield* levelAfter(1)).toBe(64)
+    })
+  )
+
+  it.scoped("gives its keys back when it stops", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* take(node, 3)
+      expect(yield* node.buffer.level).toBe(5)
+      const before = yield* stores.pool.level(0)
+      yield* node.stop
+      expect(yield* stores.pool.level(0)).toBe(before + 5)
+    })
+  )
+
+  it.scoped("waits at its stop for a lease that is under way, and gives those keys back too", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      const taken = yield* take(node, 3)
+      // Its keys have left the pool, and are on their way.
+      node.faults.set(always(latch.await, "KeyPool.level"))
+      taken.push(...(yield* take(node, 2)))
+      yield* others
+      expect(yield* stores.pool.level(0)).toBeLessThan(40 - 8)
+      const stopping = yield* Effect.fork(node.stop)
+      yield* others
+      yield* latch.open
+      yield* Fiber.join(stopping)
+      expect((yield* stores.pool.level(0)) + taken.length).toBe(yield* minted(stores))
+    })
+  )
+
+  it.scoped("stops all the same when the pool does not take its keys, and within bounds", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* take(node, 3)
+      node.faults.set(always("hang", "KeyPool.giveBack"))
+      yield* node.stop
+    })
+  )
+
+  it.scoped.each(["refuse", "lose", "die", "stop"] as const)(
+    "fails takers at once when the stores %s, and works again afterwards",
+    (verdict) =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores({ shards: 3 }))
+        node.faults.set(all(verdict))
+        for (let turn = 0; turn < 3; turn++) {
+          expect(yield* Effect.flip(node.buffer.take)).toMatchObject({ _tag: "Unavailable" })
+        }
+        node.faults.set()
+        expectDistinct(yield* take(node, 30))
+      })
+  )
+
+  it.scoped("fails takers within 3 s when the stores do not answer, and works again afterwards", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 3 }))
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(all(latch.await))
+      const taker = yield* Effect.fork(Effect.flip(node.buffer.take))
+      yield* others
+      for (let second = 0; second < 3; second++) {
+        yield* TestClock.adjust("1 seconds")
+        yield* others
+      }
+      expect(taker.unsafePoll()).not.toBeNull()
+      expect(yield* Fiber.join(taker)).toMatchObject({ _tag: "Unavailable" })
+      node.faults.set()
+      yield* latch.open
+      yield* others
+      expectDistinct(yield* take(node, 30))
+    })
+  )
+
+  it.scoped("fails when no key is left anywhere, and gives every key before", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({}, tinyMinter(5, 12))
+      const node = yield* startNode(stores)
+      const keys = yield* take(node, 16 * 5)
+      expectDistinct(keys)
+      expect(yield* Effect.flip(node.buffer.take)).toMatchObject({ _tag: "Unavailable" })
+      yield* node.buffer.putBack([keys[7]!])
+      expect(yield* node.buffer.take).toBe(keys[7])
+    })
+  )
+
+  it.scoped("leases from the shard with the most keys", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({ shards: 2, capacity: 10 })
+      const node = yield* startNode(stores, { capacity: 10 })
+      // Both shards are unknown at first; then the fuller one is the one that was leased from less.
+      for (let turn = 0; turn < 8; turn++) {
+        yield* take(node, 10)
+        yield* others
+      }
+      const levels = [yield* stores.pool.level(0), yield* stores.pool.level(1)]
+      expect(Math.abs(levels[0]! - levels[1]!)).toBeLessThanOrEqual(10)
+    })
+  )
+
+  it.scoped("passes over a shard that fails, and uses it again after it has answered a check", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({ shards: 2 })
+      const node = yield* startNode(stores)
+      node.faults.set(onShard(0, all("refuse")))
+      expectDistinct(yield* take(node, 40))
+      expect(yield* stores.pool.level(0)).toBe(0)
+      node.faults.set(onShard(1, all("refuse")))
+      yield* TestClock.adjust("1 seconds")
+      yield* others
+      expectDistinct(yield* take(node, 40))
+      expect(yield* stores.pool.level(0)).toBeGreaterThan(0)
+    })
+  )
+
+  it.scoped("loses no key to takers that are interrupted while they wait", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(always(latch.await, "KeyPool.lease"))
+      const takers = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(node.buffer.take))
+      yield* others
+      yield* Effect.forEach(takers.slice(0, 15), Fiber.interrupt)
+      yield* latch.open
+      const keys = yield* Fiber.join(Fiber.all(takers.slice(15)))
+      yield* node.stop
+      expectDistinct(keys)
+      expect(keys.length + (yield* stores.pool.level(0))).toBe(yield* minted(stores))
+    })
+  )
+})

@@ -1,0 +1,223 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
+import { describe } from "vitest"
+import { AliasTaken, keyConflicts, linksCreated } from "../../src/actors/Links.ts"
+import { partitionOf } from "../../src/actors/UrlMapping.ts"
+import type { Link } from "../../src/Link.ts"
+import { toStrings } from "../../src/PackedKeys.ts"
+import { StepScheduler } from "../core/StepScheduler.ts"
+import { all, always, type Rule } from "./Faults.ts"
+import {
+  drain,
+  draft,
+  freshStores,
+  others,
+  realMinter,
+  startNode,
+  type Stores,
+  type TestNode
+} from "./TestNode.ts"
+
+/** The first keys that a new deployment gives out, in their order. */
+const firstKeys = (count: number) => toStrings(realMinter.mint(7, 0, 0, count))
+
+const rowOf = (key: string, custom: boolean): Link => ({
+  key,
+  url: "https://example.com/earlier",
+  custom,
+  createdAt: 1,
+  updatedAt: 1,
+  expiresAt: null,
+  deletedAt: null
+})
+
+/** By how much an effect moves the counter of conflicts with one kind of holder. */
+const conflicts = <A, E, R>(by: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const counter = Metric.tagged(keyConflicts, "by", by)
+    const before = yield* Metric.value(counter)
+    yield* effect
+    return (yield* Metric.value(counter)).count - before.count
+  })
+
+/** Stops the node once nothing is under way; every key that was ever minted is bound or back in the pool then, once. */
+const expectNoneLost = (stores: Stores, node: TestNode) =>
+  Effect.gen(function* () {
+    yield* others
+    yield* node.stop
+    const left = yield* drain(stores)
+    const marks = yield* stores.ranges.watermarks
+    const all = marks.flatMap(({ length, next, range }) => toStrings(realMinter.mint(length, range, 0, next)))
+    const bound = yield* stores.links.takenAmong(all)
+    expect([...left, ...bound].toSorted()).toEqual(all.toSorted())
+  })
+
+describe("creating a link", () => {
+  it.scoped("binds distinct keys for 300 creates at once, which every node shows at once", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const other = yield* startNode(stores)
+      const before = yield* Metric.value(linksCreated)
+      const links = yield* Effect.forEach(
+        Array.from({ length: 300 }),
+        () =>
+          Effect.tap(node.links.create(draft()), ({ key, url }) =>
+            Effect.forEach([node, other], ({ links }) =>
+              Effect.map(links.find(key), (link) => expect(link?.url).toBe(url))
+            )
+          ),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(links.map(({ key }) => key)).size).toBe(300)
+      expect((yield* Metric.value(linksCreated)).count - before.count).toBe(300)
+    })
+  )
+
+  it.scoped("refuses an alias that is in use, or was", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* node.links.create(draft("mine"))
+      const taken = new AliasTaken({ alias: "mine" })
+      expect(yield* Effect.flip(node.links.create(draft("mine")))).toEqual(taken)
+      expect(yield* node.links.remove("mine")).toBe(true)
+      expect(yield* Effect.flip(node.links.create(draft("mine")))).toEqual(taken)
+    })
+  )
+
+  it.scoped.each([
+    { by: "alias", custom: true },
+    { by: "key", custom: false }
+  ])("takes the next key where one is bound, and counts it: by $by", ({ by, custom }) =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const [first, second] = firstKeys(2)
+      if (custom) yield* node.links.create(draft(first))
+      else yield* stores.links.insertMany([rowOf(first!, false)])
+      const creating = Effect.tap(node.links.create(draft()), ({ key }) => expect(key).toBe(second))
+      expect(yield* conflicts(by, creating)).toBe(1)
+      expect(yield* conflicts(custom ? "key" : "alias", node.links.create(draft()))).toBe(0)
+      expect((yield* node.links.find(first!))?.custom).toBe(custom)
+    })
+  )
+
+  it.scoped("counts a conflict with a holder that cannot be read by itself", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* stores.links.insertMany([rowOf(firstKeys(1)[0]!, true)])
+      node.faults.set(always("refuse", "LinkStore.findMany"))
+      expect(yield* conflicts("unknown", node.links.create(draft()))).toBe(1)
+    })
+  )
+
+  it.scoped("gives up after eight keys in a row were bound, and goes on with the ninth", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, false)))
+      const creating = Effect.tap(Effect.flip(node.links.create(draft())), (error) =>
+        expect(error).toMatchObject({ _tag: "Unavailable", applied: "no" })
+      )
+      expect(yield* conflicts("key", creating)).toBe(8)
+      expect((yield* node.links.create(draft())).key).toBe(firstKeys(9)[8])
+    })
+  )
+})
+
+describe("creating a link while something fails", () => {
+  it.scoped.each(["refuse", "lose", "die"] as const)(
+    "loses no key when the link store answers: %s",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        node.faults.set(always(verdict, "LinkStore.insertMany"))
+        for (let turn = 0; turn < 20; turn++) {
+          expect((yield* Effect.exit(node.links.create(draft())))._tag).toBe("Failure")
+        }
+        node.faults.set()
+        yield* node.links.create(draft())
+        yield* expectNoneLost(stores, node)
+      })
+  )
+
+  it.scoped.each(["refuse", "lose"] as const)(
+    "is unavailable while every store answers `%s`, and works again by itself",
+    (verdict) =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores())
+        const link = yield* node.links.create(draft())
+        node.cache.forget(link.key)
+        node.faults.set(all(verdict))
+        for (let turn = 0; turn < 30; turn++) {
+          expect(yield* Effect.flip(node.links.create(draft()))).toMatchObject({ _tag: "Unavailable" })
+        }
+        expect(yield* Effect.flip(node.links.remove("none"))).toMatchObject({ _tag: "Unavailable" })
+        expect(yield* Effect.flip(node.links.find("none"))).toMatchObject({ _tag: "Unavailable" })
+        node.faults.set()
+        yield* node.links.create(draft())
+        expect(yield* node.links.find(link.key)).toMatchObject({ key: link.key })
+        expect(yield* node.links.remove(link.key)).toBe(true)
+      })
+  )
+
+  it.scoped(
+    "takes another key when the owner of its partition does not answer, and then avoids that owner",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        const silent = partitionOf(firstKeys(1)[0]!)
+        const latch = yield* Effect.makeLatch()
+        const rule: Rule = ({ args, operation }) =>
+          operation === "LinkStore.insertMany" &&
+          partitionOf((args[0] as ReadonlyArray<Link>)[0]!.key) === silent
+            ? latch.await
+            : "pass"
+        node.faults.set(rule)
+        const creating = yield* Effect.fork(node.links.create(draft()))
+        yield* node.faults.called("LinkStore.insertMany")
+        yield* TestClock.adjust("2 seconds")
+        expect(partitionOf((yield* Fiber.join(creating)).key)).not.toBe(silent)
+        const next = yield* Effect.forEach(Array.from({ length: 100 }), () => node.links.create(draft()))
+        next.forEach(({ key }) => expect(partitionOf(key)).not.toBe(silent))
+        // What was sent to the silent owner is bound after all: the key was not put back.
+        yield* latch.open
+        yield* others
+        expect((yield* node.links.find(firstKeys(1)[0]!))?.key).toBe(firstKeys(1)[0])
+        yield* expectNoneLost(stores, node)
+      })
+  )
+
+  it.scoped.prop(
+    "loses no key to callers who leave, at whatever moment",
+    [fc.array(fc.record({ steps: fc.nat(500), refuses: fc.boolean() }), { minLength: 1, maxLength: 12 })],
+    ([callers]) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        for (const { refuses, steps } of callers) {
+          const scheduler = new StepScheduler()
+          /** Lets what the create has started go on for some steps, and everything else as far as it comes. */
+          const go = (steps: number) =>
+            Effect.gen(function* () {
+              for (let step = 0, idle = 0; step < steps && idle < 50;) {
+                if (scheduler.step()) step++
+                else idle++
+                yield* Effect.yieldNow()
+              }
+            })
+          node.faults.set(always(refuses ? "refuse" : "pass", "LinkStore.insertMany"))
+          const caller = yield* Effect.fork(Effect.withScheduler(node.links.create(draft()), scheduler))
+          yield* go(steps)
+          yield* Fiber.interruptFork(caller)
+          scheduler.release()
+          yield* Fiber.await(caller)
+        }
+        yield* expectNoneLost(stores, node)
+      }),
+    { fastCheck: { numRuns: 40 } }
+  )
+})

@@ -1,0 +1,54 @@
+// A TCP connection on which tests write what no HTTP client would.
+
+import { Deferred, Effect, FiberId, type Scope } from "effect"
+import { connect } from "node:net"
+
+/** A connection to a port of this machine. */
+export interface RawConnection {
+  readonly write: (text: string | Uint8Array) => Effect.Effect<void>
+  /** Waits until what has come so far, or since the last `heard`, matches; gives it. Dies when the connection ends before. */
+  readonly heard: (pattern: RegExp) => Effect.Effect<string>
+  /** Waits for the connection's end; gives all that was not given before. */
+  readonly ended: Effect.Effect<string>
+}
+
+/** Connects; the connection is cut when the scope closes. */
+export const open = (port: number): Effect.Effect<RawConnection, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const ended = Deferred.unsafeMake<void>(FiberId.none)
+    let received = ""
+    let look = () => {}
+    const socket = yield* Effect.acquireRelease(
+      Effect.async<ReturnType<typeof connect>>((resume) => {
+        const socket = connect(port, "127.0.0.1", () => resume(Effect.succeed(socket)))
+        socket.setEncoding("latin1")
+        socket.on("data", (text: string) => {
+          received += text
+          look()
+        })
+        socket.on("error", (error) => resume(Effect.die(error)))
+        socket.on("close", () => {
+          Deferred.unsafeDone(ended, Effect.void)
+          look()
+        })
+      }),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+    const take = () => {
+      const taken = received
+      received = ""
+      return taken
+    }
+    return {
+      write: (text) => Effect.sync(() => void socket.write(text)),
+      heard: (pattern) =>
+        Effect.async((resume) => {
+          look = () => {
+            if (pattern.test(received)) resume(Effect.sync(take))
+            else if (socket.destroyed) resume(Effect.dieMessage(`The connection ended after: ${received}`))
+          }
+          look()
+        }),
+      ended: Effect.map(Deferred.await(ended), take)
+    }
+  })

@@ -1,0 +1,291 @@
+import { ConfigProvider, Duration, Effect, Either, LogLevel, Option, Redacted } from "effect"
+import { describe, expect, it } from "vitest"
+import { faultsOf, type Settings, settings } from "../../src/Settings.ts"
+
+type Variables = Readonly<Record<string, string>>
+
+const read = (variables: Variables) =>
+  settings.pipe(
+    Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(variables)))),
+    Effect.either,
+    Effect.runSync
+  )
+
+const readOrThrow = (variables: Variables): Settings => Either.getOrThrow(read(variables))
+
+const faults = (variables: Variables): ReadonlyArray<string> =>
+  Either.match(read(variables), { onLeft: faultsOf, onRight: () => [] })
+
+/** A setting as plain data: secrets shown, durations in ISO 8601. */
+const plain = (value: unknown): unknown => {
+  if (Option.isOption(value)) return Option.isSome(value) ? plain(value.value) : null
+  if (Redacted.isRedacted(value)) return plain(Redacted.value(value))
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex")
+  if (value instanceof URL) return value.href
+  if (Duration.isDuration(value)) return Duration.toMillis(value)
+  return typeof value === "object" && value !== null && "toISO" in value ? String(value) : value
+}
+
+interface Variable {
+  readonly field: keyof Settings
+  readonly unset: unknown
+  /** What is set, and the setting that comes of it. */
+  readonly good: Readonly<Record<string, unknown>>
+  readonly bad: ReadonlyArray<string>
+  /** What the message says of a bad value. */
+  readonly fault: RegExp
+}
+
+const integer = (field: keyof Settings, unset: number, min: number, max: number): Variable => ({
+  field,
+  unset,
+  good: { [min]: min, [max]: max, [`0${max - 1}`]: max - 1 },
+  bad: [
+    String(min - 1),
+    String(max + 1),
+    "1.5",
+    "1e3",
+    "0x10",
+    "many",
+    "10 000",
+    "١",
+    "99999999999999999999"
+  ],
+  fault: new RegExp(`must be a whole number from ${min} to ${max}, not "`)
+})
+
+const variables: Readonly<Record<string, Variable>> = {
+  HOST: {
+    field: "host",
+    unset: "0.0.0.0",
+    good: { "127.0.0.1": "127.0.0.1", "::": "::" },
+    bad: [],
+    fault: /./
+  },
+  PORT: integer("port", 8_080, 1, 65_535),
+  BASE_URL: {
+    field: "baseUrl",
+    unset: "http://localhost:8080/",
+    good: {
+      "https://sho.rt": "https://sho.rt/",
+      "HTTPS://SHO.RT/": "https://sho.rt/",
+      "http://localhost:3000": "http://localhost:3000/"
+    },
+    bad: [
+      "sho.rt",
+      "ftp://sho.rt",
+      "https://",
+      "https://sho.rt/a",
+      "https://sho.rt/?q=a",
+      "https://sho.rt/#a",
+      "https://me@sho.rt",
+      "https://:secret@sho.rt"
+    ],
+    fault: /must be an http or https URL without path, query or credentials/
+  },
+  DATA_DIR: {
+    field: "dataDir",
+    unset: "./data",
+    good: { "/var/lib/linkmint": "/var/lib/linkmint" },
+    bad: [],
+    fault: /./
+  },
+  DATABASE_URL: {
+    field: "databaseUrl",
+    unset: null,
+    good: {
+      "postgres://me:secret@db:5432/links": "postgres://me:secret@db:5432/links",
+      "postgresql://db/links": "postgresql://db/links"
+    },
+    bad: ["db:5432", "mysql://me:secret@db/links", "postgres//db", "links"],
+    fault: /must be a postgres:\/\/ URL/
+  },
+  RUNNER_HOST: { field: "runnerHost", unset: "localhost", good: { "node-1": "node-1" }, bad: [], fault: /./ },
+  RUNNER_PORT: integer("runnerPort", 34_431, 1, 65_535),
+  NODE_ROLE: {
+    field: "nodeRole",
+    unset: "all",
+    good: { all: "all" },
+    bad: ["ALL", "none"],
+    fault: /must be one of all, http, not "/
+  },
+  DRAIN_DELAY: {
+    field: "drainDelay",
+    unset: 0,
+    good: { PT0S: 0, "PT0.5S": 500, PT5S: 5_000, PT1M: 60_000 },
+    bad: ["5", "PT61S", "P1D", "-PT5S", "5s"],
+    fault: /must be an ISO 8601 duration up to /
+  },
+  KEY_SECRET: {
+    field: "keySecret",
+    unset: null,
+    good: {
+      "00112233445566778899aabbccddeeff": "00112233445566778899aabbccddeeff",
+      "00112233445566778899AABBCCDDEEFF": "00112233445566778899aabbccddeeff"
+    },
+    bad: ["fedc", "fe".repeat(15), "fe".repeat(17), "g".repeat(32)],
+    fault: /must be 32 hexadecimal digits/
+  },
+  KEY_ALPHABET: {
+    field: "keyAlphabet",
+    unset: "base62",
+    good: { base62: "base62", base64url: "base64url", base36: "base36" },
+    bad: ["base64", "BASE62", "abc"],
+    fault: /must be one of base62, base64url, base36, not "/
+  },
+  KEY_LENGTH: integer("keyLength", 7, 6, 12),
+  POOL_LOW: { ...integer("poolLow", 2_000, 1, 65_535), good: { 1: 1, 9_999: 9_999 } },
+  POOL_HIGH: { ...integer("poolHigh", 10_000, 2, 65_536), good: { 2001: 2_001, 65_536: 65_536 } },
+  BUFFER_CAPACITY: integer("bufferCapacity", 512, 1, 65_536),
+  DEFAULT_EXPIRY: {
+    field: "defaultExpiry",
+    unset: null,
+    good: { P30D: "P30D", PT1H: "PT1H", P1000Y: "P1000Y" },
+    bad: ["30", "30d", "P0D", "-P1D", "P1001Y", "P99999Y", "never"],
+    fault: /must be an ISO 8601 duration up to P1000Y, not "/
+  },
+  ADMIN_API_KEY: {
+    field: "adminApiKey",
+    unset: null,
+    good: { ["k".repeat(16)]: "k".repeat(16), ["~!".repeat(127)]: "~!".repeat(127) },
+    bad: ["short", "k".repeat(15), "k".repeat(256), "key with spaces in it", "schlüssel-schlüssel"],
+    fault: /must be 16 to 255 printable characters without spaces/
+  },
+  ANONYMOUS_CREATES: {
+    field: "anonymousCreates",
+    unset: true,
+    good: { true: true, false: false },
+    bad: ["yes", "1", "TRUE"],
+    fault: /must be true or false, not "/
+  },
+  LOG_FORMAT: {
+    field: "logFormat",
+    unset: "pretty",
+    good: { json: "json" },
+    bad: ["xml", "JSON"],
+    fault: /must be one of pretty, json, not "/
+  },
+  LOG_LEVEL: {
+    field: "logLevel",
+    unset: LogLevel.Info,
+    good: {
+      trace: LogLevel.Trace,
+      debug: LogLevel.Debug,
+      info: LogLevel.Info,
+      warning: LogLevel.Warning,
+      error: LogLevel.Error,
+      none: LogLevel.None
+    },
+    bad: ["warn", "INFO", "3"],
+    fault: /must be one of trace, debug, info, warning, error, none, not "/
+  }
+}
+
+const secret = new Set(["DATABASE_URL", "KEY_SECRET", "ADMIN_API_KEY"])
+
+describe.each(Object.entries(variables))("%s", (name, { bad, fault, field, good, unset }) => {
+  it("has its default when it is unset, empty, or white space", () => {
+    for (const given of [{}, { [name]: "" }, { [name]: "  " }]) {
+      expect(plain(readOrThrow(given)[field])).toEqual(unset)
+    }
+  })
+
+  it.each(Object.entries(good))("may be %s", (text, expected) => {
+    expect(plain(readOrThrow({ [name]: text })[field])).toEqual(expected)
+  })
+
+  it("may have white space around it", () => {
+    const [text, expected] = Object.entries(good)[0]!
+    expect(plain(readOrThrow({ [name]: ` ${text}\n` })[field])).toEqual(expected)
+  })
+
+  if (bad.length === 0) return
+  it.each(bad)("may not be %s: the message says which variable, why, and what would do", (text) => {
+    const messages = faults({ [name]: text })
+    expect(messages).toHaveLength(1)
+    const [message] = messages
+    expect(message).toMatch(fault)
+    expect(message!.startsWith(`${name} `)).toBe(true)
+    const example = new RegExp(`; for example ${name}=(.+)$`).exec(message!)?.[1]
+    expect(faults({ [name]: example! })).toEqual([])
+    if (secret.has(name)) expect(message).not.toContain(text)
+  })
+})
+
+const cluster = { DATABASE_URL: "postgres://db/links", REDIS_URLS: "redis://one:6379,redis://two:6379" }
+
+describe("settings that go together", () => {
+  it("tell every fault at once", () => {
+    const messages = faults({ PORT: "0", BASE_URL: "sho.rt", KEY_SECRET: "x", LOG_LEVEL: "loud", HOST: "" })
+    expect(messages.map((message) => message.split(" ")[0]).toSorted()).toEqual([
+      "BASE_URL",
+      "KEY_SECRET",
+      "LOG_LEVEL",
+      "PORT"
+    ])
+  })
+
+  it("take the base URL from the port when it is not set", () => {
+    expect(readOrThrow({ PORT: "3000" }).baseUrl.href).toBe("http://localhost:3000/")
+  })
+
+  it("allow anonymous creates by default only where nobody else shares the database", () => {
+    expect(readOrThrow({ DATABASE_URL: cluster.DATABASE_URL }).anonymousCreates).toBe(false)
+    expect(
+      readOrThrow({ DATABASE_URL: cluster.DATABASE_URL, ANONYMOUS_CREATES: "true" }).anonymousCreates
+    ).toBe(true)
+  })
+
+  it.each([
+    ["2000", "2000"],
+    ["10000", undefined],
+    [undefined, "1999"]
+  ])("want POOL_LOW (%s) below POOL_HIGH (%s)", (low, high) => {
+    const given = {
+      ...(low !== undefined && { POOL_LOW: low }),
+      ...(high !== undefined && { POOL_HIGH: high })
+    }
+    expect(faults(given)).toEqual([
+      expect.stringMatching(/^POOL_LOW must be below POOL_HIGH \(\d+\); for example /)
+    ])
+  })
+
+  it("make a node of a cluster: its pool shards, a delay before it stops, and its role", () => {
+    const node = readOrThrow(cluster)
+    expect(Option.getOrThrow(node.redisUrls)).toHaveLength(2)
+    expect(plain(node.drainDelay)).toBe(2_000)
+    expect(readOrThrow({ ...cluster, NODE_ROLE: "http" }).nodeRole).toBe("http")
+    expect(plain(readOrThrow({ ...cluster, DRAIN_DELAY: "PT0S" }).drainDelay)).toBe(0)
+  })
+
+  it("want a database to share beside REDIS_URLS", () => {
+    expect(faults({ REDIS_URLS: cluster.REDIS_URLS })).toEqual([
+      expect.stringMatching(/^DATABASE_URL is needed beside REDIS_URLS.*; for example DATABASE_URL=postgres:/)
+    ])
+  })
+
+  it("want a cluster for NODE_ROLE=http", () => {
+    expect(faults({ NODE_ROLE: "http" })).toEqual([
+      expect.stringMatching(/^NODE_ROLE can be http in a cluster only/)
+    ])
+  })
+
+  it.each(["localhost:6379", "http://localhost:6379", "redis://", "redis://a,postgres://b"])(
+    "want REDIS_URLS to be Redis URLs, not %s",
+    (urls) => {
+      expect(faults({ ...cluster, REDIS_URLS: urls })).toEqual([
+        expect.stringMatching(/^REDIS_URLS .*; for example REDIS_URLS=redis:/)
+      ])
+    }
+  )
+
+  it("never show a secret when they are printed", () => {
+    const given = {
+      KEY_SECRET: "ab".repeat(16),
+      ADMIN_API_KEY: "k".repeat(20),
+      DATABASE_URL: "postgres://u:hidden@db/l"
+    }
+    const printed = JSON.stringify(readOrThrow(given)) + String(Object.values(readOrThrow(given)).map(String))
+    for (const hidden of ["abab", "kkkk", "hidden"]) expect(printed).not.toContain(hidden)
+  })
+})

@@ -1,0 +1,162 @@
+// The whole HTTP service on a real port of this machine, over the real actors and stores in memory that can be made to fail.
+
+import { layer as withLayer, type Vitest } from "@effect/vitest"
+import { NodeContext } from "@effect/platform-node"
+import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Option } from "effect"
+import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
+import * as Links from "../../src/actors/Links.ts"
+import * as RedirectCache from "../../src/actors/RedirectCache.ts"
+import { actors, layerEmbedded } from "../../src/Cluster.ts"
+import { AdminKey } from "../../src/Deployment.ts"
+import * as HttpServer from "../../src/http/Server.ts"
+import type * as Iso8601 from "../../src/Iso8601.ts"
+import * as KeyMinter from "../../src/KeyMinter.ts"
+import * as KeySpace from "../../src/KeySpace.ts"
+import * as Secret from "../../src/Secret.ts"
+import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
+import { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
+import * as KeyRangeStoreMemory from "../../src/storage/KeyRangeStoreMemory.ts"
+import { KeyStock } from "../../src/storage/KeyStock.ts"
+import * as KeyStockMemory from "../../src/storage/KeyStockMemory.ts"
+import { LinkStore } from "../../src/storage/LinkStore.ts"
+import * as LinkStoreGrouped from "../../src/storage/LinkStoreGrouped.ts"
+import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
+import { exercised } from "../services/exercised.ts"
+import { type Answer, agent, type NoAnswer, type Request, send } from "./client.ts"
+import { type Fault, faulty, type Faults } from "./faults.ts"
+import { freePort } from "./freePort.ts"
+import * as StillClock from "./StillClock.ts"
+
+/** The administrator's API key of every service under test. */
+export const adminKey = "lm_the-administrator-of-tests"
+
+/** The moment at which a service's clock stands until a test sets it. */
+export const startOfTests_ms = Date.parse("2026-11-21T10:00:00.000Z")
+
+/** How a service under test differs from the default one. */
+export interface TestServiceOptions {
+  /** `http://localhost:<its port>` by default. */
+  readonly baseUrl?: URL
+  readonly anonymousCreates?: boolean
+  readonly defaultExpiry?: Iso8601.Duration
+}
+
+/** A service that listens, and what the tests can do with it and see of it. */
+export class TestService extends Context.Tag("test/TestService")<
+  TestService,
+  {
+    readonly port: number
+    readonly send: (request: Request) => Effect.Effect<Answer, NoAnswer>
+    /** Links that its store has bound so far. */
+    readonly stored: Effect.Effect<number>
+    readonly clock: StillClock.StillClock
+    /** Makes its stores fail, or be silent, until told otherwise. */
+    readonly setFault: (store: keyof Faults, fault: Fault) => Effect.Effect<void>
+  }
+>() {}
+
+const countedLinks = Effect.map(LinkStoreMemory.make, (store) => {
+  let bound = 0
+  const counted = LinkStore.of({
+    ...store,
+    insertMany: (links) =>
+      Effect.tap(store.insertMany(links), (outcomes) =>
+        Effect.sync(() => (bound += outcomes.filter(Boolean).length))
+      )
+  })
+  return { store: counted, bound: Effect.sync(() => bound) }
+})
+
+const make = (options: TestServiceOptions) =>
+  Effect.gen(function* () {
+    exercised("memory")
+    const port = yield* freePort
+    const clock = StillClock.make(startOfTests_ms)
+    const links = yield* countedLinks
+    const faults: Faults = { links: "none", ranges: "none", stock: "none" }
+    // Silent stores would hold up the end of the service as well.
+    const heal = Effect.sync(() => Object.assign(faults, { links: "none", ranges: "none", stock: "none" }))
+
+    const stores = Layer.mergeAll(
+      Layer.succeed(
+        KeyRangeStore,
+        faulty(yield* KeyRangeStoreMemory.make, () => faults.ranges)
+      ),
+      Layer.succeed(
+        KeyStock,
+        faulty(yield* KeyStockMemory.make, () => faults.stock)
+      ),
+      LinkStoreGrouped.layer({ inFlightMax: 1 }).pipe(
+        Layer.provide(
+          Layer.succeed(
+            LinkStore,
+            faulty(links.store, () => faults.links)
+          )
+        )
+      ),
+      KeyPoolMemory.layer({ shards: 1, settleAfter: 64 }),
+      KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16)),
+      Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
+    )
+    const service = HttpServer.layer({
+      host: "127.0.0.1",
+      port,
+      drainDelay: Duration.zero,
+      own: { baseUrl: options.baseUrl ?? new URL(`http://localhost:${port}`), port },
+      defaultExpiry: Option.fromNullable(options.defaultExpiry),
+      anonymousCreates: options.anonymousCreates ?? true
+    }).pipe(
+      // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
+      Layer.provide(Layer.setClock(clock)),
+      Layer.provide(Links.layer),
+      Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
+      Layer.provide(actors({ pool: { low: 100, high: 500 } })),
+      Layer.provide(layerEmbedded),
+      Layer.provide(stores),
+      Layer.provide([Logger.minimumLogLevel(LogLevel.None), NodeContext.layer])
+    )
+    yield* Layer.build(service)
+    yield* Effect.addFinalizer(() => heal)
+    const connections = yield* agent()
+
+    return TestService.of({
+      port,
+      send: (request) => send(connections, port, request),
+      stored: links.bound,
+      clock,
+      setFault: (store, fault) => Effect.sync(() => (faults[store] = fault))
+    })
+  })
+
+/** A service of its own for each build of the layer. */
+export const layer = (options: TestServiceOptions = {}): Layer.Layer<TestService> =>
+  // The service starts on real time, whatever clock the test has.
+  Layer.scoped(TestService, Effect.withClock(Effect.orDie(make(options)), Clock.make()))
+
+/** A suite whose tests share one service of these options. Its titles begin with `title`. */
+export const withService = (
+  title: string,
+  options: TestServiceOptions,
+  tests: (it: Vitest.MethodsNonLive<TestService, true>) => void
+): void => withLayer(layer(options), { excludeTestServices: true })(title, tests)
+
+/** Sends a create of the given body, as JSON unless it is text or bytes already. */
+export const create = (body: unknown, headers: Request["headers"] = {}) =>
+  Effect.flatMap(TestService, (service) =>
+    service.send({
+      method: "POST",
+      path: "/api/v1/links",
+      headers: { "content-type": "application/json", ...headers },
+      body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body)
+    })
+  )
+
+/** Sends a GET, with `Accept: application/json` unless told otherwise. */
+export const get = (path: string, headers: Request["headers"] = { accept: "application/json" }) =>
+  Effect.flatMap(TestService, (service) => service.send({ path, headers }))
+
+/** Sends a request as the administrator. */
+export const asAdmin = (method: string, path: string) =>
+  Effect.flatMap(TestService, (service) =>
+    service.send({ method, path, headers: { "x-api-key": adminKey, accept: "application/json" } })
+  )

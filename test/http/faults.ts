@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import { StorageError } from "../../src/storage/StorageError.ts"
+
+/**
+ * What a store does instead of its work: fail, or never answer, either so that waiting for it can be given up, or not even that
+ * (as a driver that cannot be interrupted).
+ */
+export type Fault = "none" | "fails" | "silent" | "stuck"
+
+/** The fault of each store. */
+export type Faults = Record<"links" | "ranges" | "stock", Fault>
+
+/** A stuck call looks this often whether it may go on. */
+const step = "20 millis"
+
+/** The same store, whose every operation first asks for the fault of the moment. */
+export const faulty = <S extends object>(store: S, current: () => Fault): S => {
+  const away = new StorageError({ operation: "test", applied: "no", reason: "the test has broken it" })
+  const healed = Effect.suspend(() => Effect.delay(Effect.void, step)).pipe(
+    Effect.repeat({ until: () => current() === "none" })
+  )
+  const guard = (work: Effect.Effect<unknown, unknown, unknown>): Effect.Effect<unknown, unknown, unknown> =>
+    Effect.suspend(() => {
+      switch (current()) {
+        case "none":
+          return work
+        case "fails":
+          return away
+        case "silent":
+          return Effect.zipRight(healed, away)
+        case "stuck":
+          return Effect.uninterruptible(Effect.zipRight(healed, away))
+      }
+    })
+  const guarded = Object.entries(store).map(([name, member]) => [
+    name,
+    typeof member === "function"
+      ? (...args: Array<unknown>) => guard(Effect.suspend(() => Reflect.apply(member, store, args)))
+      : Effect.isEffect(member)
+        ? guard(member)
+        : member
+  ])
+  return Object.fromEntries(guarded) as S
+}

@@ -1,0 +1,240 @@
+import { expect } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, jsonOf, type NoAnswer, type Request } from "./client.ts"
+import { type Definitions, faultsOf, type JsonSchema, resolve } from "./jsonSchema.ts"
+import { asAdmin, create, get, TestService, withService } from "./TestService.ts"
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: ReadonlyArray<{
+    readonly name: string
+    readonly in: string
+    readonly required?: boolean
+  }>
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: JsonSchema }> }
+  readonly responses: Record<
+    string,
+    { readonly description: string; readonly content?: Record<string, { readonly schema: JsonSchema }> }
+  >
+}
+
+interface Document {
+  readonly openapi: string
+  readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Record<string, Record<string, Operation>>
+  readonly components: { readonly schemas: Definitions }
+}
+
+const document = Effect.map(get("/openapi.json"), (answer) => jsonOf(answer) as Document)
+
+const operationsOf = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ path, method, operation }))
+  )
+
+/** Every value under the name `$ref`, at any depth. */
+const referencesIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === "$ref" ? [String(inner)] : referencesIn(inner)
+  )
+}
+
+withService("/openapi.json", {}, (it) => {
+  it.effect("is an OpenAPI 3.1 document", () =>
+    Effect.gen(function* () {
+      const answer = yield* get("/openapi.json")
+      expect(answer.status).toBe(200)
+      expect(answer.headers["content-type"]).toMatch(/^application\/json/)
+      const { info, openapi } = yield* document
+      expect(openapi).toMatch(/^3\.1\.\d+$/)
+      expect(info).toMatchObject({ title: "Linkmint", version: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
+    })
+  )
+
+  it.effect("declares each path's parameters, names each operation once, and describes each response", () =>
+    Effect.gen(function* () {
+      const operations = operationsOf(yield* document)
+      for (const { operation, path } of operations) {
+        expect(path).toMatch(/^\//)
+        const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+        const declared = operation.parameters?.filter((parameter) => parameter.in === "path") ?? []
+        expect(declared.map(({ name }) => name)).toEqual(inPath)
+        expect(declared.every(({ required }) => required === true)).toBe(true)
+        for (const [status, { description }] of Object.entries(operation.responses)) {
+          expect(status).toMatch(/^[1-5]\d\d$/)
+          expect(description).toMatch(/\S/)
+        }
+      }
+      const ids = operations.map(({ operation }) => operation.operationId)
+      expect(new Set(ids).size).toBe(ids.length)
+    })
+  )
+
+  it.effect("refers to nothing that it does not have, and has nothing that it does not refer to", () =>
+    Effect.gen(function* () {
+      const made = yield* document
+      const references = new Set(referencesIn(made))
+      references.forEach((reference) => resolve(made.components.schemas, reference))
+      expect([...references].toSorted()).toEqual(
+        Object.keys(made.components.schemas)
+          .map((name) => `#/components/schemas/${name}`)
+          .toSorted()
+      )
+    })
+  )
+
+  it.effect("lists the operations, each with its problems", () =>
+    Effect.gen(function* () {
+      const made = yield* document
+      const listed = operationsOf(made).map(({ method, operation, path }) => {
+        const kinds = Object.values(operation.responses).flatMap(({ content }) => {
+          const schema = content?.["application/problem+json"]?.schema
+          const schemas = (schema?.["anyOf"] ?? (schema === undefined ? [] : [schema])) as Array<JsonSchema>
+          return schemas.map((schema) => {
+            const { type } = schema["properties"] as {
+              readonly type: { readonly enum: ReadonlyArray<string> }
+            }
+            return type.enum[0]!.replace("https://linkmint.dev/problems/", "")
+          })
+        })
+        return [`${method} ${path}`, kinds.toSorted()] as const
+      })
+      const anywhere = ["internal", "unavailable"]
+      expect(Object.fromEntries(listed)).toEqual({
+        "post /api/v1/links": [
+          "alias-reserved",
+          "alias-taken",
+          "blocked-target",
+          "internal",
+          "invalid-request",
+          "invalid-url",
+          "payload-too-large",
+          "unauthorized",
+          "unavailable",
+          "unsupported-media-type"
+        ],
+        "get /api/v1/links/{key}": ["internal", "not-found", "unauthorized", "unavailable"],
+        "delete /api/v1/links/{key}": ["internal", "not-found", "unauthorized", "unavailable"],
+        "get /{key}": ["gone", "internal", "not-found", "unavailable"],
+        "get /health/live": anywhere,
+        "get /health/ready": anywhere
+      })
+    })
+  )
+
+  it.effect("has a page to try it, which needs nothing from elsewhere", () =>
+    Effect.map(get("/docs", {}), (answer) => {
+      expect(answer.status).toBe(200)
+      expect(answer.headers["content-type"]).toMatch(/^text\/html/)
+      expect(answer.text).not.toMatch(/<(script|link)[^>]+(src|href)=["']?(https?:)?\/\//)
+    })
+  )
+})
+
+const url = "https://example.com/"
+const long = "a".repeat(70_000)
+
+const send = (request: Request) => Effect.flatMap(TestService, (service) => service.send(request))
+
+/** What is answered while the links cannot be had. */
+const away = (sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
+  Effect.flatMap(TestService, ({ setFault }) =>
+    setFault("links", "fails").pipe(Effect.zipRight(sent), Effect.ensuring(setFault("links", "none")))
+  )
+
+const gone = Effect.zipRight(create({ url, alias: "gone" }), asAdmin("DELETE", "/api/v1/links/gone"))
+
+/** Requests that give each answer which the document lists, but those that only a broken service gives. */
+const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
+  "post /api/v1/links 201": create({ url, alias: "made", expiresIn: "P1D" }),
+  "post /api/v1/links 400 invalid-request": create({ url, alias: "x", tags: [] }),
+  "post /api/v1/links 400 invalid-url": create({ url: "ftp://example.com/" }),
+  "post /api/v1/links 400 alias-reserved": create({ url, alias: "api" }),
+  "post /api/v1/links 401": create({ url }, { "x-api-key": "wrong" }),
+  "post /api/v1/links 409": Effect.zipRight(create({ url, alias: "taken" }), create({ url, alias: "taken" })),
+  "post /api/v1/links 413": create({ url: `${url}${long}` }),
+  "post /api/v1/links 415": create({ url }, { "content-type": "text/plain" }),
+  "post /api/v1/links 422": Effect.flatMap(TestService, ({ port }) =>
+    create({ url: `http://localhost:${port}/` })
+  ),
+  "post /api/v1/links 503": away(create({ url })),
+  "get /api/v1/links/{key} 200": Effect.zipRight(
+    create({ url, alias: "seen" }),
+    asAdmin("GET", "/api/v1/links/seen")
+  ),
+  "get /api/v1/links/{key} 401": get("/api/v1/links/seen"),
+  "get /api/v1/links/{key} 404": asAdmin("GET", "/api/v1/links/nothing"),
+  "get /api/v1/links/{key} 503": away(asAdmin("GET", "/api/v1/links/unseen")),
+  "delete /api/v1/links/{key} 204": Effect.zipRight(
+    create({ url, alias: "deleted" }),
+    asAdmin("DELETE", "/api/v1/links/deleted")
+  ),
+  "delete /api/v1/links/{key} 401": send({ method: "DELETE", path: "/api/v1/links/nothing" }),
+  "delete /api/v1/links/{key} 404": asAdmin("DELETE", "/api/v1/links/nothing"),
+  "delete /api/v1/links/{key} 503": away(asAdmin("DELETE", "/api/v1/links/undeleted")),
+  "get /{key} 302": Effect.zipRight(create({ url, alias: "followed" }), get("/followed")),
+  "get /{key} 404 problem": get("/nothing"),
+  "get /{key} 404 page": get("/nothing", {}),
+  "get /{key} 410 problem": Effect.zipRight(gone, get("/gone")),
+  "get /{key} 410 page": Effect.zipRight(gone, get("/gone", {})),
+  "get /{key} 503": away(get("/unfollowed")),
+  "get /health/live 200": get("/health/live"),
+  "get /health/ready 200": get("/health/ready"),
+  "get /health/ready 503": Effect.flatMap(TestService, ({ setFault }) =>
+    setFault("ranges", "fails").pipe(
+      Effect.zipRight(get("/health/ready")),
+      Effect.ensuring(setFault("ranges", "none"))
+    )
+  )
+}
+
+withService("the document's schemas", {}, (it) => {
+  for (const [what, sent] of Object.entries(answers)) {
+    const [method, path, status] = what.split(" ") as [string, string, string]
+    it.effect(`fit the running answer: ${what}`, () =>
+      Effect.gen(function* () {
+        const made = yield* document
+        const answer = yield* sent
+        expect(String(answer.status)).toBe(status)
+        const listed = made.paths[path]?.[method]?.responses[status]
+        expect(listed).toBeDefined()
+        const type = answer.headers["content-type"]?.replace(/;.*$/, "")
+        if (type === undefined) {
+          expect(listed?.content).toBeUndefined()
+          expect(answer.text).toBe("")
+          return
+        }
+        const schema = listed?.content?.[type]?.schema
+        expect(schema, `${status} is listed as ${type}`).toBeDefined()
+        const value = type === "text/html" ? answer.text : jsonOf(answer)
+        expect(faultsOf(made.components.schemas, schema!, value)).toEqual([])
+      })
+    )
+  }
+
+  it.effect(
+    "have an example in the requests above for each answer listed, but 500 and what is always there",
+    () =>
+      Effect.map(document, (made) => {
+        const tried = new Set(Object.keys(answers).map((what) => what.split(" ").slice(0, 3).join(" ")))
+        const listed = operationsOf(made).flatMap(({ method, operation, path }) =>
+          Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`)
+        )
+        const untried = listed.filter((name) => !tried.has(name) && !name.endsWith(" 500"))
+        expect(untried).toEqual(["get /health/live 503"])
+      })
+  )
+
+  it.effect("let through the bodies that the service lets through, and no unknown field", () =>
+    Effect.map(document, (made) => {
+      const schema = made.paths["/api/v1/links"]!["post"]!.requestBody!.content["application/json"]!.schema
+      const faults = (body: object) => faultsOf(made.components.schemas, schema, body)
+      expect(faults({ url })).toEqual([])
+      expect(faults({ url, alias: "abc", expiresAt: "2027-01-01T00:00:00Z" })).toEqual([])
+      expect(faults({})).toEqual(["$.url is missing"])
+      expect(faults({ url, tags: [] })).toEqual(["$.tags is not known"])
+      expect(faults({ url, alias: "a" })).toEqual(["$.alias is too short"])
+    })
+  )
+})
