@@ -1,8 +1,10 @@
-import { Context, Duration, Effect, Exit, Layer, Schedule, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Metric, Schedule, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
-import { count, fromStrings } from "../PackedKeys.ts"
+import { count, fromStrings, toStrings } from "../PackedKeys.ts"
+import { LinkStore } from "../storage/LinkStore.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import * as SingleFlight from "../SingleFlight.ts"
+import { keyConflicts } from "./KeyConflicts.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { orElsewhere, Unavailable } from "./Unavailable.ts"
@@ -23,6 +25,11 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
     readonly take: Effect.Effect<string, Unavailable>
     /** Puts back keys that were certainly not bound. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
+    /**
+     * Drops the keys held that are bound already. A pool that forgot what it handed out hands it out again in its old order, so behind one
+     * key that turns out to be bound stand others.
+     */
+    readonly dropBound: Effect.Effect<void>
     /** Keys held now. */
     readonly level: Effect.Effect<number>
   }
@@ -89,8 +96,9 @@ const makeLease = Effect.gen(function* () {
  */
 export const make = (
   capacity: number
-): Effect.Effect<typeof KeyBuffer.Service, never, KeyPool | Sharding | Scope.Scope> =>
+): Effect.Effect<typeof KeyBuffer.Service, never, KeyPool | LinkStore | Sharding | Scope.Scope> =>
   Effect.gen(function* () {
+    const store = yield* LinkStore
     const { clientOf, lease } = yield* makeLease
     const ring = new KeyRing(capacity)
     let lastShard = 0
@@ -125,6 +133,18 @@ export const make = (
     const leasing = yield* Scope.make()
     const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
 
+    const dropOnce = Effect.gen(function* () {
+      const held = toStrings(ring.drain())
+      const taken = yield* Effect.orElseSucceed(store.takenAmong(held), () => new Set<string>())
+      const free = held.filter((key) => !taken.has(key))
+      if (taken.size > 0) {
+        yield* Metric.incrementBy(Metric.tagged(keyConflicts, "by", "key"), taken.size)
+        yield* Effect.logWarning(`${taken.size} of ${held.length} keys held were bound already`)
+      }
+      yield* giveBack(lastShard, ring.add(fromStrings(free)))
+    })
+    const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
+
     const take: Effect.Effect<string, Unavailable> = Effect.suspend(() => {
       const key = ring.take()
       // Many may have waited for the same lease, more than it brought: those that find nothing wait for the next.
@@ -137,6 +157,7 @@ export const make = (
     const close = Effect.gen(function* () {
       closed = true
       if (refill.isRunning()) yield* Effect.exit(refill.join)
+      if (drop.isRunning()) yield* Effect.exit(drop.join)
       yield* giveBack(lastShard, ring.drain())
       yield* Scope.close(leasing, Exit.void)
     })
@@ -145,10 +166,11 @@ export const make = (
     return {
       take,
       putBack: (keys) => Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys)))),
+      dropBound: drop.join,
       level: Effect.sync(() => ring.size)
     }
   })
 
 /** See {@link make}. */
-export const layer = (capacity: number): Layer.Layer<KeyBuffer, never, KeyPool | Sharding> =>
+export const layer = (capacity: number): Layer.Layer<KeyBuffer, never, KeyPool | LinkStore | Sharding> =>
   Layer.scoped(KeyBuffer, make(capacity))

@@ -103,8 +103,10 @@ export const make = <E, R>(options: {
      */
     const readOnce = (key: string) =>
       options.absentFor_ms === 0 && reads.has(key)
-        ? Effect.flatMap(joinOrStart(key), (link) =>
-            link === null ? joinOrStart(key) : Effect.succeed(link)
+        ? Effect.filterOrElse(
+            joinOrStart(key),
+            (link) => link !== null,
+            () => joinOrStart(key)
           )
         : joinOrStart(key)
 

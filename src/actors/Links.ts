@@ -2,6 +2,7 @@ import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
 import type { Link } from "../Link.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
+import { keyConflicts } from "./KeyConflicts.ts"
 import { RedirectCache } from "./RedirectCache.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { orUnavailable, Unavailable } from "./Unavailable.ts"
@@ -45,15 +46,6 @@ const aliasRetryAfter = Duration.millis(100)
 
 /** A delete is answered within this, or may be tried again. */
 const removeMax = Duration.seconds(4)
-
-/**
- * Minted keys that turned out to be bound. `by` tells whether an alias had the key, which is chance, or another minted key,
- * which means that a key came out of the pools twice and should stay 0; or `unknown`, where the store did not say.
- */
-export const keyConflicts = Metric.counter("linkmint_key_conflicts_total", {
-  description: "Minted keys that were bound already",
-  incremental: true
-})
 
 /** Links that were bound. */
 export const linksCreated = Metric.counter("linkmint_links_created_total", {
@@ -143,6 +135,7 @@ export const make: Effect.Effect<
       }
       if (outcome.right === "bound") return link
       yield* countConflict(key, outcome.right)
+      if (outcome.right === "taken-by-key") yield* restore(buffer.dropBound)
     }
     return yield* new Unavailable({ reason: `none of ${keyTriesMax} keys could be bound`, applied: "no" })
   })

@@ -1,6 +1,7 @@
-import { createServer, type Server } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
+import { Server as TcpServer } from "node:net"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Data, Duration, Effect, Layer } from "effect"
 import { Draining } from "./Draining.ts"
 
 /** Open connections at most; more are refused by the operating system's reset. */
@@ -12,6 +13,20 @@ const requestTimeout_ms = 10_000
 /** How long an orderly stop waits for requests that are under way. */
 const drainMax = Duration.seconds(10)
 
+/** How long connections that carry no request stay open at an orderly stop: their clients may have sent one that is still on its way. */
+const idleMax = Duration.millis(500)
+
+/** Nothing can listen at this address. */
+export class CannotListen extends Data.TaggedError("CannotListen")<{
+  readonly host: string
+  readonly port: number
+  readonly reason: string
+}> {
+  override get message() {
+    return `Nothing can listen at ${this.host}, port ${this.port}: ${this.reason}. Free the port, or set PORT and HOST to others.`
+  }
+}
+
 /** The listening socket's requests: how many are under way, and whether the node is on its way down. */
 export class Listener extends Context.Tag("linkmint/Listener")<
   Listener,
@@ -21,42 +36,63 @@ export class Listener extends Context.Tag("linkmint/Listener")<
   }
 >() {}
 
-const make = (drainDelay: Duration.Duration) => {
-  const server: Server = createServer({
-    requestTimeout: requestTimeout_ms,
-    headersTimeout: requestTimeout_ms
-  })
-  server.maxConnections = connectionsMax
-  let underWay = 0
-  let isDraining = false
-  let whenQuiet = () => {}
+/** A set, and the effect that waits until it is empty. */
+const makeCrowd = <A>() => {
+  const members = new Set<A>()
+  let whenEmpty = () => {}
+  return {
+    members,
+    add: (member: A) => void members.add(member),
+    remove: (member: A) => {
+      members.delete(member)
+      if (members.size === 0) whenEmpty()
+    },
+    empty: Effect.async<void>((resume) => {
+      whenEmpty = () => resume(Effect.void)
+      if (members.size === 0) whenEmpty()
+    })
+  }
+}
 
+const make = (drainDelay: Duration.Duration) => {
+  const server = createServer({ requestTimeout: requestTimeout_ms, headersTimeout: requestTimeout_ms })
+  server.maxConnections = connectionsMax
+  const connections = makeCrowd<object>()
+  const underWay = makeCrowd<ServerResponse>()
+  let isDraining = false
+
+  server.on("connection", (socket) => {
+    connections.add(socket)
+    socket.once("close", () => connections.remove(socket))
+  })
   server.on("request", (_, response) => {
-    underWay++
+    underWay.add(response)
     // A client that is told so opens its next connection elsewhere.
     if (isDraining) response.setHeader("connection", "close")
-    response.once("close", () => {
-      underWay--
-      if (underWay === 0) whenQuiet()
-    })
-  })
-
-  const quiet = Effect.async<void>((resume) => {
-    whenQuiet = () => resume(Effect.void)
-    if (underWay === 0) whenQuiet()
+    response.once("close", () => underWay.remove(response))
   })
 
   const drain = Effect.gen(function* () {
     isDraining = true
+    for (const response of underWay.members) {
+      if (!response.headersSent) response.setHeader("connection", "close")
+    }
     // Load balancers learn of it by the readiness check, and send their requests elsewhere before the door closes.
     yield* Effect.sleep(drainDelay)
-    server.close()
+    // Not `server.close()`, which closes idle connections as well: it would reset those whose next request is on its way.
+    TcpServer.prototype.close.call(server)
+    yield* Effect.timeoutOption(connections.empty, idleMax)
     server.closeIdleConnections()
-    yield* Effect.timeoutOption(quiet, drainMax)
+    yield* Effect.timeoutOption(underWay.empty, drainMax)
     server.closeAllConnections()
   })
 
   return { server, drain, isDraining: () => isDraining }
+}
+
+const reasonOf = (cause: unknown): string => {
+  const { code, message } = cause as NodeJS.ErrnoException
+  return code === "EADDRINUSE" ? "another process does (EADDRINUSE)" : message
 }
 
 /** Where to listen, and how long to go on while the node says that it is not ready any more. */
@@ -72,7 +108,9 @@ export const layer = ({ drainDelay, host, port }: ListenerOptions) =>
     Effect.sync(() => {
       const { drain, isDraining, server } = make(drainDelay)
       return Layer.mergeAll(
-        NodeHttpServer.layer(() => server, { host, port }),
+        NodeHttpServer.layer(() => server, { host, port }).pipe(
+          Layer.mapError(({ cause }) => new CannotListen({ host, port, reason: reasonOf(cause) }))
+        ),
         Layer.succeed(Draining, { isDraining }),
         Layer.succeed(Listener, { drain })
       )

@@ -72,8 +72,8 @@ export const make: Effect.Effect<Faults> = Effect.sync(() => {
   const failure = (operation: string, applied: "no" | "unknown", reason: string) =>
     new StorageError({ operation, applied, reason })
 
-  const judge = (call: Call, apply: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> =>
-    Effect.suspend(() => {
+  const judge = (call: Call, apply: Effect.Effect<unknown, unknown, unknown>) =>
+    Effect.suspend((): Effect.Effect<unknown, unknown, unknown> => {
       const { operation } = call
       if (isDead) return failure(operation, "unknown", "the node is dead")
       operations.push(operation)
@@ -111,7 +111,7 @@ export const make: Effect.Effect<Faults> = Effect.sync(() => {
         Object.entries(port).map(([method, value]): [string, unknown] => {
           const operation = `${name}.${method}`
           if (Effect.isEffect(value)) {
-            return [method, judge({ operation, args: [] }, value as Effect.Effect<unknown, unknown>)]
+            return [method, judge({ operation, args: [] }, value)]
           }
           if (typeof value !== "function") return [method, value]
           const apply = value as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>

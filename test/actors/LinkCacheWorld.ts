@@ -133,6 +133,28 @@ export class LinkCacheWorld {
     return get
   }
 
+  /** Asks, and lets the question come as far as it can. */
+  ask(key = "k"): Get {
+    const get = this.get(key)
+    this.settle()
+    return get
+  }
+
+  /** Asks, and gives the read that this takes, or the version that the cache has. */
+  readAgain(key = "k"): Read | number {
+    const before = this.reads.length
+    const get = this.ask(key)
+    return this.reads[before] ?? this.version(get)
+  }
+
+  /** Fills the cache with the present row, by a read; gives its version. */
+  warm(key = "k"): number {
+    const get = this.ask(key)
+    this.answer(this.reads.at(-1)!)
+    this.settle()
+    return this.version(get)
+  }
+
   /** Starts a write; what it leaves is told to the cache to keep, as a create or an update would. */
   write(key: string): Write {
     const answer = Deferred.unsafeMake<void, string>(FiberId.none)
@@ -228,3 +250,9 @@ export class LinkCacheWorld {
     return this.scheduler.fork(Effect.withClock(effect, this.#clock))
   }
 }
+
+/** A cache in front of creates too, as the owner of a partition has it. */
+export const ownerWorld = () => new LinkCacheWorld({ max: 10, absentFor_ms: 2_000 })
+
+/** A cache that creates do not pass through, as a node has it. */
+export const nodeWorld = () => new LinkCacheWorld({ max: 10, absentFor_ms: 0 })

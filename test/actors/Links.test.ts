@@ -1,7 +1,8 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
 import { describe } from "vitest"
-import { AliasTaken, keyConflicts, linksCreated } from "../../src/actors/Links.ts"
+import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
+import { AliasTaken, linksCreated } from "../../src/actors/Links.ts"
 import { partitionOf } from "../../src/actors/UrlMapping.ts"
 import type { Link } from "../../src/Link.ts"
 import { toStrings } from "../../src/PackedKeys.ts"
@@ -116,13 +117,27 @@ describe("creating a link", () => {
     Effect.gen(function* () {
       const stores = yield* freshStores()
       const node = yield* startNode(stores)
-      yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, false)))
+      yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, true)))
       const creating = Effect.tap(Effect.flip(node.links.create(draft())), (error) =>
         expect(error).toMatchObject({ _tag: "Unavailable", applied: "no" })
       )
-      expect(yield* conflicts("key", creating)).toBe(8)
+      expect(yield* conflicts("alias", creating)).toBe(8)
       expect((yield* node.links.create(draft())).key).toBe(firstKeys(9)[8])
     })
+  )
+
+  it.scoped(
+    "drops the bound keys that it holds when one came twice, counts them, and needs no other create to fail",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, false)))
+        const creating = Effect.tap(node.links.create(draft()), ({ key }) =>
+          expect(key).toBe(firstKeys(9)[8])
+        )
+        expect(yield* conflicts("key", creating)).toBe(8)
+      })
   )
 })
 

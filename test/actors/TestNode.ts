@@ -90,7 +90,7 @@ const close = (scope: Scope.CloseableScope): Effect.Effect<void> =>
       yield* TestClock.adjust("1 seconds")
       yield* others
     }
-    if (closing.unsafePoll() === null) yield* Effect.dieMessage("the node does not stop")
+    if (closing.unsafePoll() === null) return yield* Effect.dieMessage("the node does not stop")
   })
 
 /** Keys that ever left the ranges. */

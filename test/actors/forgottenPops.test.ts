@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, LogLevel, Metric, Schedule } from "effect"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
+import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
 import * as Links from "../../src/actors/Links.ts"
 import * as RedirectCache from "../../src/actors/RedirectCache.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
@@ -16,13 +17,13 @@ import { administer, describeRedisProcess, parsed } from "../services/Redis.ts"
 import { makeSentinelDeployment } from "../services/RedisSentinel.ts"
 
 /**
- * A node on real time, whose pool is Redis behind Sentinels and whose other stores are memory. Its buffer holds four keys, so that
- * what one failover forgets stays below the eight keys that a create tries.
+ * A node on real time, whose pool is Redis behind Sentinels and whose other stores are memory. One failover forgets many more keys than the
+ * eight that a create tries.
  */
 const nodeOn = (url: string) =>
   Links.layer.pipe(
-    Layer.provide([KeyBuffer.layer(4), RedirectCache.layer(1_000)]),
-    Layer.provide(actors({ pool: { low: 10, high: 60 } })),
+    Layer.provide([KeyBuffer.layer(32), RedirectCache.layer(1_000)]),
+    Layer.provide(actors({ pool: { low: 100, high: 1_000 } })),
     Layer.provide(layerEmbedded),
     Layer.provideMerge(
       Layer.mergeAll(
@@ -44,7 +45,7 @@ const createLinks = (links: typeof Links.Links.Service, from: number, to: number
   )
 
 const conflicts = (by: string) =>
-  Effect.map(Metric.value(Metric.tagged(Links.keyConflicts, "by", by)), ({ count }) => count)
+  Effect.map(Metric.value(Metric.tagged(keyConflicts, "by", by)), ({ count }) => count)
 
 describeRedisProcess("Links, when a failover of Redis forgets pops", () => {
   it.scopedLive("binds no key twice: creates take other keys, and each key that came twice is counted", () =>
@@ -59,9 +60,9 @@ describeRedisProcess("Links, when a failover of Redis forgets pops", () => {
       const first = yield* createLinks(links, 0, 2)
       yield* deployment.replicated
       yield* deployment.cutOff
-      const second = yield* createLinks(links, 2, 7)
+      const second = yield* createLinks(links, 2, 162)
       const forgotten = (yield* levelAt(replica.port)) - (yield* levelAt(primary.port))
-      expect(forgotten).toBeGreaterThan(3)
+      expect(forgotten).toBeGreaterThan(100)
       const counted = yield* Effect.all({
         key: conflicts("key"),
         alias: conflicts("alias"),
@@ -71,10 +72,10 @@ describeRedisProcess("Links, when a failover of Redis forgets pops", () => {
       yield* primary.kill
       yield* deployment.promotedAfter(primary.port)
       yield* Effect.retry(Context.get(node, KeyPool).level(0), Schedule.spaced("20 millis"))
-      const third = yield* createLinks(links, 7, 40)
+      const third = yield* createLinks(links, 162, 362)
 
       const all = [...first, ...second, ...third]
-      expect(new Set(all.map(([, key]) => key)).size).toBe(40)
+      expect(new Set(all.map(([, key]) => key)).size).toBe(362)
       for (const [url, key] of all) {
         expect((yield* links.find(key))?.url).toBe(url)
         expect((yield* Context.get(node, LinkStore).findMany([key]))[0]?.url).toBe(url)

@@ -96,7 +96,9 @@ describe("a batcher", () => {
       yield* submitAll(batcher, [1])
       const fibers = yield* submitAll(batcher, [2, 3])
       expect(yield* Effect.flip(batcher.submit(4))).toEqual(new Batcher.QueueFull({ queue: "controlled" }))
-      expect(yield* Effect.flip(batcher.ask(5))).toEqual(new Batcher.QueueFull({ queue: "controlled" }))
+      expect(yield* Effect.flip(Effect.asVoid(batcher.ask(5)))).toEqual(
+        new Batcher.QueueFull({ queue: "controlled" })
+      )
       yield* answer(sent[0]!)
       const [later] = yield* submitAll(batcher, [6])
       yield* answer(sent[1]!)

@@ -114,7 +114,7 @@ export const makeSentinelDeployment: Effect.Effect<SentinelDeployment, Unavailab
       { concurrency: "unbounded" }
     )
     const url = `redis+sentinel://${sentinelPorts.map((port) => `127.0.0.1:${port}`).join()}/${group}?db=0`
-    const seen = Effect.all(sentinelPorts.map((port) => info(port, "sentinel")))
+    const seen = Effect.forEach(sentinelPorts, (port) => info(port, "sentinel"))
     const isWhole = (each: string) => /status=ok,address=[\d.:]+,slaves=1,sentinels=3/.test(each)
     yield* until(seen, (answers) => answers.every(isWhole), "the Sentinels' view")
 
