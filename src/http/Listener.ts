@@ -10,11 +10,15 @@ const connectionsMax = 10_000
 /** Time for a client to send its whole request. */
 const requestTimeout_ms = 10_000
 
-/** How long an orderly stop waits for requests that are under way. */
-const drainMax = Duration.seconds(10)
+/** How long an orderly stop waits for requests that are under way: longer than any answer takes, and not for ever for a client to read it. */
+const drainMax = Duration.seconds(5)
 
-/** How long connections that carry no request stay open at an orderly stop: their clients may have sent one that is still on its way. */
-const idleMax = Duration.millis(500)
+/**
+ * How often, and for how long each time, an orderly stop waits for connections that carry no request: their clients may have sent one
+ * that is still on its way. Many short waits, because a timer that is late comes before what came in meanwhile.
+ */
+const idleTurns = 10
+const idleTurn = Duration.millis(50)
 
 /** Nothing can listen at this address. */
 export class CannotListen extends Data.TaggedError("CannotListen")<{
@@ -36,7 +40,7 @@ export class Listener extends Context.Tag("linkmint/Listener")<
   }
 >() {}
 
-/** A set, and the effect that waits until it is empty. */
+/** A set, and a wait until it is empty. */
 const makeCrowd = <A>() => {
   const members = new Set<A>()
   let whenEmpty = () => {}
@@ -47,10 +51,12 @@ const makeCrowd = <A>() => {
       members.delete(member)
       if (members.size === 0) whenEmpty()
     },
-    empty: Effect.async<void>((resume) => {
-      whenEmpty = () => resume(Effect.void)
-      if (members.size === 0) whenEmpty()
-    })
+    /** Waits for at most `max`, also where nothing can be interrupted, as in a finalizer. */
+    empty: (max: Duration.Duration) =>
+      Effect.async<void>((resume) => {
+        whenEmpty = () => resume(Effect.void)
+        if (members.size === 0) whenEmpty()
+      }).pipe(Effect.interruptible, Effect.timeoutOption(max))
   }
 }
 
@@ -74,16 +80,17 @@ const make = (drainDelay: Duration.Duration) => {
 
   const drain = Effect.gen(function* () {
     isDraining = true
+    // Load balancers learn of it by the readiness check, and send their requests elsewhere before the door closes.
+    if (Duration.greaterThan(drainDelay, Duration.zero)) yield* Effect.sleep(drainDelay)
+    // Not `server.close()`, which closes idle connections as well: it would reset those whose next request is on its way.
+    TcpServer.prototype.close.call(server)
+    // Not before: a client that was told so would connect again, and wait at a door that closes without a word.
     for (const response of underWay.members) {
       if (!response.headersSent) response.setHeader("connection", "close")
     }
-    // Load balancers learn of it by the readiness check, and send their requests elsewhere before the door closes.
-    yield* Effect.sleep(drainDelay)
-    // Not `server.close()`, which closes idle connections as well: it would reset those whose next request is on its way.
-    TcpServer.prototype.close.call(server)
-    yield* Effect.timeoutOption(connections.empty, idleMax)
+    for (let turn = 0; turn < idleTurns; turn++) yield* connections.empty(idleTurn)
     server.closeIdleConnections()
-    yield* Effect.timeoutOption(underWay.empty, drainMax)
+    yield* underWay.empty(drainMax)
     server.closeAllConnections()
   })
 

@@ -184,18 +184,59 @@ describe("a key buffer", () => {
     })
   )
 
-  it.scoped("passes over a shard that fails, and uses it again after it has answered a check", () =>
+  it.scoped("leaves a shard out that fails, and uses it again after it has answered a check", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores({ shards: 2 })
       const node = yield* startNode(stores)
+      const lease = Effect.zipRight(take(node, 8), others)
+      yield* Effect.repeatN(lease, 3)
+      // Shard 0 fails until it is left out, while it has the most keys.
       node.faults.set(onShard(0, all("refuse")))
-      expectDistinct(yield* take(node, 40))
-      expect(yield* stores.pool.level(0)).toBe(0)
-      node.faults.set(onShard(1, all("refuse")))
+      yield* Effect.repeatN(lease, 2)
+      node.faults.set()
+      yield* stores.pool.lease(1, (yield* stores.pool.level(1)) - 20)
+      const kept = yield* stores.pool.level(0)
+      expect(kept).toBeGreaterThan(20)
+      yield* node.buffer.take.pipe(Effect.repeatN(4), Effect.zipRight(others))
+      expect(yield* stores.pool.level(0)).toBe(kept)
       yield* TestClock.adjust("1 seconds")
+      yield* lease
+      expect(yield* stores.pool.level(0)).toBeLessThan(kept)
+    })
+  )
+
+  it.scoped("asks for no lease when keys that were put back have filled it meanwhile", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      const keys = yield* take(node, 8)
       yield* others
-      expectDistinct(yield* take(node, 40))
-      expect(yield* stores.pool.level(0)).toBeGreaterThan(0)
+      node.faults.set(always("refuse", "KeyPool.lease"))
+      yield* take(node, yield* node.buffer.level)
+      yield* others
+      // The taker has set off a lease, which has not begun when the keys come back.
+      const [taken] = yield* Effect.all([node.buffer.take, node.buffer.putBack(keys)], {
+        concurrency: "unbounded"
+      })
+      expect(taken).toBe(keys[0])
+    })
+  )
+
+  it.scoped("gives back what a lease brings more than it has room for", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      const first = yield* take(node, 3)
+      node.faults.set(always(latch.await, "KeyPool.level"))
+      // Fewer than half are left: a lease for the others sets off, and its keys leave the pool.
+      const second = yield* take(node, 2)
+      yield* others
+      yield* node.buffer.putBack([...first, ...second])
+      expect(yield* node.buffer.level).toBe(8)
+      yield* latch.open
+      yield* others
+      expect(yield* node.buffer.level).toBe(8)
+      expect((yield* stores.pool.level(0)) + 8).toBe(yield* minted(stores))
     })
   )
 

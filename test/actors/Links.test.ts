@@ -5,7 +5,7 @@ import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
 import { AliasTaken, linksCreated } from "../../src/actors/Links.ts"
 import { partitionOf } from "../../src/actors/UrlMapping.ts"
 import type { Link } from "../../src/Link.ts"
-import { toStrings } from "../../src/PackedKeys.ts"
+import { fromStrings, toStrings } from "../../src/PackedKeys.ts"
 import { StepScheduler } from "../core/StepScheduler.ts"
 import { all, always, type Rule } from "./Faults.ts"
 import {
@@ -141,6 +141,15 @@ describe("creating a link", () => {
   )
 })
 
+/** A rule that keeps one partition's creates from being answered until an effect has ended. */
+const silence =
+  (partition: number, until: Effect.Effect<void>): Rule =>
+  ({ args, operation }) =>
+    operation === "LinkStore.insertMany" &&
+    partitionOf((args[0] as ReadonlyArray<Link>)[0]!.key) === partition
+      ? until
+      : "pass"
+
 describe("creating a link while something fails", () => {
   it.scoped.each(["refuse", "lose", "die"] as const)(
     "loses no key when the link store answers: %s",
@@ -186,12 +195,7 @@ describe("creating a link while something fails", () => {
         const node = yield* startNode(stores)
         const silent = partitionOf(firstKeys(1)[0]!)
         const latch = yield* Effect.makeLatch()
-        const rule: Rule = ({ args, operation }) =>
-          operation === "LinkStore.insertMany" &&
-          partitionOf((args[0] as ReadonlyArray<Link>)[0]!.key) === silent
-            ? latch.await
-            : "pass"
-        node.faults.set(rule)
+        node.faults.set(silence(silent, latch.await))
         const creating = yield* Effect.fork(node.links.create(draft()))
         yield* node.faults.called("LinkStore.insertMany")
         yield* TestClock.adjust("2 seconds")
@@ -204,6 +208,22 @@ describe("creating a link while something fails", () => {
         expect((yield* node.links.find(firstKeys(1)[0]!))?.key).toBe(firstKeys(1)[0])
         yield* expectNoneLost(stores, node)
       })
+  )
+
+  it.scoped("spends no more than one of its eight keys on an owner that does not answer", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const some = Array.from({ length: 1_000 }, (_, index) => `stock${index}`)
+      const silentKeys = some.filter((key) => partitionOf(key) === 3).slice(0, 9)
+      const otherKeys = some.filter((key) => partitionOf(key) !== 3).slice(0, 20)
+      yield* stores.stock.add(fromStrings([...silentKeys, ...otherKeys]))
+      const node = yield* startNode(stores)
+      node.faults.set(silence(3, Effect.never))
+      const creating = yield* Effect.fork(node.links.create(draft()))
+      yield* node.faults.called("LinkStore.insertMany")
+      yield* TestClock.adjust("2 seconds")
+      expect((yield* Fiber.join(creating)).key).toBe(otherKeys[0])
+    })
   )
 
   it.scoped.prop(

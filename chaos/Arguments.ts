@@ -1,0 +1,90 @@
+// What the command line of `npm run chaos` says.
+
+import { Either } from "effect"
+import { isAbsolute, resolve } from "node:path"
+import { parseArgs } from "node:util"
+import { type FaultKind, faultKinds } from "./FaultKind.ts"
+
+/** How to torment a cluster. */
+export interface Arguments {
+  /** How long faults go on, in minutes; those of the first round all come, however long they take. */
+  readonly minutes: number
+  /** Decides the faults: which, of what, and when. */
+  readonly seed: number
+  readonly faults: ReadonlyArray<FaultKind>
+  /** What nodes run instead of this program: the path of another build's `main.js`. */
+  readonly program: string | null
+  /** The folder that keeps the servers' logs; null: none does. */
+  readonly logs: string | null
+}
+
+/** What `--help` prints. */
+export const usage = `Usage: npm run chaos -- [options]
+
+Starts a cluster on this machine, kills and pauses its servers under load, and checks what Linkmint promises.
+
+  --minutes N      how long faults go on, 0 to 1440 (default 10); each kind comes at least once
+  --seed N         decides the faults (default: drawn; it is printed first)
+  --faults A,B     only these: ${faultKinds.join(", ")}
+  --program FILE   what nodes run instead of this build: the main.js of another one
+  --logs DIR       keep the logs of all servers in DIR
+  --help           print this
+
+Ends with a table and one line of JSON. Exits with 1 where a promise was broken, with 2 where the arguments are not usable.`
+
+const options = {
+  minutes: { type: "string", default: "10" },
+  seed: { type: "string" },
+  faults: { type: "string" },
+  program: { type: "string" },
+  logs: { type: "string" },
+  help: { type: "boolean", short: "h", default: false }
+} as const
+
+/** Seeds are whole numbers up to this. */
+export const seedMax = 2 ** 31 - 1
+
+const number = (name: string, text: string, pattern: RegExp, max: number): Either.Either<number, string> => {
+  const value = pattern.test(text) ? Number(text) : Number.NaN
+  return value <= max
+    ? Either.right(value)
+    : Either.left(`--${name} must be a number up to ${max}, not "${text}"`)
+}
+
+const faultsOf = (text: string | undefined): Either.Either<ReadonlyArray<FaultKind>, string> => {
+  if (text === undefined) return Either.right(faultKinds)
+  const names = text.split(",").map((name) => name.trim())
+  const wrong = names.find((name) => !faultKinds.some((kind) => kind === name))
+  return wrong === undefined
+    ? Either.right(faultKinds.filter((kind) => names.includes(kind)))
+    : Either.left(`--faults knows ${faultKinds.join(", ")}, not "${wrong}"`)
+}
+
+const read = (args: ReadonlyArray<string>) =>
+  Either.try({
+    try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
+    // Node explains how to pass what looks like an option, too: one sentence is enough.
+    catch: (error) => (error instanceof Error ? error.message.split(/\. (?=[A-Z])/)[0]! : String(error))
+  })
+
+/**
+ * Understands the arguments, relative paths from `cwd` on; `drawn` is the seed where none is given. Gives `"help"` where that is
+ * asked for; what is wrong comes as one sentence.
+ */
+export const parse = (
+  args: ReadonlyArray<string>,
+  { cwd, drawn }: { readonly cwd: string; readonly drawn: number }
+): Either.Either<Arguments | "help", string> =>
+  Either.gen(function* () {
+    const values = yield* read(args)
+    if (values.help) return "help" as const
+    const absolute = (path: string | undefined) =>
+      path === undefined ? null : isAbsolute(path) ? path : resolve(cwd, path)
+    return {
+      minutes: yield* number("minutes", values.minutes, /^\d{1,4}(\.\d{1,3})?$/, 1_440),
+      seed: values.seed === undefined ? drawn : yield* number("seed", values.seed, /^\d{1,10}$/, seedMax),
+      faults: yield* faultsOf(values.faults),
+      program: absolute(values.program),
+      logs: absolute(values.logs)
+    }
+  })

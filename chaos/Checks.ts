@@ -1,0 +1,134 @@
+// What must hold at the end, when nothing is at fault any more.
+
+import { Effect } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import * as Client from "./Client.ts"
+import type { Books, Ledger } from "./Ledger.ts"
+import { type Acknowledged, judgeRedirect } from "./Load.ts"
+import type { Observed } from "./Observed.ts"
+import type { Node } from "./Topology.ts"
+import type { Harm } from "./World.ts"
+
+/** Redirects that one check has under way at a node. */
+const underWayMax = 8
+
+/** A busy machine may let a node answer 503: it is asked again, so many times in all. */
+const triesMax = 3
+
+/** How many links a node resolved right, and how often it had to be asked again for one. */
+export interface Resolved {
+  readonly right: number
+  readonly askedAgain: number
+}
+
+const isUnavailable = ({ status }: Client.Answer) => ![302, 404, 410].includes(status)
+
+/** Asks a node, past the load balancer, for every acknowledged link. */
+export const resolveAll = (
+  observed: Observed,
+  { links }: Acknowledged,
+  node: Pick<Node, "name" | "port">
+): Effect.Effect<Resolved> =>
+  Effect.promise(async () => {
+    const waiting = [...links]
+    let [right, askedAgain] = [0, 0]
+    const resolve = async (client: Client.Client, key: string, url: string) => {
+      const asking = { method: "GET", path: `/${key}`, requestId: `chaos-final-${key}` } as const
+      let answer = await client.ask(asking)
+      for (let tries = 1; tries < triesMax && isUnavailable(answer); tries++) {
+        askedAgain++
+        answer = await client.ask(asking)
+      }
+      if (judgeRedirect(observed, answer, { key, url, at: node.name })) right++
+      else if (isUnavailable(answer)) {
+        const what = answer.error ?? answer.status
+        observed.violate("C3", `key ${key}: ${node.name} answered ${what} ${triesMax} times in the calm`)
+      }
+    }
+    const resolveNext = async () => {
+      const client = Client.make(node.port)
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        await resolve(client, ...next)
+      }
+      client.close()
+    }
+    await Promise.all(Array.from({ length: underWayMax }, resolveNext))
+    return { right, askedAgain }
+  })
+
+/** Every acknowledged link stands in the database, with its URL and no other. */
+export const compareBound = (observed: Observed, { links }: Acknowledged, { bound }: Books): void => {
+  for (const [key, url] of links) {
+    const stands = bound.get(key)
+    if (stands === undefined)
+      observed.violate("C2", `key ${key} of ${url} was acknowledged and is not in the database`)
+    else if (stands !== url)
+      observed.violate("C1", `key ${key} was acknowledged for ${url} and is bound to ${stands}`)
+  }
+}
+
+/** What decides how many keys may be lost. */
+export interface Capacities {
+  readonly bufferCapacity: number
+  readonly poolHigh: number
+  readonly pools: number
+  readonly nodes: number
+}
+
+/** The parts of the bound on lost keys. The first three are C6; the others are what it leaves out. */
+export interface LostBound {
+  /** Buffers of nodes that were killed, or paused until others had their shards. */
+  readonly buffers: number
+  /** Pools that came back empty, or without their last pushes. */
+  readonly pools: number
+  /** One refill a pool shard that a kill, a pause or a stop of the database may have cut off. */
+  readonly refills: number
+  /** Leases that were popped when their Redis died, one a node. */
+  readonly leases: number
+  /** Creates that nobody knows the end of: their keys are never used again. */
+  readonly creates: number
+}
+
+/** The bound on lost keys, from what really happened. */
+export const lostBound = (harm: Harm, unacknowledged: number, capacities: Capacities): LostBound => {
+  const { bufferCapacity, nodes, poolHigh, pools } = capacities
+  return {
+    buffers: (harm.nodeKills + harm.pauses) * bufferCapacity,
+    pools: (harm.redisLosses + harm.failovers) * poolHigh,
+    refills: (harm.nodeKills + harm.pauses + harm.databaseStops) * pools * poolHigh,
+    leases: harm.redisKills * nodes * bufferCapacity,
+    creates: unacknowledged
+  }
+}
+
+/** The sum of the parts. */
+export const total = (bound: LostBound): number =>
+  Object.values(bound).reduce((sum: number, part: number) => sum + part, 0)
+
+/** The ledger adds up, and not more is lost than may be. */
+export const judgeLedger = (observed: Observed, { foreign, lost }: Ledger, bound: LostBound): void => {
+  if (foreign.length > 0) {
+    observed.violate(
+      "C6",
+      `${foreign.length} keys were never minted, such as ${foreign.slice(0, 3).join(", ")}`
+    )
+  }
+  if (lost > total(bound))
+    observed.violate("C6", `${lost} keys are lost, and ${total(bound)} may be: ${JSON.stringify(bound)}`)
+}
+
+/** What the nodes' logs say of one kind. */
+export const linesWith = (nodes: ReadonlyArray<Pick<Node, "log">>, pattern: RegExp): ReadonlyArray<string> =>
+  nodes.flatMap(({ log }) =>
+    existsSync(log)
+      ? readFileSync(log, "utf8")
+          .split("\n")
+          .filter((line) => pattern.test(line))
+      : []
+  )
+
+/** What a node logs where the primary key refused a minted key. */
+export const conflict = /^\{"message":"Key \S+ was bound already/
+
+/** What a node logs where something of ours broke. */
+export const broken = /^\{.*(A request broke|An actor is broken|could not be returned)/

@@ -1,0 +1,159 @@
+// The faults, done to real processes.
+
+import { Effect, Random } from "effect"
+import { Unavailable } from "../test/services/Service.ts"
+import type { FaultKind } from "./FaultKind.ts"
+import * as Pause from "./Pause.ts"
+import * as Failover from "./Failover.ts"
+import type { World } from "./World.ts"
+
+/** A fault that has been done. */
+export interface Done {
+  /** Who had it. */
+  readonly target: string
+  /** From when on the cluster could work again, on the clock of `performance.now()`. */
+  readonly over: number
+  /** Gives back what was taken; nothing where that was part of the fault. */
+  readonly mend: Effect.Effect<void, Unavailable>
+}
+
+/** A killed node comes back after this. */
+const restartAfter = "2 seconds"
+
+/** A Redis or a PostgreSQL is away for this long, and what its start takes. */
+const away = "500 millis"
+
+const anyNode = ({ topology: { nodes } }: World) =>
+  Effect.map(Random.nextIntBetween(0, nodes.length), (index) => nodes[index]!)
+
+const now = Effect.sync(() => performance.now())
+
+const kill = Effect.fn("Faults.kill")(function* (world: World) {
+  const node = yield* anyNode(world)
+  world.harm.nodeKills++
+  yield* node.signal("SIGKILL")
+  const over = yield* now
+  return {
+    target: node.name,
+    over,
+    mend: Effect.delay(Effect.zipRight(node.ended, node.start), restartAfter)
+  }
+})
+
+/** Whether a node that was sent SIGTERM ended as it should: by itself, with the status 0 or 128 + 15. */
+export const isOrderly = (how: string): boolean =>
+  how === "ended with status 0" || how === "was killed by SIGTERM"
+
+const term = Effect.fn("Faults.term")(function* (world: World) {
+  const node = yield* anyNode(world)
+  yield* node.signal("SIGTERM")
+  const over = yield* now
+  const mend = Effect.gen(function* () {
+    const how = yield* node.ended
+    if (!isOrderly(how)) world.observed.violate("orderly stop", `${node.name} ${how}`)
+    yield* node.start
+  })
+  return { target: node.name, over, mend }
+})
+
+const restartRedis = (isEmptied: boolean) =>
+  Effect.fn("Faults.restartRedis")(function* (world: World) {
+    const { emptyPlainRedis, plainRedis } = world.topology
+    world.harm.redisKills++
+    if (isEmptied) world.harm.redisLosses++
+    yield* plainRedis.signal("SIGKILL")
+    yield* plainRedis.ended
+    if (isEmptied) yield* emptyPlainRedis
+    yield* Effect.sleep(away)
+    yield* plainRedis.start
+    return { target: plainRedis.name, over: yield* now, mend: Effect.void }
+  })
+
+const restartPostgres = (signal: "SIGINT" | "SIGKILL") =>
+  Effect.fn("Faults.restartPostgres")(function* (world: World) {
+    const { postgres } = world.topology
+    world.harm.databaseStops++
+    yield* postgres.signal(signal)
+    yield* postgres.ended
+    yield* Effect.sleep(away)
+    yield* postgres.start
+    return { target: `${postgres.name} (${signal})`, over: yield* now, mend: Effect.void }
+  })
+
+const faults: Record<FaultKind, (world: World) => Effect.Effect<Done, Unavailable>> = {
+  kill,
+  pause: Pause.pause,
+  term,
+  "redis-restart": restartRedis(false),
+  "redis-empty": restartRedis(true),
+  failover: Failover.failover,
+  "postgres-restart": restartPostgres("SIGINT"),
+  "postgres-kill": restartPostgres("SIGKILL")
+}
+
+/** After a fault ends, creates and redirects work again within this (C8). */
+export const recoverMax_ms = 5_000
+
+/** Requests succeed for this long before the cluster counts as recovered. */
+const steady_ms = 1_000
+
+/** A request under way when the bound is over is waited for. */
+const patience_ms = recoverMax_ms + steady_ms + 6_000
+
+/** Waits until the load is answered without a failure; gives how long after `from` that began, null where it never did. */
+const awaitRecovery = ({ observed }: World, from: number): Effect.Effect<number | null> =>
+  Effect.gen(function* () {
+    while (performance.now() < from + patience_ms) {
+      const moment = observed.steadyFrom(from, steady_ms)
+      if (moment !== null) return Math.round(moment - from)
+      yield* Effect.sleep("100 millis")
+    }
+    return null
+  })
+
+const judgeRecovery = (
+  world: World,
+  { target }: Done,
+  kind: FaultKind,
+  when: string,
+  took: number | null
+) => {
+  if (took !== null && took <= recoverMax_ms) return
+  const failed = world.observed.failedSince(performance.now() - patience_ms).slice(-5)
+  const examples = failed.map(({ instead, operation }) => `${operation}: ${instead}`).join(", ")
+  world.observed.violate(
+    "C8",
+    `${kind} of ${target}: no recovery within ${recoverMax_ms} ms ${when} (took ${took ?? "more than 12000"} ms); last failures: ${examples}`
+  )
+}
+
+/** Does one fault, waits until the cluster works again, and notes how long that took and what should not have failed. */
+export const inject = Effect.fn("Faults.inject")(function* (
+  world: World,
+  kind: FaultKind
+): Effect.fn.Return<void, Unavailable> {
+  const { notify, observed, recoveries } = world
+  const begin = performance.now()
+  observed.phase = kind
+  const done = yield* faults[kind](world)
+  const [recover_ms, settle_ms] = yield* Effect.all(
+    [
+      awaitRecovery(world, done.over),
+      Effect.flatMap(done.mend, () => Effect.suspend(() => awaitRecovery(world, performance.now())))
+    ],
+    { concurrency: 2 }
+  )
+  observed.phase = "calm"
+  recoveries.push({ kind, recover_ms, settle_ms, target: done.target })
+  judgeRecovery(world, done, kind, "after it ended", recover_ms)
+  judgeRecovery(world, done, kind, "after all was back", settle_ms)
+  const failed = observed.failedSince(begin)
+  if (kind === "term") {
+    for (const { end, instead, operation, start } of failed) {
+      const times = `${Math.round(start - begin)} to ${Math.round(end - begin)} ms after SIGTERM`
+      observed.violate("orderly stop", `${done.target}: a ${operation} got ${instead}, ${times}`)
+    }
+  }
+  const took = recover_ms === null ? "did not recover" : `recovered in ${recover_ms} ms`
+  yield* notify(`${kind} of ${done.target}: ${took}, ${failed.length} requests failed`)
+})

@@ -1,0 +1,61 @@
+// What a run works with, and what it did so far.
+
+import { Effect } from "effect"
+import type { FaultKind } from "./FaultKind.ts"
+import type { Acknowledged } from "./Load.ts"
+import type { Observed } from "./Observed.ts"
+import type { Topology } from "./Topology.ts"
+
+/** What happened that may lose keys. */
+export interface Harm {
+  nodeKills: number
+  pauses: number
+  /** The plain Redis came back empty. */
+  redisLosses: number
+  /** The replica took the primary's place, without its last pushes perhaps. */
+  failovers: number
+  /** A Redis was killed while nodes may have waited for leased keys. */
+  redisKills: number
+  /** PostgreSQL was stopped or killed. */
+  databaseStops: number
+}
+
+/** How long the cluster took after one fault, in milliseconds. */
+export interface Recovery {
+  readonly kind: FaultKind
+  /** From the moment from which it could work again until it did; null: not within the bound. */
+  readonly recover_ms: number | null
+  /** The same from the moment that what was taken from it was back. */
+  readonly settle_ms: number | null
+  readonly target: string
+}
+
+/** What a paused owner of a pool shard met when it went on. */
+export interface Takeover {
+  readonly poolShard: number
+  /** From the pause to the other node's claim, in milliseconds; null: none claimed. */
+  readonly takeover_ms: number | null
+  /** Refills of the former owner that were refused, as its log has them. */
+  readonly refused: number
+}
+
+/** See the parts. */
+export interface World {
+  readonly topology: Topology
+  readonly observed: Observed
+  readonly acknowledged: Acknowledged
+  readonly harm: Harm
+  readonly recoveries: Array<Recovery>
+  readonly takeovers: Array<Takeover>
+  readonly notify: (line: string) => Effect.Effect<void>
+}
+
+/** No harm done yet. */
+export const noHarm = (): Harm => ({
+  nodeKills: 0,
+  pauses: 0,
+  redisLosses: 0,
+  failovers: 0,
+  redisKills: 0,
+  databaseStops: 0
+})

@@ -1,0 +1,58 @@
+// `npm run chaos`: a cluster of this machine's processes, killed and paused under load.
+
+import { NodeRuntime } from "@effect/platform-node"
+import { Runtime } from "@effect/platform"
+import { Console, Data, Effect, Exit, Logger, LogLevel } from "effect"
+import { randomInt } from "node:crypto"
+import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
+import * as Chaos from "./Chaos.ts"
+import { told } from "./Report.ts"
+
+/** Fails nobody: standard output may be a pipe that nobody reads any more. */
+process.stdout.on("error", () => {})
+process.stderr.on("error", () => {})
+
+/** The status of a program that Ctrl-C ended. */
+const interrupted = 130
+
+/** A promise was broken; the report says which. */
+class Broken extends Data.TaggedError("Broken")<{ readonly promises: ReadonlyArray<string> }> {}
+
+const run = (options: Arguments) =>
+  Effect.gen(function* () {
+    yield* Console.error(
+      `Seed ${options.seed} (again with --seed ${options.seed} --minutes ${options.minutes})`
+    )
+    const report = yield* Chaos.run({
+      ...options,
+      requestsPerSecond: 240,
+      notify: (line) => Console.error(line)
+    })
+    yield* Console.log(told(report))
+    yield* Console.log(JSON.stringify(report))
+    if (report.violations.length > 0) {
+      return yield* new Broken({ promises: report.violations.map(({ promise }) => promise) })
+    }
+  }).pipe(
+    Effect.scoped,
+    Effect.tapErrorTag("Unavailable", (error) => Console.error(`The run could not go on. ${error.message}`)),
+    Logger.withMinimumLogLevel(LogLevel.None)
+  )
+
+const parsed = parse(process.argv.slice(2), {
+  cwd: process.env["INIT_CWD"] ?? process.cwd(),
+  drawn: randomInt(seedMax)
+})
+if (parsed._tag === "Left") {
+  process.stderr.write(`${parsed.left}\n\n${usage}\n`)
+  process.exitCode = 2
+} else if (parsed.right === "help") {
+  process.stdout.write(`${usage}\n`)
+} else {
+  NodeRuntime.runMain(run(parsed.right), {
+    disableErrorReporting: true,
+    // A run that was interrupted has not found that all held.
+    teardown: (exit, onExit) =>
+      Runtime.defaultTeardown(exit, (code) => onExit(Exit.isInterrupted(exit) ? interrupted : code))
+  })
+}

@@ -1,0 +1,113 @@
+// HAProxy in front of nodes, with the directives of `haproxy/haproxy.cfg`.
+
+import { Effect, type Scope } from "effect"
+import { accessSync, constants, readFileSync, writeFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { run } from "../test/services/Command.ts"
+import { Unavailable } from "../test/services/Service.ts"
+import { installPackage } from "./Apt.ts"
+import { type Launched, launch } from "./Launch.ts"
+import { inRepository } from "./Repository.ts"
+
+/** The oldest version that knows every directive of ours. */
+const oldestVersion = "2.6"
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isOlder = (version: string): boolean =>
+  version.localeCompare(oldestVersion, "en", { numeric: true }) < 0
+
+/** The first HAProxy 2.6 or newer in a list of folders as in `PATH`, and in /usr/sbin, which not everybody's has. */
+export const findProgram = Effect.fn("Haproxy.findProgram")(function* (
+  path: string = process.env["PATH"] ?? ""
+): Effect.fn.Return<string, Unavailable> {
+  const folders = [...path.split(delimiter).filter((folder) => folder.startsWith("/")), "/usr/sbin"]
+  const programs = new Set(folders.map((folder) => join(folder, "haproxy")).filter(isExecutable))
+  const unfit: Array<string> = []
+  for (const program of programs) {
+    const answer = yield* Effect.either(run(program, ["-v"]))
+    const version = answer._tag === "Right" ? /version (\d+\.\d+[\w.]*)/.exec(answer.right)?.[1] : undefined
+    if (version === undefined) unfit.push(`${program} does not run`)
+    else if (isOlder(version)) unfit.push(`${program} is HAProxy ${version}`)
+    else return program
+  }
+  const place = `no haproxy ${oldestVersion} or newer in PATH`
+  return yield* new Unavailable({ reason: unfit.length === 0 ? place : `${place} (${unfit.join(", ")})` })
+})
+
+/** HAProxy's program on this machine; where there is none, it is installed. */
+export const haveProgram: Effect.Effect<string, Unavailable> = Effect.orElse(findProgram(), () =>
+  Effect.zipRight(installPackage({ name: "HAProxy", package: "haproxy", service: "haproxy" }), findProgram())
+)
+
+/** A node as HAProxy reaches it. */
+export interface Backend {
+  readonly name: string
+  /** `host:port`. */
+  readonly address: string
+}
+
+const serverLine = /^( +server )\S+ \S+(.*)$/
+
+/**
+ * A configuration like `template`, for other nodes: wherever that has `server` lines, there is one for each of `nodes`, with
+ * what the first of them says after the address.
+ */
+export const configure = (template: string, nodes: ReadonlyArray<Backend>): string => {
+  const lines = template.split("\n")
+  const isServer = (line: string | undefined) => line !== undefined && serverLine.test(line)
+  return lines
+    .flatMap((line, index) => {
+      const [, start, rest] = serverLine.exec(line) ?? []
+      if (start === undefined) return line
+      return isServer(lines[index - 1])
+        ? []
+        : nodes.map(({ address, name }) => `${start}${name} ${address}${rest}`)
+    })
+    .join("\n")
+}
+
+/** Where and how to run it. */
+export interface HaproxyOptions {
+  readonly program: string
+  readonly folder: string
+  /** At the loopback address. */
+  readonly port: number
+  readonly nodes: ReadonlyArray<Backend>
+}
+
+/** The socket at which the operator can talk to it. */
+export const socketIn = (folder: string): string => join(folder, "socket")
+
+/** Starts it, and waits until a node answers through it. */
+export const start = Effect.fn("Haproxy.start")(function* (
+  options: HaproxyOptions
+): Effect.fn.Return<Launched, Unavailable, Scope.Scope> {
+  const { folder, nodes, port, program } = options
+  const file = join(folder, "haproxy.cfg")
+  const template = yield* Effect.sync(() => readFileSync(inRepository("haproxy/haproxy.cfg"), "utf8"))
+  return yield* launch({
+    name: "haproxy",
+    folder,
+    prepare: () => writeFileSync(file, configure(template, nodes)),
+    // In the foreground, as its keeper is its parent, and in its folder, as the path of a socket may have 96 characters at most.
+    commands: [[program, "-db", "-C", folder, "-f", file]],
+    env: {
+      PATH: process.env["PATH"],
+      LISTEN: `127.0.0.1:${port}`,
+      STATS_SOCKET: "unix@socket"
+    },
+    signal: "TERM",
+    answers: Effect.tryPromise(() =>
+      fetch(`http://127.0.0.1:${port}/health/live`, { signal: AbortSignal.timeout(1_000) })
+    ).pipe(Effect.filterOrFail((response) => response.ok)),
+    limit: "15 seconds"
+  })
+})

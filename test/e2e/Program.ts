@@ -1,0 +1,129 @@
+// The real program as a child process, as an operator runs it.
+
+import { Deferred, Effect, FiberId, Schedule, type Scope } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { agent, send } from "../http/client.ts"
+
+/** The project's folder. */
+export const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** How a process ended: with an exit code, or by a signal. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/** A child process. */
+export interface Program {
+  readonly pid: number
+  /** All that it printed so far, errors included. */
+  readonly output: () => string
+  /** Waits until what it printed matches. Dies when the process ends before. */
+  readonly printed: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
+  readonly ended: Effect.Effect<Ending>
+  /** Sends it a signal, at once. */
+  readonly signal: (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => void
+}
+
+/** Environment variables of a program; it gets none of ours but those that any program needs. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** The process groups that are to go when this process does. */
+const groups = new Set<number>()
+const killGroup = (pid: number) => {
+  try {
+    process.kill(-pid, "SIGKILL")
+  } catch {
+    // It has ended by itself.
+  }
+}
+const killAll = () => groups.forEach(killGroup)
+process.on("exit", killAll)
+// vitest was killed: `test/services/worker.ts` kills this process next.
+process.prependOnceListener("disconnect", killAll)
+
+/** Runs a command in the project's folder, in a process group of its own that is killed when the scope closes. */
+export const run = (
+  command: string,
+  args: ReadonlyArray<string>,
+  variables: Variables
+): Effect.Effect<Program, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const { HOME, PATH } = process.env
+        const child = spawn(command, args, {
+          cwd: root,
+          detached: true,
+          env: { HOME, PATH, ...variables },
+          stdio: ["ignore", "pipe", "pipe"]
+        })
+        const ended = Deferred.unsafeMake<Ending>(FiberId.none)
+        const state = { output: "", hasEnded: false, look: () => {} }
+        for (const stream of [child.stdout, child.stderr]) {
+          stream.setEncoding("utf8").on("data", (text: string) => {
+            state.output += text
+            state.look()
+          })
+        }
+        // Not `exit`: only now all output has come.
+        child.on("close", (code, signal) => {
+          state.hasEnded = true
+          groups.delete(child.pid!)
+          Deferred.unsafeDone(ended, Effect.succeed({ code, signal }))
+          state.look()
+        })
+        groups.add(child.pid!)
+        return { child, ended: Deferred.await(ended), state }
+      }),
+      ({ child, ended }) =>
+        Effect.zipRight(
+          Effect.sync(() => killGroup(child.pid!)),
+          ended
+        )
+    ),
+    ({ child, ended, state }) => ({
+      pid: child.pid!,
+      output: () => state.output,
+      printed: (pattern) =>
+        Effect.async((resume) => {
+          state.look = () => {
+            const found = pattern.exec(state.output)
+            if (found !== null) resume(Effect.succeed(found))
+            else if (state.hasEnded) resume(Effect.dieMessage(`The program ended: ${state.output}`))
+          }
+          state.look()
+        }),
+      ended,
+      signal: (signal) => void child.kill(signal)
+    })
+  )
+
+/** Runs the built program, without waiting for anything. */
+export const launch = (variables: Variables) => run(process.execPath, ["dist/src/main.js"], variables)
+
+/** Waits until the service at `port` says that it is ready, or the program ends. */
+export const ready = (program: Program, port: number): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    yield* program.printed(/^Linkmint listens at /m)
+    const connections = yield* agent(1)
+    yield* send(connections, port, { path: "/health/ready" }).pipe(
+      Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("20 millis") })
+    )
+  }).pipe(Effect.scoped, Effect.orDie)
+
+/** Runs the built program and waits until it is ready. */
+export const start = (
+  variables: Variables & { readonly PORT: string }
+): Effect.Effect<Program, never, Scope.Scope> =>
+  Effect.tap(launch(variables), (program) => ready(program, Number(variables.PORT)))
+
+/** A path to a data folder that does not exist yet; whatever comes to be there goes with the scope. */
+export const dataFolder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "linkmint-e2e-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+).pipe(Effect.map((folder) => join(folder, "data")))

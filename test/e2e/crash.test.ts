@@ -1,0 +1,107 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, type Scope } from "effect"
+import { agent } from "../http/client.ts"
+import { freePort } from "../http/freePort.ts"
+import { describePostgres, freshDatabase } from "../services/Postgres.ts"
+import { type Account, accountOfFolder, accountOfUrl } from "./database.ts"
+import { nothingTold, run, strays, summaryOf, urlOf } from "./load.ts"
+import { dataFolder, start, type Variables } from "./Program.ts"
+
+const clients = 64
+const creates = 10_000
+
+/** A database for the program: how it is told of it, and what is in it afterwards. */
+interface Database {
+  readonly variables: Variables
+  readonly account: Effect.Effect<Account>
+}
+
+const crashes = (title: string, database: Effect.Effect<Database, never, Scope.Scope>) => {
+  it.scopedLive(
+    `${title}: no acknowledged create is lost or mixed up by kill -9 amid 10,000 creates from 64 clients`,
+    () =>
+      Effect.gen(function* () {
+        const { account, variables } = yield* database
+        const port = yield* freePort
+        const settings = { ...variables, PORT: String(port), HOST: "127.0.0.1", ANONYMOUS_CREATES: "true" }
+        const connections = yield* agent(clients)
+        const told = nothingTold()
+        const restarted = yield* Deferred.make<void>()
+
+        const first = yield* start(settings)
+        const load = yield* Effect.fork(
+          run({
+            agent: connections,
+            port,
+            clients,
+            creates,
+            name: title,
+            told,
+            afterEach: () => {
+              if (told.acknowledged.size >= creates / 2) first.signal("SIGKILL")
+            },
+            afterLoss: Deferred.await(restarted)
+          })
+        )
+        expect(yield* first.ended).toEqual({ code: null, signal: "SIGKILL" })
+        const acknowledgedBefore = told.acknowledged.size
+        expect(acknowledgedBefore).toBeLessThan(creates)
+        const second = yield* start(settings)
+        yield* Deferred.succeed(restarted, undefined)
+        yield* Fiber.join(load)
+
+        const afterwards = nothingTold()
+        yield* run({
+          agent: connections,
+          port,
+          clients: 1,
+          creates: 10,
+          name: "afterwards",
+          told: afterwards
+        })
+        expect(afterwards.acknowledged.size).toBe(10)
+        expect(yield* strays(connections, port, afterwards)).toEqual([])
+
+        const summary = `${acknowledgedBefore} acknowledged before the kill; in all ${summaryOf(told)}`
+        expect(told.repeated, summary).toEqual([])
+        expect(told.refused, summary).toEqual([])
+        // Only the creates that were under way had no answer.
+        expect(told.unanswered.length, summary).toBeLessThanOrEqual(clients)
+        expect(told.acknowledged.size, summary).toBeGreaterThan(creates / 2)
+        expect(yield* strays(connections, port, told), summary).toEqual([])
+
+        second.signal("SIGTERM")
+        expect(yield* second.ended).toEqual({ code: 0, signal: null })
+        const { bound, lost } = yield* account
+        const missing = [...told.acknowledged].filter(([key, url]) => bound.get(key) !== url)
+        expect(missing, summary).toEqual([])
+        // Whatever else is stored was asked for, and its answer did not come through.
+        const asked = new Set(Array.from({ length: creates }, (_, index) => urlOf(title, index)))
+        const unasked = [...bound].filter(
+          ([key, url]) => !afterwards.acknowledged.has(key) && !asked.has(url)
+        )
+        expect(unasked, summary).toEqual([])
+        // A key is lost when it had left the buffer and was not bound: one a client at most, and one a 503.
+        expect(lost, summary).toBeGreaterThanOrEqual(0)
+        expect(lost, summary).toBeLessThanOrEqual(clients + told.unavailable.length)
+      }),
+    240_000
+  )
+}
+
+describe("a crash", () => {
+  crashes(
+    "SQLite",
+    Effect.map(dataFolder, (DATA_DIR) => ({ variables: { DATA_DIR }, account: accountOfFolder(DATA_DIR) }))
+  )
+})
+
+describePostgres("a crash", () => {
+  crashes(
+    "PostgreSQL",
+    Effect.map(freshDatabase, (DATABASE_URL) => ({
+      variables: { DATABASE_URL },
+      account: accountOfUrl(DATABASE_URL)
+    }))
+  )
+})
