@@ -60,7 +60,7 @@ describe("a key buffer", () => {
         expectDistinct([...inUse, ...left])
         expect(inUse.size + left.length).toBe(yield* minted(stores))
       }),
-    { fastCheck: { numRuns: 8 } }
+    { timeout: 60_000, fastCheck: { numRuns: 8 } }
   )
 
   it.scoped("leases once for all who wait while it is empty", () =>
@@ -187,7 +187,7 @@ describe("a key buffer", () => {
   it.scoped("leaves a shard out that fails, and uses it again after it has answered a check", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores({ shards: 2 })
-      const node = yield* startNode(stores)
+      const node = yield* startNode(stores, { high: 200 })
       const lease = Effect.zipRight(take(node, 8), others)
       yield* Effect.repeatN(lease, 3)
       // Shard 0 fails until it is left out, while it has the most keys.

@@ -36,7 +36,7 @@ describe("a pool shard", () => {
           expect((yield* minted(stores)) - level).toBe(held.length)
         }
       }),
-    { fastCheck: { numRuns: 8 } }
+    { timeout: 60_000, fastCheck: { numRuns: 8 } }
   )
 
   it.scoped("refills to the high-water mark when it falls below the low-water mark, not before", () =>

@@ -87,6 +87,8 @@ describe("a pool shard whose pool outlives its owners", () => {
               )
               break
             case "claim underneath":
+              // A refill of the former owner that is under way ends where it is fenced: its batch can be lost.
+              faults++
               yield* stores.pool.claim(yield* stores.stock.claim(0))
               break
             case "fault":
@@ -113,7 +115,7 @@ describe("a pool shard whose pool outlives its owners", () => {
         expect(lost).toBeLessThanOrEqual(faults * high)
         if (faults === 0) expect(lost).toBe(0)
       }),
-    { fastCheck: { numRuns: 12 } }
+    { timeout: 60_000, fastCheck: { numRuns: 12 } }
   )
 })
 
@@ -144,7 +146,7 @@ describe("a process whose pool dies with it", () => {
         // A batch is recorded until the buffer has used its last key: nothing is lost.
         expect(links.length + left.length).toBe(yield* minted(stores))
       }),
-    { fastCheck: { numRuns: 6 } }
+    { timeout: 60_000, fastCheck: { numRuns: 6 } }
   )
 
   it.scoped("keeps only the records that it needs", () =>

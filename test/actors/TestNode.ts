@@ -1,4 +1,4 @@
-import { Context, Effect, Exit, Layer, Scope, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import { KeyRange } from "../../src/actors/KeyRange.ts"
 import * as Links from "../../src/actors/Links.ts"
@@ -77,6 +77,19 @@ export const freshStores = (
 
 /** Lets all fibers that do not wait for time go on until they wait. */
 export const others = Effect.repeatN(Effect.yieldNow(), 200)
+
+/** Waits for a fiber while time passes, in steps of 0.1 s, five seconds at most: for waits whose length is not the test's concern. */
+export const joinInTime = <A, E>(fiber: Fiber.RuntimeFiber<A, E>): Effect.Effect<A, E> =>
+  Effect.gen(function* () {
+    yield* others
+    for (let step = 0; fiber.unsafePoll() === null && step < 50; step++) {
+      yield* TestClock.adjust("100 millis")
+      yield* others
+    }
+    return fiber.unsafePoll() === null
+      ? yield* Effect.dieMessage("it does not end in time")
+      : yield* Fiber.join(fiber)
+  })
 
 /** How long a node may take to stop, in seconds: a lease that is under way, and what actors are still asked for. */
 const stopMax = 15

@@ -2,11 +2,12 @@
 
 import { Deferred, Effect, FiberId, Schedule, type Scope } from "effect"
 import { spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { agent, send } from "../http/client.ts"
+import { keep } from "../services/Keeper.ts"
 
 /** The project's folder. */
 export const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -32,8 +33,6 @@ export interface Program {
 /** Environment variables of a program; it gets none of ours but those that any program needs. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** The process groups that are to go when this process does. */
-const groups = new Set<number>()
 const killGroup = (pid: number) => {
   try {
     process.kill(-pid, "SIGKILL")
@@ -41,10 +40,16 @@ const killGroup = (pid: number) => {
     // It has ended by itself.
   }
 }
-const killAll = () => groups.forEach(killGroup)
-process.on("exit", killAll)
-// vitest was killed: `test/services/worker.ts` kills this process next.
-process.prependOnceListener("disconnect", killAll)
+
+/**
+ * Kills a process group when this process ends in whatever way, `kill -9` included: its end of the pipe closes then, and `read`
+ * returns. To be killed itself when the group has ended, since the number can go to another one then.
+ */
+const watchdog = (pid: number) =>
+  spawn("/bin/sh", ["-c", `read -r _; kill -KILL -${pid}`], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"]
+  })
 
 /** Runs a command in the project's folder, in a process group of its own that is killed when the scope closes. */
 export const run = (
@@ -62,6 +67,7 @@ export const run = (
           env: { HOME, PATH, ...variables },
           stdio: ["ignore", "pipe", "pipe"]
         })
+        const guard = watchdog(child.pid!)
         const ended = Deferred.unsafeMake<Ending>(FiberId.none)
         const state = { output: "", hasEnded: false, look: () => {} }
         for (const stream of [child.stdout, child.stderr]) {
@@ -73,16 +79,17 @@ export const run = (
         // Not `exit`: only now all output has come.
         child.on("close", (code, signal) => {
           state.hasEnded = true
-          groups.delete(child.pid!)
+          guard.kill("SIGKILL")
           Deferred.unsafeDone(ended, Effect.succeed({ code, signal }))
           state.look()
         })
-        groups.add(child.pid!)
         return { child, ended: Deferred.await(ended), state }
       }),
-      ({ child, ended }) =>
+      ({ child, ended, state }) =>
         Effect.zipRight(
-          Effect.sync(() => killGroup(child.pid!)),
+          Effect.sync(() => {
+            if (!state.hasEnded) killGroup(child.pid!)
+          }),
           ended
         )
     ),
@@ -122,8 +129,9 @@ export const start = (
 ): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.tap(launch(variables), (program) => ready(program, Number(variables.PORT)))
 
-/** A path to a data folder that does not exist yet; whatever comes to be there goes with the scope. */
-export const dataFolder: Effect.Effect<string, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "linkmint-e2e-"))),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-).pipe(Effect.map((folder) => join(folder, "data")))
+/** A path to a data folder that does not exist yet; whatever comes to be there goes with the scope, or with this process. */
+export const dataFolder: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function* () {
+  const folder = mkdtempSync(join(tmpdir(), "linkmint-e2e-"))
+  yield* keep({ commands: [], signal: "TERM", cleanup: ["rm", "-rf", folder] })
+  return join(folder, "data")
+})
