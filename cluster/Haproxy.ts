@@ -54,22 +54,24 @@ export interface Backend {
   readonly address: string
 }
 
-const serverLine = /^( +server )\S+ \S+(.*)$/
+const serverLine = /^ +server \S+ ([\w-]+):\d+/
 
 /**
- * A configuration like `template`, for other nodes: wherever that has `server` lines, there is one for each of `nodes`, with
- * what the first of them says after the address.
+ * A configuration like `template`, for other nodes: wherever that has `server` lines, whose hosts are the nodes' names, there is
+ * one for each of `nodes`, with what the first of them says.
  */
 export const configure = (template: string, nodes: ReadonlyArray<Backend>): string => {
   const lines = template.split("\n")
-  const isServer = (line: string | undefined) => line !== undefined && serverLine.test(line)
+  const hostOf = (line: string | undefined) => serverLine.exec(line ?? "")?.[1]
   return lines
     .flatMap((line, index) => {
-      const [, start, rest] = serverLine.exec(line) ?? []
-      if (start === undefined) return line
-      return isServer(lines[index - 1])
-        ? []
-        : nodes.map(({ address, name }) => `${start}${name} ${address}${rest}`)
+      const host = hostOf(line)
+      if (host === undefined) return line
+      if (hostOf(lines[index - 1]) !== undefined) return []
+      const mentions = new RegExp(`\\b${host}\\b(:\\d+)?`, "g")
+      return nodes.map(({ address, name }) =>
+        line.replaceAll(mentions, (_, port) => (port === undefined ? name : address))
+      )
     })
     .join("\n")
 }

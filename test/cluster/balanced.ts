@@ -75,7 +75,7 @@ export interface Balanced {
   /** All requests that nodes have seen, node by node. */
   readonly seen: () => ReadonlyArray<Seen>
   /** What HAProxy thinks of a node in a backend: `UP`, `DOWN` and the like. */
-  readonly statusOf: (backend: "ready" | "live", node: string) => Effect.Effect<string>
+  readonly statusOf: (backend: "redirects" | "nodes" | "alive", node: string) => Effect.Effect<string>
 }
 
 const ask = (socket: string, command: string) =>

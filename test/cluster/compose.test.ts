@@ -124,7 +124,7 @@ describe("docker-compose.yml", () => {
     expect(new Set(nodes.map(([, { image }]) => image)).size).toBe(1)
     expect(nodes.filter(([, { build }]) => build !== undefined)).toHaveLength(1)
     for (const [name, { environment }] of nodes) expect(environment!["RUNNER_HOST"]).toBe(name)
-    const servers = [...read("haproxy/haproxy.cfg").matchAll(/^ +server (\S+) (\S+)$/gm)]
+    const servers = [...read("haproxy/haproxy.cfg").matchAll(/^ +server (\S+?)(?:-unready)? (\S+)/gm)]
     const known = servers.map(([, name, address]) => `${name} ${address}`)
     expect(new Set(known)).toEqual(new Set(nodes.map(([name]) => `${name} ${name}:8080`)))
   })

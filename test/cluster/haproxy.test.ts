@@ -13,14 +13,24 @@ const servers = (text: string) => text.split("\n").filter((line) => /^ +server /
 describe("haproxy.cfg", () => {
   it("keeps all its directives when it is made for other nodes", () => {
     const made = configure(template, [{ name: "x", address: "127.0.0.1:1" }])
-    expect(servers(made)).toEqual(["    server x 127.0.0.1:1", "    server x 127.0.0.1:1"])
+    expect(servers(made).map((line) => line.trim())).toEqual([
+      "server x 127.0.0.1:1",
+      "server x-unready 127.0.0.1:1 track alive/x",
+      "server x 127.0.0.1:1 track redirects/x",
+      "server x-unready 127.0.0.1:1 track alive/x",
+      "server x 127.0.0.1:1"
+    ])
     const others = (text: string) => text.split("\n").filter((line) => !/^ +server /.test(line))
     expect(others(made)).toEqual(others(template))
   })
 
-  it("keeps what is said of a server after its address", () => {
-    const made = configure("  server a b:1 check weight 5\n  server c d:2\n", [{ name: "x", address: "y:3" }])
-    expect(made).toBe("  server x y:3 check weight 5\n")
+  it("says of each node what it says of the first one", () => {
+    const nodes = [
+      { name: "x", address: "y:3" },
+      { name: "z", address: "127.0.0.1:4" }
+    ]
+    const made = configure("  server a a:1 weight 5 track t/a\n  server b b:1\n", nodes)
+    expect(made).toBe("  server x y:3 weight 5 track t/x\n  server z 127.0.0.1:4 weight 5 track t/z\n")
   })
 })
 
@@ -87,11 +97,11 @@ await describeWith(haveProgram, "a node that fails while it has a request", () =
   }
 
   for (const fault of ["half", "junk", "unavailable"]) {
-    it.scopedLive(`a GET is answered by another node, a create is not (${fault})`, () =>
+    it.scopedLive(`a redirect is answered by another node, a create is not (${fault})`, () =>
       Effect.gen(function* () {
         const setup = yield* balanced()
-        const gets = yield* threeTimes(setup, faulty(fault, {}))
-        expect(gets.map(({ status }) => status)).toEqual([200, 200, 200])
+        const redirects = yield* threeTimes(setup, faulty(fault, {}))
+        expect(redirects.map(({ status }) => status)).toEqual([200, 200, 200])
         const again = yield* balanced()
         const creates = yield* threeTimes(again, faulty(fault, create))
         expect(again.seen()).toHaveLength(3)
@@ -101,23 +111,58 @@ await describeWith(haveProgram, "a node that fails while it has a request", () =
     )
   }
 
-  it.scopedLive("a node that is silent for 5 s loses a GET to another, and a create gets 504", () =>
+  const slowToFail: Record<string, Sent> = {
+    "a create": create,
+    "a create with an Idempotency-Key": { ...create, headers: keyed },
+    "a DELETE": { method: "DELETE", path: "/api/v1/links/aZ3k9Qx" },
+    "a list": { path: "/api/v1/links" }
+  }
+  for (const [what, sent] of Object.entries(slowToFail)) {
+    it.scopedLive(
+      `${what} is not tried again after 503, which may have taken a node all the time there is`,
+      () =>
+        Effect.gen(function* () {
+          const setup = yield* balanced()
+          const answers = yield* threeTimes(setup, faulty("unavailable", sent))
+          expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 503])
+        })
+    )
+  }
+})
+
+await describeWith(haveProgram, "a node that is silent", () => {
+  /** Two requests at once, of which the silent one gets one. */
+  const both = (setup: Balanced, sent: Sent) =>
+    Effect.timed(Effect.all([send(setup.port, sent), send(setup.port, sent)], { concurrency: 2 }))
+
+  it.scopedLive("loses a redirect to another node soon", () =>
     Effect.gen(function* () {
-      const statuses = Effect.fn(function* (sent: Sent) {
-        const setup = yield* balanced(2)
-        const both = [sent, sent].map((one) => send(setup.port, faulty("hang", one)))
-        const answers = yield* Effect.all(both, { concurrency: 2 })
-        return answers.map(({ status }) => status).toSorted()
-      })
-      const [gets, creates] = yield* Effect.all([statuses({}), statuses(create)], { concurrency: 2 })
-      expect(gets).toEqual([200, 200])
-      expect(creates).toEqual([200, 504])
+      const [took, answers] = yield* both(yield* balanced(2), faulty("hang", {}))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+      expect(Duration.toMillis(took)).toBeLessThan(2_500)
+    })
+  )
+
+  it.scopedLive("costs a redirect less than 5 s, even if every node is", () =>
+    Effect.gen(function* () {
+      const setup = yield* balanced(2)
+      const [took, answers] = yield* both(setup, { headers: { "x-fault": "all=hang" } })
+      expect(answers.map(({ status }) => status)).toEqual([504, 504])
+      expect(Duration.toMillis(took)).toBeLessThan(5_000)
+    })
+  )
+
+  it.scopedLive("costs a create less than 5 s, and it gets 504", () =>
+    Effect.gen(function* () {
+      const [took, answers] = yield* both(yield* balanced(2), faulty("hang", create))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 504])
+      expect(Duration.toMillis(took)).toBeLessThan(5_000)
     })
   )
 })
 
 const isOut = ({ statusOf }: Balanced, node: string) =>
-  Effect.map(statusOf("ready", node), (status) => status.startsWith("DOWN"))
+  Effect.map(statusOf("redirects", node), (status) => status.startsWith("DOWN"))
 
 await describeWith(haveProgram, "a node that is gone", () => {
   it.scopedLive("takes no request with it that comes after its death, whatever the request", () =>
@@ -128,6 +173,15 @@ await describeWith(haveProgram, "a node that is gone", () => {
       const answers = yield* Effect.forEach(Array(12).keys(), () => send(setup.port, create))
       expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200))
       expect(setup.seen()).toHaveLength(12)
+    })
+  )
+
+  it.scopedLive("is out with the first redirect that it refuses", () =>
+    Effect.gen(function* () {
+      const setup = yield* balanced()
+      process.kill(setup.nodes[0]!.pid, "SIGKILL")
+      yield* setup.nodes[0]!.ended
+      expect((yield* threeTimes(setup, {})).map(({ status }) => status)).toEqual([200, 200, 200])
       expect(yield* isOut(setup, "a")).toBe(true)
     })
   )
@@ -169,6 +223,21 @@ await describeWith(haveProgram, "a node that is not ready", () => {
     })
   )
 
+  it.scopedLive("is where a request goes that another node did not answer, when none is ready", () =>
+    Effect.gen(function* () {
+      const setup = yield* balanced(2)
+      const gets = yield* Effect.fork(
+        Effect.all([send(setup.port, faulty("hang", {})), send(setup.port, faulty("hang", {}))], {
+          concurrency: 2
+        })
+      )
+      yield* until(Effect.sync(() => setup.seen().length === 2))
+      for (const { pid } of setup.nodes) process.kill(pid, "SIGTERM")
+      const answers = yield* Fiber.join(gets)
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    })
+  )
+
   it.scopedLive("is asked all the same when none is ready", () =>
     Effect.gen(function* () {
       const setup = yield* balanced(2)
@@ -192,7 +261,7 @@ await describeWith(haveProgram, "HAProxy", () => {
     Effect.gen(function* () {
       const setup = yield* balanced(1)
       process.kill(setup.nodes[0]!.pid, "SIGKILL")
-      yield* until(Effect.map(setup.statusOf("live", "a"), (status) => status.startsWith("DOWN")))
+      yield* until(Effect.map(setup.statusOf("alive", "a"), (status) => status.startsWith("DOWN")))
       const { body, headers, status } = yield* send(setup.port, { headers: { "x-request-id": "mine-1" } })
       expect(status).toBe(503)
       expect(headers).toMatchObject({
