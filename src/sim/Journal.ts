@@ -1,0 +1,85 @@
+import type { Link } from "../Link.ts"
+import type { RangeSlot } from "../storage/KeyRangeStore.ts"
+import type { World } from "./world/World.ts"
+
+/** What a store did, at the moment when it did it. `by` is the process that asked for it, by its id. Keys are strings. */
+export type StoreEntry =
+  | { readonly tag: "minted"; readonly by: string; readonly keys: ReadonlyArray<string> }
+  | {
+      readonly tag: "advanced"
+      readonly by: string
+      readonly slot: RangeSlot
+      readonly first: number
+      readonly count: number
+    }
+  | { readonly tag: "bound"; readonly by: string; readonly link: Link }
+  /** A key that an insert found bound, by another create. */
+  | { readonly tag: "conflicted"; readonly by: string; readonly link: Link }
+  | { readonly tag: "deleted"; readonly by: string; readonly key: string }
+  | { readonly tag: "claimed"; readonly by: string; readonly shard: number; readonly epoch: number }
+  | {
+      readonly tag: "recorded"
+      readonly by: string
+      readonly shard: number
+      readonly batch: string
+      readonly keys: ReadonlyArray<string>
+    }
+  | { readonly tag: "closed"; readonly by: string; readonly shard: number; readonly batch: string }
+  /** Keys that a push added to the pool shard's list; a push that was known already adds none, and is not told of. */
+  | {
+      readonly tag: "pushed"
+      readonly by: string
+      readonly shard: number
+      readonly keys: ReadonlyArray<string>
+    }
+  /** A claim or a push that was refused because of its epoch. */
+  | { readonly tag: "fenced"; readonly by: string; readonly shard: number; readonly epoch: number }
+  | {
+      readonly tag: "leased"
+      readonly by: string
+      readonly shard: number
+      readonly keys: ReadonlyArray<string>
+    }
+  | {
+      readonly tag: "returned"
+      readonly by: string
+      readonly shard: number
+      readonly keys: ReadonlyArray<string>
+    }
+  /** A failover or a loss of data: keys that are not in the list any more, and keys that are in it again though they had been leased. */
+  | {
+      readonly tag: "forgot"
+      readonly by: string
+      readonly shard: number
+      readonly gone: ReadonlyArray<string>
+      readonly again: ReadonlyArray<string>
+    }
+
+/** What happened to a process. */
+export type ProcessEntry =
+  | { readonly tag: "started"; readonly by: string }
+  /** By `kill -9`, or at a crash point. */
+  | { readonly tag: "killed"; readonly by: string }
+  /** It has ended by itself, after an orderly stop (or because it could not start). */
+  | { readonly tag: "ended"; readonly by: string }
+  | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
+  /** An actor was started in it, and was stopped. */
+  | { readonly tag: "activated"; readonly by: string; readonly actor: string }
+  | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }
+
+/** Everything that a run knows and no process does; what the checkers judge by. `at_us`: microseconds since the world's beginning. */
+export type JournalEntry = (StoreEntry | ProcessEntry) & { readonly at_us: number }
+
+/** The record of a run, in the order in which things happened. */
+export class Journal {
+  readonly entries: Array<JournalEntry> = []
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  add(entry: StoreEntry | ProcessEntry) {
+    this.entries.push({ ...entry, at_us: this.#world.now_us })
+  }
+}

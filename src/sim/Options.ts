@@ -1,0 +1,98 @@
+import { Schema } from "effect"
+
+/** A probability of each single occasion. */
+const Probability = Schema.Number.pipe(Schema.between(0, 1))
+
+const Positive = Schema.Number.pipe(Schema.positive())
+
+const Count = Schema.Int.pipe(Schema.nonNegative())
+
+/** A fault that comes at random moments: how often in a minute on average, and how long it lasts, in milliseconds. */
+export const Occasional = Schema.Struct({
+  perMinute: Schema.Number.pipe(Schema.nonNegative()),
+  least_ms: Count,
+  most_ms: Count
+})
+/** See {@link Occasional}. */
+export type Occasional = typeof Occasional.Type
+
+/** How single calls of a store fare: refused before they are sent, applied with their answer lost, or never seen again. */
+const CallFaults = Schema.Struct({ refused: Probability, lost: Probability, ignored: Probability })
+
+/** Every fault, with its probability and duration. */
+export const FaultOptions = Schema.Struct({
+  /** `kill -9` of a node, which is started again after the duration. */
+  kill: Occasional,
+  /** The same in the middle of a call of a store or of another node, before it is sent or when it was answered. */
+  crashPoint: Schema.Struct({ probability: Probability, least_ms: Count, most_ms: Count }),
+  /** An orderly stop of a node (SIGTERM). */
+  stop: Occasional,
+  /** A node is held up (SIGSTOP, a garbage collection, a virtual machine that moves). */
+  pause: Occasional,
+  /** A node's wall clock jumps by up to the duration, either way. */
+  clockJump: Occasional,
+  cutNodes: Occasional,
+  cutDatabase: Occasional,
+  cutRedis: Occasional,
+  databaseRestart: Occasional,
+  databaseCalls: CallFaults,
+  redisRestart: Occasional,
+  /** A pool shard's primary is lost, and a replica takes over that has not seen the last operations: pushes and pops. */
+  redisFailover: Occasional,
+  /** A pool shard comes back without its data. */
+  redisLoss: Occasional,
+  redisCalls: CallFaults,
+  /** How far behind a Redis replica is, at most. */
+  replicaLag_ms: Count,
+  messages: Schema.Struct({
+    /** A message to an actor, or its answer, is lost without a word. */
+    dropped: Probability,
+    /** A message comes twice, as when the way to the owner broke after it was applied. */
+    repeated: Probability,
+    delayed: Probability,
+    delay_ms: Count
+  }),
+  /** Actors move to another node, for no reason. The duration is how long the former owner goes on meanwhile, believing that it owns them. */
+  move: Occasional,
+  /** The probability that a fiber is preempted before any single step. */
+  preemption: Probability
+})
+/** See {@link FaultOptions}. */
+export type FaultOptions = typeof FaultOptions.Type
+
+/** What clients do. */
+export const WorkloadOptions = Schema.Struct({
+  clients: Count,
+  /** How long a client waits between its requests, on average. */
+  think_ms: Positive,
+  /** How likely a request is a create; the rest are redirects and, as `deleted` tells, deletes. */
+  created: Probability,
+  deleted: Probability,
+  /** How likely a create asks for an alias, of few, so that several want the same one. */
+  withAlias: Probability,
+  /** How likely a create expires, some seconds later. */
+  withExpiry: Probability,
+  /** How likely a redirect is of a link that this client has just created. */
+  justCreated: Probability,
+  /** How likely a client sends many requests at once. */
+  bursts: Probability
+})
+/** See {@link WorkloadOptions}. */
+export type WorkloadOptions = typeof WorkloadOptions.Type
+
+/** A run: how large the deployment is, what clients do, what goes wrong, and for how long. */
+export const SimOptions = Schema.Struct({
+  nodes: Count.pipe(Schema.positive()),
+  pools: Count.pipe(Schema.positive()),
+  bufferCapacity: Count.pipe(Schema.positive()),
+  poolLow: Count.pipe(Schema.positive()),
+  poolHigh: Count.pipe(Schema.positive()),
+  /** How long faults come, in virtual seconds. */
+  faulty_s: Positive,
+  /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */
+  calm_s: Positive,
+  workload: WorkloadOptions,
+  faults: FaultOptions
+})
+/** See {@link SimOptions}. */
+export type SimOptions = typeof SimOptions.Type

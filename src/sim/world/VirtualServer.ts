@@ -1,0 +1,147 @@
+import { Data, Effect } from "effect"
+import type { Chance } from "./Chance.ts"
+import type { Network } from "./Network.ts"
+import { ms_us } from "./Time.ts"
+import type { VirtualProcess } from "./VirtualProcess.ts"
+import type { World } from "./World.ts"
+
+/** A call that was not answered; `applied` as with `StorageError`. */
+export class CallFailed extends Data.TaggedError("CallFailed")<{
+  readonly operation: string
+  readonly applied: "no" | "unknown"
+  readonly reason: string
+}> {}
+
+/** How calls of a server fare. Probabilities are of each call. */
+export interface CallFaults {
+  /** It fails before it is sent. */
+  readonly refused: number
+  /** It is applied, and its answer is lost: the caller waits until its time is over. */
+  readonly lost: number
+  /** It is not applied, and not answered either. */
+  readonly ignored: number
+}
+
+/** What becomes of a process that makes a call: it may be killed right then. Told before the call is sent, and when its answer has come. */
+export type CrashPoint = (process: VirtualProcess, operation: string) => void
+
+/** What a server is. */
+export interface ServerOptions {
+  readonly name: string
+  readonly faults: () => CallFaults
+  /** How long a caller waits for an answer. */
+  readonly answerMax_ms: number
+  /** Whether calls of one process arrive in their order, as on one connection. */
+  readonly inOrder: boolean
+  readonly crashPoint: CrashPoint
+}
+
+interface Pending {
+  readonly fail: (applied: "no" | "unknown", reason: string) => void
+}
+
+/** A server on a machine of its own: what is called at it happens at one moment, there, or not at all. */
+export class VirtualServer {
+  readonly world: World
+  readonly network: Network
+  readonly name: string
+  isUp = true
+  readonly #options: ServerOptions
+  readonly #chance: Chance
+  readonly #pending = new Set<Pending>()
+  readonly #lastArrival_us = new Map<string, number>()
+  #runs = 1
+
+  constructor(world: World, network: Network, options: ServerOptions) {
+    this.world = world
+    this.network = network
+    this.name = options.name
+    this.#options = options
+    this.#chance = world.chance(`calls of ${options.name}`)
+  }
+
+  /** Stops for a time. What is under way is not answered: it happened or not. */
+  stop(for_us: number, whenUp: () => void = () => {}) {
+    this.isUp = false
+    const run = ++this.#runs
+    for (const pending of Array.from(this.#pending)) pending.fail("unknown", "the connection was reset")
+    this.world.after(for_us, null, () => {
+      if (run !== this.#runs) return
+      this.isUp = true
+      whenUp()
+    })
+  }
+
+  /**
+   * Calls the server from a process: `apply` is what happens there, at one moment. A caller that is interrupted or killed does not call the
+   * call back.
+   */
+  call<A>(process: VirtualProcess, operation: string, apply: () => A): Effect.Effect<A, CallFailed> {
+    return Effect.async<A, CallFailed>((resume) => {
+      this.#options.crashPoint(process, operation)
+      if (!process.isAlive) return
+      let isSettled = false
+      const settle = (result: Effect.Effect<A, CallFailed>) => {
+        if (isSettled) return
+        isSettled = true
+        timer.isCancelled = true
+        this.#pending.delete(pending)
+        resume(result)
+      }
+      const fail = (applied: "no" | "unknown", reason: string) =>
+        settle(Effect.fail(new CallFailed({ operation, applied, reason })))
+      const pending: Pending = {
+        fail: (applied, reason) =>
+          this.world.after(0, process, () => process.post(() => fail(applied, reason)))
+      }
+      const timer = this.world.after(this.#options.answerMax_ms * ms_us, process, () =>
+        process.post(() => fail("unknown", "it was not answered in time"))
+      )
+      const faults = this.#options.faults()
+      if (this.#chance.happens(faults.refused)) {
+        pending.fail("no", "the connection failed")
+        return
+      }
+      this.#pending.add(pending)
+      const answer = (result: Effect.Effect<A, CallFailed>) =>
+        this.network.deliver(this.name, process.name, () => {
+          if (!process.isAlive) return
+          this.#options.crashPoint(process, operation)
+          process.post(() => settle(result))
+        })
+      this.#arriveFrom(
+        process,
+        () => {
+          const gone = !process.isAlive && this.#chance.happens(0.5)
+          if (gone || this.#chance.happens(faults.ignored)) return
+          if (!this.isUp)
+            return answer(
+              Effect.fail(new CallFailed({ operation, applied: "no", reason: "connection refused" }))
+            )
+          const result = apply()
+          this.world.tell(process.id, operation, isSettled ? "(nobody waits)" : "")
+          if (this.#chance.happens(faults.lost)) return
+          answer(Effect.succeed(result))
+        },
+        () => !isSettled && process.isAlive
+      )
+      return Effect.sync(() => {
+        isSettled = true
+        timer.isCancelled = true
+        this.#pending.delete(pending)
+      })
+    })
+  }
+
+  #arriveFrom(process: VirtualProcess, arrive: () => void, isWanted: () => boolean) {
+    if (!this.#options.inOrder) return this.network.deliver(process.name, this.name, arrive, isWanted)
+    const last_us = this.#lastArrival_us.get(process.id) ?? 0
+    const at_us = Math.max(last_us + 1, this.world.now_us + this.network.latency_us())
+    this.#lastArrival_us.set(process.id, at_us)
+    const attempt = () => {
+      if (!this.network.isCut(process.name, this.name)) return arrive()
+      if (isWanted()) this.world.after(200 * ms_us, null, attempt)
+    }
+    this.world.after(at_us - this.world.now_us, null, attempt)
+  }
+}

@@ -1,0 +1,187 @@
+import TinyQueue from "tinyqueue"
+import { Chance } from "./Chance.ts"
+import { FiberNumbers } from "./FiberNumbers.ts"
+import * as Globals from "./Globals.ts"
+import { ms_us } from "./Time.ts"
+import { Trace } from "./Trace.ts"
+import { VirtualProcess } from "./VirtualProcess.ts"
+
+/** When every world begins: milliseconds since the Unix epoch. */
+const beginning_ms = 1_767_225_600_000
+
+/** Tasks that a world runs at most: a run that needs more does not end by itself. */
+const tasksMax = 50_000_000
+
+/** What is to happen at a time. */
+export interface WorldEvent {
+  readonly at_us: number
+  readonly tie: number
+  readonly sequence: number
+  readonly process: VirtualProcess | null
+  readonly run: () => void
+  isCancelled: boolean
+}
+
+const earlier = (a: WorldEvent, b: WorldEvent) =>
+  a.at_us - b.at_us || a.tie - b.tie || a.sequence - b.sequence
+
+/** What a world is made of. */
+export interface WorldOptions {
+  /** An integer from 0 to 2^32 − 1. */
+  readonly seed: number
+  /** The probability that a fiber is preempted before any single step. */
+  readonly preemption: number
+  /** Whether the trace keeps its events. */
+  readonly keepTrace: boolean
+}
+
+/**
+ * Virtual time, and everything that happens in it, in an order that follows from the seed: the events that are due, then one ready task
+ * of one process that has some, both drawn. When nothing is ready, time jumps to the next event. JavaScript's own event
+ * loop never turns meanwhile.
+ */
+export class World {
+  readonly seed: number
+  readonly preemption: number
+  readonly trace: Trace
+  /** The process whose task runs now. */
+  current: VirtualProcess | null = null
+  isRunning = false
+  /** Tasks run so far. */
+  tasks = 0
+  readonly #processes: Array<VirtualProcess> = []
+  readonly #events = new TinyQueue<WorldEvent>([], earlier)
+  readonly #fibers = new FiberNumbers()
+  readonly #chances = new Map<string, Chance>()
+  readonly #scheduling: Chance
+  readonly #cpu: Chance
+  #now_us = 0
+  #sequence = 0
+  #spawned = 0
+
+  constructor({ keepTrace, preemption, seed }: WorldOptions) {
+    this.seed = seed
+    this.preemption = preemption
+    this.trace = new Trace(keepTrace)
+    this.#scheduling = this.chance("scheduling")
+    this.#cpu = this.chance("cpu")
+  }
+
+  /** Microseconds since the world's beginning. */
+  get now_us(): number {
+    return this.#now_us
+  }
+
+  /** True time, in milliseconds since the Unix epoch; a process's own clock may differ. */
+  get now_ms(): number {
+    return beginning_ms + Math.floor(this.#now_us / ms_us)
+  }
+
+  /** The stream of chance of a subject, the same one each time. */
+  chance(subject: string): Chance {
+    const known = this.#chances.get(subject) ?? new Chance(this.seed, subject)
+    this.#chances.set(subject, known)
+    return known
+  }
+
+  /** A new process; processes with one name are incarnations of it. */
+  spawn(name: string, incarnation: number): VirtualProcess {
+    const process = new VirtualProcess(this, name, incarnation, this.#spawned++)
+    this.#processes.push(process)
+    return process
+  }
+
+  /** Forgets a process that is dead. */
+  bury(process: VirtualProcess) {
+    const index = this.#processes.indexOf(process)
+    if (index >= 0) this.#processes.splice(index, 1)
+  }
+
+  /** Tells the trace. */
+  tell(who: string, kind: string, detail = "") {
+    this.trace.add(this.#now_us, who, kind, detail)
+  }
+
+  /** Has `run` happen in `delay_us`, unless it is cancelled or `process`, where there is one, is dead by then. */
+  after(delay_us: number, process: VirtualProcess | null, run: () => void): WorldEvent {
+    const event: WorldEvent = {
+      at_us: this.#now_us + Math.max(0, Math.ceil(delay_us)),
+      tie: this.#scheduling.below(2 ** 30),
+      sequence: this.#sequence++,
+      process,
+      run,
+      isCancelled: false
+    }
+    this.#events.push(event)
+    return event
+  }
+
+  /**
+   * Runs until a time. Everything happens inside: fibers are to be started by events, so that none is started outside of virtual time.
+   */
+  runUntil(until_us: number) {
+    const restore = Globals.virtualise(this, this.#fibers)
+    this.isRunning = true
+    try {
+      while (this.#now_us < until_us && this.#step(until_us)) {
+        if (this.tasks > tasksMax) throw new Error(`more than ${tasksMax} tasks, at ${this.#now_us} µs`)
+      }
+      this.#now_us = Math.max(this.#now_us, until_us)
+    } finally {
+      this.isRunning = false
+      this.current = null
+      restore()
+    }
+  }
+
+  /** Ends the world: no process does anything any more, and nothing of it stays in memory. */
+  end() {
+    for (const process of this.#processes.slice()) process.kill()
+    this.#fibers.forget()
+  }
+
+  /** One decision; `false` when nothing is left to do before `until_us`. */
+  #step(until_us: number): boolean {
+    for (
+      let event = this.#events.peek();
+      event !== undefined && event.at_us <= this.#now_us;
+      event = this.#events.peek()
+    ) {
+      this.#events.pop()
+      this.#happen(event)
+    }
+    if (this.#runTask()) return true
+    const next = this.#events.peek()
+    if (next === undefined || next.at_us > until_us) return false
+    this.#now_us = next.at_us
+    return true
+  }
+
+  #happen({ isCancelled, process, run }: WorldEvent) {
+    if (isCancelled || process?.isAlive === false) return
+    this.current = process
+    run()
+    this.current = null
+  }
+
+  #runTask(): boolean {
+    let ready = 0
+    for (const process of this.#processes) if (process.isReady) ready++
+    if (ready === 0) return false
+    let skip = ready === 1 ? 0 : this.#scheduling.below(ready)
+    for (const process of this.#processes) {
+      if (!process.isReady || skip-- > 0) continue
+      const { choice, task } = process.take(this.#scheduling)
+      this.trace.choose(process.number * 65_537 + choice)
+      this.trace.choose(this.#now_us | 0)
+      this.tasks++
+      this.current = process
+      task()
+      this.current = null
+      // The processor time of the task.
+      this.#now_us += 1 + this.#cpu.below(16)
+      break
+    }
+    return true
+  }
+}
