@@ -64,19 +64,26 @@ const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R>
     return HttpServerResponse.setHeader(response, "x-request-id", id)
   })
 
+/** The routes, and what the contract needs beside them. */
+export const routes = (options: LinkRoutes.LinkRoutesOptions) =>
+  Layer.mergeAll(
+    HttpApiBuilder.api(Api).pipe(
+      Layer.provide([LinkRoutes.layer(options), RedirectRoutes.layer, HealthRoutes.layer])
+    ),
+    HttpApiBuilder.Router.Live,
+    HttpApiBuilder.Middleware.layer
+  )
+
+/** The whole service as a function from requests to responses, whoever listens for them. */
+export const app = Effect.map(HttpApiBuilder.httpApp, answerAll)
+
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
 export const layer = (options: LinkRoutes.LinkRoutesOptions & Listener.ListenerOptions) => {
-  const api = HttpApiBuilder.api(Api).pipe(
-    Layer.provide([LinkRoutes.layer(options), RedirectRoutes.layer, HealthRoutes.layer])
-  )
   // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
-  const serving = HttpApiBuilder.httpApp.pipe(
-    Effect.map((app) => HttpServer.serve(answerAll(app))),
-    Layer.unwrapEffect,
+  const serving = Layer.unwrapEffect(Effect.map(app, (app) => HttpServer.serve(app))).pipe(
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
     Layer.provide(HttpApiSwagger.layer({ path: "/docs" })),
-    Layer.provide(api),
-    Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer])
+    Layer.provide(routes(options))
   )
   return Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options)))
 }
