@@ -19,7 +19,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
   KeyBuffer,
   {
     /**
-     * A key that no one else has. Waits for a lease when the buffer is empty; fails when no shard has keys. Its wait can be
+     * A key that no one else has. Waits for a lease when the buffer is empty; fails when no shard has keys, with `away` where the last one asked
+     * did not answer, as while it moves to another node. Its wait can be
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
      */
     readonly take: Effect.Effect<string, Unavailable>
@@ -56,7 +57,8 @@ const makeLease = Effect.gen(function* () {
     orElsewhere(clientOf(String(shard)).Lease({ count: wanted })).pipe(
       Effect.timeoutFail({
         duration: waitMax,
-        onTimeout: () => new Unavailable({ reason: `pool shard ${shard} did not answer`, applied: "unknown" })
+        onTimeout: () =>
+          new Unavailable({ reason: `pool shard ${shard} did not answer`, applied: "unknown", away: true })
       }),
       Effect.tapBoth({
         onSuccess: ({ level }) => Effect.sync(() => (levels[shard] = level)),

@@ -38,11 +38,20 @@ const keyTriesMax = 8
 /** Keys passed over in one search for a partition that has an owner. */
 const passedOverMax = 8
 
-/** How long a create goes on while owners are away, in milliseconds. */
-const createMax_ms = 3_000
+/**
+ * How long a create begins new tries while owners are away, in milliseconds: such that the last one's answer, which is waited for 1.2 s,
+ * comes within the 4 s that a request has.
+ */
+const createMax_ms = 2_700
 
-/** An alias has one partition, whose owner comes back somewhere. */
-const aliasRetryAfter = Duration.millis(100)
+/**
+ * The pause after the first key whose owner is away, doubled with each further one: an owner can be known to be away at once, and eight keys
+ * would be used up long before one is back.
+ */
+const awayPause_ms = 25
+
+/** An alias has one partition, whose owner comes back somewhere, and so does a pool shard's. */
+const retryAfter = Duration.millis(100)
 
 /** A delete is answered within this, or may be tried again. */
 const removeMax = Duration.seconds(4)
@@ -92,7 +101,7 @@ export const make: Effect.Effect<
     const link = linkOf(draft, alias, start, yield* drawCreateId)
     // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
     const outcome = yield* Effect.flatten(writers.ask(link)).pipe(
-      Effect.retry({ while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(aliasRetryAfter) })
+      Effect.retry({ while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(retryAfter) })
     )
     return outcome === "bound" ? link : yield* new AliasTaken({ alias })
   })
@@ -110,6 +119,10 @@ export const make: Effect.Effect<
     return key
   })
 
+  /** All that wait for a lease fail together, also those who came last: they go on as long as their own time lasts. */
+  const takeKeyInTime = (start: number) =>
+    Effect.retry(takeKey, { while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(retryAfter) })
+
   const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
     const by = conflictWith[outcome]
     const counted = Metric.increment(Metric.tagged(keyConflicts, "by", by))
@@ -124,14 +137,17 @@ export const make: Effect.Effect<
     restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   ) {
     const start = yield* Clock.currentTimeMillis
+    let pause_ms = awayPause_ms
     for (let tries = 0; tries < keyTriesMax; tries++) {
-      const key = yield* takeKey
+      const key = yield* takeKeyInTime(start)
       const link = linkOf(draft, key, yield* Clock.currentTimeMillis, yield* drawCreateId)
       const waiting = yield* Effect.tapError(writers.ask(link), () => buffer.putBack([key]))
       const outcome = yield* Effect.either(restore(waiting))
       if (outcome._tag === "Left") {
-        if (yield* mayGoOn(outcome.left, start)) continue
-        return yield* outcome.left
+        if (!(yield* mayGoOn(outcome.left, start))) return yield* outcome.left
+        yield* restore(Effect.sleep(pause_ms))
+        pause_ms *= 2
+        continue
       }
       if (outcome.right === "bound") return link
       yield* countConflict(key, outcome.right)

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, FastCheck as fc, Fiber, Metric } from "effect"
+import { Clock, Effect, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
 import { describe } from "vitest"
 import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
 import { AliasTaken, linksCreated } from "../../src/actors/Links.ts"
@@ -222,6 +222,61 @@ describe("creating a link while something fails", () => {
       const creating = yield* Effect.fork(node.links.create(draft()))
       yield* node.faults.called("LinkStore.insertMany")
       expect((yield* joinInTime(creating)).key).toBe(otherKeys[0])
+    })
+  )
+
+  it.scoped("goes on while all pool shards are away, and gets a key when one is back", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("hang", "KeyPool.lease"))
+      const creating = yield* Effect.fork(node.links.create(draft()))
+      yield* node.faults.called("KeyPool.lease")
+      // Each shard is given up after 1 s.
+      yield* TestClock.adjust("1 seconds")
+      yield* node.faults.called("KeyPool.lease", 2)
+      yield* TestClock.adjust("1 seconds")
+      yield* others
+      node.faults.set()
+      expect((yield* joinInTime(creating)).key).toMatch(/^\w{7}$/)
+    })
+  )
+
+  it.scoped(
+    "goes on while the owners of all partitions are known to be away, and binds when they are back",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        // An actor that stops, as all do that move, fails what it has at once.
+        node.faults.set(always("stop", "LinkStore.insertMany"))
+        const creating = yield* Effect.fork(node.links.create(draft()))
+        yield* others
+        yield* TestClock.adjust("1 seconds")
+        yield* others
+        node.faults.set()
+        expect((yield* joinInTime(creating)).key).toMatch(/^\w{7}$/)
+        expect(yield* Clock.currentTimeMillis).toBeLessThan(4_000)
+      })
+  )
+
+  it.scoped("says at once that no pool shard has keys", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("refuse", "KeyPool.lease"))
+      expect(yield* Effect.flip(node.links.create(draft()))).toMatchObject({
+        _tag: "Unavailable",
+        applied: "no"
+      })
+    })
+  )
+
+  it.scoped("gives up in time when all pool shards stay away", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("hang", "KeyPool.lease"))
+      const creating = yield* Effect.fork(Effect.flip(node.links.create(draft())))
+      expect(yield* joinInTime(creating)).toMatchObject({ _tag: "Unavailable" })
+      expect(yield* Clock.currentTimeMillis).toBeLessThan(5_000)
     })
   )
 
