@@ -14,6 +14,8 @@ export interface Placement {
   readonly ownership: (process: VirtualProcess) => ShardOwnershipService
   /** The process is dead: its connections are reset. */
   readonly died: (process: VirtualProcess) => void
+  /** The process will be held up for a time. */
+  readonly paused: (process: VirtualProcess, for_us: number) => void
   /** Gives some actors to another node for no reason, the former owner going on for `overlap_us`; nothing where that cannot be. */
   readonly move: (overlap_us: number) => void
 }

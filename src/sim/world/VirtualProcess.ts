@@ -24,7 +24,7 @@ export class VirtualProcess implements Scheduler {
   skew_us = 0
   /** How likely its fibers are to be preempted before any single step. */
   preemption: number
-  readonly #onDeath: Array<() => void> = []
+  readonly #onDeath = new Set<() => void>()
   readonly #chance: Chance
   #tasks: Array<Task> = []
 
@@ -67,9 +67,10 @@ export class VirtualProcess implements Scheduler {
     if (this.isAlive) this.#tasks.push(task)
   }
 
-  /** Is told of its death, be it by `kill` or because it has ended. */
-  whenDead(then: () => void) {
-    this.#onDeath.push(then)
+  /** Has `then` run when it dies, be it by `kill` or because it has ended; gives what calls that off. */
+  whenDead(then: () => void): () => void {
+    this.#onDeath.add(then)
+    return () => void this.#onDeath.delete(then)
   }
 
   /** What `kill -9` does. */

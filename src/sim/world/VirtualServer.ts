@@ -50,6 +50,7 @@ export class VirtualServer {
   readonly #chance: Chance
   readonly #pending = new Set<Pending>()
   readonly #lastArrival_us = new Map<string, number>()
+  readonly #onStop: Array<() => void> = []
   #runs = 1
 
   constructor(world: World, network: Network, options: ServerOptions) {
@@ -60,11 +61,17 @@ export class VirtualServer {
     this.#chance = world.chance(`calls of ${options.name}`)
   }
 
+  /** Is told each time that it stops: what lives on the same machine stops with it. */
+  whenStopped(then: () => void) {
+    this.#onStop.push(then)
+  }
+
   /** Stops for a time. What is under way is not answered: it happened or not. */
   stop(for_us: number, whenUp: () => void = () => {}) {
     this.isUp = false
     const run = ++this.#runs
     for (const pending of Array.from(this.#pending)) pending.fail("unknown", "the connection was reset")
+    this.#onStop.forEach((then) => then())
     this.world.after(for_us, null, () => {
       if (run !== this.#runs) return
       this.isUp = true

@@ -1,0 +1,160 @@
+import type { Answer, Balancer } from "./Balancer.ts"
+import type { Exchange, History } from "./History.ts"
+import type { WorkloadOptions } from "./Options.ts"
+import { adminKey, type VirtualNode, type VirtualRequest } from "./VirtualNode.ts"
+import type { Chance } from "./world/Chance.ts"
+import { ms_us, s_us } from "./world/Time.ts"
+import type { World } from "./world/World.ts"
+
+/** How long a client waits for an answer at most. */
+const patience_us = 10 * s_us
+
+/** Requests that a client in a hurry sends at once at most. */
+const burstMax = 20
+
+/** Aliases that clients want: few, so that they want the same ones. */
+const aliases = Array.from({ length: 40 }, (_, index) => `alias-${index}`)
+
+/** Links that clients remember, of which they ask the first ones most. */
+const rememberedMax = 400
+
+const jsonOf = (body: Uint8Array | undefined): { readonly key?: string } =>
+  body === undefined ? {} : (JSON.parse(Buffer.from(body).toString()) as { key?: string })
+
+/** What clients are given. */
+export interface ClientsOptions {
+  readonly world: World
+  readonly history: History
+  readonly balancer: Balancer
+  readonly nodes: () => ReadonlyArray<VirtualNode>
+  readonly workload: WorkloadOptions
+}
+
+/** Many clients who create, follow and delete links, through the load balancer or at one node. */
+export class Clients {
+  readonly #options: ClientsOptions
+  readonly #chance: Chance
+  /** Keys that somebody was given, the oldest first. */
+  readonly #known: Array<string> = []
+
+  constructor(options: ClientsOptions) {
+    this.#options = options
+    this.#chance = options.world.chance("clients")
+  }
+
+  /** Has all clients at work until a time. */
+  start(until_us: number) {
+    for (let number = 0; number < this.#options.workload.clients; number++)
+      this.#live(`client-${number}`, until_us)
+  }
+
+  #live(client: string, until_us: number) {
+    const { workload, world } = this.#options
+    let own: string | undefined
+    const next = () => {
+      const pause_us = this.#chance.waiting(workload.think_ms * ms_us)
+      if (world.now_us + pause_us < until_us) world.after(pause_us, null, act)
+    }
+    const act = () => {
+      const times = this.#chance.happens(workload.bursts) ? this.#chance.between(2, burstMax) : 1
+      let left = times
+      for (let time = 0; time < times; time++) {
+        this.#request(client, own, (created) => {
+          own = created ?? own
+          if (--left === 0) next()
+        })
+      }
+    }
+    next()
+  }
+
+  #request(client: string, own: string | undefined, done: (created?: string) => void) {
+    const { workload } = this.#options
+    const key = own !== undefined && this.#chance.happens(workload.justCreated) ? own : this.#popular()
+    if (key === undefined || this.#chance.happens(workload.created)) return this.#create(client, done)
+    if (this.#chance.happens(workload.deleted)) return this.#simple(client, "delete", key, done)
+    this.#simple(client, "redirect", key, done)
+  }
+
+  /** A key that was given to somebody: after Zipf's law, the n-th is asked for 1/n as often as the first. */
+  #popular(): string | undefined {
+    if (this.#known.length === 0) return undefined
+    const rank = Math.floor(Math.exp(this.#chance.fraction() * Math.log(this.#known.length + 1))) - 1
+    return this.#known[Math.min(rank, this.#known.length - 1)]
+  }
+
+  #create(client: string, done: (created?: string) => void) {
+    const { history, workload, world } = this.#options
+    const alias = this.#chance.happens(workload.withAlias) ? this.#chance.pick(aliases) : undefined
+    const expiresAt_ms = this.#chance.happens(workload.withExpiry)
+      ? world.now_ms + this.#chance.between(2_000, 20_000)
+      : undefined
+    const url = `https://example.com/${history.exchanges.length}`
+    const exchange = history.begin({
+      client,
+      kind: "create",
+      key: undefined,
+      url,
+      alias,
+      expiresAt_ms,
+      direct: false
+    })
+    const expiresAt = expiresAt_ms === undefined ? undefined : new Date(expiresAt_ms).toISOString()
+    const request: VirtualRequest = {
+      method: "POST",
+      path: "/api/v1/links",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ url, alias, expiresAt })
+    }
+    this.#send(exchange, request, (answer) => {
+      if (answer?.response.status !== 201) return done()
+      exchange.key = jsonOf(answer.response.body).key
+      if (exchange.key === undefined) return done()
+      if (this.#known.length < rememberedMax) this.#known.push(exchange.key)
+      done(exchange.key)
+    })
+  }
+
+  #simple(client: string, kind: "redirect" | "delete", key: string, done: () => void) {
+    const direct = kind === "redirect" && this.#chance.happens(0.3)
+    const exchange = this.#options.history.begin({
+      client,
+      kind,
+      key,
+      url: undefined,
+      alias: undefined,
+      expiresAt_ms: undefined,
+      direct
+    })
+    const request: VirtualRequest =
+      kind === "redirect"
+        ? { method: "GET", path: `/${key}`, headers: { accept: "application/json" } }
+        : { method: "DELETE", path: `/api/v1/links/${key}`, headers: { "x-api-key": adminKey } }
+    this.#send(exchange, request, () => done())
+  }
+
+  #send(exchange: Exchange, request: VirtualRequest, done: (answer: Answer | undefined) => void) {
+    const { balancer, nodes, world } = this.#options
+    let isOver = false
+    const finish = (answer: Answer | undefined) => {
+      if (isOver) return
+      isOver = true
+      timer.isCancelled = true
+      exchange.answered_us = world.now_us
+      exchange.status = answer?.response.status ?? 0
+      exchange.location = answer?.response.location
+      exchange.answeredBy = answer?.by
+      exchange.tries = answer?.tries ?? 0
+      world.tell(exchange.client, `got ${exchange.status}`, `${exchange.kind} ${exchange.number}`)
+      done(answer)
+    }
+    const timer = world.after(patience_us, null, () => finish(undefined))
+    const node = exchange.direct ? this.#chance.pick(nodes()) : undefined
+    if (node === undefined) return balancer.send(request, finish)
+    balancer.ask(node, request, patience_us, (result) =>
+      finish(
+        result.tag === "answered" ? { response: result.response, by: node.process.id, tries: 1 } : undefined
+      )
+    )
+  }
+}

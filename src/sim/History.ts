@@ -1,0 +1,55 @@
+import type { World } from "./world/World.ts"
+
+/** What a client asked for, and what came of it. Times are microseconds since the world's beginning. */
+export interface Exchange {
+  readonly number: number
+  readonly client: string
+  readonly kind: "create" | "redirect" | "delete"
+  /** Of a redirect or a delete, and of a create once it is known. */
+  key: string | undefined
+  /** Of a create: what it asked for. */
+  readonly url: string | undefined
+  readonly alias: string | undefined
+  readonly expiresAt_ms: number | undefined
+  /** Whether it was sent to one node rather than to the load balancer. */
+  readonly direct: boolean
+  readonly sent_us: number
+  answered_us: number | undefined
+  /** 0 when no answer came. */
+  status: number
+  /** Of a redirect: where to. */
+  location: string | undefined
+  /** The process that answered. */
+  answeredBy: string | undefined
+  /** How often it was sent to a node. */
+  tries: number
+}
+
+/** What the clients saw, in the order in which they asked. */
+export class History {
+  readonly exchanges: Array<Exchange> = []
+  readonly #world: World
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** Notes a request that is sent now. */
+  begin(
+    asked: Pick<Exchange, "client" | "kind" | "key" | "url" | "alias" | "expiresAt_ms" | "direct">
+  ): Exchange {
+    const exchange: Exchange = {
+      ...asked,
+      number: this.exchanges.length,
+      sent_us: this.#world.now_us,
+      answered_us: undefined,
+      status: 0,
+      location: undefined,
+      answeredBy: undefined,
+      tries: 0
+    }
+    this.exchanges.push(exchange)
+    this.#world.tell(asked.client, `asks ${asked.kind}`, asked.key ?? asked.alias ?? asked.url ?? "")
+    return exchange
+  }
+}

@@ -1,0 +1,202 @@
+import { HttpServerRequest, type HttpApp, type HttpServerResponse } from "@effect/platform"
+import type { Sharding } from "@effect/cluster"
+import { Context, Duration, Effect, type Fiber, Layer, Option } from "effect"
+import * as KeyBuffer from "../actors/KeyBuffer.ts"
+import * as Links from "../actors/Links.ts"
+import * as RedirectCache from "../actors/RedirectCache.ts"
+import { actors } from "../Cluster.ts"
+import { AdminKey } from "../Deployment.ts"
+import { Draining } from "../http/Draining.ts"
+import * as HttpServer from "../http/Server.ts"
+import { KeyMinter } from "../KeyMinter.ts"
+import * as Secret from "../Secret.ts"
+import { KeyPool } from "../storage/KeyPool.ts"
+import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
+import type { KeyStock } from "../storage/KeyStock.ts"
+import { LinkStore } from "../storage/LinkStore.ts"
+import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
+import { ShardOwnership } from "../storage/ShardOwnership.ts"
+import type { SimOptions } from "./Options.ts"
+import type { Journal } from "./Journal.ts"
+import type { Placement } from "./Placement.ts"
+import { ms_us } from "./world/Time.ts"
+import { fork } from "./world/ProcessServices.ts"
+import type { VirtualProcess } from "./world/VirtualProcess.ts"
+
+/** The administrator's API key of every simulated deployment. */
+export const adminKey = "lm_the-administrator-of-simulations"
+
+/** Links that a simulated node caches: few, so that some are dropped. */
+const redirectCacheMax = 64
+
+/** How long an orderly stop goes on answering, so that the load balancer notices. */
+const drainDelay_us = 2_500 * ms_us
+
+/** How long an orderly stop waits at most for requests that are under way. */
+const drainMax_us = 5_000 * ms_us
+
+/** What a node is given from outside. */
+export interface Surroundings {
+  readonly placement: Placement
+  readonly journal: Journal
+  /** The stores as a process sees them, and the news of links. */
+  readonly ports: (
+    process: VirtualProcess
+  ) => Layer.Layer<LinkStore | KeyRangeStore | KeyStock | KeyPool | KeyMinter>
+  readonly options: SimOptions
+}
+
+/** A request, as the network carries it. */
+export interface VirtualRequest {
+  readonly method: "GET" | "POST" | "DELETE"
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** An answer, as the network carries it. */
+export interface VirtualResponse {
+  readonly status: number
+  readonly location: string | undefined
+  readonly body: Uint8Array | undefined
+}
+
+/** What the service takes for `node:http`'s request: its body comes in one piece, in a task of its own. */
+const sourceOf = (process: VirtualProcess, request: VirtualRequest) => {
+  const listeners = new Map<string, (value?: unknown) => void>()
+  const source = {
+    method: request.method,
+    url: request.path,
+    headers: request.headers,
+    on: (event: string, listener: (value?: unknown) => void) => {
+      listeners.set(event, listener)
+      if (event === "end") {
+        process.post(() => {
+          listeners.get("data")?.(Buffer.from(request.body ?? ""))
+          listeners.get("end")?.()
+        })
+      }
+      return source
+    },
+    off: (event: string) => {
+      listeners.delete(event)
+      return source
+    },
+    resume: () => source
+  }
+  return source
+}
+
+const responseOf = ({ body, headers, status }: HttpServerResponse.HttpServerResponse): VirtualResponse => ({
+  status,
+  location: headers["location"],
+  body: body._tag === "Uint8Array" ? body.body : undefined
+})
+
+type App = HttpApp.Default<never>
+
+/** A node of the deployment in one virtual process: the service from its HTTP handlers to its ports, as it runs in production. */
+export class VirtualNode {
+  readonly process: VirtualProcess
+  readonly #surroundings: Surroundings
+  readonly #main: Fiber.RuntimeFiber<unknown, unknown>
+  #app: App | undefined
+  #buffer: typeof KeyBuffer.KeyBuffer.Service | undefined
+  #isDraining = false
+  #isClosed = false
+  #underWay = 0
+
+  /** Starts a node; only from within the world. `ended` is told when it has stopped by itself. */
+  constructor(process: VirtualProcess, surroundings: Surroundings, ended: () => void) {
+    this.process = process
+    this.#surroundings = surroundings
+    surroundings.journal.add({ tag: "started", by: process.id })
+    this.#main = fork(process, this.#run())
+    this.#main.addObserver((exit) => {
+      if (!process.isAlive) return
+      process.world.tell(process.id, "ended", exit._tag)
+      surroundings.journal.add({ tag: "ended", by: process.id })
+      process.kill()
+      ended()
+    })
+  }
+
+  /** Whether it accepts connections. */
+  get isListening(): boolean {
+    return this.process.isAlive && this.#app !== undefined && !this.#isClosed
+  }
+
+  /** Keys in its buffer now, for the ledger. */
+  get buffered(): number {
+    return this.#buffer === undefined ? 0 : Effect.runSync(this.#buffer.level)
+  }
+
+  /** Answers a request that has arrived. Nothing is told when the process dies first. */
+  answer(request: VirtualRequest, done: (response: VirtualResponse) => void) {
+    const app = this.#app
+    if (app === undefined) return
+    this.#underWay++
+    const source = sourceOf(this.process, request) as unknown as Request
+    const run = Effect.scoped(
+      Effect.provideService(app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(source))
+    )
+    fork(this.process, run).addObserver((exit) => {
+      this.#underWay--
+      if (exit._tag === "Success") done(responseOf(exit.value))
+    })
+  }
+
+  /** What SIGTERM does: it says that it is not ready, goes on for a while, answers what is under way, and ends. */
+  stop() {
+    const { world } = this.process
+    this.#isDraining = true
+    const close = (left_us: number) => {
+      this.#isClosed = true
+      if (this.#underWay > 0 && left_us > 0) {
+        return void world.after(50 * ms_us, this.process, () => close(left_us - 50 * ms_us))
+      }
+      this.process.post(() => this.#main.unsafeInterruptAsFork(this.#main.id()))
+    }
+    world.after(drainDelay_us, this.process, () => close(drainMax_us))
+  }
+
+  #run() {
+    const { options, placement, ports } = this.#surroundings
+    const { process } = this
+    const http = HttpServer.routes({
+      own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
+      defaultExpiry: Option.none(),
+      anonymousCreates: true
+    })
+    const stores = LinkStoreGrouped.layer({ inFlightMax: 4 }).pipe(Layer.provideMerge(ports(process)))
+    const inner = Links.layer.pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(
+          KeyBuffer.layer(options.bufferCapacity),
+          RedirectCache.layer(redirectCacheMax, { storeAfter: Duration.millis(50) })
+        )
+      ),
+      Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh } }))
+    )
+    const around: Layer.Layer<
+      Sharding.Sharding | LinkStore | KeyRangeStore | KeyStock | KeyPool | KeyMinter | AdminKey | Draining,
+      unknown
+    > = Layer.mergeAll(
+      // The actors end before their stores do.
+      placement.layer(process).pipe(Layer.provideMerge(stores)),
+      Layer.succeed(ShardOwnership, placement.ownership(process)),
+      Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() }),
+      Layer.succeed(Draining, { isDraining: () => this.#isDraining })
+    )
+    const whole = http.pipe(Layer.provideMerge(inner), Layer.provide(around))
+    return Effect.scoped(
+      Effect.gen(this, function* () {
+        const context = yield* Layer.build(whole)
+        // The routes in question send no files, which is what the rest would be needed for.
+        this.#app = (yield* Effect.provide(HttpServer.app, context)) as App
+        this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
+        yield* Effect.never
+      })
+    )
+  }
+}

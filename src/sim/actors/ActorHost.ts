@@ -1,0 +1,148 @@
+import {
+  ClusterError,
+  Entity,
+  EntityAddress,
+  EntityId,
+  EntityType,
+  RunnerAddress,
+  ShardId
+} from "@effect/cluster"
+import { Headers } from "@effect/platform"
+import type { Rpc } from "@effect/rpc"
+import { Context, Effect, Exit, Fiber, Scope } from "effect"
+import type { Journal } from "../Journal.ts"
+import { fork } from "../world/ProcessServices.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+
+/** An actor's identity. `number` is unique among all actors of a world; it stands for the actor's shard. */
+export interface ActorId {
+  readonly type: string
+  readonly id: string
+  readonly number: number
+}
+
+/** How the cluster tells actors of one kind. */
+export const nameOf = ({ id, type }: ActorId): string => `${type}/${id}`
+
+/** A kind of actor, as a process has registered it. */
+export interface Behaviour {
+  readonly entity: Entity.Entity<string, Rpc.Any>
+  readonly build: Effect.Effect<Context.Context<never>>
+  readonly context: Context.Context<never>
+  readonly concurrency: number | "unbounded"
+  readonly mailboxCapacity: number
+}
+
+/** What came of a message. */
+export type Outcome = Exit.Exit<unknown, unknown>
+
+interface Handler {
+  readonly handler: (request: unknown, options: unknown) => Effect.Effect<unknown, unknown>
+  readonly context: Context.Context<never>
+}
+
+/** One living instance of an actor in one process. */
+interface Instance {
+  readonly actor: ActorId
+  readonly scope: Scope.CloseableScope
+  readonly handlers: Fiber.Fiber<Context.Context<never>>
+  readonly permits: Effect.Semaphore | undefined
+  readonly running: Set<Fiber.RuntimeFiber<unknown, unknown>>
+}
+
+/** A process as a host of actors: it starts them when their first message comes, and runs their handlers. */
+export class ActorHost {
+  readonly process: VirtualProcess
+  readonly #journal: Journal
+  readonly #behaviours = new Map<string, Behaviour>()
+  readonly #instances = new Map<string, Instance>()
+
+  constructor(process: VirtualProcess, journal: Journal) {
+    this.process = process
+    this.#journal = journal
+  }
+
+  /** Makes a kind of actor known. */
+  register(behaviour: Behaviour) {
+    this.#behaviours.set(behaviour.entity.type, behaviour)
+  }
+
+  /** Whether it knows how actors of this kind behave. */
+  knows(type: string): boolean {
+    return this.#behaviours.has(type)
+  }
+
+  /** The actors that live here. */
+  get actors(): ReadonlyArray<ActorId> {
+    return Array.from(this.#instances.values(), ({ actor }) => actor)
+  }
+
+  /**
+   * Runs a message in the process, and tells what came of it. Gives what interrupts it. Nothing is told when the process dies.
+   */
+  receive(actor: ActorId, tag: string, payload: unknown, done: (outcome: Outcome) => void): () => void {
+    const behaviour = this.#behaviours.get(actor.type)!
+    const instance = this.#instanceOf(actor, behaviour)
+    if (instance.running.size >= behaviour.mailboxCapacity) {
+      done(Exit.fail(new ClusterError.MailboxFull({ address: addressOf(actor) })))
+      return () => {}
+    }
+    const run = Effect.flatMap(Fiber.join(instance.handlers), (handlers) => {
+      const rpc = behaviour.entity.protocol.requests.get(tag)!
+      const { context, handler } = handlers.unsafeMap.get(rpc.key) as Handler
+      return Effect.provide(handler({ payload, tag, address: addressOf(actor) }, options), context)
+    })
+    const fiber = fork(
+      this.process,
+      instance.permits === undefined ? run : instance.permits.withPermits(1)(run)
+    )
+    instance.running.add(fiber)
+    fiber.addObserver((exit) => {
+      instance.running.delete(fiber)
+      done(exit)
+    })
+    return () => fiber.unsafeInterruptAsFork(fiber.id())
+  }
+
+  /** Stops an actor, if it lives here: its requests are interrupted, its finalizers run. */
+  stop(actor: ActorId) {
+    const instance = this.#instances.get(nameOf(actor))
+    if (instance === undefined) return
+    this.#instances.delete(nameOf(actor))
+    this.#journal.add({ tag: "deactivated", by: this.process.id, actor: nameOf(actor) })
+    for (const fiber of instance.running) fiber.unsafeInterruptAsFork(fiber.id())
+    fork(this.process, Scope.close(instance.scope, Exit.void))
+  }
+
+  #instanceOf(actor: ActorId, behaviour: Behaviour): Instance {
+    const present = this.#instances.get(nameOf(actor))
+    if (present !== undefined) return present
+    const scope = Effect.runSync(Scope.make())
+    const context = behaviour.context.pipe(
+      Context.add(Entity.CurrentAddress, addressOf(actor)),
+      Context.add(Entity.CurrentRunnerAddress, RunnerAddress.make(this.process.id, 0)),
+      Context.add(Scope.Scope, scope)
+    )
+    const build = Effect.provide(behaviour.build, context)
+    const instance: Instance = {
+      actor,
+      scope,
+      handlers: fork(this.process, build),
+      permits:
+        behaviour.concurrency === "unbounded" ? undefined : Effect.unsafeMakeSemaphore(behaviour.concurrency),
+      running: new Set()
+    }
+    this.#instances.set(nameOf(actor), instance)
+    this.#journal.add({ tag: "activated", by: this.process.id, actor: nameOf(actor) })
+    return instance
+  }
+}
+
+const options = { clientId: 0, headers: Headers.empty }
+
+const addressOf = (actor: ActorId) =>
+  EntityAddress.EntityAddress.make({
+    shardId: ShardId.make("default", actor.number),
+    entityType: EntityType.EntityType.make(actor.type),
+    entityId: EntityId.make(actor.id)
+  })
