@@ -1,0 +1,40 @@
+import type { Link } from "../Link.ts"
+import type { Exchange } from "./History.ts"
+import type { JournalEntry } from "./Journal.ts"
+import type { SimOptions } from "./Options.ts"
+
+/** What a run left behind: what clients saw, what the stores did, and what stands in them at the end. */
+export interface Evidence {
+  readonly options: SimOptions
+  readonly exchanges: ReadonlyArray<Exchange>
+  readonly journal: ReadonlyArray<JournalEntry>
+  /** When faults ended, and when the run did: microseconds since the world's beginning. */
+  readonly healed_us: number
+  readonly end_us: number
+  /** True time at the world's beginning, milliseconds since the Unix epoch. */
+  readonly beginning_ms: number
+  /** How many faults of each kind there were. */
+  readonly faults: ReadonlyMap<string, number>
+  /** The row of a key at the end. */
+  readonly row: (key: string) => Link | null
+  /** Keys in the pools, in open batch records, and in the stock at the end. */
+  readonly pooled: ReadonlySet<string>
+  readonly recorded: ReadonlySet<string>
+  readonly stocked: ReadonlySet<string>
+  /** Keys in the buffers of nodes at the end. */
+  readonly buffered: number
+}
+
+/** A promise that was not kept. `keys` tells which of the trace's events have to do with it. */
+export interface Violation {
+  readonly checker: string
+  readonly at_us: number
+  readonly text: string
+  readonly keys: ReadonlyArray<string>
+}
+
+/** Judges a run by one subject. */
+export interface Checker {
+  readonly name: string
+  readonly check: (evidence: Evidence) => ReadonlyArray<Violation>
+}

@@ -1,0 +1,24 @@
+import type { Checker } from "../Evidence.ts"
+import { s_us } from "../world/Time.ts"
+
+/** How long after the end of all faults everything must work again. */
+const healWithin_us = 5 * s_us
+
+/** C8: after faults have ended, every request is answered as it should be, without help. And no request ever ends as a fault of the service. */
+export const Liveness: Checker = {
+  name: "liveness",
+  check: ({ end_us, exchanges, healed_us }) =>
+    exchanges.flatMap(({ answered_us, alias, key, kind, number, sent_us, status }) => {
+      const violation = (text: string) => [
+        { checker: Liveness.name, at_us: answered_us ?? end_us, text, keys: [key ?? alias ?? ""] }
+      ]
+      if (status === 500) return violation(`request ${number} (${kind}) was answered 500`)
+      if (sent_us < healed_us + healWithin_us || status === 404 || status === 409 || status === 410) return []
+      if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
+      return status >= 200 && status < 400
+        ? []
+        : violation(
+            `request ${number} (${kind}), ${((sent_us - healed_us) / s_us).toFixed(1)} s after the last fault, was answered ${status === 0 ? "never" : status}`
+          )
+    })
+}

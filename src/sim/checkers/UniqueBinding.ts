@@ -1,0 +1,34 @@
+import type { Checker, Violation } from "../Evidence.ts"
+
+/** C1: no key is ever bound to two links, and a short URL leads where the one who was given it meant it to lead. */
+export const UniqueBinding: Checker = {
+  name: "unique binding",
+  check: ({ exchanges, journal }) => {
+    const violations: Array<Violation> = []
+    const found = (at_us: number, key: string, text: string) =>
+      violations.push({ checker: UniqueBinding.name, at_us, text, keys: [key] })
+
+    const bound = new Map<string, string>()
+    for (const entry of journal) {
+      if (entry.tag !== "bound") continue
+      const { key, url } = entry.link
+      const before = bound.get(key)
+      if (before !== undefined) found(entry.at_us, key, `${key} was bound to ${before}, and then to ${url}`)
+      else bound.set(key, url)
+    }
+
+    const given = new Map<string, string>()
+    for (const { answered_us, key, kind, location, status, url } of exchanges) {
+      if (answered_us === undefined || key === undefined) continue
+      if (kind === "create" && status === 201) {
+        const before = given.get(key)
+        if (before !== undefined) found(answered_us, key, `${key} was given for ${before}, and for ${url}`)
+        given.set(key, url!)
+      }
+      if (kind === "redirect" && status === 302 && location !== bound.get(key)) {
+        found(answered_us, key, `${key} led to ${location}, and is bound to ${bound.get(key)}`)
+      }
+    }
+    return violations
+  }
+}
