@@ -9,20 +9,25 @@ import {
   MessageStorage
 } from "@effect/cluster"
 import { NodeClusterSocket } from "@effect/platform-node"
-import type { SocketServerError } from "@effect/platform/SocketServer"
+import type { SocketServer, SocketServerError } from "@effect/platform/SocketServer"
 import { RpcSerialization } from "@effect/rpc"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
 
 /** Where the other nodes reach this one, and what it does for them. */
-export interface RunnerOptions {
+export interface RunnerIdentity {
   readonly host: string
   readonly port: number
   /** The local address to listen at. */
   readonly listenHost: string
   /** `http`: it owns no actors, and only sends messages. */
   readonly role: "all" | "http"
+}
+
+/** A node, and the database that it shares with the others. */
+export interface RunnerOptions extends RunnerIdentity {
   readonly databaseUrl: Redacted.Redacted
   /** A name that no other start of any node has. */
   readonly applicationName: string
@@ -32,7 +37,14 @@ export interface RunnerOptions {
 export const shardsPerGroup = 64
 
 /** A node that has not renewed its locks for this long has lost them. */
-const lockExpiry = Duration.seconds(6)
+export const lockExpiry = Duration.seconds(6)
+
+/** How runner storage keeps its connections. */
+export const connections = {
+  maxConnections: 4,
+  connectTimeout: Duration.seconds(1),
+  idleTimeout: Duration.seconds(3)
+}
 
 /**
  * Runner storage has connections of its own, with two settings that make advisory locks into leases. A killed node's connection is closed by its
@@ -47,18 +59,14 @@ const runnerSql = ({ applicationName, databaseUrl }: RunnerOptions) => {
   return PgClient.layer({
     url: Redacted.make(url.href),
     applicationName,
-    maxConnections: 4,
-    connectTimeout: Duration.seconds(1),
-    idleTimeout: Duration.seconds(3)
+    ...connections
   })
 }
 
 /** Nodes that start at once on a new database can collide in making the tables; the one that loses finds them made. */
-const storage = (options: RunnerOptions) =>
-  SqlRunnerStorage.layer.pipe(
-    Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200)))),
-    Layer.provide(runnerSql(options))
-  )
+const storage = SqlRunnerStorage.layer.pipe(
+  Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200))))
+)
 
 /**
  * Whether another node answers. `RunnerHealth.layerPing` tries for 2.5 s and more before it gives up a node that refuses connections,
@@ -81,7 +89,7 @@ const health = Layer.effect(
   )
 ).pipe(Layer.provide(Runners.layerRpc))
 
-const config = ({ host, listenHost, port, role }: RunnerOptions) =>
+const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
   ShardingConfig.layer({
     runnerAddress: role === "all" ? Option.some(RunnerAddress.make(host, port)) : Option.none(),
     runnerListenAddress: Option.some(RunnerAddress.make(listenHost, port)),
@@ -99,21 +107,37 @@ const config = ({ host, listenHost, port, role }: RunnerOptions) =>
     simulateRemoteSerialization: false
   })
 
+/** What a runner stands on: a network, and a database. */
+export interface RunnerGround {
+  readonly server: Layer.Layer<SocketServer, SocketServerError, ShardingConfig.ShardingConfig>
+  readonly clientProtocol: Layer.Layer<Runners.RpcClientProtocol, never, RpcSerialization.RpcSerialization>
+  readonly sql: Layer.Layer<SqlClient, SqlError>
+}
+
 /**
  * One runner of many: actors are placed on all runners by `@effect/cluster`, over sockets, with the runners and the locks of their shards in
  * PostgreSQL. No message is persisted, because every actor's state is a cache of the store and every request is answered or failed at once.
  */
-export const layer = (
-  options: RunnerOptions
+export const layerOn = (
+  identity: RunnerIdentity,
+  ground: RunnerGround
 ): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError> => {
   const runner =
-    options.role === "all"
-      ? SocketRunner.layer.pipe(Layer.provide([NodeClusterSocket.layerSocketServer, health]))
+    identity.role === "all"
+      ? SocketRunner.layer.pipe(Layer.provide([ground.server, health]))
       : SocketRunner.layerClientOnly
   return runner.pipe(
-    Layer.provide(NodeClusterSocket.layerClientProtocol),
-    Layer.provide([MessageStorage.layerNoop, storage(options)]),
-    Layer.provide(config(options)),
+    Layer.provide(ground.clientProtocol),
+    Layer.provide([MessageStorage.layerNoop, storage.pipe(Layer.provide(ground.sql))]),
+    Layer.provide(config(identity)),
     Layer.provide(RpcSerialization.layerMsgPack)
   )
 }
+
+/** A runner (see {@link layerOn}) on this machine's network and a PostgreSQL server. */
+export const layer = (options: RunnerOptions): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError> =>
+  layerOn(options, {
+    server: NodeClusterSocket.layerSocketServer,
+    clientProtocol: NodeClusterSocket.layerClientProtocol,
+    sql: runnerSql(options)
+  })

@@ -20,7 +20,7 @@ export interface ShardOwnershipService {
 /**
  * Advisory lock number of the first shard group's shard 0 (`SqlRunnerStorage` of `@effect/cluster` 0.60: group × 1,000,000 + shard).
  */
-const lockBase = 1_000_000
+export const lockBase = 1_000_000
 
 /** Looks for the shard's advisory lock in a session of `applicationName`, the name that this start of this node alone has. */
 export const layerPostgres = (applicationName: string): Layer.Layer<never, never, SqlClient.SqlClient> =>
