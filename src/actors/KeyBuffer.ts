@@ -33,6 +33,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
     readonly dropBound: Effect.Effect<void>
     /** Keys held now. */
     readonly level: Effect.Effect<number>
+    /** Keys held, at least one: waits for a lease when the buffer is empty, and fails as `take` does. */
+    readonly held: Effect.Effect<number, Unavailable>
   }
 >() {}
 
@@ -155,6 +157,10 @@ export const make = (
       return Effect.as(refill.start, key)
     })
 
+    const held: Effect.Effect<number, Unavailable> = Effect.suspend(() =>
+      ring.size > 0 ? Effect.succeed(ring.size) : Effect.zipRight(refill.join, held)
+    )
+
     /** A lease that is under way ends by itself, after `waitMax` a shard at the latest. */
     const close = Effect.gen(function* () {
       closed = true
@@ -169,7 +175,8 @@ export const make = (
       take,
       putBack: (keys) => Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys)))),
       dropBound: drop.join,
-      level: Effect.sync(() => ring.size)
+      level: Effect.sync(() => ring.size),
+      held
     }
   })
 

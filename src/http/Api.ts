@@ -51,6 +51,7 @@ export const ReadyBody = Schema.Struct({
   pools: Schema.Array(
     Schema.Struct({ shard: Schema.Number, ok: Schema.Boolean, depth: Schema.NullOr(Schema.Number) })
   ),
+  keys: Part,
   runner: Part,
   ranges: Part
 }).annotations({ identifier: "Readiness" })

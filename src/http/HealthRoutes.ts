@@ -1,6 +1,7 @@
 import { Sharding } from "@effect/cluster"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Duration, Effect } from "effect"
+import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { KeyRange } from "../actors/KeyRange.ts"
 import { PoolShard } from "../actors/PoolShard.ts"
 import { KeyMinter } from "../KeyMinter.ts"
@@ -13,11 +14,15 @@ import { Draining } from "./Draining.ts"
 /** A check that takes longer has failed. */
 const checkMax = Duration.seconds(2)
 
-/** Reports whether this node runs, and whether it can create and redirect. */
+/**
+ * Reports whether this node runs, and whether it can create and redirect. It is not ready before it holds keys: the first check after a start has
+ * them leased, which fills the pools, so that the first creates do not wait for that.
+ */
 export const layer = HttpApiBuilder.group(Api, "health", (handlers) =>
   Effect.gen(function* () {
     const ranges = yield* KeyRangeStore
     const pool = yield* KeyPool
+    const buffer = yield* KeyBuffer
     const minter = yield* KeyMinter
     const sharding = yield* Sharding.Sharding
     const draining = yield* Draining
@@ -41,7 +46,7 @@ export const layer = HttpApiBuilder.group(Api, "health", (handlers) =>
         )
 
     const report = Effect.gen(function* () {
-      const [database, pools, rangePart, isStopping] = yield* Effect.all(
+      const [database, pools, keys, rangePart, isStopping] = yield* Effect.all(
         [
           part(ranges.watermarks, (marks) => `${marks.reduce((sum, { next }) => sum + next, 0)} keys minted`),
           Effect.forEach(
@@ -51,17 +56,19 @@ export const layer = HttpApiBuilder.group(Api, "health", (handlers) =>
               concurrency: "unbounded"
             }
           ),
+          part(buffer.held, (held) => `${held} keys held`),
           part(rangeOf("0").Status(), () => `${rangeCount} ranges of ${minter.space.size} keys`),
           sharding.isShutdown
         ],
         { concurrency: "unbounded" }
       )
       const stopping = isStopping || draining.isDraining()
-      const ok = database.ok && rangePart.ok && !stopping && pools.some((shard) => shard.ok)
+      const ok = database.ok && keys.ok && rangePart.ok && !stopping && pools.some((shard) => shard.ok)
       return {
         status: ok ? "ready" : "unready",
         database,
         pools,
+        keys,
         runner: { ok: !stopping, detail: stopping ? "stopping" : "running" },
         ranges: rangePart
       } satisfies ReadyBody

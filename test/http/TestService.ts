@@ -13,6 +13,7 @@ import type * as Iso8601 from "../../src/Iso8601.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
 import * as KeySpace from "../../src/KeySpace.ts"
 import * as Secret from "../../src/Secret.ts"
+import { KeyPool } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
 import { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../src/storage/KeyRangeStoreMemory.ts"
@@ -73,9 +74,11 @@ const make = (options: TestServiceOptions) =>
     const port = yield* freePort
     const clock = StillClock.make(startOfTests_ms)
     const links = yield* countedLinks
-    const faults: Faults = { links: "none", ranges: "none", stock: "none" }
+    const pool = yield* KeyPoolMemory.make({ shards: 1, settleAfter: 64 })
+    const none = { links: "none", ranges: "none", stock: "none", leases: "none" } as const
+    const faults: Faults = { ...none }
     // Silent stores would hold up the end of the service as well.
-    const heal = Effect.sync(() => Object.assign(faults, { links: "none", ranges: "none", stock: "none" }))
+    const heal = Effect.sync(() => Object.assign(faults, none))
 
     const stores = Layer.mergeAll(
       Layer.succeed(
@@ -94,7 +97,7 @@ const make = (options: TestServiceOptions) =>
           )
         )
       ),
-      KeyPoolMemory.layer({ shards: 1, settleAfter: 64 }),
+      Layer.succeed(KeyPool, { ...pool, ...faulty({ lease: pool.lease }, () => faults.leases) }),
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16)),
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
     )

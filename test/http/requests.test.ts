@@ -129,6 +129,7 @@ withService("the service", {}, (it) => {
         status: "ready",
         database: { ok: true, detail: expect.stringMatching(/^\d+ keys minted$/) },
         pools: [{ shard: 0, ok: true, depth: expect.any(Number) }],
+        keys: { ok: true, detail: expect.stringMatching(/^\d+ keys held$/) },
         runner: { ok: true, detail: "running" },
         ranges: { ok: true, detail: expect.any(String) }
       })

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import { describe } from "vitest"
 import { type Answer, jsonOf, type NoAnswer } from "./client.ts"
-import type { Fault, Faults } from "./faults.ts"
+import type { Fault } from "./faults.ts"
 import { expectProblem } from "./problems.ts"
 import * as RawConnection from "./RawConnection.ts"
 import { asAdmin, create, get, layer, TestService } from "./TestService.ts"
@@ -18,8 +18,13 @@ const expectUnavailable = (answer: Answer) => {
   expect(answer.text).not.toContain("the test has broken it")
 }
 
+const stores = ["links", "ranges", "stock"] as const
+
 /** What needs a store, when nothing is cached and no key is at hand. */
-const needing: Record<keyof Faults, ReadonlyArray<Effect.Effect<Answer, NoAnswer, TestService>>> = {
+const needing: Record<
+  (typeof stores)[number],
+  ReadonlyArray<Effect.Effect<Answer, NoAnswer, TestService>>
+> = {
   links: [
     create({ url }),
     create({ url, alias: "my-alias" }),
@@ -30,7 +35,8 @@ const needing: Record<keyof Faults, ReadonlyArray<Effect.Effect<Answer, NoAnswer
   ranges: [create({ url })],
   stock: [create({ url })]
 }
-const stores = ["links", "ranges", "stock"] as const
+/** Waits until the service is ready; a lease that was silent meanwhile may have to end first. */
+const ready = get("/health/ready").pipe(Effect.repeat({ until: ({ status }) => status === 200 }))
 
 const ways: Record<Exclude<Fault, "none">, string> = {
   fails: "fails",
@@ -47,7 +53,7 @@ describe("what needs a store that is away is answered 503 within 5 s", () => {
     Effect.gen(function* () {
       // All are started before the first is broken: what takes its time then is the service, not the test.
       const services = yield* Effect.forEach(kinds, () => Layer.build(layer()))
-      yield* Effect.forEach(services, (service) => Effect.provide(get("/health/ready"), service))
+      yield* Effect.forEach(services, (service) => Effect.provide(get("/health/live"), service))
       yield* Effect.forEach(
         kinds,
         ({ fault, how, store }, index) =>
@@ -124,10 +130,32 @@ describe.concurrent("while a store is away,", () => {
               part === "pools" ? [{ shard: 0, ok: false, depth: null }] : { ok: false }
             )
             yield* setFault(store, "none")
-            expect((yield* get("/health/ready")).status).toBe(200)
+            yield* ready
           }).pipe(Effect.provide(layer()))
       )
     }
+  }
+
+  for (const fault of ["fails", "silent"] as const) {
+    it.scopedLive(`the service is not ready before it holds keys: the pool ${ways[fault]}`, () =>
+      Effect.gen(function* () {
+        const { setFault } = yield* TestService
+        yield* setFault("leases", fault)
+        const [duration, answer] = yield* Effect.timed(get("/health/ready"))
+        expect(Duration.toMillis(duration)).toBeLessThan(answerMax_ms)
+        expect(answer.status).toBe(503)
+        expect(jsonOf(answer)).toMatchObject({
+          database: { ok: true },
+          pools: [{ ok: true }],
+          keys: { ok: false }
+        })
+        yield* setFault("leases", "none")
+        yield* ready
+        // What makes it ready is what the first create needs.
+        yield* setFault("leases", fault)
+        expect((yield* create({ url: "https://example.com/" })).status).toBe(201)
+      }).pipe(Effect.provide(layer()))
+    )
   }
 
   it.scopedLive("nothing is waited for longer than 5 s either when it is the client that is silent", () =>
