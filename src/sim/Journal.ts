@@ -17,6 +17,7 @@ export type StoreEntry =
   | { readonly tag: "conflicted"; readonly by: string; readonly link: Link }
   | { readonly tag: "deleted"; readonly by: string; readonly key: string }
   | { readonly tag: "claimed"; readonly by: string; readonly shard: number; readonly epoch: number }
+  /** Keys that were put into the record of a batch, whether they were minted or stocked before. */
   | {
       readonly tag: "recorded"
       readonly by: string
@@ -32,7 +33,9 @@ export type StoreEntry =
       readonly shard: number
       readonly keys: ReadonlyArray<string>
     }
-  /** A claim or a push that was refused because of its epoch. */
+  /** Keys that were added to the stock; those that were stocked already are told of again. */
+  | { readonly tag: "stocked"; readonly by: string; readonly keys: ReadonlyArray<string> }
+  /** An operation of a pool shard, in the database or in its Redis, that was refused because of its epoch. */
   | { readonly tag: "fenced"; readonly by: string; readonly shard: number; readonly epoch: number }
   | {
       readonly tag: "leased"

@@ -1,11 +1,9 @@
-import { Effect, Fiber, Layer, type Scope } from "effect"
-import { count, fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
+import { Effect, Layer, type Scope } from "effect"
 import { KeyPool } from "./KeyPool.ts"
 import { scripts } from "./KeyPoolRedisScripts.ts"
-import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
+import * as KeyPoolShard from "./KeyPoolShard.ts"
 import * as RedisClient from "./RedisClient.ts"
 import type { RedisUrl } from "./RedisUrl.ts"
-import { Fenced, type StorageError } from "./StorageError.ts"
 
 /** Which Redis servers, and whose keys on them. */
 export interface Options {
@@ -26,9 +24,6 @@ const namesOf = (namespace: string, shard: number) => {
   return { epoch: `${prefix}:epoch`, keys: `${prefix}:keys`, batches: `${prefix}:batches` }
 }
 
-/** What the scripts answer where the epoch is not the newest. */
-const stale = -1
-
 const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
   url: RedisUrl,
   namespace: string,
@@ -36,69 +31,23 @@ const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
 ) {
   const names = namesOf(namespace, shard)
   const { send } = yield* RedisClient.make(url, scripts)
-
-  const fenced = (claim: PoolClaim, answer: Effect.Effect<number, StorageError>) =>
-    Effect.filterOrFail(
-      answer,
-      (level) => level !== stale,
-      () => new Fenced({ shard, epoch: claim.epoch })
-    )
-
-  const giveBack = (keys: PackedKeys) =>
-    count(keys) === 0
-      ? Effect.void
-      : // Each is put before the one put before it, so the last one goes first.
-        Effect.asVoid(
-          send("KeyPool.giveBack", (redis) =>
-            redis.call("LPUSH", [names.keys, ...toStrings(keys).toReversed()])
-          )
-        )
-
-  const pop = (wanted: number) =>
-    Effect.map(
-      send("KeyPool.lease", (redis) => redis.lpop(names.keys, wanted)),
-      (keys) => fromStrings(keys ?? [])
-    )
-
-  return {
-    claim: (claim: PoolClaim) =>
-      Effect.asVoid(
-        fenced(
-          claim,
-          send("KeyPool.claim", (redis) => redis.linkmintClaim(names.epoch, claim.epoch))
-        )
-      ),
-
-    push: (claim: PoolClaim, { epoch, keys, sequence }: Omit<BatchRecord, "shard">) => {
+  return KeyPoolShard.make(shard, {
+    claim: (epoch) => send("KeyPool.claim", (redis) => redis.linkmintClaim(names.epoch, epoch)),
+    push: (epoch, batch, keys) => {
       const { buffer, byteLength, byteOffset } = keys.bytes
       const packed = Buffer.from(buffer, byteOffset, byteLength)
-      const answer = send("KeyPool.push", (redis) =>
-        redis.linkmintPush(
-          names.epoch,
-          names.keys,
-          names.batches,
-          claim.epoch,
-          `${epoch}/${sequence}`,
-          keys.width,
-          packed
-        )
+      return send("KeyPool.push", (redis) =>
+        redis.linkmintPush(names.epoch, names.keys, names.batches, epoch, batch, keys.width, packed)
       )
-      return Effect.map(fenced(claim, answer), (level) => ({ level, settled: [{ epoch, sequence }] }))
     },
-
-    /** Keys that come when the caller has gone are put back: they are nowhere else. */
-    lease: (wanted: number) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(Effect.fork(pop(wanted)), (popping) =>
-          Effect.onInterrupt(restore(Fiber.join(popping)), () =>
-            Effect.ignore(Effect.flatMap(Fiber.join(popping), giveBack))
-          )
-        )
+    pop: (wanted) =>
+      Effect.map(
+        send("KeyPool.lease", (redis) => redis.lpop(names.keys, wanted)),
+        (keys) => keys ?? []
       ),
-
-    giveBack,
-    level: send("KeyPool.level", (redis) => redis.llen(names.keys))
-  }
+    putBack: (keys) => send("KeyPool.giveBack", (redis) => redis.call("LPUSH", [names.keys, ...keys])),
+    length: send("KeyPool.level", (redis) => redis.llen(names.keys))
+  })
 })
 
 /**
@@ -120,14 +69,7 @@ export const make = ({
     const shards = yield* Effect.forEach(urls, (url, shard) => makeShard(url, namespace, shard), {
       concurrency: "unbounded"
     })
-    return KeyPool.of({
-      shards: shards.length,
-      claim: (claim) => shards[claim.shard]!.claim(claim),
-      push: (claim, batch) => shards[claim.shard]!.push(claim, batch),
-      lease: (shard, wanted) => shards[shard]!.lease(wanted),
-      giveBack: (shard, keys) => shards[shard]!.giveBack(keys),
-      level: (shard) => shards[shard]!.level
-    })
+    return KeyPoolShard.join(shards)
   })
 
 /** Connections of its own for each build of the layer, closed with it. See {@link make}. */

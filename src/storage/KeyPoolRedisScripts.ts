@@ -2,7 +2,7 @@ import type { Result } from "ioredis"
 import type { Scripts } from "./RedisClient.ts"
 
 /** Batch ids remembered a shard. A record is closed right after its push; only an unclosed one is pushed again. */
-const knownMax = 1_000
+export const knownMax = 1_000
 
 /** Elements in one `RPUSH` inside a script: Lua's `unpack` puts at most some 8,000 values on its stack. */
 const chunk = 1_000

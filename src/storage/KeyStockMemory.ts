@@ -5,14 +5,18 @@ import { Fenced } from "./StorageError.ts"
 
 const byAge = (a: BatchRecord, b: BatchRecord) => a.epoch - b.epoch || a.sequence - b.sequence
 
-const idOf = ({ epoch, sequence, shard }: BatchId) => `${shard}/${epoch}/${sequence}`
+/** A batch's id among those of all shards. */
+export const idOf = ({ epoch, sequence, shard }: BatchId) => `${shard}/${epoch}/${sequence}`
 
-/** `KeyStock` in this process's memory: the reference that other backends are compared with. */
-export const make = Effect.sync(() => {
-  const epochs = new Map<number, number>()
-  const stock = new Set<string>()
-  const batches = new Map<string, BatchRecord>()
+/** What a `KeyStock` in memory has: the newest epoch of each shard, the stocked keys, and the open batches by their ids. */
+export interface Tables {
+  readonly epochs: Map<number, number>
+  readonly stock: Set<string>
+  readonly batches: Map<string, BatchRecord>
+}
 
+/** `KeyStock` over tables, which others may look into. */
+export const makeOver = ({ batches, epochs, stock }: Tables): typeof KeyStock.Service => {
   const fenced = <A>({ epoch, shard }: PoolClaim, body: () => A): Effect.Effect<A, Fenced> =>
     Effect.suspend(() => (epochs.get(shard) === epoch ? Effect.sync(body) : new Fenced({ shard, epoch })))
   const append = (batch: BatchId, keys: BatchRecord["keys"]) => {
@@ -49,7 +53,10 @@ export const make = Effect.sync(() => {
           ),
     size: Effect.sync(() => stock.size)
   })
-})
+}
+
+/** `KeyStock` in this process's memory: the reference that other backends are compared with. */
+export const make = Effect.sync(() => makeOver({ epochs: new Map(), stock: new Set(), batches: new Map() }))
 
 /** A store of its own for each build of the layer. */
 export const layer: Layer.Layer<KeyStock> = Layer.effect(KeyStock, make)

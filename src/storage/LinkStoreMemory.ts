@@ -8,10 +8,9 @@ const shown = (link: Link | undefined): Link | null => {
   return row
 }
 
-/** `LinkStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
-export const make = Effect.sync(() => {
-  const links = new Map<string, Link>()
-  return LinkStore.of({
+/** `LinkStore` over a table of rows by their keys, which others may look into. */
+export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service =>
+  LinkStore.of({
     insertMany: (batch) =>
       Effect.sync(() =>
         batch.map((link) => {
@@ -33,7 +32,9 @@ export const make = Effect.sync(() => {
       ),
     takenAmong: (keys) => Effect.sync(() => new Set(keys.filter((key) => links.has(key))))
   })
-})
+
+/** `LinkStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
+export const make = Effect.sync(() => makeOver(new Map()))
 
 /** A store of its own for each build of the layer. */
 export const layer: Layer.Layer<LinkStore> = Layer.effect(LinkStore, make)

@@ -1,0 +1,223 @@
+import { Effect, Layer, type Scope } from "effect"
+import {
+  freshFor_ms,
+  LinkChanges,
+  type LinkChangesService,
+  type LinkChangesSubscriber
+} from "../../storage/LinkChanges.ts"
+import { ms_us } from "../world/Time.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import type { CallFaults, VirtualServer } from "../world/VirtualServer.ts"
+import type { WorldEvent } from "../world/World.ts"
+import { Line } from "./Line.ts"
+
+/** How often the listening connection proves that it has caught up, and how soon a lost one is made anew; as `LinkChangesPostgres`. */
+const heartbeatEvery_us = 200 * ms_us
+
+/** A connection that does not answer for this long is given up; as `LinkChangesPostgres`. */
+const answerMax_us = 1_000 * ms_us
+
+/** A connection of a process to the database, on which it asks one thing at a time and is told things in between, all in order. */
+class Connection {
+  readonly process: VirtualProcess
+  isOpen = true
+  /** Whether the database knows of it. */
+  isKnown = true
+  readonly #server: VirtualServer
+  readonly #faults: () => CallFaults
+  readonly #there: Line
+  readonly #back: Line
+  readonly #whenLost: (reason: string) => void
+  #inbox: Array<() => void> = []
+  #timer: WorldEvent | undefined
+
+  constructor(
+    process: VirtualProcess,
+    server: VirtualServer,
+    faults: () => CallFaults,
+    whenLost: (reason: string) => void
+  ) {
+    this.process = process
+    this.#server = server
+    this.#faults = faults
+    this.#whenLost = whenLost
+    const { name, network, world } = server
+    this.#there = new Line(world, network, process.name, name)
+    this.#back = new Line(world, network, name, process.name)
+  }
+
+  /** Has something happen at the server, and something in the process when that was answered. Without an answer the connection is lost. */
+  ask(atServer: () => void, answered: () => void) {
+    const { world } = this.#server
+    const timer = world.after(answerMax_us, this.process, () =>
+      this.process.post(() => {
+        if (!timer.isCancelled) this.lose("no answer")
+      })
+    )
+    this.#timer = timer
+    this.#there.send(() => {
+      if (!this.#server.isUp) return this.tell(() => this.lose("connection refused"))
+      if (!this.isKnown) return this.tell(() => this.lose("the connection was reset"))
+      const { ignored, lost } = this.#faults()
+      if (world.chance("news").happens(ignored + lost)) return
+      atServer()
+      this.tell(() => {
+        timer.isCancelled = true
+        answered()
+      })
+    })
+  }
+
+  /** Has something happen in the process, behind everything that it was told before. */
+  tell(happen: () => void) {
+    this.#back.send(() => {
+      this.#inbox.push(happen)
+      // A process takes its tasks in any order, but what comes on a connection in its own.
+      this.process.post(() => this.#inbox.shift()?.())
+    })
+  }
+
+  lose(reason: string) {
+    if (!this.isOpen) return
+    this.close()
+    this.#whenLost(reason)
+  }
+
+  close() {
+    this.isOpen = false
+    if (this.#timer !== undefined) this.#timer.isCancelled = true
+    this.#there.close()
+    this.#back.close()
+    this.#inbox = []
+  }
+}
+
+/** How the news reach one process, for as long as it lives. */
+class Listener implements LinkChangesService {
+  readonly #news: VirtualNews
+  readonly #process: VirtualProcess
+  readonly #subscribers = new Set<LinkChangesSubscriber>()
+  #connection: Connection | undefined
+  #isOpen = true
+  #freshAsOf = Number.NEGATIVE_INFINITY
+
+  constructor(news: VirtualNews, process: VirtualProcess) {
+    this.#news = news
+    this.#process = process
+    process.whenDead(() => this.close())
+    this.#connect()
+  }
+
+  readonly isFresh = (now: number) => now - this.#freshAsOf < freshFor_ms
+
+  readonly subscribe = (subscriber: LinkChangesSubscriber): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.acquireRelease(
+      Effect.sync(() => void this.#subscribers.add(subscriber)),
+      () => Effect.sync(() => void this.#subscribers.delete(subscriber))
+    )
+
+  close() {
+    this.#isOpen = false
+    this.#freshAsOf = Number.NEGATIVE_INFINITY
+    if (this.#connection === undefined) return
+    this.#connection.close()
+    this.#news.forget(this.#connection)
+  }
+
+  forget(key: string) {
+    this.#subscribers.forEach((subscriber) => subscriber.forget(key))
+  }
+
+  #connect() {
+    const connection = this.#news.connect(this.#process, (reason) => this.#lost(connection, reason))
+    this.#connection = connection
+    connection.ask(
+      () => this.#news.listen(connection, this),
+      () => {
+        this.#process.world.tell(this.#process.id, "listening")
+        this.#subscribers.forEach((subscriber) => subscriber.forgetAll())
+        this.#prove(connection)
+      }
+    )
+  }
+
+  #prove(connection: Connection) {
+    if (!connection.isOpen) return
+    const asked = this.#process.wallClock_ms()
+    connection.ask(
+      () => {},
+      () => {
+        this.#freshAsOf = asked
+        this.#later(() => this.#prove(connection))
+      }
+    )
+  }
+
+  #lost(connection: Connection, reason: string) {
+    this.#news.forget(connection)
+    this.#freshAsOf = Number.NEGATIVE_INFINITY
+    this.#process.world.tell(this.#process.id, "news lost", reason)
+    this.#later(() => this.#connect())
+  }
+
+  #later(then: () => void) {
+    this.#process.world.after(heartbeatEvery_us, this.#process, () =>
+      this.#process.post(() => {
+        if (this.#isOpen) then()
+      })
+    )
+  }
+}
+
+/** The database's announcements of changed links, and the connections of those who listen for them. */
+export class VirtualNews {
+  readonly #server: VirtualServer
+  readonly #faults: () => CallFaults
+  readonly #connections = new Set<Connection>()
+  readonly #listeners = new Map<Connection, Listener>()
+
+  constructor(server: VirtualServer, faults: () => CallFaults) {
+    this.#server = server
+    this.#faults = faults
+    server.whenStopped(() => {
+      for (const connection of this.#connections) {
+        connection.isKnown = false
+        connection.tell(() => connection.lose("the connection was reset"))
+      }
+      this.#connections.clear()
+      this.#listeners.clear()
+    })
+  }
+
+  /** Announces keys, at the moment when the change is committed, to all who listen then. */
+  announce(keys: ReadonlyArray<string>) {
+    for (const [connection, listener] of this.#listeners)
+      for (const key of keys) connection.tell(() => listener.forget(key))
+  }
+
+  /** See {@link LinkChanges}: on a connection that is made anew when it is lost, until the scope is closed or the process dies. */
+  layer(process: VirtualProcess): Layer.Layer<LinkChanges> {
+    return Layer.scoped(
+      LinkChanges,
+      Effect.acquireRelease(
+        Effect.sync(() => new Listener(this, process)),
+        (listener) => Effect.sync(() => listener.close())
+      )
+    )
+  }
+
+  connect(process: VirtualProcess, whenLost: (reason: string) => void): Connection {
+    const connection = new Connection(process, this.#server, this.#faults, whenLost)
+    this.#connections.add(connection)
+    return connection
+  }
+
+  listen(connection: Connection, listener: Listener) {
+    if (connection.isOpen) this.#listeners.set(connection, listener)
+  }
+
+  forget(connection: Connection) {
+    this.#connections.delete(connection)
+    this.#listeners.delete(connection)
+  }
+}

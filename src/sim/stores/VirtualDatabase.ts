@@ -1,0 +1,216 @@
+import { Context, Effect, Layer } from "effect"
+import type { Link } from "../../Link.ts"
+import { count, toStrings } from "../../PackedKeys.ts"
+import { DeploymentStore } from "../../storage/DeploymentStore.ts"
+import * as DeploymentStoreMemory from "../../storage/DeploymentStoreMemory.ts"
+import { KeyRangeStore, type Watermark } from "../../storage/KeyRangeStore.ts"
+import * as KeyRangeStoreMemory from "../../storage/KeyRangeStoreMemory.ts"
+import { type BatchId, type BatchRecord, KeyStock, type PoolClaim } from "../../storage/KeyStock.ts"
+import * as KeyStockMemory from "../../storage/KeyStockMemory.ts"
+import type { LinkChanges } from "../../storage/LinkChanges.ts"
+import { type Deletion, LinkStore } from "../../storage/LinkStore.ts"
+import * as LinkStoreMemory from "../../storage/LinkStoreMemory.ts"
+import type { Fenced, StorageError } from "../../storage/StorageError.ts"
+import type { Journal } from "../Journal.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import { VirtualServer } from "../world/VirtualServer.ts"
+import { VirtualNews } from "./LinkChangesVirtual.ts"
+import { type StoreCall, storeCall, type StoreOptions } from "./StoreCalls.ts"
+
+/** The database's machine, in the network. */
+export const databaseName = "database"
+
+/** How long a statement may take to be answered, as `PostgresClient` has it. */
+const answerMax_ms = 4_000
+
+const nameOf = ({ epoch, sequence }: Omit<BatchId, "shard">) => `${epoch}/${sequence}`
+
+/**
+ * The database: the tables of the ports' backends in memory, outside of every process. A transaction is one moment, and what was
+ * committed stays.
+ */
+export class VirtualDatabase {
+  readonly server: VirtualServer
+  readonly #journal: Journal
+  readonly #news: VirtualNews
+  readonly #rows = new Map<string, Link>()
+  readonly #stocked: KeyStockMemory.Tables = { epochs: new Map(), stock: new Set(), batches: new Map() }
+  readonly #links = LinkStoreMemory.makeOver(this.#rows)
+  readonly #stock = KeyStockMemory.makeOver(this.#stocked)
+  readonly #ranges = Effect.runSync(KeyRangeStoreMemory.make)
+  readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
+
+  constructor({ crashPoint, faults, journal, network, world }: StoreOptions) {
+    this.#journal = journal
+    this.server = new VirtualServer(world, network, {
+      name: databaseName,
+      faults,
+      answerMax_ms,
+      inOrder: false,
+      crashPoint
+    })
+    this.#news = new VirtualNews(this.server, faults)
+  }
+
+  /** Restarts: connections are reset, and nobody is served for a time, in microseconds. */
+  restart(for_us: number) {
+    this.server.stop(for_us)
+  }
+
+  /** The stores, as a process reaches them. */
+  layer(process: VirtualProcess): Layer.Layer<LinkStore | KeyRangeStore | KeyStock | DeploymentStore> {
+    const call = storeCall(this.server, process)
+    return Layer.succeedContext(
+      Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
+        Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
+        Context.add(KeyStock, this.#keyStock(call, process.id)),
+        Context.add(DeploymentStore, {
+          decide: (name, value) =>
+            call("DeploymentStore.decide", () => Effect.runSyncExit(this.#deployment.decide(name, value)))
+        })
+      )
+    )
+  }
+
+  /** The news of links, as a process hears them on a connection of its own, which goes with the layer's scope. */
+  changes(process: VirtualProcess): Layer.Layer<LinkChanges> {
+    return this.#news.layer(process)
+  }
+
+  /** The row of a key, with its `createId`. */
+  row(key: string): Link | undefined {
+    return this.#rows.get(key)
+  }
+
+  /** All rows by their keys, tombstones included. */
+  get rows(): ReadonlyMap<string, Link> {
+    return this.#rows
+  }
+
+  /** The stocked keys. */
+  get stockedKeys(): ReadonlySet<string> {
+    return this.#stocked.stock
+  }
+
+  /** The batches of all shards that are not closed. */
+  get openBatches(): ReadonlyArray<BatchRecord> {
+    return Array.from(this.#stocked.batches.values())
+  }
+
+  /** The watermarks of all slots that were ever used. */
+  get watermarks(): ReadonlyArray<Watermark> {
+    return Effect.runSync(Effect.orDie(this.#ranges.watermarks))
+  }
+
+  #linkStore(call: StoreCall, by: string): typeof LinkStore.Service {
+    return {
+      insertMany: (links) => call("LinkStore.insertMany", () => this.#insert(by, links)),
+      findMany: (keys) => call("LinkStore.findMany", () => Effect.runSyncExit(this.#links.findMany(keys))),
+      deleteMany: (deletions) => call("LinkStore.deleteMany", () => this.#delete(by, deletions)),
+      takenAmong: (keys) =>
+        call("LinkStore.takenAmong", () => Effect.runSyncExit(this.#links.takenAmong(keys)))
+    }
+  }
+
+  #insert(by: string, links: ReadonlyArray<Link>) {
+    const free = new Set<string>()
+    for (const { key } of links) if (!this.#rows.has(key)) free.add(key)
+    return Effect.runSyncExit(
+      Effect.tap(this.#links.insertMany(links), (answers) =>
+        links.forEach((link, index) => {
+          if (answers[index] === false) this.#journal.add({ tag: "conflicted", by, link })
+          // The others are repeats.
+          else if (free.delete(link.key)) this.#journal.add({ tag: "bound", by, link })
+        })
+      )
+    )
+  }
+
+  #delete(by: string, deletions: ReadonlyArray<Deletion>) {
+    return Effect.runSyncExit(
+      Effect.tap(this.#links.deleteMany(deletions), (answers) => {
+        const deleted = deletions.filter((_, index) => answers[index]).map(({ key }) => key)
+        for (const key of deleted) this.#journal.add({ tag: "deleted", by, key })
+        this.#news.announce(deleted)
+      })
+    )
+  }
+
+  #keyRangeStore(call: StoreCall, by: string): typeof KeyRangeStore.Service {
+    return {
+      advance: (slot, options) =>
+        call("KeyRangeStore.advance", () =>
+          Effect.runSyncExit(
+            Effect.tap(this.#ranges.advance(slot, options), ({ count, first }) => {
+              if (count > 0) this.#journal.add({ tag: "advanced", by, slot, first, count })
+            })
+          )
+        ),
+      watermarks: call("KeyRangeStore.watermarks", () => Effect.runSyncExit(this.#ranges.watermarks))
+    }
+  }
+
+  #keyStock(call: StoreCall, by: string): typeof KeyStock.Service {
+    const stock = this.#stock
+    const recorded = ({ shard, ...batch }: BatchId, keys: ReadonlyArray<string>) => {
+      if (keys.length > 0) this.#journal.add({ tag: "recorded", by, shard, batch: nameOf(batch), keys })
+    }
+    /** Tells of a refusal. */
+    const fenced = <A>(operation: string, self: Effect.Effect<A, StorageError | Fenced>) =>
+      call(operation, () =>
+        Effect.runSyncExit(
+          Effect.tapErrorTag(self, "Fenced", ({ epoch, shard }) =>
+            Effect.sync(() => this.#journal.add({ tag: "fenced", by, shard, epoch }))
+          )
+        )
+      )
+    return {
+      claim: (shard) =>
+        call("KeyStock.claim", () =>
+          Effect.runSyncExit(
+            Effect.tap(stock.claim(shard), ({ epoch }) =>
+              this.#journal.add({ tag: "claimed", by, shard, epoch })
+            )
+          )
+        ),
+      add: (keys) =>
+        call("KeyStock.add", () =>
+          Effect.runSyncExit(
+            Effect.tap(stock.add(keys), () => {
+              if (count(keys) > 0) this.#journal.add({ tag: "stocked", by, keys: toStrings(keys) })
+            })
+          )
+        ),
+      take: (batch, wanted) =>
+        fenced(
+          "KeyStock.take",
+          Effect.tap(stock.take(batch, wanted), (keys) => recorded(batch, toStrings(keys)))
+        ),
+      record: (batch, keys) =>
+        fenced(
+          "KeyStock.record",
+          Effect.tap(stock.record(batch, keys), () => recorded(batch, toStrings(keys)))
+        ),
+      openBatches: (shard) =>
+        call("KeyStock.openBatches", () => Effect.runSyncExit(stock.openBatches(shard))),
+      close: (claim, batches) =>
+        batches.length === 0
+          ? Effect.void
+          : fenced(
+              "KeyStock.close",
+              Effect.suspend(() => this.#close(by, claim, batches))
+            ),
+      size: call("KeyStock.size", () => Effect.runSyncExit(stock.size))
+    }
+  }
+
+  #close(by: string, claim: PoolClaim, batches: ReadonlyArray<Omit<BatchId, "shard">>) {
+    const { shard } = claim
+    const open = batches.filter((batch) =>
+      this.#stocked.batches.has(KeyStockMemory.idOf({ ...batch, shard }))
+    )
+    return Effect.tap(this.#stock.close(claim, batches), () =>
+      open.forEach((batch) => this.#journal.add({ tag: "closed", by, shard, batch: nameOf(batch) }))
+    )
+  }
+}

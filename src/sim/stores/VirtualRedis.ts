@@ -1,0 +1,194 @@
+import { knownMax } from "../../storage/KeyPoolRedisScripts.ts"
+import { stale } from "../../storage/KeyPoolShard.ts"
+import type { Journal } from "../Journal.ts"
+import type { Chance } from "../world/Chance.ts"
+import { ms_us } from "../world/Time.ts"
+import { VirtualServer } from "../world/VirtualServer.ts"
+import type { World } from "../world/World.ts"
+import type { StoreOptions } from "./StoreCalls.ts"
+
+/** How long a reply may take, as `RedisClient` has it. */
+const replyWaitMax_ms = 1_000
+
+/** A pool shard's Redis. */
+export interface RedisOptions extends StoreOptions {
+  readonly shard: number
+  /** How far behind the replica is, at most. */
+  readonly replicaLag_ms: number
+}
+
+/** An operation that a replica may not have seen, and what takes it back. */
+interface Recent {
+  readonly at_us: number
+  readonly undo: () => void
+}
+
+/** The keys of `some` that `others` do not have, each as often as that. */
+const without = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): Array<string> => {
+  const left = new Map<string, number>()
+  for (const key of others) left.set(key, (left.get(key) ?? 0) + 1)
+  return some.filter((key) => {
+    const count = left.get(key) ?? 0
+    left.set(key, count - 1)
+    return count <= 0
+  })
+}
+
+/**
+ * The Redis of one pool shard: its list of keys, its epoch and the batches that it knows, with what the scripts of `KeyPoolRedis` and its
+ * commands do to them, each at one moment. A replica follows it by up to `replicaLag_ms`.
+ */
+export class VirtualRedis {
+  readonly server: VirtualServer
+  readonly shard: number
+  readonly #world: World
+  readonly #journal: Journal
+  readonly #chance: Chance
+  readonly #replicaLag_us: number
+  #epoch = 0
+  #keys: Array<string> = []
+  #known = new Set<string>()
+  #recent: Array<Recent> = []
+  readonly #clients = new Set<() => void>()
+
+  constructor({ crashPoint, faults, journal, network, replicaLag_ms, shard, world }: RedisOptions) {
+    const name = `redis-${shard}`
+    this.#world = world
+    this.#journal = journal
+    this.shard = shard
+    this.#replicaLag_us = replicaLag_ms * ms_us
+    this.#chance = world.chance(`replica of ${name}`)
+    this.server = new VirtualServer(world, network, {
+      name,
+      faults,
+      answerMax_ms: replyWaitMax_ms,
+      inOrder: true,
+      crashPoint
+    })
+    this.server.whenStopped(() => this.#clients.forEach((reset) => reset()))
+  }
+
+  /** Has a client told when the server stops, until the function that it gives is called. */
+  open(reset: () => void): () => void {
+    this.#clients.add(reset)
+    return () => void this.#clients.delete(reset)
+  }
+
+  /** The keys in its list, from the first to the last. */
+  get keys(): ReadonlyArray<string> {
+    return this.#keys
+  }
+
+  /** The greatest epoch that it has seen, or 0. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  /** Comes back after a time, in microseconds, with its data. */
+  restart(down_us: number) {
+    this.server.stop(down_us)
+  }
+
+  /** Comes back after a time, in microseconds, without any data. */
+  lose(down_us: number) {
+    const before = this.#keys
+    this.#keys = []
+    this.#epoch = 0
+    this.#known = new Set()
+    this.#recent = []
+    this.#forgot(before)
+    this.server.stop(down_us)
+  }
+
+  /** The primary is lost, and after a time, in microseconds, its replica is the primary. It has not seen the last operations of any kind. */
+  failover(down_us: number) {
+    const before = this.#keys.slice()
+    const seen_us = this.#world.now_us - this.#chance.below(this.#replicaLag_us + 1)
+    for (let last = this.#recent.at(-1); last !== undefined && last.at_us > seen_us;) {
+      last.undo()
+      this.#recent.pop()
+      last = this.#recent.at(-1)
+    }
+    // The new primary's own replica begins with what it has.
+    this.#recent = []
+    this.#forgot(before)
+    this.server.stop(down_us)
+  }
+
+  /** The claim script: remembers an epoch, and gives 0, or `stale`. */
+  claim(by: string, epoch: number): number {
+    if (epoch < this.#epoch) return this.#fenced(by, epoch)
+    this.#remember(epoch)
+    return 0
+  }
+
+  /** The push script: adds a batch that is not known, and gives the level then, or `stale`. */
+  push(by: string, epoch: number, batch: string, keys: ReadonlyArray<string>): number {
+    if (epoch < this.#epoch) return this.#fenced(by, epoch)
+    this.#remember(epoch)
+    if (this.#known.has(batch)) return this.#keys.length
+    for (const key of keys) this.#keys.push(key)
+    this.#did(() => this.#keys.splice(this.#keys.length - keys.length))
+    this.#know(batch)
+    this.#journal.add({ tag: "pushed", by, shard: this.shard, keys })
+    return this.#keys.length
+  }
+
+  /** `LPOP`. */
+  pop(by: string, wanted: number): ReadonlyArray<string> {
+    const keys = this.#keys.splice(0, wanted)
+    if (keys.length === 0) return keys
+    this.#did(() => {
+      this.#keys = [...keys, ...this.#keys]
+    })
+    this.#journal.add({ tag: "leased", by, shard: this.shard, keys })
+    return keys
+  }
+
+  /** `LPUSH`: the last one comes to stand first. */
+  putBack(by: string, reversed: ReadonlyArray<string>): number {
+    const keys = reversed.toReversed()
+    this.#keys = [...keys, ...this.#keys]
+    this.#did(() => this.#keys.splice(0, keys.length))
+    this.#journal.add({ tag: "returned", by, shard: this.shard, keys })
+    return this.#keys.length
+  }
+
+  #remember(epoch: number) {
+    const before = this.#epoch
+    if (epoch === before) return
+    this.#epoch = epoch
+    this.#did(() => {
+      this.#epoch = before
+    })
+  }
+
+  #know(batch: string) {
+    this.#known.add(batch)
+    const [oldest] = this.#known.size > knownMax ? this.#known : []
+    if (oldest !== undefined) this.#known.delete(oldest)
+    this.#did(() => {
+      this.#known.delete(batch)
+      if (oldest !== undefined) this.#known = new Set([oldest, ...this.#known])
+    })
+  }
+
+  #did(undo: () => void) {
+    const now_us = this.#world.now_us
+    const recent = this.#recent
+    const firstNeeded = recent.findIndex(({ at_us }) => at_us > now_us - this.#replicaLag_us)
+    if (firstNeeded !== 0) recent.splice(0, firstNeeded < 0 ? recent.length : firstNeeded)
+    recent.push({ at_us: now_us, undo })
+  }
+
+  #fenced(by: string, epoch: number): number {
+    this.#journal.add({ tag: "fenced", by, shard: this.shard, epoch })
+    return stale
+  }
+
+  #forgot(before: ReadonlyArray<string>) {
+    const gone = without(before, this.#keys)
+    const again = without(this.#keys, before)
+    this.#journal.add({ tag: "forgot", by: this.server.name, shard: this.shard, gone, again })
+  }
+}

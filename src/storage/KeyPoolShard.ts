@@ -1,0 +1,88 @@
+import { Effect, Fiber } from "effect"
+import { count, fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
+import { KeyPool, type Pushed } from "./KeyPool.ts"
+import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
+import { Fenced, type StorageError } from "./StorageError.ts"
+
+/** What the server answers to a claim or a push whose epoch is not the newest. */
+export const stale = -1
+
+/** The commands of one pool shard's server. Each happens at one moment there, whole or not at all. */
+export interface Commands {
+  /** Remembers the epoch: 0, or {@link stale} where it knows of a greater one. */
+  readonly claim: (epoch: number) => Effect.Effect<number, StorageError>
+  /**
+   * Puts the keys at the end of the list unless the batch's id is known, and remembers epoch and id. Gives the length of the list then,
+   * or {@link stale} where nothing was done because of a greater epoch.
+   */
+  readonly push: (epoch: number, batch: string, keys: PackedKeys) => Effect.Effect<number, StorageError>
+  /** Takes up to so many keys from the beginning of the list. */
+  readonly pop: (wanted: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Puts keys at the beginning of the list one by one, so that the last one comes to stand first. */
+  readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<unknown, StorageError>
+  readonly length: Effect.Effect<number, StorageError>
+}
+
+/** One shard of a `KeyPool`: see its laws. */
+export interface Shard {
+  readonly claim: (claim: PoolClaim) => Effect.Effect<void, StorageError | Fenced>
+  readonly push: (
+    claim: PoolClaim,
+    batch: Omit<BatchRecord, "shard">
+  ) => Effect.Effect<Pushed, StorageError | Fenced>
+  readonly lease: (wanted: number) => Effect.Effect<PackedKeys, StorageError>
+  readonly giveBack: (keys: PackedKeys) => Effect.Effect<void, StorageError>
+  readonly level: Effect.Effect<number, StorageError>
+}
+
+/** A shard over its server, which answers for the keys that it was given: a batch is settled as soon as it is pushed. */
+export const make = (shard: number, commands: Commands): Shard => {
+  const fenced = (claim: PoolClaim, answer: Effect.Effect<number, StorageError>) =>
+    Effect.filterOrFail(
+      answer,
+      (level) => level !== stale,
+      () => new Fenced({ shard, epoch: claim.epoch })
+    )
+
+  const giveBack = (keys: PackedKeys) =>
+    count(keys) === 0
+      ? Effect.void
+      : // Each is put before the one put before it, so the last one goes first.
+        Effect.asVoid(commands.putBack(toStrings(keys).toReversed()))
+
+  const pop = (wanted: number) => Effect.map(commands.pop(wanted), fromStrings)
+
+  return {
+    claim: (claim) => Effect.asVoid(fenced(claim, commands.claim(claim.epoch))),
+
+    push: (claim, { epoch, keys, sequence }) =>
+      Effect.map(fenced(claim, commands.push(claim.epoch, `${epoch}/${sequence}`, keys)), (level) => ({
+        level,
+        settled: [{ epoch, sequence }]
+      })),
+
+    /** Keys that come when the caller has gone are put back: they are nowhere else. */
+    lease: (wanted) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(Effect.fork(pop(wanted)), (popping) =>
+          Effect.onInterrupt(restore(Fiber.join(popping)), () =>
+            Effect.ignore(Effect.flatMap(Fiber.join(popping), giveBack))
+          )
+        )
+      ),
+
+    giveBack,
+    level: commands.length
+  }
+}
+
+/** The pools of all shards, in their order. */
+export const join = (shards: ReadonlyArray<Shard>): typeof KeyPool.Service =>
+  KeyPool.of({
+    shards: shards.length,
+    claim: (claim) => shards[claim.shard]!.claim(claim),
+    push: (claim, batch) => shards[claim.shard]!.push(claim, batch),
+    lease: (shard, wanted) => shards[shard]!.lease(wanted),
+    giveBack: (shard, keys) => shards[shard]!.giveBack(keys),
+    level: (shard) => shards[shard]!.level
+  })
