@@ -51,7 +51,7 @@ export const connections = {
  * operating system, which frees its locks at once; a paused node's stays open. `idle_session_timeout` ends it when nothing came for as long as a
  * lock lasts, and a running node renews its locks three times in that time.
  */
-const runnerSql = ({ applicationName, databaseUrl }: RunnerOptions) => {
+export const runnerSql = ({ applicationName, databaseUrl }: RunnerOptions) => {
   const url = new URL(Redacted.value(databaseUrl))
   const given = url.searchParams.get("options")
   const idle = `-c idle_session_timeout=${Duration.toMillis(lockExpiry)}`
@@ -63,8 +63,10 @@ const runnerSql = ({ applicationName, databaseUrl }: RunnerOptions) => {
   })
 }
 
-/** Nodes that start at once on a new database can collide in making the tables; the one that loses finds them made. */
-const storage = SqlRunnerStorage.layer.pipe(
+/**
+ * Where runners and the locks of their shards stand. Nodes that start at once on a new database can collide in making the tables; the one that loses finds them made.
+ */
+export const storage = SqlRunnerStorage.layer.pipe(
   Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200))))
 )
 
@@ -89,7 +91,8 @@ const health = Layer.effect(
   )
 ).pipe(Layer.provide(Runners.layerRpc))
 
-const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
+/** How all runners are configured. */
+export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
   ShardingConfig.layer({
     runnerAddress: role === "all" ? Option.some(RunnerAddress.make(host, port)) : Option.none(),
     runnerListenAddress: Option.some(RunnerAddress.make(listenHost, port)),

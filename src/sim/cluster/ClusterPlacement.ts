@@ -93,8 +93,10 @@ export class ClusterPlacement implements Placement {
   /** Nothing but time passes for a process that is held up. */
   paused() {}
 
-  /** Ends the session that holds a runner's locks. Its runner goes on until it notices, which is not in the caller's hand. */
+  /** Ends the database sessions of a runner that holds locks. It goes on until it notices, which is not in the caller's hand. */
   move() {
-    this.database.terminateAny()
+    const holders = this.database.holders()
+    const chance = this.#options.world.chance("moves")
+    if (holders.length > 0) this.database.terminate(chance.pick(holders))
   }
 }

@@ -116,11 +116,15 @@ export class RunnerDatabase {
     return this.#nextMachine++
   }
 
-  /** Ends a session that holds locks, any one, as an administrator might. */
-  terminateAny() {
-    const holders = Array.from(this.#sessions).filter((session) => this.locksOf(session.pid).length > 0)
-    if (holders.length > 0)
-      this.#terminate(this.world.chance("terminated sessions").pick(holders), "terminated")
+  /** Applications that hold locks. */
+  holders(): ReadonlyArray<string> {
+    return Array.from(new Set(Array.from(this.#locks.values(), ({ holder }) => holder.applicationName)))
+  }
+
+  /** Ends all sessions of an application, as an administrator might. */
+  terminate(applicationName: string) {
+    for (const session of Array.from(this.#sessions))
+      if (session.applicationName === applicationName) this.#terminate(session, "terminated")
   }
 
   #tryLock(session: Session, lock: number): boolean {

@@ -47,6 +47,7 @@ export class End<Message> {
   #reader: Reader<Message> | undefined
   #isSending = false
   #isOpen = true
+  #isBroken = false
   #hears = true
 
   constructor(
@@ -63,15 +64,13 @@ export class End<Message> {
     this.#forget = forget
   }
 
-  /** Whether more can be sent. */
-  get isOpen(): boolean {
-    return this.#isOpen
-  }
-
-  /** Sends a message; `false` when the connection is over. That it was sent does not mean that it arrives. */
+  /**
+   * Sends a message; `false` when the connection was closed on this side, or its reader has been told of its end. That it was sent does not mean
+   * that it arrives.
+   */
   send(message: Message): boolean {
     if (!this.#isOpen) return false
-    this.#push((reader) => reader.onMessage(message))
+    if (!this.#isBroken) this.#push((reader) => reader.onMessage(message))
     return true
   }
 
@@ -81,11 +80,12 @@ export class End<Message> {
     this.#isOpen = false
     this.#hears = false
     this.#forget(this)
-    this.#push("last")
+    if (!this.#isBroken) this.#push("last")
   }
 
   /** Ends the connection at once. What is under way is lost, and the other side hears of it unless the way is cut. */
   reset() {
+    this.#isOpen = false
     this.#breakOff()
     this.#world.after(this.#network.latency_us(), null, () => {
       if (!this.#network.isCut(this.host.name, this.peer.host.name)) this.peer.break()
@@ -94,8 +94,10 @@ export class End<Message> {
 
   /** The connection broke, as this side sees it. */
   break() {
-    if (!this.#hears) return
-    this.#arrive((reader) => reader.onEnd("reset"))
+    this.#arrive((reader) => {
+      this.#isOpen = false
+      reader.onEnd("reset")
+    })
     this.#breakOff()
   }
 
@@ -117,7 +119,7 @@ export class End<Message> {
   }
 
   #breakOff() {
-    this.#isOpen = false
+    this.#isBroken = true
     this.#hears = false
     this.#outbox = []
     this.#forget(this)
@@ -151,8 +153,10 @@ export class End<Message> {
   }
 
   #end() {
-    this.#arrive((reader) => reader.onEnd("closed"))
-    this.close()
+    this.#arrive((reader) => {
+      this.close()
+      reader.onEnd("closed")
+    })
   }
 
   #arrive(arrival: Arrival<Message>) {

@@ -1,0 +1,110 @@
+import { RunnerAddress, RunnerStorage } from "@effect/cluster"
+import { it } from "@effect/vitest"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { PgClient } from "@effect/sql-pg"
+import { Cause, Context, Effect, Exit, Layer, Redacted } from "effect"
+import { describe } from "vitest"
+import * as ClusterRunner from "../../../src/ClusterRunner.ts"
+import { type PgMessage, RunnerDatabase } from "../../../src/sim/cluster/RunnerDatabase.ts"
+import * as VirtualSql from "../../../src/sim/cluster/VirtualSql.ts"
+import { VirtualTcp } from "../../../src/sim/cluster/VirtualTcp.ts"
+import { Network } from "../../../src/sim/world/Network.ts"
+import { fork } from "../../../src/sim/world/ProcessServices.ts"
+import { s_us } from "../../../src/sim/world/Time.ts"
+import { VirtualServer } from "../../../src/sim/world/VirtualServer.ts"
+import { World } from "../../../src/sim/world/World.ts"
+import { describePostgres, freshDatabase } from "../../services/Postgres.ts"
+import { laws, type MakeMember } from "./RunnerStorageLaws.ts"
+
+const memberOf = (port: number, sql: Layer.Layer<SqlClient, SqlError>, disconnect: Effect.Effect<void>) => {
+  const identity = { host: "node", port, listenHost: "node", role: "all" } as const
+  const layer = ClusterRunner.storage.pipe(Layer.provide(sql), Layer.provide(ClusterRunner.config(identity)))
+  return Effect.map(Layer.build(layer), (context) => ({
+    storage: Context.get(context, RunnerStorage.RunnerStorage),
+    address: RunnerAddress.make("node", port),
+    disconnect
+  }))
+}
+
+const onPostgres = Effect.gen(function* () {
+  const url = Redacted.make(yield* freshDatabase)
+  const administrator = Context.get(yield* Layer.build(PgClient.layer({ url })), PgClient.PgClient)
+  const make: MakeMember = (port) => {
+    const applicationName = `runner ${port}`
+    const sql = ClusterRunner.runnerSql({
+      host: "node",
+      port,
+      listenHost: "node",
+      role: "all",
+      databaseUrl: url,
+      applicationName
+    })
+    const disconnect = administrator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = ${applicationName}`
+    return memberOf(port, sql, Effect.orDie(Effect.asVoid(disconnect)))
+  }
+  return make
+})
+
+/** Makes members in a world, each in a process of its own. */
+const inWorld = (world: World): MakeMember => {
+  const network = new Network(world, {
+    latency_us: { least: 200, mean: 800 },
+    delay: { probability: 0.01, max_ms: 50 }
+  })
+  const none = () => ({ refused: 0, lost: 0, ignored: 0 })
+  const crashPoint = () => {}
+  const server = new VirtualServer(world, network, {
+    name: "database",
+    faults: none,
+    answerMax_ms: 3_000,
+    inOrder: true,
+    crashPoint
+  })
+  const tcp = new VirtualTcp<PgMessage>(world, network)
+  const database = new RunnerDatabase(world, tcp, server)
+  return (port) => {
+    const applicationName = `runner ${port}`
+    const process = world.spawn(applicationName, 1)
+    const sql = VirtualSql.layer({
+      tcp,
+      process,
+      machine: server.name,
+      applicationName,
+      faults: none,
+      crashPoint
+    })
+    return memberOf(
+      port,
+      sql,
+      Effect.sync(() => database.terminate(applicationName))
+    )
+  }
+}
+
+/** Runs an effect in a world of its own, for a virtual minute at most. */
+const runVirtual = (seed: number, body: (world: World) => Effect.Effect<void, unknown>) => {
+  const world = new World({ seed, preemption: 0.02, keepTrace: false })
+  const process = world.spawn("test", 1)
+  let exit: Exit.Exit<void, unknown> = Exit.die("it did not end in a minute")
+  world.after(0, process, () => {
+    fork(process, body(world)).addObserver((result) => {
+      exit = result
+    })
+  })
+  world.runUntil(60 * s_us)
+  world.end()
+  if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+}
+
+describe("the simulated runner storage", () => {
+  for (const [title, law] of Object.entries(laws))
+    it(title, () => {
+      for (let seed = 1; seed <= 10; seed++) runVirtual(seed, (world) => Effect.scoped(law(inWorld(world))))
+    })
+})
+
+describePostgres("runner storage on PostgreSQL, as it is simulated", () => {
+  for (const [title, law] of Object.entries(laws)) it.scopedLive(title, () => Effect.flatMap(onPostgres, law))
+})
