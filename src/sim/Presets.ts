@@ -3,7 +3,8 @@ import { Chance } from "./world/Chance.ts"
 
 const never: Occasional = { perMinute: 0, least_ms: 0, most_ms: 0 }
 
-const noFaults: FaultOptions = {
+/** Nothing goes wrong. */
+export const noFaults: FaultOptions = {
   kill: never,
   crashPoint: { probability: 0, least_ms: 0, most_ms: 0 },
   stop: never,
@@ -34,9 +35,9 @@ const calm: SimOptions = {
   faulty_s: 45,
   calm_s: 20,
   workload: {
-    clients: 8,
-    think_ms: 600,
-    created: 0.4,
+    clients: 6,
+    think_ms: 700,
+    created: 0.45,
     deleted: 0.04,
     withAlias: 0.1,
     withExpiry: 0.1,

@@ -1,5 +1,7 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
 import type { JournalEntry } from "../Journal.ts"
+import { ms_us } from "../world/Time.ts"
 
 /** What became of the keys that are lost, by the last that is known of each. */
 export interface Losses {
@@ -7,32 +9,37 @@ export interface Losses {
   readonly refills: number
   /** In a pool shard that lost them. */
   readonly pools: number
-  /** Leased by a node that was killed since. */
-  readonly kills: number
-  /** Leased by a node that lives: taken for a create whose outcome is unknown, or the lease's answer was lost. */
-  readonly inFlight: number
+  /** Leased all together, and not one of them was seen again: the lease's answer was lost, or came to nobody. */
+  readonly leases: number
+  /** Leased, and held by a node that was killed, or taken for a create whose outcome is unknown. */
+  readonly held: number
 }
-
-const keysOf = (entry: JournalEntry): ReadonlyArray<string> =>
-  "keys" in entry ? entry.keys : entry.tag === "forgot" ? entry.gone : []
 
 /** Where each key that is not accounted for was last seen. */
 export const lossesOf = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence): Losses => {
+  const isThere = (key: string) =>
+    pooled.has(key) || recorded.has(key) || stocked.has(key) || row(key) !== null
   const last = new Map<string, JournalEntry>()
-  const killed = new Set<string>()
   for (const entry of journal) {
-    if (entry.tag === "killed") killed.add(entry.by)
-    for (const key of keysOf(entry)) last.set(key, entry)
+    if ("keys" in entry) for (const key of entry.keys) last.set(key, entry)
+    if (entry.tag === "forgot") for (const key of entry.gone) last.set(key, entry)
   }
-  const losses = { refills: 0, pools: 0, kills: 0, inFlight: -buffered }
-  for (const [key, { by, tag }] of last) {
-    if (pooled.has(key) || recorded.has(key) || stocked.has(key) || row(key) !== null) continue
-    if (tag === "minted") losses.refills++
-    else if (tag !== "leased") losses.pools++
-    else if (killed.has(by)) losses.kills++
-    else losses.inFlight++
+  const lost = new Map<JournalEntry, number>()
+  for (const [key, entry] of last) if (!isThere(key)) lost.set(entry, (lost.get(entry) ?? 0) + 1)
+  const losses = { refills: 0, pools: 0, leases: 0, held: 0 }
+  for (const [entry, count] of lost) {
+    if (entry.tag === "minted") losses.refills += count
+    else if (entry.tag !== "leased") losses.pools += count
+    else if (count === entry.keys.length) losses.leases += count
+    else losses.held += count
   }
-  return losses
+  // What stands in the buffers of nodes that live is not lost.
+  const fromLeases = Math.min(buffered, losses.leases)
+  return {
+    ...losses,
+    leases: losses.leases - fromLeases,
+    held: losses.held - Math.min(losses.held, buffered - fromLeases)
+  }
 }
 
 /** How many times each thing happened that may lose keys. */
@@ -56,9 +63,25 @@ const chances = ({ faults, journal, options }: Evidence) => {
   }
 }
 
+/** How long a create takes at least that had to go on with another key because an owner was silent. */
+const silent_us = 500 * ms_us
+
+/** Whether a create may have taken a key whose fate it never learned: it failed, an owner was silent, or a node was killed meanwhile. */
+const isUncertain = ({ end_us, journal }: Evidence) => {
+  const kills_us = journal.filter(({ tag }) => tag === "killed").map(({ at_us }) => at_us)
+  return ({ answered_us = end_us, kind, sent_us, status }: Exchange) =>
+    kind === "create" &&
+    ((status !== 201 && status !== 409) ||
+      answered_us - sent_us > silent_us ||
+      kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= answered_us))
+}
+
+/** Keys that one create may have taken when its outcome is unknown: one for each of its tries. */
+const keysOfCreateMax = 8
+
 /**
- * C6: every key that was minted is bound, pooled, recorded, stocked, leased or lost, and of those that are lost there are no more than what
- * happened allows: a buffer a kill and what was under way then, a pool shard's keys each time that it lost data, and a refill or a create under way for
+ * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and of those that are lost there are no more than what
+ * happened allows: a buffer for each kill and the creates that were under way, a pool shard's keys for each time that it lost data, and a refill or a lease
  * each time that something failed.
  */
 export const Ledger: Checker = {
@@ -73,16 +96,14 @@ export const Ledger: Checker = {
       const text = `${lost} keys were lost ${what}, and ${bound} may be`
       violations.push({ checker: Ledger.name, at_us: end_us, text, keys: [] })
     }
-    const uncertain = exchanges.filter(
-      ({ kind, status }) => kind === "create" && status !== 201 && status !== 409
-    ).length
+    const uncertain = exchanges.filter(isUncertain(evidence)).length
     atMost(
-      losses.kills,
-      kills * options.bufferCapacity + (kills > 0 ? uncertain : 0),
-      "with nodes that were killed"
+      losses.held,
+      kills * options.bufferCapacity + (anything ? uncertain * keysOfCreateMax : 0),
+      "by nodes"
     )
     atMost(losses.pools, redis * 2 * options.poolHigh, "by pool shards")
-    if (!anything) atMost(losses.refills + losses.inFlight, 0, "though nothing failed")
+    if (!anything) atMost(losses.refills + losses.leases, 0, "though nothing failed")
     return violations
   }
 }

@@ -104,6 +104,9 @@ export const virtualise = (world: World, fibers: FiberNumbers): (() => void) => 
   const target = globalThis as unknown as Record<string, unknown>
   const saved = Object.fromEntries(Object.keys(virtual).map((name) => [name, target[name]]))
   const { random } = Math
+  const { stackTraceLimit } = Error
+  // Nobody reads the stacks of simulated failures, and they cost a great part of the time.
+  Error.stackTraceLimit = 0
   Object.assign(target, virtual)
   Math.random = virtualRandom(world)
   const overlay = (object: object, name: string, value: unknown) => {
@@ -120,6 +123,7 @@ export const virtualise = (world: World, fibers: FiberNumbers): (() => void) => 
     leave()
     uncover.forEach((restore) => restore())
     Math.random = random
+    Error.stackTraceLimit = stackTraceLimit
     Object.assign(target, saved)
   }
 }

@@ -67,16 +67,20 @@ export class VirtualServer {
   }
 
   /** Stops for a time. What is under way is not answered: it happened or not. */
-  stop(for_us: number, whenUp: () => void = () => {}) {
+  stop(for_us: number) {
     this.isUp = false
     const run = ++this.#runs
     for (const pending of Array.from(this.#pending)) pending.fail("unknown", "the connection was reset")
     this.#onStop.forEach((then) => then())
     this.world.after(for_us, null, () => {
-      if (run !== this.#runs) return
-      this.isUp = true
-      whenUp()
+      if (run === this.#runs) this.isUp = true
     })
+  }
+
+  /** Is back at once. */
+  start() {
+    this.#runs++
+    this.isUp = true
   }
 
   /**

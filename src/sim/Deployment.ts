@@ -1,0 +1,244 @@
+import { Layer } from "effect"
+import { KeyMinter } from "../KeyMinter.ts"
+import * as Minter from "../KeyMinter.ts"
+import * as KeySpace from "../KeySpace.ts"
+import { toStrings } from "../PackedKeys.ts"
+import { AdversarialPlacement } from "./actors/AdversarialPlacement.ts"
+import { Balancer } from "./Balancer.ts"
+import { Clients } from "./Clients.ts"
+import type { Evidence } from "./Evidence.ts"
+import * as Faults from "./Faults.ts"
+import { History } from "./History.ts"
+import { Journal } from "./Journal.ts"
+import type { FaultOptions, SimOptions } from "./Options.ts"
+import type { Placement } from "./Placement.ts"
+import { noFaults } from "./Presets.ts"
+import * as KeyPoolVirtual from "./stores/KeyPoolVirtual.ts"
+import { VirtualDatabase } from "./stores/VirtualDatabase.ts"
+import { VirtualRedis } from "./stores/VirtualRedis.ts"
+import { VirtualNode } from "./VirtualNode.ts"
+import { Network } from "./world/Network.ts"
+import { ms_us, s_us } from "./world/Time.ts"
+import type { VirtualProcess } from "./world/VirtualProcess.ts"
+import { World } from "./world/World.ts"
+
+/** The deployment's permutation: the same one in every world. Each mint is told to the journal. */
+const minter = Minter.make(KeySpace.make("base62", 7), new Uint8Array(16))
+
+/** One node's place: the process that runs there now, or none until it is started again. */
+interface Place {
+  readonly name: string
+  node: VirtualNode | undefined
+  starts: number
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** A whole deployment in a world of its own: nodes, stores, a load balancer, its clients, and what goes wrong. */
+export class Deployment {
+  readonly world: World
+  readonly options: SimOptions
+  readonly #network: Network
+  readonly #journal: Journal
+  readonly #history: History
+  readonly #database: VirtualDatabase
+  readonly #pools: ReadonlyArray<VirtualRedis>
+  readonly #placement: Placement
+  readonly #places: ReadonlyArray<Place>
+  #faults: FaultOptions
+  #counts: ReadonlyMap<string, number> = new Map()
+
+  constructor(seed: number, options: SimOptions, keepTrace: boolean) {
+    this.options = options
+    this.#faults = options.faults
+    this.world = new World({ seed, preemption: options.faults.preemption, keepTrace })
+    this.#network = new Network(this.world, {
+      latency_us: { least: 100, mean: 300 },
+      delay: { probability: 0.001, max_ms: 100 }
+    })
+    this.#journal = new Journal(this.world)
+    this.#history = new History(this.world)
+    const crashing = this.world.chance("crash points")
+    const crashPoint = (process: VirtualProcess, operation: string) => {
+      const { least_ms, most_ms, probability } = this.#faults.crashPoint
+      if (!crashing.happens(probability)) return
+      const place = this.#places.find(({ node }) => node?.process === process)
+      if (place === undefined) return
+      this.world.tell("faults", "crash point", `${process.id}, at ${operation}`)
+      this.#kill(place, crashing.between(least_ms, most_ms) * ms_us)
+    }
+    const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint }
+    this.#database = new VirtualDatabase({ ...around, faults: () => this.#faults.databaseCalls })
+    this.#pools = numbers(options.pools).map(
+      (shard) =>
+        new VirtualRedis({
+          ...around,
+          shard,
+          replicaLag_ms: options.faults.replicaLag_ms,
+          faults: () => this.#faults.redisCalls
+        })
+    )
+    this.#placement = new AdversarialPlacement({ ...around, messages: () => this.#faults.messages })
+    this.#places = numbers(options.nodes).map((number) => ({
+      name: `node-${number}`,
+      node: undefined,
+      starts: 0
+    }))
+  }
+
+  /** Runs it to its end, and gives what there is to judge by. */
+  run(): Evidence {
+    const { calm_s, faulty_s } = this.options
+    const healed_us = faulty_s * s_us
+    const end_us = healed_us + calm_s * s_us
+    const beginning_ms = this.world.now_ms
+    this.world.after(0, null, () => this.#begin(healed_us, end_us))
+    this.world.after(healed_us, null, () => this.#heal())
+    this.world.runUntil(end_us)
+    const evidence: Evidence = {
+      options: this.options,
+      exchanges: this.#history.exchanges,
+      journal: this.#journal.entries,
+      healed_us,
+      end_us,
+      beginning_ms,
+      faults: this.#counts,
+      row: (key) => this.#database.row(key) ?? null,
+      pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
+      recorded: new Set(this.#database.openBatches.flatMap(({ keys }) => toStrings(keys))),
+      stocked: this.#database.stockedKeys,
+      buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0)
+    }
+    this.world.end()
+    return evidence
+  }
+
+  #nodes(): ReadonlyArray<VirtualNode> {
+    return this.#places.flatMap(({ node }) => (node === undefined ? [] : [node]))
+  }
+
+  #begin(healed_us: number, end_us: number) {
+    const balancer = new Balancer(this.world, this.#network, () => this.#nodes())
+    this.#places.forEach((place) => this.#start(place))
+    balancer.start()
+    const clients = new Clients({
+      world: this.world,
+      history: this.#history,
+      balancer,
+      nodes: () => this.#nodes(),
+      workload: this.options.workload
+    })
+    // The last requests have their time to be answered.
+    clients.start(end_us - 5 * s_us)
+    this.#counts = Faults.start(this.world, this.#faults, this.#victim(), healed_us)
+  }
+
+  /** From now on nothing goes wrong, and what is down is started. */
+  #heal() {
+    this.world.tell("faults", "heal")
+    this.#faults = noFaults
+    this.#network.healAll()
+    this.#database.server.start()
+    this.#pools.forEach(({ server }) => server.start())
+    for (const place of this.#places) {
+      if (place.node === undefined) this.#start(place)
+      else {
+        place.node.process.isPaused = false
+        place.node.process.skew_us = 0
+      }
+    }
+  }
+
+  #start(place: Place) {
+    const process = this.world.spawn(place.name, ++place.starts)
+    this.world.tell(process.id, "starts")
+    const node = new VirtualNode(
+      process,
+      {
+        placement: this.#placement,
+        journal: this.#journal,
+        options: this.options,
+        ports: (process) => this.#ports(process)
+      },
+      () => {
+        this.#placement.died(process)
+        if (place.node !== node) return
+        place.node = undefined
+        this.#startIn(place, s_us)
+      }
+    )
+    place.node = node
+  }
+
+  #startIn(place: Place, down_us: number) {
+    this.world.after(down_us, null, () => {
+      if (place.node === undefined) this.#start(place)
+    })
+  }
+
+  #ports(process: VirtualProcess) {
+    const { mint, ...rest } = minter
+    const told: typeof minter = {
+      ...rest,
+      mint: (length, range, first, count) => {
+        const keys = mint(length, range, first, count)
+        this.#journal.add({ tag: "minted", by: process.id, keys: toStrings(keys) })
+        return keys
+      }
+    }
+    return Layer.mergeAll(
+      this.#database.layer(process),
+      this.#database.changes(process),
+      KeyPoolVirtual.layer(this.#pools, process),
+      Layer.succeed(KeyMinter, told)
+    )
+  }
+
+  #kill(place: Place, down_us: number) {
+    const { node } = place
+    if (node === undefined) return
+    place.node = undefined
+    this.#journal.add({ tag: "killed", by: node.process.id })
+    node.process.kill()
+    this.#placement.died(node.process)
+    this.#startIn(place, down_us)
+  }
+
+  #pause(place: Place, for_us: number) {
+    const process = place.node?.process
+    if (process === undefined || process.isPaused) return
+    process.isPaused = true
+    this.#journal.add({ tag: "paused", by: process.id, for_us })
+    this.#placement.paused(process, for_us)
+    this.world.after(for_us, null, () => {
+      process.isPaused = false
+    })
+  }
+
+  #victim(): Faults.Victim {
+    const places = this.#places
+    const nameOf = (node: number) => places[node]!.name
+    return {
+      nodes: places.length,
+      pools: this.#pools.length,
+      kill: (node, down_us) => this.#kill(places[node]!, down_us),
+      stop: (node) => places[node]!.node?.stop(),
+      pause: (node, for_us) => this.#pause(places[node]!, for_us),
+      jumpClock: (node, by_us) => {
+        const process = places[node]!.node?.process
+        if (process !== undefined) process.skew_us += by_us
+      },
+      cutNodes: (one, other, for_us, oneWay) =>
+        this.#network.cut(nameOf(one), nameOf(other), { for_us, oneWay }),
+      cutDatabase: (node, for_us, oneWay) =>
+        this.#network.cut(nameOf(node), this.#database.server.name, { for_us, oneWay }),
+      cutRedis: (node, pool, for_us, oneWay) =>
+        this.#network.cut(nameOf(node), this.#pools[pool]!.server.name, { for_us, oneWay }),
+      restartDatabase: (down_us) => this.#database.restart(down_us),
+      restartRedis: (pool, down_us) => this.#pools[pool]!.restart(down_us),
+      failOver: (pool, down_us) => this.#pools[pool]!.failover(down_us),
+      loseData: (pool, down_us) => this.#pools[pool]!.lose(down_us),
+      move: (overlap_us) => this.#placement.move(overlap_us)
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { checkers } from "./checkers/all.ts"
+import { Deployment } from "./Deployment.ts"
+import type { Evidence, Violation } from "./Evidence.ts"
+import type { SimOptions } from "./Options.ts"
+import type { TraceEvent } from "./world/Trace.ts"
+
+/** What came of one seed. */
+export interface RunResult {
+  readonly seed: number
+  /** The same for every run of the same seed, options and code. */
+  readonly digest: string
+  readonly violations: ReadonlyArray<Violation>
+  readonly evidence: Evidence
+  /** Tasks that the world's processes ran. */
+  readonly tasks: number
+  /** What happened, when it was to be kept. */
+  readonly events: ReadonlyArray<TraceEvent>
+}
+
+/** Runs a seed and judges it. */
+export const run = (
+  seed: number,
+  options: SimOptions,
+  { keepTrace }: { readonly keepTrace: boolean } = { keepTrace: false }
+): RunResult => {
+  const deployment = new Deployment(seed, options, keepTrace)
+  const evidence = deployment.run()
+  return {
+    seed,
+    digest: deployment.world.trace.digest(),
+    violations: checkers.flatMap(({ check }) => check(evidence)),
+    evidence,
+    tasks: deployment.world.tasks,
+    events: deployment.world.trace.events
+  }
+}
