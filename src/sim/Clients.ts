@@ -1,3 +1,4 @@
+import * as Iso8601 from "../Iso8601.ts"
 import type { Answer, Balancer } from "./Balancer.ts"
 import type { Exchange, History } from "./History.ts"
 import type { WorkloadOptions } from "./Options.ts"
@@ -99,7 +100,7 @@ export class Clients {
       expiresAt_ms,
       direct: false
     })
-    const expiresAt = expiresAt_ms === undefined ? undefined : new Date(expiresAt_ms).toISOString()
+    const expiresAt = expiresAt_ms === undefined ? undefined : Iso8601.formatMoment(expiresAt_ms)
     const request: VirtualRequest = {
       method: "POST",
       path: "/api/v1/links",

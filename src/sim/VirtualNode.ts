@@ -1,4 +1,5 @@
 import { HttpServerRequest, type HttpApp, type HttpServerResponse } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
 import type { Sharding } from "@effect/cluster"
 import { Context, Duration, Effect, type Fiber, Layer, Option } from "effect"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
@@ -188,14 +189,18 @@ export class VirtualNode {
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() }),
       Layer.succeed(Draining, { isDraining: () => this.#isDraining })
     )
-    const whole = http.pipe(Layer.provideMerge(inner), Layer.provide(around))
+    const whole = http.pipe(
+      Layer.provideMerge(inner),
+      Layer.provide(around),
+      Layer.provideMerge(NodeHttpServer.layerContext)
+    )
     return Effect.scoped(
       Effect.gen(this, function* () {
         const context = yield* Layer.build(whole)
-        // The routes in question send no files, which is what the rest would be needed for.
-        this.#app = (yield* Effect.provide(HttpServer.app, context)) as App
+        const app = yield* Effect.provide(HttpServer.app, context)
+        this.#app = Effect.provide(app, context)
         this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
-        yield* Effect.never
+        return yield* Effect.never
       })
     )
   }
