@@ -3,8 +3,6 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // Its short run has been seen to fail by an orderly stop; it is run by name (CHAOS=1) until that is mended.
-    exclude: process.env["CHAOS"] === "1" ? [] : ["test/chaos/chaos.test.ts"],
     globalSetup: ["test/services/globalSetup.ts"],
     setupFiles: ["test/services/worker.ts"],
     // Two cores: real servers and child processes run beside the tests.

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path"
 import type { Unavailable } from "../test/services/Service.ts"
 import type { Arguments } from "./Arguments.ts"
 import * as Checks from "./Checks.ts"
-import { redirectsThroughKill } from "./Directed.ts"
+import { redirectsThroughKills } from "./Directed.ts"
 import type { FaultKind } from "./FaultKind.ts"
 import * as Faults from "./Faults.ts"
 import * as Ledger from "./Ledger.ts"
@@ -16,13 +16,14 @@ import { creating, judgeCreate } from "./Load.ts"
 import { Observed } from "./Observed.ts"
 import type { Report } from "./Report.ts"
 import * as Topology from "./Topology.ts"
-import { noHarm, type World } from "./World.ts"
+import { type Limits, noHarm, type World } from "./World.ts"
 
 /** Beside the arguments: whom to tell how it goes, in one line each. */
 export interface Options extends Arguments {
   readonly notify: World["notify"]
   /** Of the steady load, where the machine comes to it. */
   readonly requestsPerSecond: number
+  readonly limits: Limits
 }
 
 /** Links of one run at most: all of them are asked for at the end, and kept in memory. */
@@ -81,8 +82,9 @@ const keepLogs = (folder: string, logs: ReadonlyArray<string>) =>
     }
   })
 
-const makeWorld = (topology: Topology.Topology, notify: World["notify"]): World => ({
+const makeWorld = (topology: Topology.Topology, limits: Limits, notify: World["notify"]): World => ({
   topology,
+  limits,
   notify,
   observed: new Observed(),
   acknowledged: { links: new Map(), unacknowledged: 0 },
@@ -163,9 +165,9 @@ export const run = Effect.fn("Chaos.run")(function* (
   yield* notify("starting PostgreSQL, Redis, the Sentinels, three nodes and HAProxy …")
   const topology = yield* Topology.start(program)
   if (logs !== null) yield* Effect.addFinalizer(() => keepLogs(logs, topology.logs))
-  const world = makeWorld(topology, notify)
+  const world = makeWorld(topology, options.limits, notify)
   yield* Effect.withRandom(torment(world, { ...options, notify }), Random.make(seed))
-  const redirects = yield* redirectsThroughKill(world)
+  const redirects = yield* redirectsThroughKills(world)
   const judged = yield* judge(world)
   const { acknowledged, harm, observed, recoveries, takeovers } = world
   return {
@@ -178,7 +180,8 @@ export const run = Effect.fn("Chaos.run")(function* (
     failures: Object.fromEntries(observed.failures),
     recoveries,
     takeovers,
-    redirectsThroughKill: redirects,
+    redirectsThroughKills: redirects,
+    kills: options.limits.kills,
     ...judged,
     harm,
     violations: observed.violations,

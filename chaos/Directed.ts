@@ -3,10 +3,8 @@
 import { Effect } from "effect"
 import * as Load from "./Load.ts"
 import { Observed, type Tally } from "./Observed.ts"
+import type { Node } from "./Topology.ts"
 import type { World } from "./World.ts"
-
-/** The part of redirects that are answered right while a node dies. */
-export const availabilityMin = 0.999
 
 /** Fewer tell nothing. */
 const requestsMin = 200
@@ -14,13 +12,29 @@ const requestsMin = 200
 const before = "3 seconds"
 const after = "8 seconds"
 
+/** Kills a node with -9, and starts it again after 2 s. */
+const killOne = ({ harm }: World, node: Node) =>
+  Effect.gen(function* () {
+    yield* Effect.sleep(before)
+    harm.nodeKills++
+    yield* node.signal("SIGKILL")
+    yield* Effect.zip(
+      Effect.delay(Effect.zipRight(node.ended, node.start), "2 seconds"),
+      Effect.sleep(after),
+      { concurrent: true }
+    )
+  })
+
 /**
- * Kills a node with -9 under redirects alone, 11 s long, and starts it again after 2 s. Gives what became of the redirects, and
- * notes it where fewer than 99.9 % were answered right.
+ * Kills nodes with -9, one after the other, under 400 redirects a second and nothing else, some 11 s for each. Gives what became of
+ * the redirects, and notes it where too few were answered right.
  */
-export const redirectsThroughKill = Effect.fn("redirectsThroughKill")(function* (world: World) {
-  const { acknowledged, harm, notify, topology } = world
-  const node = topology.nodes[1]!
+export const redirectsThroughKills = Effect.fn("redirectsThroughKills")(function* (world: World) {
+  const { acknowledged, limits, notify, topology } = world
+  const nodes = Array.from(
+    { length: limits.kills },
+    (_, index) => topology.nodes[(index + 1) % topology.nodes.length]!
+  )
   const observed = new Observed()
   yield* Effect.gen(function* () {
     const load = { port: topology.port, apiKey: topology.adminKey, chance: Math.random }
@@ -29,21 +43,15 @@ export const redirectsThroughKill = Effect.fn("redirectsThroughKill")(function* 
       observed,
       acknowledged
     )
-    yield* Effect.sleep(before)
-    harm.nodeKills++
-    yield* node.signal("SIGKILL")
-    yield* Effect.zipRight(
-      Effect.delay(Effect.zipRight(node.ended, node.start), "2 seconds"),
-      Effect.void
-    ).pipe(Effect.zip(Effect.sleep(after), { concurrent: true }))
+    yield* Effect.forEach(nodes, (node) => killOne(world, node), { discard: true })
   }).pipe(Effect.scoped)
   observed.violations.forEach(({ evidence, promise }) => world.observed.violate(promise, evidence))
   const tally: Tally = observed.tallies.get("calm")?.redirect ?? { sent: 0, answered: 0 }
   const instead = [...observed.failures].map(([what, times]) => `${what} ×${times}`).join(", ")
   yield* notify(
-    `redirects through kill -9 of ${node.name}: ${tally.answered} of ${tally.sent} answered right ${instead}`
+    `redirects through ${limits.kills} × kill -9: ${tally.answered} of ${tally.sent} answered right ${instead}`
   )
-  if (tally.sent < requestsMin || tally.answered < availabilityMin * tally.sent) {
+  if (tally.sent < requestsMin || tally.answered < limits.availability * tally.sent) {
     world.observed.violate(
       "redirects through a kill",
       `${tally.answered} of ${tally.sent} answered right: ${instead}`

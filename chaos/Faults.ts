@@ -91,20 +91,17 @@ const faults: Record<FaultKind, (world: World) => Effect.Effect<Done, Unavailabl
   "postgres-kill": restartPostgres("SIGKILL")
 }
 
-/** After a fault ends, creates and redirects work again within this (C8). */
-export const recoverMax_ms = 5_000
-
 /** Requests succeed for this long before the cluster counts as recovered. */
 const steady_ms = 1_000
 
-/** A request under way when the bound is over is waited for. */
-const patience_ms = recoverMax_ms + steady_ms + 6_000
+/** How long a recovery is waited for: a request under way when the bound is over is, too. */
+const patienceOf = ({ limits }: World) => limits.recover_ms + steady_ms + 6_000
 
 /** Waits until the load is answered without a failure; gives how long after `from` that began, null where it never did. */
-const awaitRecovery = ({ observed }: World, from: number): Effect.Effect<number | null> =>
+const awaitRecovery = (world: World, from: number): Effect.Effect<number | null> =>
   Effect.gen(function* () {
-    while (performance.now() < from + patience_ms) {
-      const moment = observed.steadyFrom(from, steady_ms)
+    while (performance.now() < from + patienceOf(world)) {
+      const moment = world.observed.steadyFrom(from, steady_ms)
       if (moment !== null) return Math.round(moment - from)
       yield* Effect.sleep("100 millis")
     }
@@ -118,12 +115,13 @@ const judgeRecovery = (
   when: string,
   took: number | null
 ) => {
-  if (took !== null && took <= recoverMax_ms) return
-  const failed = world.observed.failedSince(performance.now() - patience_ms).slice(-5)
+  const { recover_ms } = world.limits
+  if (took !== null && took <= recover_ms) return
+  const failed = world.observed.failedSince(performance.now() - patienceOf(world)).slice(-5)
   const examples = failed.map(({ instead, operation }) => `${operation}: ${instead}`).join(", ")
   world.observed.violate(
     "C8",
-    `${kind} of ${target}: no recovery within ${recoverMax_ms} ms ${when} (took ${took ?? "more than 12000"} ms); last failures: ${examples}`
+    `${kind} of ${target}: no recovery within ${recover_ms} ms ${when} (took ${took ?? `more than ${patienceOf(world)}`} ms); last failures: ${examples}`
   )
 }
 

@@ -18,7 +18,9 @@ export interface Report {
   readonly failures: Readonly<Record<string, number>>
   readonly recoveries: ReadonlyArray<Recovery>
   readonly takeovers: ReadonlyArray<Takeover>
-  readonly redirectsThroughKill: Tally
+  readonly redirectsThroughKills: Tally
+  /** Nodes that were killed meanwhile. */
+  readonly kills: number
   readonly resolved: Readonly<Record<string, Resolved>>
   readonly harm: Harm
   readonly ledger: Ledger
@@ -107,7 +109,7 @@ const table = ({ phases, recoveries }: Report): string => {
 
 /** The report for people. */
 export const told = (report: Report): string => {
-  const { conflicts, harm, ledger, lostMax, redirectsThroughKill, takeovers, violations } = report
+  const { conflicts, harm, ledger, lostMax, redirectsThroughKills, takeovers, violations } = report
   const failures = Object.entries(report.failures).map(([what, times]) => `  ${what} ×${times}`)
   const parts = Object.entries(lostMax).map(([what, keys]) => `${what} ${keys}`)
   return [
@@ -115,7 +117,7 @@ export const told = (report: Report): string => {
     table(report),
     "",
     `Seed ${report.seed}, ${report.seconds} s; ${report.acknowledged} creates acknowledged, ${report.unacknowledged} not; ${report.skipped} turns skipped for want of a free client`,
-    `Redirects through kill -9: ${redirectsThroughKill.answered} of ${redirectsThroughKill.sent} answered right (${percent(redirectsThroughKill)})`,
+    `Redirects through ${report.kills} × kill -9: ${redirectsThroughKills.answered} of ${redirectsThroughKills.sent} answered right (${percent(redirectsThroughKills)})`,
     `Resolved past the load balancer: ${Object.entries(report.resolved)
       .map(([node, { askedAgain, right }]) => `${node} ${right} (${askedAgain} asked again)`)
       .join(", ")} of ${report.acknowledged}`,

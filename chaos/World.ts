@@ -39,6 +39,16 @@ export interface Takeover {
   readonly refused: number
 }
 
+/** What is asked of the cluster's speed: times depend on the machine, promises about keys and links do not. */
+export interface Limits {
+  /** After a fault ends, creates and redirects work again within this (C8), in milliseconds. */
+  readonly recover_ms: number
+  /** The part of redirects that are answered right while nodes die, one after the other. */
+  readonly availability: number
+  /** How many die meanwhile. */
+  readonly kills: number
+}
+
 /** See the parts. */
 export interface World {
   readonly topology: Topology
@@ -47,6 +57,7 @@ export interface World {
   readonly harm: Harm
   readonly recoveries: Array<Recovery>
   readonly takeovers: Array<Takeover>
+  readonly limits: Limits
   readonly notify: (line: string) => Effect.Effect<void>
 }
 

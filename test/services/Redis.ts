@@ -73,6 +73,13 @@ export const freshRedis = (shards = 1): Effect.Effect<Options, never, Scope.Scop
     return { urls: Array.from({ length: shards }, () => url), namespace }
   })
 
+/** The URL of the run's server. */
+export const serverUrl: Effect.Effect<string> = Effect.suspend(() =>
+  server._tag === "Missing"
+    ? Effect.dieMessage(`Redis is missing: ${server.reason}`)
+    : Effect.succeed(server.url)
+)
+
 /** The program for servers of the caller's own. */
 export const ownProgram: Effect.Effect<string> = Effect.suspend(() =>
   program === null ? Effect.dieMessage("redis-server is missing") : Effect.succeed(program)
