@@ -1,14 +1,14 @@
 import { expect, it } from "@effect/vitest"
-import { Cause, Effect, FastCheck as fc, Fiber, Layer } from "effect"
-import { at, concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../src/PackedKeys.ts"
-import type { KeyPool } from "../../src/storage/KeyPool.ts"
+import { Cause, Effect, Fiber, Layer } from "effect"
+import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../src/PackedKeys.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "../../src/storage/KeyPoolRedis.ts"
 import { Fenced } from "../../src/storage/StorageError.ts"
 import { administer, describeRedis, freshRedis, keyNames } from "../services/Redis.ts"
 import { keyPoolLaws } from "./KeyPoolLaws.ts"
 import { keys, numbered } from "./keys.ts"
-import { forAll } from "./property.ts"
+import { likeMemory } from "./likeMemory.ts"
+import { playPool, poolCommand } from "./players.ts"
 
 const fresh = (shards: number) => Layer.unwrapScoped(Effect.map(freshRedis(shards), KeyPoolRedis.layer))
 
@@ -167,64 +167,12 @@ describeRedis("KeyPool on Redis", () => {
     })
   )
 
-  it.scopedLive("answers random commands like the pool in memory", () => {
-    const epoch = fc.integer({ min: 1, max: 4 })
-    const command = fc.oneof(
-      fc.record({ _tag: fc.constant("claim" as const), epoch }),
-      fc.record({
-        _tag: fc.constant("push" as const),
-        epoch,
-        of: epoch,
-        sequence: fc.nat(3),
-        size: fc.nat(12)
-      }),
-      fc.record({ _tag: fc.constant("lease" as const), size: fc.nat(15) }),
-      fc.record({ _tag: fc.constant("giveBack" as const), size: fc.nat(5) }),
-      fc.record({ _tag: fc.constant("level" as const) })
-    )
-    type Command = typeof command extends fc.Arbitrary<infer C> ? C : never
-    const player = (pool: typeof KeyPool.Service) => {
-      let held = empty
-      return (each: Command): Effect.Effect<unknown, unknown> => {
-        switch (each._tag) {
-          case "claim":
-            return Effect.either(pool.claim({ shard: 0, epoch: each.epoch }))
-          case "push": {
-            const packed = keys(`${each.of}-${each.sequence}-`, each.size)
-            const pushed = pool.push(
-              { shard: 0, epoch: each.epoch },
-              { epoch: each.of, sequence: each.sequence, keys: packed }
-            )
-            return Effect.either(Effect.map(pushed, ({ level }) => level))
-          }
-          case "lease":
-            return Effect.map(pool.lease(0, each.size), (leased) => {
-              held = concat(held, leased)
-              return toStrings(leased)
-            })
-          case "giveBack": {
-            const back = Array.from({ length: Math.min(each.size, count(held)) }, (_, index) =>
-              at(held, index)
-            )
-            held = fromStrings(toStrings(held).slice(back.length))
-            return pool.giveBack(0, fromStrings(back))
-          }
-          case "level":
-            return pool.level(0)
-        }
-      }
-    }
-    return forAll(
-      fc.array(command, { maxLength: 30 }),
-      (commands) =>
-        Effect.scoped(
-          Effect.gen(function* () {
-            const real = player(yield* KeyPoolRedis.make(yield* freshRedis()))
-            const reference = player(yield* KeyPoolMemory.make({ shards: 1, settleAfter: 0 }))
-            for (const each of commands) expect(yield* real(each)).toEqual(yield* reference(each))
-          })
-        ),
-      { numRuns: 60 }
-    )
+  likeMemory({
+    title: "answers random commands like the pool in memory",
+    open: Effect.map(freshRedis(), KeyPoolRedis.make),
+    memory: KeyPoolMemory.make({ shards: 1, settleAfter: 0 }),
+    command: poolCommand,
+    player: playPool,
+    numRuns: 60
   })
 })

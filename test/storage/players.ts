@@ -2,11 +2,12 @@
 
 import { Effect, FastCheck as fc } from "effect"
 import type { Link } from "../../src/Link.ts"
-import { count, fromStrings, toStrings } from "../../src/PackedKeys.ts"
+import { concat, count, empty, fromStrings, toStrings } from "../../src/PackedKeys.ts"
+import type { KeyPool } from "../../src/storage/KeyPool.ts"
 import type { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
 import type { KeyStock, PoolClaim } from "../../src/storage/KeyStock.ts"
 import type { LinkStore } from "../../src/storage/LinkStore.ts"
-import { numbered } from "./keys.ts"
+import { keys, numbered } from "./keys.ts"
 import type { Player } from "./likeMemory.ts"
 
 const key = fc.constantFrom("a", "A", "b", "B", "aa", "0", "_", "-")
@@ -154,6 +155,54 @@ export const playStock: Player<KeyStock["Type"], CommandOf<typeof stockCommand>>
         )
       case "size":
         return stock.size
+    }
+  }
+}
+
+const epoch = fc.integer({ min: 1, max: 4 })
+
+/** A command of each kind to the first shard of a pool. */
+export const poolCommand = fc.oneof(
+  fc.record({ _tag: fc.constant("claim" as const), epoch }),
+  fc.record({
+    _tag: fc.constant("push" as const),
+    epoch,
+    of: epoch,
+    sequence: fc.nat(3),
+    size: fc.nat(12)
+  }),
+  fc.record({ _tag: fc.constant("lease" as const), size: fc.nat(15) }),
+  fc.record({ _tag: fc.constant("giveBack" as const), size: fc.nat(5) }),
+  fc.record({ _tag: fc.constant("level" as const) })
+)
+
+/** Gives back what it has leased longest. Pools differ in what they call settled. */
+export const playPool: Player<KeyPool["Type"], CommandOf<typeof poolCommand>> = (pool) => {
+  let held = empty
+  return (command) => {
+    switch (command._tag) {
+      case "claim":
+        return Effect.either(pool.claim({ shard: 0, epoch: command.epoch }))
+      case "push": {
+        const packed = keys(`${command.of}-${command.sequence}-`, command.size)
+        const pushed = pool.push(
+          { shard: 0, epoch: command.epoch },
+          { epoch: command.of, sequence: command.sequence, keys: packed }
+        )
+        return Effect.either(Effect.map(pushed, ({ level }) => level))
+      }
+      case "lease":
+        return Effect.map(pool.lease(0, command.size), (leased) => {
+          held = concat(held, leased)
+          return toStrings(leased)
+        })
+      case "giveBack": {
+        const all = toStrings(held)
+        held = fromStrings(all.slice(command.size))
+        return pool.giveBack(0, fromStrings(all.slice(0, command.size)))
+      }
+      case "level":
+        return pool.level(0)
     }
   }
 }

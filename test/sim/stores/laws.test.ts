@@ -1,0 +1,95 @@
+// What the backends of the ports promise, held against the simulated ones: through the network, into the server and back.
+
+import { Effect, Layer } from "effect"
+import { describe } from "vitest"
+import * as KeyPoolVirtual from "../../../src/sim/stores/KeyPoolVirtual.ts"
+import { DeploymentStore } from "../../../src/storage/DeploymentStore.ts"
+import { KeyPool } from "../../../src/storage/KeyPool.ts"
+import * as KeyPoolMemory from "../../../src/storage/KeyPoolMemory.ts"
+import { KeyRangeStore } from "../../../src/storage/KeyRangeStore.ts"
+import * as KeyRangeStoreMemory from "../../../src/storage/KeyRangeStoreMemory.ts"
+import { KeyStock } from "../../../src/storage/KeyStock.ts"
+import * as KeyStockMemory from "../../../src/storage/KeyStockMemory.ts"
+import { LinkStore } from "../../../src/storage/LinkStore.ts"
+import * as LinkStoreGrouped from "../../../src/storage/LinkStoreGrouped.ts"
+import * as LinkStoreMemory from "../../../src/storage/LinkStoreMemory.ts"
+import { deploymentStoreLaws } from "../../storage/DeploymentStoreLaws.ts"
+import { keyPoolLaws } from "../../storage/KeyPoolLaws.ts"
+import { keyRangeStoreLaws } from "../../storage/KeyRangeStoreLaws.ts"
+import { keyStockConcurrencyLaws } from "../../storage/KeyStockConcurrencyLaws.ts"
+import { keyStockLaws } from "../../storage/KeyStockLaws.ts"
+import { likeMemory } from "../../storage/likeMemory.ts"
+import { linkStoreLaws } from "../../storage/LinkStoreLaws.ts"
+import {
+  linkCommand,
+  playLinks,
+  playPool,
+  playRanges,
+  playStock,
+  poolCommand,
+  rangeCommand,
+  stockCommand
+} from "../../storage/players.ts"
+import type { LittleWorld } from "./LittleWorld.ts"
+import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
+import { built, littleWorld, openVirtual } from "./virtualStores.ts"
+
+const onDatabase = (little: LittleWorld, process: VirtualProcess) => little.database.layer(process)
+
+const grouped = (little: LittleWorld, process: VirtualProcess) =>
+  Layer.provide(LinkStoreGrouped.layer({ inFlightMax: 2 }), little.database.layer(process))
+
+const onRedis = (little: LittleWorld, process: VirtualProcess) => KeyPoolVirtual.layer(little.redis, process)
+
+const pool = (shards: number) =>
+  Layer.scoped(
+    KeyPool,
+    Effect.flatMap(littleWorld({ shards }), (little) => {
+      const process = little.world.spawn("node-1", 1)
+      return built(little, process, KeyPool, onRedis(little, process))
+    })
+  )
+
+describe("in the simulation", () => {
+  linkStoreLaws("LinkStore", openVirtual(LinkStore, onDatabase))
+  linkStoreLaws("LinkStore with group commit", openVirtual(LinkStore, grouped))
+  keyRangeStoreLaws("KeyRangeStore", openVirtual(KeyRangeStore, onDatabase))
+  keyStockLaws("KeyStock", openVirtual(KeyStock, onDatabase))
+  keyStockConcurrencyLaws("KeyStock", openVirtual(KeyStock, onDatabase))
+  deploymentStoreLaws("DeploymentStore", openVirtual(DeploymentStore, onDatabase))
+  keyPoolLaws("KeyPool", pool(1), 0)
+  keyPoolLaws("KeyPool, one of three shards", pool(3), 1, 2 ** 53 - 100)
+
+  likeMemory({
+    title: "LinkStore answers any sequence of commands like the one in memory",
+    open: openVirtual(LinkStore, onDatabase),
+    memory: LinkStoreMemory.make,
+    command: linkCommand,
+    player: playLinks,
+    numRuns: 40
+  })
+  likeMemory({
+    title: "KeyRangeStore answers any sequence of commands like the one in memory",
+    open: openVirtual(KeyRangeStore, onDatabase),
+    memory: KeyRangeStoreMemory.make,
+    command: rangeCommand,
+    player: playRanges,
+    numRuns: 40
+  })
+  likeMemory({
+    title: "KeyStock answers any sequence of commands like the one in memory",
+    open: openVirtual(KeyStock, onDatabase),
+    memory: KeyStockMemory.make,
+    command: stockCommand,
+    player: playStock,
+    numRuns: 40
+  })
+  likeMemory({
+    title: "KeyPool answers any sequence of commands like the one in memory",
+    open: openVirtual(KeyPool, onRedis),
+    memory: KeyPoolMemory.make({ shards: 1, settleAfter: 0 }),
+    command: poolCommand,
+    player: playPool,
+    numRuns: 60
+  })
+})
