@@ -4,7 +4,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, Effect, Exit, Layer, Redacted } from "effect"
-import { describe } from "vitest"
+import { describe, expect } from "vitest"
 import * as ClusterRunner from "../../../src/ClusterRunner.ts"
 import { type PgMessage, RunnerDatabase } from "../../../src/sim/cluster/RunnerDatabase.ts"
 import * as VirtualSql from "../../../src/sim/cluster/VirtualSql.ts"
@@ -107,4 +107,16 @@ describe("the simulated runner storage", () => {
 
 describePostgres("runner storage on PostgreSQL, as it is simulated", () => {
   for (const [title, law] of Object.entries(laws)) it.scopedLive(title, () => Effect.flatMap(onPostgres, law))
+})
+
+describe("the laws of runner storage", () => {
+  it.scoped("are broken by one that grants every shard to everybody", () =>
+    Effect.gen(function* () {
+      const storage = yield* RunnerStorage.makeMemory
+      const make: MakeMember = (port) =>
+        Effect.succeed({ storage, address: RunnerAddress.make("node", port), disconnect: Effect.void })
+      const exit = yield* Effect.exit(laws["grants a shard to one alone"]!(make))
+      expect(Exit.isFailure(exit)).toBe(true)
+    })
+  )
 })

@@ -1,8 +1,10 @@
+import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
+import { fork } from "../../../src/sim/world/ProcessServices.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { expectAllHeld, type Name, names, Runners } from "./Runners.ts"
 
-const seeds = [1, 2, 3, 4, 5]
+const seeds = [1, 2, 3]
 
 let runners: Runners
 
@@ -62,6 +64,26 @@ describe.each(seeds)("three virtual runners, seed %i", (seed) => {
     expectAllHeld(runners, ["a#1", "b#1", "c#1"])
     for (const name of names) expect(runners.believes(name)).toEqual(runners.heldShards(`${name}#1`))
     expect(unanswered(names, 2)).toEqual([])
+  })
+
+  it("are told by the database what they lost, though they do not know it yet", () => {
+    began(seed)
+    const process = runners.process("a")
+    const lost = runners.heldShards("a#1")
+    runners.pause("a", 12 * s_us)
+    runners.runFor(12)
+    const held: Array<boolean> = []
+    runners.world.after(0, process, () => {
+      const { holds } = runners.placement.ownership(process)
+      fork(
+        process,
+        Effect.tap(Effect.forEach(lost, holds), (answers) => held.push(...answers))
+      )
+    })
+    runners.runFor(0.0005)
+    expect(runners.believes("a").length).toBeGreaterThan(0)
+    runners.runFor(1)
+    expect(held).toEqual(lost.map(() => false))
   })
 
   it("take the shards of one that is cut off the database", () => {
