@@ -57,7 +57,7 @@ const chances = ({ faults, journal, options }: Evidence) => {
     count("stop", "pause", "cutNodes", "cutDatabase", "cutRedis", "databaseRestart", "redisRestart", "move") +
     count("redisFailover", "redisLoss")
   return {
-    kills,
+    troubles,
     redis: count("redisFailover", "redisLoss"),
     anything: troubles > 0 || callsFail || messagesFail
   }
@@ -81,15 +81,15 @@ const keysOfCreateMax = 8
 
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and of those that are lost there are no more than what
- * happened allows: a buffer for each kill and the creates that were under way, a pool shard's keys for each time that it lost data, and a refill or a lease
- * each time that something failed.
+ * happened allows: a buffer for each kill (and for each other fault, since keys that cannot be returned to their pool are lost as well) and the keys of
+ * creates that were under way, a pool shard's keys for each time that it lost data, and a refill or a lease each time that something failed.
  */
 export const Ledger: Checker = {
   name: "ledger",
   check: (evidence) => {
     const { end_us, exchanges, options } = evidence
     const losses = lossesOf(evidence)
-    const { anything, kills, redis } = chances(evidence)
+    const { anything, redis, troubles } = chances(evidence)
     const violations: Array<Violation> = []
     const atMost = (lost: number, bound: number, what: string) => {
       if (lost <= bound) return
@@ -99,7 +99,7 @@ export const Ledger: Checker = {
     const uncertain = exchanges.filter(isUncertain(evidence)).length
     atMost(
       losses.held,
-      kills * options.bufferCapacity + (anything ? uncertain * keysOfCreateMax : 0),
+      troubles * options.bufferCapacity + (anything ? uncertain * keysOfCreateMax : 0),
       "by nodes"
     )
     atMost(losses.pools, redis * 2 * options.poolHigh, "by pool shards")

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest"
+import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
+import { checkers } from "../../../src/sim/checkers/all.ts"
+import { Durability } from "../../../src/sim/checkers/Durability.ts"
+import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
+import { IssuedOnce } from "../../../src/sim/checkers/IssuedOnce.ts"
+import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
+import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
+import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
+import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
+import { created, evidence, exchange, row } from "./evidence.ts"
+
+const by = "node-0#1"
+const leased = (at_us: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "leased", at_us, by, shard: 0, keys }) as const
+
+/** Runs in which one promise was broken, and whose business it is. */
+const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
+  [
+    "a key bound twice",
+    UniqueBinding,
+    {
+      journal: [
+        { tag: "bound", at_us: 1, by, link: row },
+        { tag: "bound", at_us: 2, by, link: { ...row, url: "https://example.com/2" } }
+      ]
+    }
+  ],
+  [
+    "a key given to two clients",
+    UniqueBinding,
+    { exchanges: [created(1), created(2, { url: "https://example.com/2" })] }
+  ],
+  [
+    "a redirect to another link's target",
+    UniqueBinding,
+    { exchanges: [created(1), exchange(2, { location: "https://example.com/2" })] }
+  ],
+  ["an acknowledged create that is not stored", Durability, { exchanges: [created(1)], row: () => null }],
+  ["an unknown key after its 201", ReadYourWrites, { exchanges: [created(1), exchange(2, { status: 404 })] }],
+  ["an end that nobody wanted", ReadYourWrites, { exchanges: [created(1), exchange(2, { status: 410 })] }],
+  [
+    "an expiry that comes too early",
+    ReadYourWrites,
+    { exchanges: [created(1, { expiresAt_ms: 9_000 }), exchange(2, { status: 410 })] }
+  ],
+  [
+    "a redirect 1.1 s after a delete",
+    Freshness,
+    { exchanges: [created(1), exchange(2, { kind: "delete", status: 204 }), exchange(3.11, {})] }
+  ],
+  [
+    "a redirect 1.1 s after the expiry",
+    Freshness,
+    { exchanges: [created(1, { expiresAt_ms: 9_000 }), exchange(10.1, {})] }
+  ],
+  ["a key leased twice", IssuedOnce, { journal: [leased(1, ["k"]), leased(2, ["k"])] }],
+  ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
+  ["a refill that was not recorded", Ledger, { journal: [{ tag: "minted", at_us: 1, by, keys: ["k"] }] }],
+  ["a key that left its pool", Ledger, { journal: [{ tag: "pushed", at_us: 1, by, shard: 0, keys: ["k"] }] }],
+  ["a fault of the service", Liveness, { exchanges: [exchange(2, { status: 500 })] }],
+  ["a 503 when all is well again", Liveness, { exchanges: [exchange(46, { status: 503 })] }],
+  [
+    "no answer when all is well again",
+    Liveness,
+    { exchanges: [exchange(46, { status: 0, answered_us: undefined })] }
+  ]
+]
+
+describe("the checkers", () => {
+  it("find nothing in a run in which every promise was kept", () => {
+    const fine = evidence({
+      exchanges: [
+        created(1, { expiresAt_ms: 30_000 }),
+        exchange(2, {}),
+        exchange(41, { status: 503 }),
+        exchange(3, { kind: "delete", status: 204 }),
+        exchange(3.5, {}),
+        exchange(47, { status: 410 })
+      ],
+      journal: [
+        { tag: "minted", at_us: 1, by, keys: ["abc", "k"] },
+        { tag: "pushed", at_us: 2, by, shard: 0, keys: ["abc", "k"] },
+        leased(3, ["abc", "k"]),
+        { tag: "bound", at_us: 4, by, link: row },
+        { tag: "returned", at_us: 5, by, shard: 0, keys: ["k"] }
+      ],
+      pooled: new Set(["k"])
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it.each(broken)("find %s", (_, checker, some) => {
+    const found = checkers.flatMap(({ check }) => check(evidence(some)))
+    expect(found.map((violation) => violation.checker)).toContain(checker.name)
+  })
+})

@@ -1,0 +1,58 @@
+// Runs that never happened, for the checkers to judge.
+
+import type { Link } from "../../../src/Link.ts"
+import type { Evidence } from "../../../src/sim/Evidence.ts"
+import type { Exchange } from "../../../src/sim/History.ts"
+import { presets } from "../../../src/sim/Presets.ts"
+import { s_us } from "../../../src/sim/world/Time.ts"
+
+/** A request that was answered at once, unless said otherwise. `at_s`: virtual seconds. */
+export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
+  number: 0,
+  client: "client-0",
+  kind: "redirect",
+  key: "abc",
+  url: undefined,
+  alias: undefined,
+  expiresAt_ms: undefined,
+  direct: false,
+  sent_us: at_s * s_us,
+  answered_us: at_s * s_us + 1_000,
+  status: 302,
+  location: "https://example.com/1",
+  answeredBy: "node-0#1",
+  tries: 1,
+  ...some
+})
+
+/** A create of `abc` that was acknowledged. */
+export const created = (at_s: number, some: Partial<Exchange> = {}): Exchange =>
+  exchange(at_s, { kind: "create", status: 201, url: "https://example.com/1", location: undefined, ...some })
+
+/** The row of `abc`. */
+export const row: Link = {
+  key: "abc",
+  url: "https://example.com/1",
+  custom: false,
+  createdAt: 0,
+  updatedAt: 0,
+  expiresAt: null,
+  deletedAt: null
+}
+
+/** A run of a minute in which nothing failed and everything is as it should be, but for what is said otherwise. */
+export const evidence = (some: Partial<Evidence>): Evidence => ({
+  options: presets.calm(),
+  exchanges: [],
+  journal: [{ tag: "bound", at_us: s_us, by: "node-0#1", link: row }],
+  healed_us: 40 * s_us,
+  end_us: 60 * s_us,
+  beginning_ms: 0,
+  faults: new Map(),
+  row: (key) => (key === row.key ? row : null),
+  pooled: new Set(),
+  recorded: new Set(),
+  stocked: new Set(),
+  buffered: 0,
+  ...some
+})
