@@ -1,0 +1,154 @@
+import { Context, Effect, type Exit, Layer } from "effect"
+import { expect, it } from "vitest"
+import type { Link } from "../../../src/Link.ts"
+import { fromStrings, toStrings } from "../../../src/PackedKeys.ts"
+import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
+import { KeyRangeStore } from "../../../src/storage/KeyRangeStore.ts"
+import { KeyStock } from "../../../src/storage/KeyStock.ts"
+import { LinkStore } from "../../../src/storage/LinkStore.ts"
+import { Fenced } from "../../../src/storage/StorageError.ts"
+import { linkOf } from "../../storage/LinkStoreLaws.ts"
+import { LittleWorld } from "./LittleWorld.ts"
+
+const setUp = (seed = 1) => {
+  const little = new LittleWorld(seed)
+  const process = little.world.spawn("node-1", 1)
+  return { little, process, ...portsOf(little, process) }
+}
+
+const portsOf = (little: LittleWorld, process: VirtualProcess) => {
+  const context = little.run(process, Effect.scoped(Layer.build(little.database.layer(process))))
+  return {
+    links: Context.get(context, LinkStore),
+    ranges: Context.get(context, KeyRangeStore),
+    stock: Context.get(context, KeyStock)
+  }
+}
+
+/** What failed, as it is. */
+const errorOf = <A, E>(exit: Exit.Exit<A, E>) =>
+  exit._tag === "Failure" && exit.cause._tag === "Fail" ? exit.cause.error : exit
+
+const all = { refused: 0, lost: 0, ignored: 0 }
+
+it("has applied what it did not answer for, where the answer was lost", () => {
+  const { links, little, process } = setUp()
+  little.databaseFaults = { ...all, lost: 1 }
+  const before_us = little.world.now_us
+  expect(errorOf(little.exit(process, links.insertMany([linkOf("k")])))).toMatchObject({
+    _tag: "StorageError",
+    operation: "LinkStore.insertMany",
+    applied: "unknown"
+  })
+  // As long as a statement may take.
+  expect(little.world.now_us - before_us).toBeGreaterThanOrEqual(4_000_000)
+  expect(little.database.row("k")).toEqual(linkOf("k"))
+})
+
+it("has not applied what it never saw, though the caller cannot know", () => {
+  const { links, little, process } = setUp()
+  little.databaseFaults = { ...all, ignored: 1 }
+  expect(errorOf(little.exit(process, links.insertMany([linkOf("k")])))).toMatchObject({ applied: "unknown" })
+  expect(little.database.row("k")).toBeUndefined()
+})
+
+it("has certainly done nothing of what was not sent, and says so at once", () => {
+  const { links, little, process } = setUp()
+  little.databaseFaults = { ...all, refused: 1 }
+  const before_us = little.world.now_us
+  expect(errorOf(little.exit(process, links.insertMany([linkOf("k")])))).toMatchObject({ applied: "no" })
+  expect(little.world.now_us - before_us).toBeLessThan(10_000)
+  little.pass(5_000)
+  expect(little.database.row("k")).toBeUndefined()
+})
+
+it("keeps over a restart what it has committed, and resets what is under way", () => {
+  const { links, little, process, ranges, stock } = setUp()
+  little.run(process, links.insertMany([linkOf("k")]))
+  little.run(process, ranges.advance({ length: 7, range: 1 }, { count: 5, size: 100 }))
+  const claim = little.run(process, stock.claim(0))
+  little.run(process, stock.record({ ...claim, sequence: 1 }, fromStrings(["r"])))
+  const underWay = little.begin(process, links.findMany(["k"]))
+  little.pass(0.05)
+  little.database.restart(2_000_000)
+  expect(errorOf(little.end(underWay))).toMatchObject({ applied: "unknown" })
+  expect(errorOf(little.exit(process, links.findMany(["k"])))).toMatchObject({ applied: "no" })
+  little.pass(2_000)
+  expect(little.run(process, links.findMany(["k"]))).toEqual([linkOf("k")])
+  expect(little.run(process, ranges.watermarks)).toEqual([{ length: 7, range: 1, next: 5 }])
+  expect(toStrings(little.database.openBatches[0]!.keys)).toEqual(["r"])
+})
+
+it("answers late what had to wait for a way that was cut, or gives it up", () => {
+  const { links, little, process } = setUp()
+  little.network.cut("node-1", "database", { oneWay: false, for_us: 1_000_000 })
+  expect(little.run(process, links.insertMany([linkOf("late")]))).toEqual([true])
+  little.network.cut("node-1", "database", { oneWay: false, for_us: 20_000_000 })
+  expect(errorOf(little.exit(process, links.insertMany([linkOf("k")])))).toMatchObject({ applied: "unknown" })
+})
+
+it("does what a process has sent before it is killed, and tells nobody", () => {
+  const { links, little, process } = setUp()
+  let calls = 0
+  // The first time it is told is before the call is sent, the second time when the answer has come.
+  little.crashPoint = (victim) => {
+    if (++calls === 2) victim.kill()
+  }
+  const doing = little.begin(process, links.insertMany([linkOf("k")]))
+  little.pass(10_000)
+  expect(doing.exit).toBeUndefined()
+  expect(little.database.row("k")).toEqual(linkOf("k"))
+})
+
+it("never sees the call of a process that is killed before it", () => {
+  const { links, little, process } = setUp()
+  little.crashPoint = (victim) => victim.kill()
+  little.begin(process, links.insertMany([linkOf("k")]))
+  little.pass(10_000)
+  expect(little.database.row("k")).toBeUndefined()
+})
+
+it("tells the journal of each binding, conflict and deletion once, and not of repeats", () => {
+  const { links, little, process } = setUp()
+  const created: Link = { ...linkOf("a"), createId: 7 }
+  const other: Link = { ...linkOf("a"), createId: 8 }
+  little.run(process, links.insertMany([created, created, other, linkOf("b")]))
+  little.run(process, links.insertMany([created, linkOf("b")]))
+  for (const _ of [1, 2]) little.run(process, links.deleteMany([{ key: "a", at: 9 }]))
+  expect(little.told("bound").map(({ by, link }) => [by, link])).toEqual([
+    ["node-1#1", created],
+    ["node-1#1", linkOf("b")]
+  ])
+  expect(little.told("conflicted").map(({ link }) => link)).toEqual([other, linkOf("b")])
+  expect(little.told("deleted").map(({ key }) => key)).toEqual(["a"])
+  expect(little.database.row("a")).toEqual({ ...created, deletedAt: 9, updatedAt: 9 })
+})
+
+it("tells the journal of what happens to ranges, stock and batches", () => {
+  const { little, process, ranges, stock } = setUp()
+  const slot = { length: 7, range: 3 }
+  little.run(process, ranges.advance(slot, { count: 4, size: 6 }))
+  little.run(process, ranges.advance(slot, { count: 4, size: 6 }))
+  little.run(process, ranges.advance(slot, { count: 4, size: 6 }))
+  expect(little.told("advanced").map(({ count, first }) => [first, count])).toEqual([
+    [0, 4],
+    [4, 2]
+  ])
+  const stale = little.run(process, stock.claim(2))
+  const claim = little.run(process, stock.claim(2))
+  expect(little.told("claimed").map(({ epoch }) => epoch)).toEqual([stale.epoch, claim.epoch])
+  little.run(process, stock.add(fromStrings(["s0", "s1", "s2"])))
+  expect(little.told("stocked").map(({ keys }) => keys)).toEqual([["s0", "s1", "s2"]])
+  const batch = { ...claim, sequence: 1 }
+  const taken = toStrings(little.run(process, stock.take(batch, 2)))
+  little.run(process, stock.record(batch, fromStrings(["m"])))
+  expect(little.told("recorded").map(({ batch, keys }) => [batch, keys])).toEqual([
+    [`${claim.epoch}/1`, taken],
+    [`${claim.epoch}/1`, ["m"]]
+  ])
+  expect(little.database.stockedKeys.size).toBe(1)
+  expect(errorOf(little.exit(process, stock.take({ ...stale, sequence: 1 }, 1)))).toEqual(new Fenced(stale))
+  expect(little.told("fenced").map(({ epoch, shard }) => ({ epoch, shard }))).toEqual([stale])
+  for (const _ of [1, 2]) little.run(process, stock.close(claim, [{ epoch: claim.epoch, sequence: 1 }]))
+  expect(little.told("closed").map(({ batch }) => batch)).toEqual([`${claim.epoch}/1`])
+})
