@@ -1,7 +1,9 @@
 import {
+  ClusterError,
   RunnerAddress,
   RunnerHealth,
   Runners,
+  RunnerStorage,
   Sharding,
   ShardingConfig,
   SocketRunner,
@@ -63,11 +65,42 @@ export const runnerSql = ({ applicationName, databaseUrl }: RunnerOptions) => {
   })
 }
 
+/** How long a node that stops tries to tell the database so. */
+const goodbyeMax = Duration.seconds(3)
+
 /**
- * Where runners and the locks of their shards stand. Nodes that start at once on a new database can collide in making the tables; the one that loses finds them made.
+ * What a runner says in its last moments it says in finalizers. Nothing is interrupted there, so that the deadlines of `SqlRunnerStorage` do
+ * not end anything, and a node whose database does not answer just then would never stop. Its locks end with its sessions in any case.
  */
-export const storage = SqlRunnerStorage.layer.pipe(
-  Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200))))
+const withinGoodbye = <A>(self: Effect.Effect<A, ClusterError.PersistenceError>) =>
+  self.pipe(
+    Effect.disconnect,
+    Effect.interruptible,
+    Effect.timeoutFail({
+      duration: goodbyeMax,
+      onTimeout: () => new ClusterError.PersistenceError({ cause: new Error("not answered in time") })
+    })
+  )
+
+/**
+ * Where runners and the locks of their shards stand. Nodes that start at once on a new database can collide in making the tables; the one that
+ * loses finds them made.
+ */
+export const storage = Layer.effect(
+  RunnerStorage.RunnerStorage,
+  Effect.map(RunnerStorage.RunnerStorage, (runners) =>
+    RunnerStorage.RunnerStorage.of({
+      ...runners,
+      unregister: (address) => withinGoodbye(runners.unregister(address)),
+      releaseAll: (address) => withinGoodbye(runners.releaseAll(address))
+    })
+  )
+).pipe(
+  Layer.provide(
+    SqlRunnerStorage.layer.pipe(
+      Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200))))
+    )
+  )
 )
 
 /**

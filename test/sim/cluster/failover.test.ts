@@ -117,6 +117,17 @@ describe.each(seeds)("three virtual runners, seed %i", (seed) => {
     expectAllHeld(runners, ["b#1", "c#1"])
   })
 
+  it("stop, though the database could not be reached just then, when it can be again", () => {
+    began(seed)
+    const { process } = runners.running.get("a")!
+    runners.network.cut("a", "database", { oneWay: false, for_us: 12 * s_us })
+    runners.runFor(5)
+    runners.stop("a")
+    runners.runFor(25)
+    expect(process.isAlive).toBe(false)
+    expectAllHeld(runners, ["b#1", "c#1"])
+  })
+
   it("own again what one lost to a session that was ended", () => {
     began(seed)
     runners.placement.move()
