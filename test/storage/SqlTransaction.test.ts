@@ -273,7 +273,7 @@ describePostgres("a transaction on PostgreSQL", () => {
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase
-        const pool = yield* Layer.build(postgresAt(url, { maxConnections: 1, connectTimeout: "200 millis" }))
+        const pool = yield* Layer.build(postgresAt(url, { maxConnections: 1, connectTimeout: "2 seconds" }))
         yield* Effect.gen(function* () {
           yield* table
           const [entered, leave] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
