@@ -27,7 +27,7 @@ const run = (options: Arguments) =>
       ...options,
       requestsPerSecond: 240,
       // Of some 22,000 redirects.
-      limits: { recover_ms: 5_000, availability: 0.999, kills: 6 },
+      limits: { recover_ms: 5_000, availability: 0.999, kills: 10 },
       notify: (line) => Console.error(line)
     })
     yield* Console.log(told(report))
