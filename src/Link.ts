@@ -14,7 +14,10 @@ export const Link = Schema.Struct({
   updatedAt: Schema.Number,
   expiresAt: Schema.NullOr(Schema.Number),
   deletedAt: Schema.NullOr(Schema.Number),
-  /** A number that this create alone has, so that its repeat is known for what it is. Not read back. */
+  /**
+   * A number that this create alone has, so that its repeat is known for what it is. Not read back. In a tombstone it is the number of the deletion,
+   * for the same reason.
+   */
   createId: Schema.optionalWith(Schema.Number, { exact: true })
 })
 /** See {@link Link}. */

@@ -64,7 +64,7 @@ export const linksCreated = Metric.counter("linkmint_links_created_total", {
 
 const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: "unknown" } as const
 
-const drawCreateId = Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
+const drawId = Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
 
 const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => ({
   createId,
@@ -98,7 +98,7 @@ export const make: Effect.Effect<
 
   const createAlias = Effect.fn("Links.createAlias")(function* (draft: LinkDraft, alias: string) {
     const start = yield* Clock.currentTimeMillis
-    const link = linkOf(draft, alias, start, yield* drawCreateId)
+    const link = linkOf(draft, alias, start, yield* drawId)
     // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
     const outcome = yield* Effect.flatten(writers.ask(link)).pipe(
       Effect.retry({ while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(retryAfter) })
@@ -140,7 +140,7 @@ export const make: Effect.Effect<
     let pause_ms = awayPause_ms
     for (let tries = 0; tries < keyTriesMax; tries++) {
       const key = yield* takeKeyInTime(start)
-      const link = linkOf(draft, key, yield* Clock.currentTimeMillis, yield* drawCreateId)
+      const link = linkOf(draft, key, yield* Clock.currentTimeMillis, yield* drawId)
       const waiting = yield* Effect.tapError(writers.ask(link), () => buffer.putBack([key]))
       const outcome = yield* Effect.either(restore(waiting))
       if (outcome._tag === "Left") {
@@ -166,8 +166,9 @@ export const make: Effect.Effect<
     find: cache.get,
     remove: Effect.fn("Links.remove")(function* (key) {
       const at = yield* Clock.currentTimeMillis
+      const deleteId = yield* drawId
       const deletion = Effect.disconnect(
-        orUnavailable(clientOf(String(partitionOf(key))).Delete({ key, at }))
+        orUnavailable(clientOf(String(partitionOf(key))).Delete({ key, at, deleteId }))
       ).pipe(
         Effect.timeoutFail({
           duration: removeMax,

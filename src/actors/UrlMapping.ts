@@ -28,7 +28,7 @@ export type CreateOutcome = typeof CreateOutcome.Type
  * goes through it. Answers come in the order of the questions.
  *
  * `CreateMany` binds links, each alone. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone and tells
- * whether it was this call that did.
+ * whether it was this call that did. Creates and deletes have ids: a message that comes twice is answered like the first time.
  */
 export const UrlMapping = Entity.make("UrlMapping", [
   Rpc.make("CreateMany", {
@@ -42,7 +42,11 @@ export const UrlMapping = Entity.make("UrlMapping", [
     error: Unavailable
   }),
   Rpc.make("Delete", {
-    payload: { key: Schema.String, at: Schema.Number },
+    payload: Schema.Struct({
+      key: Schema.String,
+      at: Schema.Number,
+      deleteId: Schema.optionalWith(Schema.Number, { exact: true })
+    }),
     success: Schema.Boolean,
     error: Unavailable
   })

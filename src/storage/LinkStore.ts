@@ -6,7 +6,13 @@ import type { StorageError } from "./StorageError.ts"
 export interface Deletion {
   readonly key: string
   readonly at: number
+  /** A number that this deletion alone has, so that its repeat is known for what it is. */
+  readonly deleteId?: number | undefined
 }
+
+/** Whether two deletions of one key are the same one, come twice. */
+export const isSameDeletion = (one: Deletion, other: Deletion): boolean =>
+  one.deleteId !== undefined && one.deleteId === other.deleteId
 
 /** Whether two links for one key come of the same create, and the row has not been changed since. */
 export const isRepeat = (one: Link, other: Link): boolean =>
@@ -22,7 +28,8 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  * 2. What `insertMany` and `deleteMany` answered is durable: every later read by anyone sees it.
  * 3. A batch is applied whole or not at all. A `StorageError` with `applied: "no"` left nothing behind.
  * 4. Answers come in the order of the questions, one each.
- * 5. `deleteMany` answers `true` for exactly one deletion of a row; then the row is a tombstone for good.
+ * 5. `deleteMany` answers `true` for exactly one deletion of a row, and for its repeats, which have its `deleteId`; then the row is a
+ *    tombstone for good.
  */
 export class LinkStore extends Context.Tag("linkmint/LinkStore")<
   LinkStore,

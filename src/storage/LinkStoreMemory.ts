@@ -23,10 +23,17 @@ export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service =>
     findMany: (keys) => Effect.sync(() => keys.map((key) => shown(links.get(key)))),
     deleteMany: (batch) =>
       Effect.sync(() =>
-        batch.map(({ at, key }) => {
+        batch.map(({ at, deleteId, key }) => {
           const link = links.get(key)
-          if (link === undefined || link.deletedAt !== null) return false
-          links.set(key, { ...link, deletedAt: at, updatedAt: at })
+          if (link === undefined) return false
+          if (link.deletedAt !== null) return deleteId !== undefined && link.createId === deleteId
+          const { createId: _, ...row } = link
+          links.set(key, {
+            ...row,
+            deletedAt: at,
+            updatedAt: at,
+            ...(deleteId !== undefined && { createId: deleteId })
+          })
           return true
         })
       ),

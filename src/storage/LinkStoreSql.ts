@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
 import { channel } from "./LinkChangesPostgres.ts"
-import { type Deletion, isRepeat, LinkStore } from "./LinkStore.ts"
+import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 import { StorageError } from "./StorageError.ts"
 
@@ -85,22 +85,26 @@ export const make = Effect.gen(function* () {
         ${unlessRepeat} RETURNING key`
     })
 
+  /** A repeat of a deletion finds its own tombstone, and writes it as it is. */
   const deleteRows = (deletions: ReadonlyArray<Deletion>) =>
     sql.onDialectOrElse({
       orElse: () => sql<{ key: string }>`
-        UPDATE links SET deleted_at = d.value ->> 'at', updated_at = d.value ->> 'at'
+        UPDATE links SET deleted_at = d.value ->> 'at', updated_at = d.value ->> 'at',
+                         create_id = d.value ->> 'deleteId'
         FROM json_each(${JSON.stringify(deletions)}) AS d
-        WHERE links.key = d.value ->> 'key' AND links.deleted_at IS NULL RETURNING links.key`,
+        WHERE links.key = d.value ->> 'key'
+          AND (links.deleted_at IS NULL OR links.create_id = d.value ->> 'deleteId') RETURNING links.key`,
       pg: () => sql<{ key: string }>`
         WITH d AS (
           SELECT * FROM unnest(${deletions.map((deletion) => deletion.key)}::text[],
-                               ${deletions.map((deletion) => deletion.at)}::bigint[]) AS d (key, at)
+                               ${deletions.map((deletion) => deletion.at)}::bigint[],
+                               ${deletions.map((deletion) => deletion.deleteId ?? null)}::bigint[]) AS d (key, at, id)
         ), locked AS (
           SELECT links.key FROM links JOIN d ON d.key = links.key ORDER BY links.key FOR UPDATE OF links
         ), deleted AS (
-          UPDATE links SET deleted_at = d.at, updated_at = d.at
+          UPDATE links SET deleted_at = d.at, updated_at = d.at, create_id = d.id
           FROM d JOIN locked ON locked.key = d.key
-          WHERE links.key = d.key AND links.deleted_at IS NULL RETURNING links.key
+          WHERE links.key = d.key AND (links.deleted_at IS NULL OR links.create_id = d.id) RETURNING links.key
         )
         SELECT key, pg_notify(${channel}, key) FROM deleted`
     })
@@ -125,6 +129,24 @@ export const make = Effect.gen(function* () {
       )
     }, asStorageError("LinkStore.insertMany"))
 
+  /** One that stands behind another deletion of its key can be the repeat of an earlier one, as in `insert`. */
+  const remove: (deletions: ReadonlyArray<Deletion>) => Effect.Effect<ReadonlyArray<boolean>, StorageError> =
+    Effect.fn("LinkStore.deleteMany")(function* (deletions) {
+      const written = new Map(firstByKey(deletions).map((deletion) => [deletion.key, deletion]))
+      const rows = yield* deleteRows([...written.values()])
+      const deleted = new Set(rows.map(({ key }) => key))
+      const first = firstOfEach(deletions, rows)
+      const isBehind = (one: Deletion) =>
+        one.deleteId !== undefined && !isSameDeletion(one, written.get(one.key)!)
+      const again = deletions.filter(isBehind)
+      const repeats = (again.length === 0 ? [] : yield* Effect.mapError(remove(again), mayBeApplied)).values()
+      return deletions.map((one, index) =>
+        isBehind(one)
+          ? repeats.next().value === true
+          : first[index]! || (deleted.has(one.key) && isSameDeletion(one, written.get(one.key)!))
+      )
+    }, asStorageError("LinkStore.deleteMany"))
+
   return LinkStore.of({
     insertMany: insert,
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
@@ -132,9 +154,7 @@ export const make = Effect.gen(function* () {
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),
-    deleteMany: Effect.fn("LinkStore.deleteMany")(function* (deletions) {
-      return firstOfEach(deletions, yield* deleteRows(firstByKey(deletions)))
-    }, asStorageError("LinkStore.deleteMany")),
+    deleteMany: remove,
     takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
       const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(keys)}`
       return new Set(rows.map((row) => row.key))

@@ -188,6 +188,16 @@ describe("the keeper of a partition, when its store fails", () => {
     })
   )
 
+  it.scoped("answers a delete whose message comes twice like the first time, and another one not", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* create(node, linkOf("k"))
+      const remove = (deleteId: number) => node.partitionOf("k").Delete({ key: "k", at: 9, deleteId })
+      expect([yield* remove(1), yield* remove(1), yield* remove(2)]).toEqual([true, true, false])
+      expect(yield* node.links.remove("k")).toBe(false)
+    })
+  )
+
   it.scoped("shows a delete whose answer was lost", () =>
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores())

@@ -154,6 +154,31 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       })
     )
 
+    it.scopedLive(
+      "of a deletion are answered like the first time wherever they stand, and those of others are not",
+      () =>
+        Effect.gen(function* () {
+          const { deleteMany, findMany, insertMany } = yield* store
+          yield* insertMany([created, linkOf("l")])
+          const [mine, others] = [
+            { key: "k", at: 1_800_000_000_000, deleteId: Number.MAX_SAFE_INTEGER },
+            { key: "k", at: 1_800_000_000_001, deleteId: 8 }
+          ]
+          expect(yield* deleteMany([mine, { key: "l", at: 5 }, mine])).toEqual([true, true, true])
+          for (const _ of [1, 2]) expect(yield* deleteMany([mine])).toEqual([true])
+          const nameless = { key: "k", at: mine.at }
+          expect(yield* deleteMany([others, nameless, mine, others, mine])).toEqual([
+            false,
+            false,
+            true,
+            false,
+            true
+          ])
+          expect(yield* deleteMany([{ key: "l", at: 5, deleteId: 9 }])).toEqual([false])
+          expect((yield* findMany(["k"]))[0]?.deletedAt).toBe(mine.at)
+        })
+    )
+
     it.scopedLive("are all answered alike when they come at once", () =>
       Effect.gen(function* () {
         const client = yield* open

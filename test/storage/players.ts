@@ -35,11 +35,19 @@ const repeatable: fc.Arbitrary<Link> = fc.integer({ min: 1, max: 4 }).map((creat
 }))
 const link = fc.oneof(anyLink, repeatable)
 
+/** Any deletion, or one of four, whose messages can come again and again. */
+const deletion = fc.oneof(
+  fc.record({ key, at: time }),
+  fc
+    .integer({ min: 1, max: 4 })
+    .map((deleteId) => ({ key: ["a", "b", "B"][deleteId % 3]!, at: deleteId, deleteId }))
+)
+
 /** A command of each kind, with the arguments of its method. */
 export const linkCommand = fc.oneof(
   fc.record({ _tag: fc.constant("insertMany" as const), links: fc.array(link, { maxLength: 6 }) }),
   fc.record({ _tag: fc.constant("findMany" as const), keys: fc.array(key) }),
-  fc.record({ _tag: fc.constant("deleteMany" as const), deletions: fc.array(fc.record({ key, at: time })) }),
+  fc.record({ _tag: fc.constant("deleteMany" as const), deletions: fc.array(deletion) }),
   fc.record({ _tag: fc.constant("takenAmong" as const), keys: fc.array(key) })
 )
 type CommandOf<A> = A extends fc.Arbitrary<infer C> ? C : never
