@@ -188,3 +188,6 @@ export const expectAllHeld = (runners: Runners, ids: ReadonlyArray<string>) => {
   expect(owners).not.toContain(undefined)
   expect(Array.from(new Set(owners)).toSorted()).toEqual([...ids].toSorted())
 }
+
+/** Lets JavaScript's own event loop turn, which a run holds up: the test runner gives a test file up that is not heard of for a minute. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,6 +1,6 @@
-import { expect, it } from "vitest"
+import { afterEach, expect, it } from "vitest"
 import { s_us } from "../../../src/sim/world/Time.ts"
-import { names, Runners } from "./Runners.ts"
+import { names, Runners, turn } from "./Runners.ts"
 
 /** A start, and calls. */
 const begin = (seed: number): Runners => {
@@ -29,6 +29,8 @@ const digestOf = (seed: number): string => {
   expect(runners.answers.length).toBeGreaterThan(80)
   return runners.world.trace.digest()
 }
+
+afterEach(turn)
 
 it.each(Array.from({ length: 10 }, (_, index) => index + 1))(
   "a seed gives the same run again after another seed's run, seed %i",

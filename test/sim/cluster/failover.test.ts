@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { fork } from "../../../src/sim/world/ProcessServices.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
-import { expectAllHeld, type Name, names, Runners } from "./Runners.ts"
+import { expectAllHeld, type Name, names, Runners, turn } from "./Runners.ts"
 
 const seeds = [1, 2, 3]
 
@@ -27,7 +27,10 @@ const unanswered = (from: ReadonlyArray<Name>, within_s: number): ReadonlyArray<
 }
 
 describe.each(seeds)("three virtual runners, seed %i", (seed) => {
-  afterEach(() => runners.world.end())
+  afterEach(() => {
+    runners.world.end()
+    return turn()
+  })
 
   it("share all shards, and their calls reach one owner from every machine", () => {
     began(seed)
