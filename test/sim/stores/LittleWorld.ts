@@ -33,12 +33,20 @@ export class LittleWorld {
   crashPoint: CrashPoint = () => {}
   readonly #waiting = new Set<() => boolean>()
 
-  constructor(seed: number, options: { readonly shards?: number; readonly replicaLag_ms?: number } = {}) {
-    const { replicaLag_ms = 0, shards = 1 } = options
+  constructor(
+    seed: number,
+    options: {
+      readonly shards?: number
+      readonly replicaLag_ms?: number
+      /** How long single messages are held up at most. */
+      readonly delay_ms?: number
+    } = {}
+  ) {
+    const { delay_ms = 20, replicaLag_ms = 0, shards = 1 } = options
     this.world = new World({ seed, preemption: 0.02, keepTrace: true })
     this.network = new Network(this.world, {
       latency_us: { least: 100, mean: 300 },
-      delay: { probability: 0.01, max_ms: 20 }
+      delay: { probability: 0.01, max_ms: delay_ms }
     })
     this.journal = new Journal(this.world)
     const around = {
