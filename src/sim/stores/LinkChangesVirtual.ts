@@ -190,7 +190,7 @@ export class VirtualNews {
   }
 
   /** Announces keys, at the moment when the change is committed, to all who listen then. */
-  announce(keys: ReadonlyArray<string>) {
+  announce(keys: ReadonlySet<string>) {
     for (const [connection, listener] of this.#listeners)
       for (const key of keys) connection.tell(() => listener.forget(key))
   }

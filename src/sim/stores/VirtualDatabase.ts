@@ -127,11 +127,14 @@ export class VirtualDatabase {
   }
 
   #delete(by: string, deletions: ReadonlyArray<Deletion>) {
+    const live = new Set<string>()
+    for (const { key } of deletions) if (this.#rows.get(key)?.deletedAt === null) live.add(key)
     return Effect.runSyncExit(
       Effect.tap(this.#links.deleteMany(deletions), (answers) => {
-        const deleted = deletions.filter((_, index) => answers[index]).map(({ key }) => key)
-        for (const key of deleted) this.#journal.add({ tag: "deleted", by, key })
-        this.#news.announce(deleted)
+        // A repeat writes its tombstone once more, and so announces it too.
+        const written = new Set(deletions.filter((_, index) => answers[index]).map(({ key }) => key))
+        for (const key of written) if (live.has(key)) this.#journal.add({ tag: "deleted", by, key })
+        this.#news.announce(written)
       })
     )
   }

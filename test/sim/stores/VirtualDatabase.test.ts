@@ -114,14 +114,19 @@ it("tells the journal of each binding, conflict and deletion once, and not of re
   const other: Link = { ...linkOf("a"), createId: 8 }
   little.run(process, links.insertMany([created, created, other, linkOf("b")]))
   little.run(process, links.insertMany([created, linkOf("b")]))
-  for (const _ of [1, 2]) little.run(process, links.deleteMany([{ key: "a", at: 9 }]))
+  const [deletion, late] = [
+    { key: "a", at: 9, deleteId: 3 },
+    { key: "a", at: 10 }
+  ]
+  expect(little.run(process, links.deleteMany([deletion, late, deletion]))).toEqual([true, false, true])
+  expect(little.run(process, links.deleteMany([deletion]))).toEqual([true])
   expect(little.told("bound").map(({ by, link }) => [by, link])).toEqual([
     ["node-1#1", created],
     ["node-1#1", linkOf("b")]
   ])
   expect(little.told("conflicted").map(({ link }) => link)).toEqual([other, linkOf("b")])
   expect(little.told("deleted").map(({ key }) => key)).toEqual(["a"])
-  expect(little.database.row("a")).toEqual({ ...created, deletedAt: 9, updatedAt: 9 })
+  expect(little.database.row("a")).toMatchObject({ url: created.url, deletedAt: 9, updatedAt: 9 })
 })
 
 it("tells the journal of what happens to ranges, stock and batches", () => {
