@@ -1,5 +1,6 @@
 import { Either } from "effect"
 import { parseArgs } from "node:util"
+import { Level } from "./Options.ts"
 import { type PresetName, presets } from "./Presets.ts"
 
 /** Which runs to make. */
@@ -8,6 +9,7 @@ export interface Arguments {
   readonly from: number
   readonly seeds: number
   readonly preset: PresetName
+  readonly level: Level
   /** How many runs go on side by side. */
   readonly jobs: number
   /** Whether to print everything that happens. */
@@ -25,6 +27,7 @@ Runs deployments of the real actors and HTTP handlers in virtual time, under fau
   --seeds N        how many seeds (default 100)
   --seed N         this seed alone
   --preset NAME    which faults: ${names.join(", ")} (default swarm)
+  --level NAME     who places the actors: actors, an adversary, or cluster, the production stack (default actors)
   --jobs N         runs side by side, 1 to 64 (default 2)
   --trace          print everything that happens in a seed (with --seed)
   --help           print this
@@ -36,6 +39,7 @@ const options = {
   seeds: { type: "string", default: "100" },
   seed: { type: "string" },
   preset: { type: "string", default: "swarm" },
+  level: { type: "string", default: "actors" },
   jobs: { type: "string", default: "2" },
   trace: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false }
@@ -58,6 +62,13 @@ const presetOf = (text: string): Either.Either<PresetName, string> => {
     : Either.right(name)
 }
 
+const levelOf = (text: string): Either.Either<Level, string> => {
+  const level = Level.literals.find((known) => known === text)
+  return level === undefined
+    ? Either.left(`--level knows ${Level.literals.join(", ")}, not "${text}"`)
+    : Either.right(level)
+}
+
 const read = (args: ReadonlyArray<string>) =>
   Either.try({
     try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
@@ -72,11 +83,12 @@ export const parse = (args: ReadonlyArray<string>): Either.Either<Arguments | "h
     if (values.help) return "help" as const
     if (values.trace && values.seed === undefined) return yield* Either.left("--trace needs --seed")
     const preset = yield* presetOf(values.preset)
+    const level = yield* levelOf(values.level)
     const jobs = yield* whole("jobs", values.jobs, 1, 64)
     const { trace } = values
     if (values.seed !== undefined) {
-      return { from: yield* whole("seed", values.seed, 0, seedMax), seeds: 1, preset, jobs: 1, trace }
+      return { from: yield* whole("seed", values.seed, 0, seedMax), seeds: 1, preset, level, jobs: 1, trace }
     }
     const seeds = yield* whole("seeds", values.seeds, 1, 10_000_000)
-    return { from: yield* whole("from", values.from, 0, seedMax - seeds), seeds, preset, jobs, trace }
+    return { from: yield* whole("from", values.from, 0, seedMax - seeds), seeds, preset, level, jobs, trace }
   })

@@ -6,6 +6,7 @@ import { toStrings } from "../PackedKeys.ts"
 import { AdversarialPlacement } from "./actors/AdversarialPlacement.ts"
 import { Balancer } from "./Balancer.ts"
 import { Clients } from "./Clients.ts"
+import { ClusterPlacement } from "./cluster/ClusterPlacement.ts"
 import type { Evidence } from "./Evidence.ts"
 import * as Faults from "./Faults.ts"
 import { History } from "./History.ts"
@@ -78,7 +79,14 @@ export class Deployment {
           faults: () => this.#faults.redisCalls
         })
     )
-    this.#placement = new AdversarialPlacement({ ...around, messages: () => this.#faults.messages })
+    this.#placement =
+      options.level === "actors"
+        ? new AdversarialPlacement({ ...around, messages: () => this.#faults.messages })
+        : new ClusterPlacement({
+            ...around,
+            server: this.#database.server,
+            faults: () => this.#faults.databaseCalls
+          })
     this.#places = numbers(options.nodes).map((number) => ({
       name: `node-${number}`,
       node: undefined,

@@ -1,12 +1,11 @@
 import { Data, Effect } from "effect"
 import { Worker } from "node:worker_threads"
 import type { Arguments } from "./Arguments.ts"
-import type { PresetName } from "./Presets.ts"
-import type { SeedReport } from "./SeedReport.ts"
+import type { Mix, SeedReport } from "./SeedReport.ts"
 
 /** What a thread is to do: the seeds `first`, `first + step`, and so on below `until`. */
 export interface WorkerOrder {
-  readonly preset: PresetName
+  readonly mix: Mix
   readonly first: number
   readonly step: number
   readonly until: number
@@ -36,11 +35,11 @@ const work = (order: WorkerOrder, told: (report: SeedReport) => void): Effect.Ef
 
 /** Runs the seeds, `jobs` at a time on threads of their own; tells of each when it is done, in no particular order. */
 export const run = (
-  { from, jobs, preset, seeds }: Arguments,
+  { from, jobs, level, preset, seeds }: Arguments,
   told: (report: SeedReport) => void
 ): Effect.Effect<void, WorkerFailed> =>
   Effect.forEach(
     Array.from({ length: Math.min(jobs, seeds) }, (_, index) => index),
-    (index) => work({ preset, first: from + index, step: jobs, until: from + seeds }, told),
+    (index) => work({ mix: { preset, level }, first: from + index, step: jobs, until: from + seeds }, told),
     { concurrency: "unbounded", discard: true }
   )

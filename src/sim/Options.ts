@@ -80,8 +80,15 @@ export const WorkloadOptions = Schema.Struct({
 /** See {@link WorkloadOptions}. */
 export type WorkloadOptions = typeof WorkloadOptions.Type
 
+/** How much of the cluster is real; see `Placement`. */
+export const Level = Schema.Literal("actors", "cluster")
+/** See {@link Level}. */
+export type Level = typeof Level.Type
+
 /** A run: how large the deployment is, what clients do, what goes wrong, and for how long. */
 export const SimOptions = Schema.Struct({
+  /** Who places the actors: an adversary, or the production stack. */
+  level: Level,
   nodes: Count.pipe(Schema.positive()),
   pools: Count.pipe(Schema.positive()),
   bufferCapacity: Count.pipe(Schema.positive()),

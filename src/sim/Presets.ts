@@ -27,6 +27,7 @@ export const noFaults: FaultOptions = {
 
 /** A small deployment, so that a few requests go through everything: refills, other shards, other owners. */
 const calm: SimOptions = {
+  level: "actors",
   nodes: 3,
   pools: 2,
   bufferCapacity: 16,

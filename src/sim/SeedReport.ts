@@ -1,6 +1,6 @@
 import { type Losses, lossesOf } from "./checkers/Ledger.ts"
 import type { Violation } from "./Evidence.ts"
-import type { SimOptions } from "./Options.ts"
+import type { Level, SimOptions } from "./Options.ts"
 import { type PresetName, presets } from "./Presets.ts"
 import { run } from "./Run.ts"
 import { s_us } from "./world/Time.ts"
@@ -27,12 +27,21 @@ const tallied = (names: ReadonlyArray<string>): Record<string, number> => {
   return tally
 }
 
-/** The options of a seed under a preset. */
-export const optionsOf = (preset: PresetName, seed: number): SimOptions => presets[preset](seed)
+/** What follows the seed, and who places the actors. */
+export interface Mix {
+  readonly preset: PresetName
+  readonly level: Level
+}
 
-/** Runs a seed under a preset. */
-export const report = (preset: PresetName, seed: number): SeedReport => {
-  const { digest, evidence, tasks, violations } = run(seed, optionsOf(preset, seed))
+/** The options of a seed. */
+export const optionsOf = ({ level, preset }: Mix, seed: number): SimOptions => ({
+  ...presets[preset](seed),
+  level
+})
+
+/** Runs a seed. */
+export const report = (mix: Mix, seed: number): SeedReport => {
+  const { digest, evidence, tasks, violations } = run(seed, optionsOf(mix, seed))
   const { exchanges, faults, journal } = evidence
   return {
     seed,

@@ -1,6 +1,5 @@
 import type { Losses } from "./checkers/Ledger.ts"
-import type { PresetName } from "./Presets.ts"
-import type { SeedReport } from "./SeedReport.ts"
+import type { Mix, SeedReport } from "./SeedReport.ts"
 
 /** Violations told of in full at most. */
 const toldMax = 20
@@ -47,9 +46,9 @@ export const count = (summary: Summary, report: SeedReport) => {
 }
 
 /** What is said of a seed that broke a promise, with the command that runs it again. */
-export const toldOf = ({ seed, violations }: SeedReport, preset: PresetName): string =>
+export const toldOf = ({ seed, violations }: SeedReport, { level, preset }: Mix): string =>
   [
-    `Seed ${seed} broke a promise (again with: npm run sim -- --seed ${seed} --preset ${preset} --trace)`,
+    `Seed ${seed} broke a promise (again with: npm run sim -- --seed ${seed} --preset ${preset} --level ${level} --trace)`,
     ...violations
       .slice(0, 5)
       .map(({ at_us, checker, text }) => `  ${(at_us / 1e6).toFixed(3)} s  ${checker}: ${text}`),

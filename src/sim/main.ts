@@ -23,9 +23,9 @@ const progress = (done: number, all: number, perSecond: number) => {
   process.stderr.write(process.stderr.isTTY ? `\r${text}   ` : `${text}\n`)
 }
 
-const traced = ({ from, preset }: Arguments) =>
+const traced = ({ from, ...mix }: Arguments) =>
   Effect.gen(function* () {
-    const { digest, events, violations } = run(from, optionsOf(preset, from), { keepTrace: true })
+    const { digest, events, violations } = run(from, optionsOf(mix, from), { keepTrace: true })
     for (const { at_us, detail, kind, who } of events) {
       process.stdout.write(`${(at_us / 1e6).toFixed(6)} ${who} ${kind} ${detail}\n`)
     }
@@ -44,7 +44,7 @@ const counted = (options: Arguments) =>
     let told_ms = started_ms
     yield* Fleet.run(options, (report) => {
       Summary.count(summary, report)
-      if (report.violations.length > 0) process.stderr.write(`${Summary.toldOf(report, options.preset)}\n`)
+      if (report.violations.length > 0) process.stderr.write(`${Summary.toldOf(report, options)}\n`)
       const now_ms = clock.unsafeCurrentTimeMillis()
       if (now_ms - told_ms < progressEvery_ms) return
       told_ms = now_ms
@@ -52,7 +52,15 @@ const counted = (options: Arguments) =>
     })
     const elapsed_s = (clock.unsafeCurrentTimeMillis() - started_ms) / 1_000
     yield* Console.log(`\n${Summary.told(summary, elapsed_s)}`)
-    yield* Console.log(JSON.stringify({ ...summary, elapsed_s, preset: options.preset, from: options.from }))
+    yield* Console.log(
+      JSON.stringify({
+        ...summary,
+        elapsed_s,
+        preset: options.preset,
+        level: options.level,
+        from: options.from
+      })
+    )
     if (summary.violations > 0) return yield* new Broken({ violations: summary.violations })
   })
 
