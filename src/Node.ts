@@ -5,13 +5,16 @@ import type { Sharding } from "@effect/cluster/Sharding"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
+import * as Accounts from "./accounts/Accounts.ts"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import * as Links from "./actors/Links.ts"
 import * as RedirectCache from "./actors/RedirectCache.ts"
 import { actors, layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerMinter } from "./Deployment.ts"
+import * as ClientAddress from "./http/ClientAddress.ts"
 import * as HttpServer from "./http/Server.ts"
+import * as Passwords from "./Passwords.ts"
 import type { Settings } from "./Settings.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
@@ -153,7 +156,12 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     anonymousCreates: settings.anonymousCreates
   })
   return http.pipe(
-    Layer.provide(Links.layer),
+    Layer.provide([
+      Accounts.layer,
+      Passwords.layer,
+      ClientAddress.layer(settings.trustedProxies),
+      Links.layer
+    ]),
     Layer.provide([
       KeyBuffer.layer(settings.bufferCapacity),
       RedirectCache.layer(redirectCacheMax, surroundings.redirectCache)

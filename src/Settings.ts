@@ -1,5 +1,6 @@
 import { Config, ConfigError, Duration, Either, LogLevel, Option, Redacted } from "effect"
 import * as Iso8601 from "./Iso8601.ts"
+import { type Network, parseAll as parseNetworks } from "./Network.ts"
 import * as RedisUrl from "./storage/RedisUrl.ts"
 import { type Alphabet, alphabets, lengthMax, lengthMin } from "./KeySpace.ts"
 
@@ -31,6 +32,8 @@ export interface Settings {
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
   readonly adminApiKey: Option.Option<Redacted.Redacted>
   readonly anonymousCreates: boolean
+  /** Reverse proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: ReadonlyArray<Network>
   readonly logFormat: "pretty" | "json"
   readonly logLevel: LogLevel.LogLevel
 }
@@ -156,6 +159,12 @@ const anonymousCreates = optional("ANONYMOUS_CREATES", "true", (value) =>
     : Either.left(`must be true or false, not "${value}"`)
 )
 
+const trustedProxies = setting<ReadonlyArray<Network>>("TRUSTED_PROXIES", {
+  example: "10.0.0.0/8,::1",
+  orElse: [],
+  read: parseNetworks
+})
+
 const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
 
 const raw = Config.all({
@@ -178,6 +187,7 @@ const raw = Config.all({
   defaultExpiry,
   adminApiKey,
   anonymousCreates,
+  trustedProxies,
   logFormat: choice("LOG_FORMAT", ["pretty", "json"], "pretty"),
   logLevel: choice("LOG_LEVEL", logLevels, "info")
 })

@@ -3,7 +3,6 @@ import { Clock, Effect } from "effect"
 import type { AliasTaken } from "../actors/Links.ts"
 import { Links } from "../actors/Links.ts"
 import type { Unavailable } from "../actors/Unavailable.ts"
-import { AdminKey } from "../Deployment.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import { type Link, stateAt } from "../Link.ts"
 import { Api, isKeyShaped, type LinkBody } from "./Api.ts"
@@ -19,20 +18,15 @@ export interface LinkRoutesOptions extends CreateRequest.CreatePolicy {
 
 const notFound: Problem.Problem = { kind: "not-found", detail: "There is no link with this key." }
 
-/** The problem that a client is told of what an actor could not do; the reason stays in the log. */
-export const problemOf = (error: AliasTaken | Unavailable): Problem.Problem =>
-  error._tag === "AliasTaken"
-    ? Problem.faulty("alias-taken", [{ path: "alias", message: `"${error.alias}" is taken` }])
-    : { kind: "unavailable", detail: "The service cannot answer now. Please try again." }
-
-/** Logs why an actor could not answer, and tells the client that it may try again. */
+/** What an actor could not do, as the problem that the client is told; why it could not stays in the log. */
 export const orProblem = <A>(
   self: Effect.Effect<A, AliasTaken | Unavailable>
 ): Effect.Effect<A, Problem.Problem> =>
-  self.pipe(
-    Effect.tapErrorTag("Unavailable", (error) => Effect.logWarning(`Answered 503: ${error.reason}`)),
-    Effect.mapError(problemOf)
-  )
+  Effect.catchTags(self, {
+    AliasTaken: ({ alias }) =>
+      Effect.fail(Problem.faulty("alias-taken", [{ path: "alias", message: `"${alias}" is taken` }])),
+    Unavailable: (error) => Problem.orUnavailable(error)
+  })
 
 /** Shows a link to clients. */
 export const bodyOf = (link: Link, baseUrl: URL): typeof LinkBody.Type => ({
@@ -50,14 +44,12 @@ export const layer = (options: LinkRoutesOptions) =>
   HttpApiBuilder.group(Api, "links", (handlers) =>
     Effect.gen(function* () {
       const links = yield* Links
-      const { digest } = yield* AdminKey
-
-      const asAdmin = (request: HttpServerRequest.HttpServerRequest) =>
-        Effect.flatMap(Caller.identify(request.headers, digest), Caller.requireAdmin)
 
       const create = Effect.fn("links.create")(function* (request: HttpServerRequest.HttpServerRequest) {
-        const caller = yield* Caller.identify(request.headers, digest)
-        if (!options.anonymousCreates) yield* Caller.requireAdmin(caller)
+        const caller = yield* Caller.identify(request)
+        if (caller !== "anonymous" || !options.anonymousCreates) {
+          yield* Caller.requireScope(caller, "links:write")
+        }
         const json = yield* Body.read(request)
         const draft = yield* CreateRequest.check(json, options, yield* Clock.currentTimeMillis)
         const link = yield* orProblem(links.create(draft))
@@ -71,7 +63,7 @@ export const layer = (options: LinkRoutesOptions) =>
         request: HttpServerRequest.HttpServerRequest,
         key: string
       ) {
-        yield* asAdmin(request)
+        yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
         const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
         if (link === null || stateAt(link, yield* Clock.currentTimeMillis) === "deleted") {
           return yield* Effect.fail(notFound)
@@ -85,7 +77,7 @@ export const layer = (options: LinkRoutesOptions) =>
         request: HttpServerRequest.HttpServerRequest,
         key: string
       ) {
-        yield* asAdmin(request)
+        yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
         const removed = isKeyShaped(key) && (yield* orProblem(links.remove(key)))
         return removed ? HttpServerResponse.empty() : yield* Effect.fail(notFound)
       })

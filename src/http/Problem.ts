@@ -1,5 +1,5 @@
 import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 
 /** A fault of one part of the request: `path` is the field's place in the body, empty for the body as a whole. */
 export const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
@@ -12,6 +12,7 @@ const kinds = {
   "invalid-request": { status: 400, title: "The request is not valid" },
   "alias-reserved": { status: 400, title: "The alias is reserved" },
   unauthorized: { status: 401, title: "An API key is needed" },
+  forbidden: { status: 403, title: "The API key does not allow this" },
   "not-found": { status: 404, title: "There is no such thing here" },
   "alias-taken": { status: 409, title: "The alias is taken" },
   gone: { status: 410, title: "The link has ended" },
@@ -85,3 +86,18 @@ export const faulty = (kind: Kind, errors: ReadonlyArray<Fault>): Problem => {
   const { message, path } = errors[0]!
   return { kind, detail: path === "" ? message : `${path} ${message}`, errors }
 }
+
+/** The problem of a request that the service cannot answer now; why it cannot stays in the log. */
+export const unavailable: Problem = {
+  kind: "unavailable",
+  detail: "The service cannot answer now. Please try again."
+}
+
+/** Logs why something could not be done, and tells the client that it may try again. */
+export const orUnavailable = <A, R>(
+  self: Effect.Effect<A, { readonly reason: string }, R>
+): Effect.Effect<A, Problem, R> =>
+  self.pipe(
+    Effect.tapError(({ reason }) => Effect.logWarning(`Answered 503: ${reason}`)),
+    Effect.mapError(() => unavailable)
+  )

@@ -2,6 +2,7 @@ import { HttpServerRequest, type HttpApp, type HttpServerResponse } from "@effec
 import { NodeHttpServer } from "@effect/platform-node"
 import type { Sharding } from "@effect/cluster"
 import { Context, Duration, Effect, type Fiber, Layer, Option } from "effect"
+import * as Accounts from "../accounts/Accounts.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as Links from "../actors/Links.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
@@ -190,6 +191,7 @@ export class VirtualNode {
       Layer.succeed(Draining, { isDraining: () => this.#isDraining })
     )
     const whole = http.pipe(
+      Layer.provide(Accounts.layer),
       Layer.provideMerge(inner),
       Layer.provide(around),
       Layer.provideMerge(NodeHttpServer.layerContext)

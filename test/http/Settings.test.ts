@@ -22,6 +22,7 @@ const plain = (value: unknown): unknown => {
   if (Redacted.isRedacted(value)) return plain(Redacted.value(value))
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex")
   if (value instanceof URL) return value.href
+  if (Array.isArray(value)) return value.map(([address, prefix]) => `${address}/${prefix}`)
   if (Duration.isDuration(value)) return Duration.toMillis(value)
   return typeof value === "object" && value !== null && "toISO" in value ? String(value) : value
 }
@@ -157,6 +158,18 @@ const variables: Readonly<Record<string, Variable>> = {
     good: { true: true, false: false },
     bad: ["yes", "1", "TRUE"],
     fault: /must be true or false, not "/
+  },
+  TRUSTED_PROXIES: {
+    field: "trustedProxies",
+    unset: [],
+    good: {
+      "10.0.0.1": ["10.0.0.1/32"],
+      "10.1.2.3/8, ::1,fd00::/8": ["10.1.2.3/8", "::1/128", "fd00::/8"],
+      "::ffff:10.0.0.1": ["10.0.0.1/32"],
+      "0.0.0.0/0": ["0.0.0.0/0"]
+    },
+    bad: ["true", "10", "10.0.0.0/33", "::/129", "10.0.0.1/", "10.0.0.1/8/8", "10.0.0.1,,::1", "localhost"],
+    fault: /must be IP addresses and networks such as 10\.0\.0\.0\/8, separated by commas, not "/
   },
   LOG_FORMAT: {
     field: "logFormat",

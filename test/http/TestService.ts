@@ -3,6 +3,7 @@
 import { layer as withLayer, type Vitest } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
 import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Option } from "effect"
+import * as Accounts from "../../src/accounts/Accounts.ts"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import * as Links from "../../src/actors/Links.ts"
 import * as RedirectCache from "../../src/actors/RedirectCache.ts"
@@ -111,7 +112,7 @@ const make = (options: TestServiceOptions) =>
     }).pipe(
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide(Links.layer),
+      Layer.provide([Links.layer, Accounts.layer]),
       Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
       Layer.provide(actors({ pool: { low: 100, high: 500 } })),
       Layer.provide(layerEmbedded),

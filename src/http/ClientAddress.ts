@@ -1,0 +1,81 @@
+import type { HttpServerRequest } from "@effect/platform"
+import { Context, Layer, Option } from "effect"
+import ipaddr from "ipaddr.js"
+import { type Address, contains, type Network, parseAddress } from "../Network.ts"
+
+/** What is looked at of a request. */
+type Source = Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">
+
+/** Addresses that are looked at of an `X-Forwarded-For` at most, from its end. */
+const hopsMax = 16
+
+/** The service behind {@link ClientAddress}. */
+export interface ClientAddressService {
+  /**
+   * The client's address, IPv6 as RFC 5952 writes it and IPv4 in IPv6 as IPv4; `null` where the connection has none any more. It is the first from
+   * the right in `X-Forwarded-For`, the connection's own address at the end included, that is no trusted proxy's.
+   */
+  readonly of: (request: Source) => string | null
+  /**
+   * Whom to count a request for: the client's address, or the /64 that an IPv6 address is in, since one client has all of that (RFC 6177, section 2).
+   * `unknown` where there is none.
+   */
+  readonly clientOf: (request: Source) => string
+  /** Whether a request came by a trusted proxy, so that what else it says in headers can be believed. */
+  readonly isByProxy: (request: Source) => boolean
+}
+
+/**
+ * Where requests come from. Behind a reverse proxy that is what the proxy says in `X-Forwarded-For`, which is only believed of those that
+ * `TRUSTED_PROXIES` names: anybody can send the header.
+ *
+ * By default no proxy is trusted.
+ */
+export class ClientAddress extends Context.Reference<ClientAddress>()("linkmint/ClientAddress", {
+  defaultValue: (): ClientAddressService => make([])
+}) {}
+
+const peerOf = ({ remoteAddress }: Source) =>
+  Option.getOrUndefined(Option.flatMapNullable(remoteAddress, parseAddress))
+
+const textOf = (address: Address) =>
+  address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString()
+
+const groupOf = (address: Address) =>
+  address instanceof ipaddr.IPv6
+    ? `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toRFC5952String()}/64`
+    : address.toString()
+
+/** Trusts the proxies in these networks. */
+export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
+  const find = (request: Source): Address | undefined => {
+    let client = peerOf(request)
+    const hops = (request.headers["x-forwarded-for"] ?? "").split(",").slice(-hopsMax)
+    while (client !== undefined && contains(trusted, client)) {
+      // What is no address, such as the `unknown` of some proxies, hides whatever stands before it.
+      const hop = parseAddress(hops.pop()?.trim() ?? "")
+      if (hop === undefined) break
+      client = hop
+    }
+    return client
+  }
+
+  return {
+    of: (request) => {
+      const client = find(request)
+      return client === undefined ? null : textOf(client)
+    },
+    clientOf: (request) => {
+      const client = find(request)
+      return client === undefined ? "unknown" : groupOf(client)
+    },
+    isByProxy: (request) => {
+      const peer = peerOf(request)
+      return peer !== undefined && contains(trusted, peer)
+    }
+  }
+}
+
+/** See {@link make}. */
+export const layer = (trusted: ReadonlyArray<Network>): Layer.Layer<ClientAddress> =>
+  Layer.succeed(ClientAddress, make(trusted))
