@@ -15,6 +15,7 @@ import { DeploymentName, layerAdminKey, layerMinter } from "./Deployment.ts"
 import * as ClientAddress from "./http/ClientAddress.ts"
 import * as HttpServer from "./http/Server.ts"
 import * as Passwords from "./Passwords.ts"
+import * as TargetPolicy from "./http/TargetPolicy.ts"
 import type { Settings } from "./Settings.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
@@ -142,7 +143,7 @@ const stores = (surroundings: Surroundings) =>
  * Gives the administrator's key, for the first start to show.
  */
 export const layer = (settings: Settings, identity: NodeIdentity) => {
-  const { baseUrl, defaultExpiry, drainDelay, host, port } = settings
+  const { baseUrl, blocklistFile, defaultExpiry, drainDelay, host, port } = settings
   const surroundings = Option.match(Option.all([settings.databaseUrl, settings.redisUrls]), {
     onNone: () => alone(settings, identity),
     onSome: ([databaseUrl, redisUrls]) => clustered(settings, identity, databaseUrl, redisUrls)
@@ -160,6 +161,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       Accounts.layer,
       Passwords.layer,
       ClientAddress.layer(settings.trustedProxies),
+      TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
       Links.layer
     ]),
     Layer.provide([

@@ -34,6 +34,10 @@ export interface Settings {
   readonly anonymousCreates: boolean
   /** Reverse proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: ReadonlyArray<Network>
+  /** A file of domains that links must not lead to. */
+  readonly blocklistFile: Option.Option<string>
+  /** Whether links must not lead to private networks. */
+  readonly blockPrivateTargets: boolean
   readonly logFormat: "pretty" | "json"
   readonly logLevel: LogLevel.LogLevel
 }
@@ -153,11 +157,12 @@ const defaultExpiry = optional("DEFAULT_EXPIRY", "P30D", (value) => {
     : Either.left(`must be an ISO 8601 duration up to P${defaultExpiryMax_years}Y, not "${value}"`)
 })
 
-const anonymousCreates = optional("ANONYMOUS_CREATES", "true", (value) =>
-  value === "true" || value === "false"
-    ? Either.right(value === "true")
-    : Either.left(`must be true or false, not "${value}"`)
-)
+const flag = (name: string, example: "true" | "false") =>
+  optional(name, example, (value) =>
+    value === "true" || value === "false"
+      ? Either.right(value === "true")
+      : Either.left(`must be true or false, not "${value}"`)
+  )
 
 const trustedProxies = setting<ReadonlyArray<Network>>("TRUSTED_PROXIES", {
   example: "10.0.0.0/8,::1",
@@ -186,8 +191,10 @@ const raw = Config.all({
   bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
   defaultExpiry,
   adminApiKey,
-  anonymousCreates,
   trustedProxies,
+  anonymousCreates: flag("ANONYMOUS_CREATES", "true"),
+  blocklistFile: optional("BLOCKLIST_FILE", "./blocklist.txt", Either.right),
+  blockPrivateTargets: flag("BLOCK_PRIVATE_TARGETS", "true"),
   logFormat: choice("LOG_FORMAT", ["pretty", "json"], "pretty"),
   logLevel: choice("LOG_LEVEL", logLevels, "info")
 })
@@ -231,6 +238,7 @@ export const settings: Config.Config<Settings> = raw.pipe(
       baseUrl: Option.getOrElse(values.baseUrl, () => new URL(`http://localhost:${values.port}`)),
       // Behind a database that others share, a link without an owner should be a choice.
       anonymousCreates: Option.getOrElse(values.anonymousCreates, () => Option.isNone(values.databaseUrl)),
+      blockPrivateTargets: Option.getOrElse(values.blockPrivateTargets, () => false),
       drainDelay: Option.getOrElse(values.drainDelay, () =>
         isCluster ? Duration.seconds(2) : Duration.zero
       ),

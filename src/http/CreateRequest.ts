@@ -3,11 +3,13 @@ import type { LinkDraft } from "../actors/Links.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import { CreateBody } from "./Api.ts"
 import { type Fault, faulty, type Problem } from "./Problem.ts"
+import type { TargetPolicyService } from "./TargetPolicy.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 
 /** What the checks of a create need to know of this service. */
 export interface CreatePolicy {
   readonly own: TargetUrl.OwnAddress
+  readonly targets: TargetPolicyService
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
 }
 
@@ -45,11 +47,19 @@ const isObject = (json: unknown): boolean => typeof json === "object" && json !=
 const oneFault = (kind: Problem["kind"], path: string, message: string) =>
   Either.left(faulty(kind, [{ path, message }]))
 
-const checkUrl = (text: string, own: TargetUrl.OwnAddress): Either.Either<string, Problem> =>
-  Either.mapLeft(TargetUrl.parse(text, own), (error) =>
-    error._tag === "InvalidTarget"
-      ? faulty("invalid-url", [{ path: "url", message: error.fault }])
-      : faulty("blocked-target", [{ path: "url", message: `leads to this service itself (${error.host})` }])
+const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
+
+const checkUrl = (text: string, { own, targets }: CreatePolicy): Either.Either<string, Problem> =>
+  TargetUrl.parse(text, own).pipe(
+    Either.mapLeft((error) =>
+      error._tag === "InvalidTarget"
+        ? faulty("invalid-url", [{ path: "url", message: error.fault }])
+        : blocked(`leads to this service itself (${error.host})`)
+    ),
+    Either.flatMap((url) => {
+      const fault = targets.faultOf(url)
+      return fault === undefined ? Either.right(url) : Either.left(blocked(fault))
+    })
   )
 
 const checkExpiry = (
@@ -103,7 +113,7 @@ export const check = (json: unknown, policy: CreatePolicy, now: number): Either.
     const body = yield* Either.mapLeft(decodeBody(json), (error) =>
       faulty("invalid-request", faultsOf(error))
     )
-    const url = yield* checkUrl(body.url, policy.own)
+    const url = yield* checkUrl(body.url, policy)
     const alias = yield* checkAlias(body.alias)
     const expiresAt = yield* checkExpiry(body, now, policy.defaultExpiry)
     return { url, alias, expiresAt }

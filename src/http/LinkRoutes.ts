@@ -10,9 +10,10 @@ import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import * as CreateRequest from "./CreateRequest.ts"
 import * as Problem from "./Problem.ts"
+import { TargetPolicy } from "./TargetPolicy.ts"
 
 /** What the link routes need to know of the operator's choices. */
-export interface LinkRoutesOptions extends CreateRequest.CreatePolicy {
+export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "targets"> {
   readonly anonymousCreates: boolean
 }
 
@@ -44,6 +45,7 @@ export const layer = (options: LinkRoutesOptions) =>
   HttpApiBuilder.group(Api, "links", (handlers) =>
     Effect.gen(function* () {
       const links = yield* Links
+      const targets = yield* TargetPolicy
 
       const create = Effect.fn("links.create")(function* (request: HttpServerRequest.HttpServerRequest) {
         const caller = yield* Caller.identify(request)
@@ -51,7 +53,9 @@ export const layer = (options: LinkRoutesOptions) =>
           yield* Caller.requireScope(caller, "links:write")
         }
         const json = yield* Body.read(request)
-        const draft = yield* CreateRequest.check(json, options, yield* Clock.currentTimeMillis)
+        const own = { ...options.own, reachedAt: request.headers["host"] }
+        const policy = { ...options, own, targets }
+        const draft = yield* CreateRequest.check(json, policy, yield* Clock.currentTimeMillis)
         const link = yield* orProblem(links.create(draft))
         return HttpServerResponse.unsafeJson(bodyOf(link, options.own.baseUrl), {
           status: 201,

@@ -31,6 +31,9 @@ const typeBase = "https://linkmint.dev/problems/"
 /** A problem's type: a stable identifier, never fetched. */
 export const typeOf = (kind: Kind): string => `${typeBase}${kind}`
 
+/** A problem's HTTP status. */
+export const statusOf = (kind: Kind): number => kinds[kind].status
+
 /** Whether a text is the type of a problem of this service. */
 export const isProblemType = (text: string): boolean => text.startsWith(typeBase)
 
@@ -77,7 +80,7 @@ export const respond = ({ detail, errors, kind }: Problem): HttpServerResponse.H
   return HttpServerResponse.text(JSON.stringify({ type: typeOf(kind), title, status, detail, errors }), {
     status,
     contentType: "application/problem+json",
-    headers: { "cache-control": "no-store", "x-content-type-options": "nosniff", ...headersOf(kind) }
+    headers: { "cache-control": "no-store", ...headersOf(kind) }
   })
 }
 

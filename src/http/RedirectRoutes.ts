@@ -1,64 +1,35 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect } from "effect"
-import Negotiator from "negotiator"
 import { Links } from "../actors/Links.ts"
 import { stateAt } from "../Link.ts"
 import { Api, isKeyShaped } from "./Api.ts"
 import { orProblem } from "./LinkRoutes.ts"
+import * as Page from "./Page.ts"
 import * as Problem from "./Problem.ts"
-
-const page = (title: string, text: string) => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title}</title>
-</head>
-<body>
-<h1>${title}</h1>
-<p>${text}</p>
-</body>
-</html>
-`
+import { TargetPolicy } from "./TargetPolicy.ts"
 
 /** The pages are constant, so that nothing of a request can find its way into them. */
 const pages = {
-  "not-found": { status: 404, html: page("No such link", "This short link does not exist.") },
-  gone: { status: 410, html: page("Link ended", "This short link has expired or was deleted.") }
+  "not-found": Page.make({ title: "No such link", text: "This short link does not exist." }),
+  gone: Page.make({ title: "Link ended", text: "This short link has expired, was deleted or is blocked." })
 } as const
 
 const details = {
   "not-found": "There is no link with this key.",
-  gone: "This link has expired or was deleted."
+  gone: "This link has expired, was deleted or is blocked."
 } as const
 
 /** Says that a key leads nowhere: as a page, or as a problem to clients that ask for JSON. */
-const leadsNowhere = (kind: keyof typeof pages, request: HttpServerRequest.HttpServerRequest) => {
-  const accepted = new Negotiator({ headers: { ...request.headers } }).mediaType([
-    "text/html",
-    "application/problem+json",
-    "application/json"
-  ])
-  if (accepted !== undefined && accepted !== "text/html") {
-    return HttpServerResponse.setHeader(Problem.respond({ kind, detail: details[kind] }), "vary", "accept")
-  }
-  return HttpServerResponse.text(pages[kind].html, {
-    status: pages[kind].status,
-    contentType: "text/html; charset=utf-8",
-    headers: {
-      "cache-control": "no-store",
-      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-      "x-content-type-options": "nosniff",
-      vary: "accept"
-    }
-  })
-}
+const leadsNowhere = (kind: keyof typeof pages, request: HttpServerRequest.HttpServerRequest) =>
+  Page.prefersJson(request)
+    ? HttpServerResponse.setHeader(Problem.respond({ kind, detail: details[kind] }), "vary", "accept")
+    : Page.respond(pages[kind], Problem.statusOf(kind))
 
 /** Redirects short URLs. */
 export const layer = HttpApiBuilder.group(Api, "redirects", (handlers) =>
   Effect.gen(function* () {
     const links = yield* Links
+    const targets = yield* TargetPolicy
 
     const redirect = Effect.fn("redirect")(function* (
       request: HttpServerRequest.HttpServerRequest,
@@ -66,7 +37,8 @@ export const layer = HttpApiBuilder.group(Api, "redirects", (handlers) =>
     ) {
       const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
       if (link === null) return leadsNowhere("not-found", request)
-      if (stateAt(link, yield* Clock.currentTimeMillis) !== "live") return leadsNowhere("gone", request)
+      const isLive = stateAt(link, yield* Clock.currentTimeMillis) === "live"
+      if (!isLive || targets.faultOf(link.url) !== undefined) return leadsNowhere("gone", request)
       return HttpServerResponse.empty({
         status: 302,
         headers: {

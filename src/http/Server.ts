@@ -14,6 +14,7 @@ import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
 import * as Problem from "./Problem.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
+import * as StrictHeaders from "./StrictHeaders.ts"
 
 /**
  * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
@@ -45,7 +46,7 @@ const respondToCause = (cause: Cause.Cause<unknown>) => {
   )
 }
 
-/** Gives every response its request id, a bound on time, and a problem where nothing else came. */
+/** Gives every response its request id, strict headers, a bound on time, and a problem where nothing else came. */
 const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R> =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -61,7 +62,7 @@ const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R>
       ),
       Effect.annotateLogs("request", id)
     )
-    return HttpServerResponse.setHeader(response, "x-request-id", id)
+    return HttpServerResponse.setHeader(StrictHeaders.add(response), "x-request-id", id)
   })
 
 /** The routes, and what the contract needs beside them. */

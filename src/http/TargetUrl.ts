@@ -14,6 +14,8 @@ export class OwnTarget extends Data.TaggedError("OwnTarget")<{ readonly host: st
 export interface OwnAddress {
   readonly baseUrl: URL
   readonly port: number
+  /** The `Host` by which a client reaches it: it can have more names than its operator told it. */
+  readonly reachedAt?: string | undefined
 }
 
 // White space of any script and control characters (C0, DEL, C1): `URL` would drop or encode some of them silently.
@@ -28,7 +30,8 @@ const isHostName = (host: string): boolean => {
   return name.length <= 253 && name.split(".").every((part) => label.test(part))
 }
 
-const isValidHost = (host: string): boolean =>
+/** Whether a host, as the WHATWG URL Standard writes it, is an address or a name that DNS can have. */
+export const isValidHost = (host: string): boolean =>
   host.startsWith("[") ? true : isHostName(host) && domainToASCII(host) === host
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80))
@@ -41,7 +44,16 @@ const isLoopback = (host: string): boolean =>
 
 const withoutDot = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : host)
 
-/** Whether a URL comes back to this service: by its public name, or by this machine's own port. */
+/** Whether a URL comes back to the host and port at which a client reaches this service. */
+const isReached = (url: URL, host: string, { port, reachedAt }: OwnAddress): boolean => {
+  if (reachedAt === undefined || !URL.canParse(`http://${reachedAt}`)) return false
+  const reached = new URL(`http://${reachedAt}`)
+  // Without a port it can be either protocol's: what is in front of this service knows.
+  const ports = reached.port === "" ? [80, 443, port] : [portOf(reached), port]
+  return host === withoutDot(reached.hostname) && ports.includes(portOf(url))
+}
+
+/** Whether a URL comes back to this service: by its public name, by the name that the client uses, or by this machine's own port. */
 const isOwn = (url: URL, own: OwnAddress): boolean => {
   const host = withoutDot(url.hostname)
   const port = portOf(url)
@@ -50,7 +62,9 @@ const isOwn = (url: URL, own: OwnAddress): boolean => {
   }
   // A public name is ours on the default ports as well, since http and https of one name lead to the same place, and on the port that is
   // behind them.
-  return host === withoutDot(own.baseUrl.hostname) && [portOf(own.baseUrl), 80, 443, own.port].includes(port)
+  const isPublic =
+    host === withoutDot(own.baseUrl.hostname) && [portOf(own.baseUrl), 80, 443, own.port].includes(port)
+  return isPublic || isReached(url, host, own)
 }
 
 /**

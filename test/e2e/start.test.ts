@@ -197,6 +197,20 @@ describe("a start fails with exit code 1 and says why:", () => {
     })
   )
 
+  it.scopedLive("a blocklist that is not there, or has a line that is no domain", () =>
+    Effect.gen(function* () {
+      const { folder, settings } = yield* place
+      const missing = join(folder, "blocked.txt")
+      expect(yield* failed({ ...settings, BLOCKLIST_FILE: missing })).toContain(
+        `The blocklist ${missing} cannot be used: there is no such file.`
+      )
+      const broken = `${folder}.blocked`
+      writeFileSync(broken, "evil.example\nhttps://evil.example/\n")
+      const output = yield* failed({ ...settings, BLOCKLIST_FILE: broken })
+      expect(output).toContain('line 2 is not a domain: "https://evil.example/"')
+    })
+  )
+
   it.scopedLive("a PostgreSQL server that is not there", () =>
     Effect.gen(function* () {
       const { settings } = yield* place

@@ -152,6 +152,20 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["short", "k".repeat(15), "k".repeat(256), "key with spaces in it", "schlüssel-schlüssel"],
     fault: /must be 16 to 255 printable characters without spaces/
   },
+  BLOCKLIST_FILE: {
+    field: "blocklistFile",
+    unset: null,
+    good: { "/etc/linkmint/blocked": "/etc/linkmint/blocked" },
+    bad: [],
+    fault: /./
+  },
+  BLOCK_PRIVATE_TARGETS: {
+    field: "blockPrivateTargets",
+    unset: false,
+    good: { true: true, false: false },
+    bad: ["yes", "1", "TRUE"],
+    fault: /must be true or false, not "/
+  },
   ANONYMOUS_CREATES: {
     field: "anonymousCreates",
     unset: true,

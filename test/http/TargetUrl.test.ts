@@ -75,6 +75,20 @@ describe("TargetUrl.parse", () => {
     expect(faultOf("http://127.0.0.1:9001/", behindProxy)).toBe("accepted as http://127.0.0.1:9001/")
   })
 
+  it("knows itself by the name at which its client reaches it", () => {
+    const at = (reachedAt: string) => ({ baseUrl: new URL("http://localhost:8080"), port: 8080, reachedAt })
+    expect(faultOf("http://box.example:8080/a", at("BOX.example:8080"))).toBe("own box.example:8080")
+    expect(faultOf("http://box.example:8080/a", at("box.example:9000"))).toBe("own box.example:8080")
+    expect(faultOf("https://box.example./a", at("box.example"))).toBe("own box.example.")
+    expect(faultOf("http://192.0.2.7:8080/", at("192.0.2.7:8080"))).toBe("own 192.0.2.7:8080")
+    expect(faultOf("http://box.example:3000/", at("box.example:8080"))).toBe(
+      "accepted as http://box.example:3000/"
+    )
+    expect(faultOf("http://box.example/", at("box.example:8080"))).toBe("accepted as http://box.example/")
+    expect(faultOf("http://www.box.example/", at("box.example"))).toBe("accepted as http://www.box.example/")
+    expect(faultOf("http://box.example/", at("no host at all"))).toBe("accepted as http://box.example/")
+  })
+
   it("knows itself by an IP address as base URL", () => {
     const byAddress = { baseUrl: new URL("http://192.0.2.7:8080"), port: 8080 }
     expect(faultOf("http://0xC0.0.2.7:8080/", byAddress)).toBe("own 192.0.2.7:8080")

@@ -10,6 +10,7 @@ import * as RedirectCache from "../../src/actors/RedirectCache.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
 import { AdminKey } from "../../src/Deployment.ts"
 import * as HttpServer from "../../src/http/Server.ts"
+import { TargetPolicy, type TargetPolicyService } from "../../src/http/TargetPolicy.ts"
 import type * as Iso8601 from "../../src/Iso8601.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
 import * as KeySpace from "../../src/KeySpace.ts"
@@ -41,6 +42,8 @@ export interface TestServiceOptions {
   readonly baseUrl?: URL
   readonly anonymousCreates?: boolean
   readonly defaultExpiry?: Iso8601.Duration
+  /** Where links may lead; anywhere by default. */
+  readonly targets?: TargetPolicyService
 }
 
 /** A service that listens, and what the tests can do with it and see of it. */
@@ -110,6 +113,9 @@ const make = (options: TestServiceOptions) =>
       defaultExpiry: Option.fromNullable(options.defaultExpiry),
       anonymousCreates: options.anonymousCreates ?? true
     }).pipe(
+      Layer.provide(
+        options.targets === undefined ? Layer.empty : Layer.succeed(TargetPolicy, options.targets)
+      ),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
       Layer.provide([Links.layer, Accounts.layer]),

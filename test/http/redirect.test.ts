@@ -1,5 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
+import { plainPolicy } from "../../src/http/StrictHeaders.ts"
 import { expectProblem } from "./problems.ts"
 import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
 
@@ -102,7 +103,7 @@ withService("a key that leads nowhere", {}, (it) => {
           expect(answer.headers).toMatchObject({
             "content-type": "text/html; charset=utf-8",
             "cache-control": "no-store",
-            "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+            "content-security-policy": plainPolicy,
             "x-content-type-options": "nosniff",
             vary: "accept",
             "x-request-id": expect.stringMatching(/^[0-9a-f]{16}$/)

@@ -1,0 +1,130 @@
+import { FileSystem } from "@effect/platform"
+import type { PlatformError } from "@effect/platform/Error"
+import { Data, Duration, Effect, Either, Option, type Scope, Stream } from "effect"
+import { isValidHost } from "./TargetUrl.ts"
+
+/** Bytes that the file may have at most: some five million domains, which take some 500 MB of memory. */
+export const fileBytesMax = 128 * 1024 * 1024
+
+/** How often the file is looked at. Not by the operating system's news of it, which many mounted file systems do not give. */
+export const lookEvery = Duration.seconds(2)
+
+/** The blocklist cannot be used. */
+export class BlocklistUnusable extends Data.TaggedError("BlocklistUnusable")<{
+  readonly file: string
+  readonly reason: string
+}> {
+  override get message() {
+    return `The blocklist ${this.file} cannot be used: ${this.reason}. Mend it, or set BLOCKLIST_FILE to another file.`
+  }
+}
+
+/** Domains that links must not lead to. */
+export interface Blocklist {
+  /** Whether a host, as the WHATWG URL Standard writes it, is on the list or below a domain that is. */
+  readonly has: (host: string) => boolean
+}
+
+/** What most lines are: a name in lower case, which no rule of host names would write in another way. */
+const plainName = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Whether a text can be nothing but a host within a URL: a name, an IPv4 address, or an IPv6 address in brackets. */
+const isHostAlone = (text: string): boolean => /^(?:[^\s/\\?#@:[\]]+|\[[0-9a-f:.]+\])$/i.test(text)
+
+/** A line's domain or address as the hosts of URLs are written; `undefined` where it is none. */
+const hostOf = (line: string): string | undefined => {
+  if (line.length <= 253 && plainName.test(line)) return line
+  if (!isHostAlone(line) || !URL.canParse(`http://${line}/`)) return undefined
+  const { hostname } = new URL(`http://${line}/`)
+  return isValidHost(hostname) ? hostname.replace(/\.$/, "") : undefined
+}
+
+const quoted = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+
+/** Reads the lines of a list: one domain each, with `#` before comments. */
+const parse = <E, R>(
+  lines: Stream.Stream<string, E, R>
+): Effect.Effect<Either.Either<ReadonlySet<string>, string>, E, R> =>
+  Effect.gen(function* () {
+    const hosts = new Set<string>()
+    let number = 0
+    let fault: string | undefined
+    const add = (line: string) => {
+      number++
+      const text = line.replace(/#.*/, "").trim()
+      if (text === "") return
+      const host = hostOf(text)
+      if (host === undefined) fault ??= `line ${number} is not a domain: ${quoted(text)}`
+      else hosts.add(host)
+    }
+    // A chunk at a time, so that requests are answered between them.
+    yield* Stream.runForEachChunk(lines, (chunk) => {
+      for (const line of chunk) add(line)
+      return Effect.yieldNow()
+    })
+    return fault === undefined ? Either.right(hosts) : Either.left(fault)
+  })
+
+const reasonOf = (error: PlatformError): string => {
+  if (error._tag === "SystemError" && error.reason === "NotFound") return "there is no such file"
+  if (error._tag === "SystemError" && error.reason === "PermissionDenied") return "it must not be read"
+  return error.message
+}
+
+/** What another version of the file would have otherwise. */
+const versionOf = ({ ino, mtime, size }: FileSystem.File.Info): string =>
+  [size, Option.getOrUndefined(ino), Option.getOrUndefined(mtime)?.getTime()].join(" ")
+
+const isOn = (hosts: ReadonlySet<string>, host: string): boolean => {
+  let rest = host.endsWith(".") ? host.slice(0, -1) : host
+  while (!hosts.has(rest)) {
+    const dot = rest.indexOf(".")
+    // What is right of a dot in an address is none of its own, and stands on no list.
+    if (dot === -1) return false
+    rest = rest.slice(dot + 1)
+  }
+  return true
+}
+
+/**
+ * The blocklist in a file, read now and again whenever the file has changed, within 2 s of it. A file that cannot be used is an error at
+ * first; later it is logged, and the list stays what it was.
+ */
+export const watch = (
+  file: string
+): Effect.Effect<Blocklist, BlocklistUnusable, FileSystem.FileSystem | Scope.Scope> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const unusable = (reason: string) => new BlocklistUnusable({ file, reason })
+    const orUnusable = <A>(self: Effect.Effect<A, PlatformError>) =>
+      Effect.mapError(self, (error) => unusable(reasonOf(error)))
+
+    const info = orUnusable(fs.stat(file))
+
+    const load = Effect.gen(function* () {
+      const { size, type } = yield* info
+      if (type !== "File") return yield* unusable("it is not a file")
+      if (size > fileBytesMax) return yield* unusable(`it has more than ${fileBytesMax} bytes`)
+      const lines = fs.stream(file).pipe(Stream.decodeText(), Stream.splitLines)
+      const parsed = yield* orUnusable(parse(lines))
+      return yield* Either.mapLeft(parsed, unusable)
+    })
+
+    const version = Effect.match(info, { onSuccess: versionOf, onFailure: ({ reason }) => reason })
+
+    // Before the file itself: what changes while it is read is read again.
+    let seen = yield* version
+    let hosts = yield* load
+    yield* Effect.logInfo(`The blocklist has ${hosts.size} domains`)
+
+    const look = Effect.gen(function* () {
+      const now = yield* version
+      if (now === seen) return
+      seen = now
+      hosts = yield* load
+      yield* Effect.logInfo(`The blocklist has changed and has ${hosts.size} domains`)
+    }).pipe(Effect.catchAll(({ message }) => Effect.logWarning(`${message} The former list stays.`)))
+
+    yield* Effect.forkScoped(Effect.forever(Effect.delay(look, lookEvery)))
+    return { has: (host) => isOn(hosts, host) }
+  })

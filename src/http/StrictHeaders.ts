@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto"
+import { HttpServerResponse } from "@effect/platform"
+
+/** The policy of what has no scripts, styles, images or forms. */
+export const plainPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/**
+ * What every answer but a redirect carries, after OWASP's HTTP Headers Cheat Sheet: nothing of it is run, framed or guessed at, and no
+ * address of a link goes on to other sites.
+ */
+const strict: Readonly<Record<string, string>> = {
+  "content-security-policy": plainPolicy,
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY"
+}
+
+/** The hashes by which a policy allows exactly the inline scripts of a page. */
+const scriptHashes = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(/<script>([^]*?)<\/script>/g)].map(
+    ([, script]) => `'sha256-${createHash("sha256").update(script!).digest("base64")}'`
+  )
+
+/** The policy of a page of the service that has scripts: it runs those alone, and they speak to this service alone. */
+const policyOf = (html: string): string =>
+  [
+    "default-src 'none'",
+    ["script-src", ...scriptHashes(html)].join(" "),
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+/** Policies of pages by their bytes, which stay the same as long as the service runs. */
+const policies = new WeakMap<Uint8Array, string>()
+
+const policyOfBytes = (page: Uint8Array): string => {
+  const known = policies.get(page)
+  if (known !== undefined) return known
+  const policy = policyOf(new TextDecoder().decode(page))
+  policies.set(page, policy)
+  return policy
+}
+
+const isRedirect = ({ headers, status }: HttpServerResponse.HttpServerResponse) =>
+  status >= 300 && status < 400 && "location" in headers
+
+/**
+ * Adds the strict headers to a response, unless it is a redirect, which shows nothing. Headers that it has already stay as they are. A page that
+ * has no policy of its own gets one that allows its scripts.
+ */
+export const add = (
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse => {
+  if (isRedirect(response)) return response
+  const { body, headers } = response
+  const allowing =
+    body._tag === "Uint8Array" && body.contentType.startsWith("text/html")
+      ? { "content-security-policy": policyOfBytes(body.body) }
+      : {}
+  return HttpServerResponse.setHeaders(response, { ...strict, ...allowing, ...headers })
+}
