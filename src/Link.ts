@@ -1,5 +1,46 @@
 import { Schema } from "effect"
 
+/** Statuses that a redirect may have. */
+export const RedirectStatus = Schema.Literal(301, 302, 307, 308)
+/** See {@link RedirectStatus}. */
+export type RedirectStatus = typeof RedirectStatus.Type
+
+/** What the creator of a link chooses, and may change later. Times are milliseconds since the Unix epoch. */
+const choices = {
+  url: Schema.String,
+  title: Schema.NullOr(Schema.String),
+  tags: Schema.Array(Schema.String),
+  /** It redirects from this moment on, until `expiresAt`. */
+  validSince: Schema.NullOr(Schema.Number),
+  expiresAt: Schema.NullOr(Schema.Number),
+  /** Redirects at most. */
+  maxVisits: Schema.NullOr(Schema.Number),
+  passwordHash: Schema.NullOr(Schema.String),
+  redirectStatus: RedirectStatus,
+  /** Whether the query string of the short URL is merged into the target's. */
+  forwardQuery: Schema.Boolean,
+  /** Whether `robots.txt` lets crawlers follow it. */
+  crawlable: Schema.Boolean
+}
+
+/** See {@link choices}. */
+export const LinkChoices = Schema.Struct(choices)
+/** See {@link LinkChoices}. */
+export type LinkChoices = typeof LinkChoices.Type
+
+/** What a link is beside its target, unless its creator says otherwise. */
+export const unlessChosen: Omit<LinkChoices, "url"> = {
+  title: null,
+  tags: [],
+  validSince: null,
+  expiresAt: null,
+  maxVisits: null,
+  passwordHash: null,
+  redirectStatus: 302,
+  forwardQuery: false,
+  crawlable: false
+}
+
 /**
  * A link as it is stored and as actors exchange it. Times are milliseconds since the Unix epoch.
  *
@@ -7,13 +48,16 @@ import { Schema } from "effect"
  */
 export const Link = Schema.Struct({
   key: Schema.String,
-  url: Schema.String,
+  ...choices,
+  /** The id of the user whose link it is, `null` for an anonymous creator's. */
+  owner: Schema.NullOr(Schema.String),
   /** Whether the key is an alias that the caller chose, rather than a minted key. */
   custom: Schema.Boolean,
   createdAt: Schema.Number,
   updatedAt: Schema.Number,
-  expiresAt: Schema.NullOr(Schema.Number),
   deletedAt: Schema.NullOr(Schema.Number),
+  /** Redirects that are left of `maxVisits`; `null` exactly where that is. The store alone knows the newest number. */
+  visitsLeft: Schema.NullOr(Schema.Number),
   /**
    * A number that this create alone has, so that its repeat is known for what it is. Not read back. In a tombstone it is the number of the deletion,
    * for the same reason.

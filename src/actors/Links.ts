@@ -1,6 +1,6 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
-import type { Link } from "../Link.ts"
+import type { Link, LinkChoices } from "../Link.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
 import { RedirectCache } from "./RedirectCache.ts"
@@ -11,12 +11,12 @@ import { partitionOf, UrlMapping } from "./UrlMapping.ts"
 /** The alias has a row: it is in use, or was. */
 export class AliasTaken extends Data.TaggedError("AliasTaken")<{ readonly alias: string }> {}
 
-/** What a new link is made of. Times are milliseconds since the Unix epoch. */
-export interface LinkDraft {
-  readonly url: string
+/** What a new link is made of. */
+export interface LinkDraft extends LinkChoices {
   /** `null`: a minted key. */
   readonly alias: string | null
-  readonly expiresAt: number | null
+  /** The id of the user whose link it will be, `null` for an anonymous creator's. */
+  readonly owner: string | null
 }
 
 /** What the node can do with links, whichever actors do it. */
@@ -66,15 +66,15 @@ const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: 
 
 const drawId = Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
 
-const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => ({
+const linkOf = ({ alias, ...chosen }: LinkDraft, key: string, now: number, createId: number): Link => ({
+  ...chosen,
   createId,
   key,
-  url: draft.url,
-  custom: draft.alias !== null,
+  custom: alias !== null,
   createdAt: now,
   updatedAt: now,
-  expiresAt: draft.expiresAt,
-  deletedAt: null
+  deletedAt: null,
+  visitsLeft: chosen.maxVisits
 })
 
 /** See {@link Links}. */

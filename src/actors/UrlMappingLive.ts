@@ -5,7 +5,7 @@ import * as LinkCache from "./LinkCache.ts"
 import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
 import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
 
-/** Rows that an owner remembers of its partition: at most some 10 MB a partition with the longest URLs. */
+/** Rows that an owner remembers of its partition: at most some 20 MB a partition with the longest URLs, titles and tags. */
 const ownerCacheMax = 4_096
 
 /** How long an owner remembers that a key has no row. */

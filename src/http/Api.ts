@@ -1,43 +1,8 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { CreateBody, LinkBody } from "./LinkSchemas.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as Problem from "./Problem.ts"
-
-/** Characters of a short key or alias. */
-const keyCharacters = /^[A-Za-z0-9_-]+$/
-
-/** Whether a path segment can be a short key or an alias at all. */
-export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
-
-// With a message of its own: the schema's would quote the whole value, whatever its size and depth.
-const Text = Schema.String.annotations({ message: () => "must be a string" })
-
-const Alias = Text.pipe(
-  Schema.minLength(3, { message: () => "must have 3 to 64 characters" }),
-  Schema.maxLength(64, { message: () => "must have 3 to 64 characters" }),
-  Schema.pattern(keyCharacters, { message: () => "may contain A-Z, a-z, 0-9, - and _ only" })
-)
-
-/** The body of a create. What the schema alone cannot say of a field is checked by `CreateRequest`. */
-export const CreateBody = Schema.Struct({
-  url: Text.annotations({ description: "Target: http or https, at most 2,048 characters" }),
-  alias: Schema.optionalWith(Alias, { exact: true }),
-  expiresAt: Schema.optionalWith(Text.annotations({ description: "RFC 3339 date-time" }), { exact: true }),
-  expiresIn: Schema.optionalWith(Text.annotations({ description: "ISO 8601 duration, such as P30D" }), {
-    exact: true
-  })
-}).annotations({ identifier: "CreateLink" })
-
-/** A link as clients see it; times are RFC 3339 in UTC. */
-export const LinkBody = Schema.Struct({
-  key: Schema.String,
-  shortUrl: Schema.String,
-  url: Schema.String,
-  createdAt: Schema.String,
-  updatedAt: Schema.String,
-  expiresAt: Schema.NullOr(Schema.String),
-  custom: Schema.Boolean
-}).annotations({ identifier: "Link" })
 
 const KeyPath = Schema.Struct({ key: Schema.String })
 

@@ -1,7 +1,8 @@
 import { Either, Option, ParseResult, Schema } from "effect"
 import type { LinkDraft } from "../actors/Links.ts"
 import * as Iso8601 from "../Iso8601.ts"
-import { CreateBody } from "./Api.ts"
+import { unlessChosen } from "../Link.ts"
+import { CreateBody } from "./LinkSchemas.ts"
 import { type Fault, faulty, type Problem } from "./Problem.ts"
 import type { TargetPolicyService } from "./TargetPolicy.ts"
 import * as TargetUrl from "./TargetUrl.ts"
@@ -62,6 +63,13 @@ const checkUrl = (text: string, { own, targets }: CreatePolicy): Either.Either<s
     })
   )
 
+const checkMoment = (path: string, text: string): Either.Either<number, Problem> =>
+  Either.fromNullable(Iso8601.parseMoment(text), () =>
+    faulty("invalid-request", [
+      { path, message: "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z" }
+    ])
+  )
+
 const checkExpiry = (
   body: typeof CreateBody.Type,
   now: number,
@@ -72,17 +80,11 @@ const checkExpiry = (
     return oneFault("invalid-request", "expiresIn", "cannot stand beside expiresAt")
   }
   if (expiresAt !== undefined) {
-    const moment = Iso8601.parseMoment(expiresAt)
-    if (moment === undefined) {
-      return oneFault(
-        "invalid-request",
-        "expiresAt",
-        "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z"
-      )
-    }
-    return moment > now && moment <= Iso8601.momentMax
-      ? Either.right(moment)
-      : oneFault("invalid-request", "expiresAt", "must lie in the future, before the year 10000")
+    return Either.flatMap(checkMoment("expiresAt", expiresAt), (moment) =>
+      moment > now && moment <= Iso8601.momentMax
+        ? Either.right(moment)
+        : oneFault("invalid-request", "expiresAt", "must lie in the future, before the year 10000")
+    )
   }
   const lifetime = expiresIn === undefined ? Option.getOrUndefined(orElse) : Iso8601.parseDuration(expiresIn)
   if (lifetime === undefined) {
@@ -100,13 +102,30 @@ const checkExpiry = (
     : oneFault("invalid-request", "expiresIn", "must end before the year 10000")
 }
 
+/** A link that has ended before it begins would never redirect. */
+const checkBeginning = (
+  validSince: string | undefined,
+  expiresAt: number | null
+): Either.Either<number | null, Problem> =>
+  validSince === undefined
+    ? Either.right(null)
+    : Either.filterOrLeft(
+        checkMoment("validSince", validSince),
+        (moment) => moment < (expiresAt ?? Number.POSITIVE_INFINITY),
+        () => faulty("invalid-request", [{ path: "validSince", message: "must lie before the link's end" }])
+      )
+
 const checkAlias = (alias: string | undefined): Either.Either<string | null, Problem> =>
   alias !== undefined && reservedAliases.has(alias.toLowerCase())
     ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
     : Either.right(alias ?? null)
 
-/** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to bind, or the problem to answer. */
-export const check = (json: unknown, policy: CreatePolicy, now: number): Either.Either<LinkDraft, Problem> =>
+/** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to bind for its owner, or the problem to answer. */
+export const check = (
+  json: unknown,
+  policy: CreatePolicy,
+  now: number
+): Either.Either<Omit<LinkDraft, "owner">, Problem> =>
   Either.gen(function* () {
     // Not left to the schema, whose error would quote the body, whatever its size and depth.
     if (!isObject(json)) return yield* oneFault("invalid-request", "", "The body must be a JSON object.")
@@ -116,5 +135,7 @@ export const check = (json: unknown, policy: CreatePolicy, now: number): Either.
     const url = yield* checkUrl(body.url, policy)
     const alias = yield* checkAlias(body.alias)
     const expiresAt = yield* checkExpiry(body, now, policy.defaultExpiry)
-    return { url, alias, expiresAt }
+    const validSince = yield* checkBeginning(body.validSince, expiresAt)
+    const { expiresIn: _, tags = [], ...chosen } = body
+    return { ...unlessChosen, ...chosen, url, alias, expiresAt, validSince, tags: [...new Set(tags)] }
   })

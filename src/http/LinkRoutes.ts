@@ -5,10 +5,11 @@ import { Links } from "../actors/Links.ts"
 import type { Unavailable } from "../actors/Unavailable.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import { type Link, stateAt } from "../Link.ts"
-import { Api, isKeyShaped, type LinkBody } from "./Api.ts"
+import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import * as CreateRequest from "./CreateRequest.ts"
+import { isKeyShaped, type LinkBody } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 
@@ -29,15 +30,26 @@ export const orProblem = <A>(
     Unavailable: (error) => Problem.orUnavailable(error)
   })
 
+const momentOrNull = (moment: number | null) => (moment === null ? null : Iso8601.formatMoment(moment))
+
 /** Shows a link to clients. */
 export const bodyOf = (link: Link, baseUrl: URL): typeof LinkBody.Type => ({
   key: link.key,
   shortUrl: new URL(`/${link.key}`, baseUrl).href,
   url: link.url,
+  title: link.title,
+  tags: link.tags,
   createdAt: Iso8601.formatMoment(link.createdAt),
   updatedAt: Iso8601.formatMoment(link.updatedAt),
-  expiresAt: link.expiresAt === null ? null : Iso8601.formatMoment(link.expiresAt),
-  custom: link.custom
+  expiresAt: momentOrNull(link.expiresAt),
+  validSince: momentOrNull(link.validSince),
+  maxVisits: link.maxVisits,
+  redirectStatus: link.redirectStatus,
+  forwardQuery: link.forwardQuery,
+  crawlable: link.crawlable,
+  hasPassword: link.passwordHash !== null,
+  custom: link.custom,
+  visits: { total: 0, nonBots: 0, bots: 0 }
 })
 
 /** Creates, shows and deletes links. */
@@ -56,7 +68,7 @@ export const layer = (options: LinkRoutesOptions) =>
         const own = { ...options.own, reachedAt: request.headers["host"] }
         const policy = { ...options, own, targets }
         const draft = yield* CreateRequest.check(json, policy, yield* Clock.currentTimeMillis)
-        const link = yield* orProblem(links.create(draft))
+        const link = yield* orProblem(links.create({ ...draft, owner: Caller.ownerOf(caller) }))
         return HttpServerResponse.unsafeJson(bodyOf(link, options.own.baseUrl), {
           status: 201,
           headers: { location: `/api/v1/links/${link.key}`, "cache-control": "no-store" }

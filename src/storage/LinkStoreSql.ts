@@ -2,30 +2,10 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
 import { channel } from "./LinkChangesPostgres.ts"
+import { addedColumns, insertedJson, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 import { StorageError } from "./StorageError.ts"
-
-/** BIGINT comes as a string from `pg` and as a number from libSQL; BOOLEAN as 0 or 1 from SQLite. */
-interface LinkRow {
-  readonly key: string
-  readonly url: string
-  readonly custom: boolean | number
-  readonly created_at: string | number
-  readonly updated_at: string | number
-  readonly expires_at: string | number | null
-  readonly deleted_at: string | number | null
-}
-
-const linkOf = (row: LinkRow): Link => ({
-  key: row.key,
-  url: row.url,
-  custom: Boolean(row.custom),
-  createdAt: Number(row.created_at),
-  updatedAt: Number(row.updated_at),
-  expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-  deletedAt: row.deleted_at === null ? null : Number(row.deleted_at)
-})
 
 /** The first of each key, in key order. Of two rows for one key a database's `UPDATE … FROM` takes any. */
 const firstByKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) => {
@@ -55,6 +35,15 @@ const mayBeApplied = ({ operation, reason }: StorageError) =>
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  const list = (parts: ReadonlyArray<string>) => sql.literal(parts.join(", "))
+  const linkNames = list(linkColumns.map(({ column }) => column))
+  const inserted = [...linkColumns, ...addedColumns]
+  const insertedNames = list(inserted.map(({ column }) => column))
+  const fromSqliteJson = list(
+    inserted.map(({ name, type }) => `value ${type === "jsonb" ? "->" : "->>"} '${name}'`)
+  )
+  const fromPostgresJson = list(inserted.map(({ name, type }) => `"${name}" ${type}`))
+
   const keysIn = (keys: ReadonlyArray<string>) =>
     sql.onDialectOrElse({
       orElse: () => sql`key IN (SELECT value FROM json_each(${JSON.stringify(keys)}))`,
@@ -66,24 +55,17 @@ export const make = Effect.gen(function* () {
     ON CONFLICT (key) DO UPDATE SET url = links.url
     WHERE links.create_id = excluded.create_id AND links.updated_at = excluded.updated_at`
 
-  const insertRows = (links: ReadonlyArray<Link>) =>
-    sql.onDialectOrElse({
+  const insertRows = (links: ReadonlyArray<Link>) => {
+    const json = JSON.stringify(links.map(insertedJson))
+    return sql.onDialectOrElse({
       orElse: () => sql<{ key: string }>`
-        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at, create_id)
-        SELECT value ->> 'key', value ->> 'url', value ->> 'custom', value ->> 'createdAt',
-               value ->> 'updatedAt', value ->> 'expiresAt', value ->> 'deletedAt', value ->> 'createId'
-        FROM json_each(${JSON.stringify(links)}) WHERE true
+        INSERT INTO links (${insertedNames}) SELECT ${fromSqliteJson} FROM json_each(${json}) WHERE true
         ${unlessRepeat} RETURNING key`,
       pg: () => sql<{ key: string }>`
-        INSERT INTO links (key, url, custom, created_at, updated_at, expires_at, deleted_at, create_id)
-        SELECT * FROM unnest(
-          ${links.map((link) => link.key)}::text[], ${links.map((link) => link.url)}::text[],
-          ${links.map((link) => link.custom)}::boolean[], ${links.map((link) => link.createdAt)}::bigint[],
-          ${links.map((link) => link.updatedAt)}::bigint[], ${links.map((link) => link.expiresAt)}::bigint[],
-          ${links.map((link) => link.deletedAt)}::bigint[],
-          ${links.map((link) => link.createId ?? null)}::bigint[])
+        INSERT INTO links (${insertedNames}) SELECT * FROM json_to_recordset(${json}::json) AS l (${fromPostgresJson})
         ${unlessRepeat} RETURNING key`
     })
+  }
 
   /** A repeat of a deletion finds its own tombstone, and writes it as it is. */
   const deleteRows = (deletions: ReadonlyArray<Deletion>) =>
@@ -150,7 +132,7 @@ export const make = Effect.gen(function* () {
   return LinkStore.of({
     insertMany: insert,
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
-      const rows = yield* sql<LinkRow>`SELECT * FROM links WHERE ${keysIn(keys)}`
+      const rows = yield* sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${keysIn(keys)}`
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),

@@ -2,10 +2,12 @@ import { Migrator, SqlClient } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
 import { Data, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { linksAndKeys } from "./migrations/0001_links_and_keys.ts"
+import { linkFields } from "./migrations/0002_link_fields.ts"
 import { StorageError } from "./StorageError.ts"
 
 const migrations = Migrator.fromRecord({
-  "0001_links_and_keys": linksAndKeys
+  "0001_links_and_keys": linksAndKeys,
+  "0002_link_fields": linkFields
 })
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

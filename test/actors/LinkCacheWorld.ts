@@ -3,6 +3,7 @@ import * as LinkCache from "../../src/actors/LinkCache.ts"
 import type { Link } from "../../src/Link.ts"
 import { LinkChanges, type LinkChangesSubscriber } from "../../src/storage/LinkChanges.ts"
 import { StepScheduler } from "../core/StepScheduler.ts"
+import { plainRow } from "../plain.ts"
 
 /** A read that the cache has sent to the store. */
 export interface Read {
@@ -96,13 +97,12 @@ export class LinkCacheWorld {
   change(key: string): number {
     const version = versionOf(this.row(key)) + 1
     this.#rows.set(key, {
+      ...plainRow,
       key,
       url: `https://example.com/${version}`,
       custom: false,
       createdAt: 1,
-      updatedAt: version,
-      expiresAt: null,
-      deletedAt: null
+      updatedAt: version
     })
     return version
   }

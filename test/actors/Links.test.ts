@@ -19,18 +19,18 @@ import {
   type Stores,
   type TestNode
 } from "./TestNode.ts"
+import { plainRow } from "../plain.ts"
 
 /** The first keys that a new deployment gives out, in their order. */
 const firstKeys = (count: number) => toStrings(realMinter.mint(7, 0, 0, count))
 
 const rowOf = (key: string, custom: boolean): Link => ({
+  ...plainRow,
   key,
   url: "https://example.com/earlier",
   custom,
   createdAt: 1,
-  updatedAt: 1,
-  expiresAt: null,
-  deletedAt: null
+  updatedAt: 1
 })
 
 /** By how much an effect moves the counter of conflicts with one kind of holder. */

@@ -18,6 +18,7 @@ import * as KeyStockMemory from "../../src/storage/KeyStockMemory.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
 import * as Faults from "./Faults.ts"
+import { plainDraft } from "../plain.ts"
 
 /** What outlives a node. */
 export interface Stores {
@@ -188,6 +189,7 @@ export const drain = (stores: Stores, shard = 0): Effect.Effect<ReadonlyArray<st
 
 /** A draft of a link with a minted key, or an alias. */
 export const draft = (alias: string | null = null, expiresAt: number | null = null): Links.LinkDraft => ({
+  ...plainDraft,
   url: `https://example.com/${alias ?? ""}`,
   alias,
   expiresAt

@@ -5,6 +5,7 @@ import type { Link } from "../../src/Link.ts"
 import { always, once } from "./Faults.ts"
 import { freshStores, joinInTime, others, startNode, type TestNode } from "./TestNode.ts"
 import * as Model from "./UrlMappingModel.ts"
+import { plainDraft, plainRow } from "../plain.ts"
 
 const which = fc.nat(Model.keys.length - 1)
 const ms = fc.constantFrom(1, 500, 1_999, 2_000)
@@ -24,13 +25,12 @@ const commands = fc.commands(
 )
 
 const linkOf = (key: string, custom = true, url = "https://example.com/"): Link => ({
+  ...plainRow,
   key,
   url,
   custom,
   createdAt: 1,
-  updatedAt: 1,
-  expiresAt: null,
-  deletedAt: null
+  updatedAt: 1
 })
 
 const create = (node: TestNode, ...links: ReadonlyArray<Link>) =>
@@ -144,7 +144,7 @@ describe("the keeper of a partition, when its store fails", () => {
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores())
       node.faults.set(once("LinkStore.insertMany", verdict))
-      expect(yield* Effect.flip(node.links.create({ url: "u", alias: "k", expiresAt: null }))).toMatchObject({
+      expect(yield* Effect.flip(node.links.create({ ...plainDraft, url: "u", alias: "k" }))).toMatchObject({
         _tag: "Unavailable",
         applied
       })
@@ -156,7 +156,7 @@ describe("the keeper of a partition, when its store fails", () => {
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores())
       node.faults.set(once("LinkStore.insertMany", "stop"))
-      const creating = yield* Effect.fork(node.links.create({ url: "u", alias: "k", expiresAt: null }))
+      const creating = yield* Effect.fork(node.links.create({ ...plainDraft, url: "u", alias: "k" }))
       expect((yield* joinInTime(creating)).key).toBe("k")
       expect((yield* node.links.find("k"))?.url).toBe("u")
     })

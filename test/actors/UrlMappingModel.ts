@@ -3,6 +3,7 @@ import { expect } from "vitest"
 import { partitionOf } from "../../src/actors/UrlMapping.ts"
 import { type Link, type LinkState, stateAt } from "../../src/Link.ts"
 import { startNode, type Stores, type TestNode } from "./TestNode.ts"
+import { plainRow } from "../plain.ts"
 
 /** Keys of one partition, shaped like minted ones and like aliases. */
 export const keys: ReadonlyArray<string> = Array.from({ length: 10_000 }, (_, index) =>
@@ -72,13 +73,13 @@ export const createMany = (drafts: ReadonlyArray<Draft>): Command =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const links = drafts.map(({ custom, expiresIn_ms, which }, index) => ({
+        ...plainRow,
         key: keys[which]!,
         url: `https://example.com/${now}/${index}`,
         custom,
         createdAt: now,
         updatedAt: now,
-        expiresAt: expiresIn_ms === null ? null : now + expiresIn_ms,
-        deletedAt: null
+        expiresAt: expiresIn_ms === null ? null : now + expiresIn_ms
       }))
       const expected = links.map((link) => {
         const holder = model.rows.get(link.key)

@@ -15,6 +15,7 @@ import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
 import { administer, describeRedisProcess, parsed } from "../services/Redis.ts"
 import { makeSentinelDeployment } from "../services/RedisSentinel.ts"
+import { plainDraft } from "../plain.ts"
 
 /**
  * A node on real time, whose pool is Redis behind Sentinels and whose other stores are memory. One failover forgets many more keys than the
@@ -41,7 +42,7 @@ const nodeOn = (url: string) =>
 const createLinks = (links: typeof Links.Links.Service, from: number, to: number) =>
   Effect.forEach(
     Array.from({ length: to - from }, (_, index) => `https://example.com/${from + index}`),
-    (url) => Effect.map(links.create({ url, alias: null, expiresAt: null }), ({ key }) => [url, key] as const)
+    (url) => Effect.map(links.create({ ...plainDraft, url }), ({ key }) => [url, key] as const)
   )
 
 const conflicts = (by: string) =>

@@ -18,10 +18,19 @@ withService("a create", {}, (it) => {
         key: expect.stringMatching(/^[0-9A-Za-z]{7}$/),
         shortUrl: `http://localhost:${service.port}/${key}`,
         url: "https://example.com/a?b=c",
+        title: null,
+        tags: [],
         createdAt: "2026-11-21T10:00:00.000Z",
         updatedAt: "2026-11-21T10:00:00.000Z",
         expiresAt: null,
-        custom: false
+        validSince: null,
+        maxVisits: null,
+        redirectStatus: 302,
+        forwardQuery: false,
+        crawlable: false,
+        hasPassword: false,
+        custom: false,
+        visits: { total: 0, nonBots: 0, bots: 0 }
       })
       expect(answer.headers).toMatchObject({
         location: `/api/v1/links/${key}`,

@@ -17,6 +17,7 @@ export const resolve = (definitions: Definitions, reference: string): JsonSchema
 
 const typeOf = (value: unknown): string => {
   if (value === null) return "null"
+  if (Number.isInteger(value)) return "integer"
   return Array.isArray(value) ? "array" : typeof value
 }
 
@@ -38,7 +39,9 @@ export const faultsOf = (
   const checks: Readonly<Record<string, Check>> = {
     $ref: (value, reference: string, _, at) => inner(resolve(definitions, reference), value, at),
     type: (value, type: string, _, at) =>
-      typeOf(value) === type ? [] : [`${at} is ${typeOf(value)}, not ${type}`],
+      typeOf(value) === type || (type === "number" && typeof value === "number")
+        ? []
+        : [`${at} is ${typeOf(value)}, not ${type}`],
     enum: (value, values: ReadonlyArray<unknown>, _, at) =>
       values.includes(value) ? [] : [`${at} is ${JSON.stringify(value)}, none of ${JSON.stringify(values)}`],
     anyOf: (value, schemas: ReadonlyArray<JsonSchema>, _, at) => {
@@ -67,6 +70,12 @@ export const faultsOf = (
       typeof value === "string" && value.length < min ? [`${at} is too short`] : [],
     maxLength: (value, max: number, _, at) =>
       typeof value === "string" && value.length > max ? [`${at} is too long`] : [],
+    minimum: (value, min: number, _, at) =>
+      typeof value === "number" && value < min ? [`${at} is too small`] : [],
+    maximum: (value, max: number, _, at) =>
+      typeof value === "number" && value > max ? [`${at} is too large`] : [],
+    maxItems: (value, max: number, _, at) =>
+      Array.isArray(value) && value.length > max ? [`${at} has too many`] : [],
     pattern: (value, pattern: string, _, at) =>
       typeof value === "string" && !new RegExp(pattern, "u").test(value) ? [`${at} has another form`] : []
   }

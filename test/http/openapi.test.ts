@@ -233,7 +233,7 @@ withService("the document's schemas", {}, (it) => {
       expect(faults({ url })).toEqual([])
       expect(faults({ url, alias: "abc", expiresAt: "2027-01-01T00:00:00Z" })).toEqual([])
       expect(faults({})).toEqual(["$.url is missing"])
-      expect(faults({ url, tags: [] })).toEqual(["$.tags is not known"])
+      expect(faults({ url, colour: [] })).toEqual(["$.colour is not known"])
       expect(faults({ url, alias: "a" })).toEqual(["$.alias is too short"])
     })
   )

@@ -8,15 +8,15 @@ import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
 import * as Migrations from "../../src/storage/Migrations.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
+import { plainRow } from "../plain.ts"
 
 const link = (key: string) => ({
+  ...plainRow,
   key,
   url: "https://example.com/",
   custom: false,
   createdAt: 1,
-  updatedAt: 1,
-  expiresAt: null,
-  deletedAt: null
+  updatedAt: 1
 })
 
 /** The news of a fresh database as one node hears it, and the store by which another node makes it. */

@@ -5,16 +5,16 @@ import type { Link } from "../../src/Link.ts"
 import type { LinkStore } from "../../src/storage/LinkStore.ts"
 import { atOnce } from "./property.ts"
 import type { Open } from "./stores.ts"
+import { plainRow } from "../plain.ts"
 
 /** A live link. */
 export const linkOf = (key: string, url = `https://example.com/${key}`): Link => ({
+  ...plainRow,
   key,
   url,
   custom: false,
   createdAt: 1_700_000_000_000,
-  updatedAt: 1_700_000_000_000,
-  expiresAt: null,
-  deletedAt: null
+  updatedAt: 1_700_000_000_000
 })
 
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `key${index}`)
@@ -26,6 +26,8 @@ const awkwardUrls = [
   'https://example.com/{NULL,"a"}[1]',
   `https://example.com/?${"q".repeat(2_048 - 21)}`
 ]
+
+const awkwardText = `it's "quoted" \\ {NULL,a} [1] :name $1 -- %_ \u2028 日本語 🍃`
 
 /** The laws of `LinkStore`, as tests of one backend. */
 export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): void => {
@@ -90,6 +92,19 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
           ...awkwardUrls.map((url, index) => linkOf(`url${index}`, url)),
           { ...linkOf("custom"), custom: true },
           { ...linkOf("times"), createdAt: 0, updatedAt: 1, expiresAt: 2 },
+          {
+            ...linkOf("everything"),
+            owner: "usr_x",
+            title: awkwardText,
+            tags: [awkwardText, "null", "{}", "zażółć 🍃"],
+            validSince: 1,
+            maxVisits: 1_000_000_000,
+            visitsLeft: 999_999_999,
+            passwordHash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA",
+            redirectStatus: 308,
+            forwardQuery: true,
+            crawlable: true
+          },
           { ...linkOf("late"), updatedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER },
           { ...linkOf("tombstone"), deletedAt: 1_700_000_000_001 },
           { ...linkOf("zażółć-🍃-'\"\\%"), custom: true }

@@ -9,28 +9,40 @@ import type { KeyStock, PoolClaim } from "../../src/storage/KeyStock.ts"
 import type { LinkStore } from "../../src/storage/LinkStore.ts"
 import { keys, numbered } from "./keys.ts"
 import type { Player } from "./likeMemory.ts"
+import { plainRow } from "../plain.ts"
 
 const key = fc.constantFrom("a", "A", "b", "B", "aa", "0", "_", "-")
 const time = fc.oneof(fc.nat(), fc.maxSafeNat())
-const anyLink: fc.Arbitrary<Link> = fc.record({
-  key,
-  url: fc.oneof(fc.webUrl(), fc.string({ unit: "grapheme", maxLength: 40 })),
-  custom: fc.boolean(),
-  createdAt: time,
-  updatedAt: time,
-  expiresAt: fc.option(time),
-  deletedAt: fc.option(time, { freq: 6 })
-})
+const text = fc.string({ unit: "grapheme", maxLength: 40 })
+const anyLink: fc.Arbitrary<Link> = fc
+  .record({
+    key,
+    owner: fc.option(fc.constantFrom("one", "other")),
+    url: fc.oneof(fc.webUrl(), text),
+    title: fc.option(text),
+    tags: fc.array(text, { maxLength: 3 }),
+    custom: fc.boolean(),
+    createdAt: time,
+    updatedAt: time,
+    validSince: fc.option(time),
+    expiresAt: fc.option(time),
+    deletedAt: fc.option(time, { freq: 6 }),
+    maxVisits: fc.option(time),
+    passwordHash: fc.option(text),
+    redirectStatus: fc.constantFrom(301 as const, 302 as const, 307 as const, 308 as const),
+    forwardQuery: fc.boolean(),
+    crawlable: fc.boolean()
+  })
+  .map((link) => ({ ...link, visitsLeft: link.maxVisits }))
 
 /** One of four creates, whose messages can come again and again; two of them want the same key. */
 const repeatable: fc.Arbitrary<Link> = fc.integer({ min: 1, max: 4 }).map((createId) => ({
+  ...plainRow,
   key: ["a", "b", "B"][createId % 3]!,
   url: `https://example.com/${createId}`,
   custom: false,
   createdAt: createId,
   updatedAt: createId % 2,
-  expiresAt: null,
-  deletedAt: null,
   createId
 }))
 const link = fc.oneof(anyLink, repeatable)

@@ -5,6 +5,7 @@ import type { Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { presets } from "../../../src/sim/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
+import { plainRow } from "../../plain.ts"
 
 /** A request that was answered at once, unless said otherwise. `at_s`: virtual seconds. */
 export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
@@ -31,13 +32,12 @@ export const created = (at_s: number, some: Partial<Exchange> = {}): Exchange =>
 
 /** The row of `abc`. */
 export const row: Link = {
+  ...plainRow,
   key: "abc",
   url: "https://example.com/1",
   custom: false,
   createdAt: 0,
-  updatedAt: 0,
-  expiresAt: null,
-  deletedAt: null
+  updatedAt: 0
 }
 
 /** A run of a minute in which nothing failed and everything is as it should be, but for what is said otherwise. */

@@ -1,0 +1,100 @@
+import type { Link, RedirectStatus } from "../Link.ts"
+import * as Secret from "../Secret.ts"
+
+/** How PostgreSQL types a column that is filled from JSON. */
+type ColumnType = "text" | "bigint" | "smallint" | "boolean" | "jsonb"
+
+/** A column of `links`, and the name that it has in JSON. */
+export interface LinkColumn {
+  readonly column: string
+  readonly name: string
+  readonly type: ColumnType
+}
+
+/** A row of `links`. BIGINT comes as a string from `pg` and as a number from libSQL; SQLite has BOOLEAN as 0 or 1 and JSON as text. */
+export interface LinkRow {
+  readonly key: string
+  readonly owner: string | null
+  readonly url: string
+  readonly title: string | null
+  readonly tags: ReadonlyArray<string> | string
+  readonly custom: boolean | number
+  readonly created_at: string | number
+  readonly updated_at: string | number
+  readonly valid_since: string | number | null
+  readonly expires_at: string | number | null
+  readonly deleted_at: string | number | null
+  readonly max_visits: string | number | null
+  readonly visits_left: string | number | null
+  readonly password_hash: string | null
+  readonly redirect_status: RedirectStatus
+  readonly forward_query: boolean | number
+  readonly crawlable: boolean | number
+}
+
+/** The columns that make a link. */
+export const linkColumns: ReadonlyArray<LinkColumn & { readonly column: keyof LinkRow }> = [
+  { column: "key", name: "key", type: "text" },
+  { column: "owner", name: "owner", type: "text" },
+  { column: "url", name: "url", type: "text" },
+  { column: "title", name: "title", type: "text" },
+  { column: "tags", name: "tags", type: "jsonb" },
+  { column: "custom", name: "custom", type: "boolean" },
+  { column: "created_at", name: "createdAt", type: "bigint" },
+  { column: "updated_at", name: "updatedAt", type: "bigint" },
+  { column: "valid_since", name: "validSince", type: "bigint" },
+  { column: "expires_at", name: "expiresAt", type: "bigint" },
+  { column: "deleted_at", name: "deletedAt", type: "bigint" },
+  { column: "max_visits", name: "maxVisits", type: "bigint" },
+  { column: "visits_left", name: "visitsLeft", type: "bigint" },
+  { column: "password_hash", name: "passwordHash", type: "text" },
+  { column: "redirect_status", name: "redirectStatus", type: "smallint" },
+  { column: "forward_query", name: "forwardQuery", type: "boolean" },
+  { column: "crawlable", name: "crawlable", type: "boolean" }
+]
+
+/** The columns that are filled beside those when a link is bound. */
+export const addedColumns: ReadonlyArray<LinkColumn> = [
+  { column: "create_id", name: "createId", type: "bigint" },
+  { column: "title_folded", name: "titleFolded", type: "text" },
+  { column: "url_hash", name: "urlHash", type: "text" }
+]
+
+const numberOf = (value: string | number | null) => (value === null ? null : Number(value))
+
+/** The link of a row. */
+export const linkOf = (row: LinkRow): Link => ({
+  key: row.key,
+  owner: row.owner,
+  url: row.url,
+  title: row.title,
+  tags: typeof row.tags === "string" ? (JSON.parse(row.tags) as ReadonlyArray<string>) : row.tags,
+  custom: Boolean(row.custom),
+  createdAt: Number(row.created_at),
+  updatedAt: Number(row.updated_at),
+  validSince: numberOf(row.valid_since),
+  expiresAt: numberOf(row.expires_at),
+  deletedAt: numberOf(row.deleted_at),
+  maxVisits: numberOf(row.max_visits),
+  visitsLeft: numberOf(row.visits_left),
+  passwordHash: row.password_hash,
+  redirectStatus: row.redirect_status,
+  forwardQuery: Boolean(row.forward_query),
+  crawlable: Boolean(row.crawlable)
+})
+
+/**
+ * By what an owner's link of a URL is found: the SHA-256 of both, in hexadecimal digits. An anonymous creator has none to find.
+ */
+export const urlHash = (owner: string | null, url: string): string | null =>
+  owner === null ? null : Secret.digest(`${owner}\n${url}`)
+
+/** How a title is compared in searches. */
+export const fold = (text: string): string => text.toLowerCase()
+
+/** A link as JSON that has all of its columns. */
+export const insertedJson = (link: Link) => ({
+  ...link,
+  titleFolded: link.title === null ? null : fold(link.title),
+  urlHash: urlHash(link.owner, link.url)
+})
