@@ -3,6 +3,8 @@ import { Schema } from "effect"
 import { CreateBody, LinkBody } from "./LinkSchemas.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as Problem from "./Problem.ts"
+import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "./QrImage.ts"
+import { queryParameter } from "./QueryParameter.ts"
 
 const KeyPath = Schema.Struct({ key: Schema.String })
 
@@ -55,6 +57,32 @@ const links = HttpApiGroup.make("links")
       .annotate(OpenApi.Description, "Deletes a link: it answers 410 from now on.")
   )
 
+const image = Schema.Uint8ArrayFromSelf.annotations({ description: "The image" })
+
+const qr = HttpApiGroup.make("qr").add(
+  HttpApiEndpoint.get("image", "/api/v1/links/:key/qr")
+    .setPath(KeyPath)
+    .setUrlParams(
+      Schema.Struct({
+        format: queryParameter({ type: "string", enum: ["svg", "png"], default: "svg" }),
+        size: queryParameter({
+          type: "integer",
+          minimum: qrSizeMin,
+          maximum: qrSizeMax,
+          default: 256,
+          description: "Pixels to each side"
+        })
+      })
+    )
+    .addSuccess(image.pipe(HttpApiSchema.withEncoding({ kind: "Uint8Array", contentType: "image/png" })))
+    .addSuccess(HttpApiSchema.Empty(304))
+    .addError(Problem.schema("invalid-request"))
+    .addError(Problem.schema("unauthorized"))
+    .addError(Problem.schema("not-found"))
+    .annotate(OpenApi.Description, "The short URL as a QR code.")
+    .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
+)
+
 const redirects = HttpApiGroup.make("redirects").add(
   HttpApiEndpoint.get("redirect", "/:key")
     .setPath(KeyPath)
@@ -80,6 +108,7 @@ const health = HttpApiGroup.make("health")
 /** The HTTP contract: `/openapi.json` is made from it. */
 export class Api extends HttpApi.make("linkmint")
   .add(links)
+  .add(qr)
   .add(redirects)
   .add(health)
   .addError(Problem.schema("unavailable"))

@@ -32,10 +32,13 @@ export const orProblem = <A>(
 
 const momentOrNull = (moment: number | null) => (moment === null ? null : Iso8601.formatMoment(moment))
 
+/** What a client gives out for a link. */
+export const shortUrlOf = (key: string, baseUrl: URL): string => new URL(`/${key}`, baseUrl).href
+
 /** Shows a link to clients. */
 export const bodyOf = (link: Link, baseUrl: URL): typeof LinkBody.Type => ({
   key: link.key,
-  shortUrl: new URL(`/${link.key}`, baseUrl).href,
+  shortUrl: shortUrlOf(link.key, baseUrl),
   url: link.url,
   title: link.title,
   tags: link.tags,

@@ -34,15 +34,18 @@ const isProblem = ({ properties }: Schema) => isProblemType(String(properties?.[
 const oneOf = (schemas: ReadonlyArray<Schema>): Schema =>
   schemas.length === 1 ? schemas[0]! : { anyOf: schemas }
 
-/** A response's content by media type: Effect puts all that one status can mean under one. */
+/** A response's content by media type: Effect puts all JSON that one status can mean under one. */
 const contentOf = (content: Content): Content => {
-  const schemas = Object.values(content)
-    .flatMap(({ schema }) => schema.anyOf ?? [schema])
+  const others = Object.entries(content).filter(([mediaType]) => !mediaType.endsWith("json"))
+  const schemas = Object.entries(content)
+    .filter(([mediaType]) => mediaType.endsWith("json"))
+    .flatMap(([, { schema }]) => schema.anyOf ?? [schema])
     .filter((schema) => !isUnused(schema))
   const problems = schemas.filter(isProblem)
-  const others = schemas.filter((schema) => !isProblem(schema))
+  const bodies = schemas.filter((schema) => !isProblem(schema))
   return {
-    ...(others.length > 0 && { "application/json": { schema: oneOf(others) } }),
+    ...Object.fromEntries(others),
+    ...(bodies.length > 0 && { "application/json": { schema: oneOf(bodies) } }),
     ...(problems.length > 0 && { "application/problem+json": { schema: oneOf(problems) } })
   }
 }
@@ -56,6 +59,16 @@ const responsesOf = (responses: Operation["responses"]): Operation["responses"] 
       return Object.keys(content).length === 0 ? [] : [[status, { ...response, content }]]
     })
   )
+
+/** An operation whose answer of a status has one of several media types, the first of which Effect was told. */
+export const answersWith =
+  (status: string, [told, ...others]: readonly [string, ...Array<string>]) =>
+  (made: Record<string, unknown>): Record<string, unknown> => {
+    const { responses } = made as unknown as Operation
+    const schema = responses[status]!.content![told]!
+    const content = { [told]: schema, ...Object.fromEntries(others.map((other) => [other, schema])) }
+    return { ...made, responses: { ...responses, [status]: { ...responses[status], content } } }
+  }
 
 const page: Content = { "text/html": { schema: { type: "string" } as Schema } }
 

@@ -13,6 +13,7 @@ import * as HealthRoutes from "./HealthRoutes.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
 import * as Problem from "./Problem.ts"
+import * as QrRoutes from "./QrRoutes.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
 
@@ -69,7 +70,12 @@ const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R>
 export const routes = (options: LinkRoutes.LinkRoutesOptions) =>
   Layer.mergeAll(
     HttpApiBuilder.api(Api).pipe(
-      Layer.provide([LinkRoutes.layer(options), RedirectRoutes.layer, HealthRoutes.layer])
+      Layer.provide([
+        LinkRoutes.layer(options),
+        QrRoutes.layer(options.own),
+        RedirectRoutes.layer,
+        HealthRoutes.layer
+      ])
     ),
     HttpApiBuilder.Router.Live,
     HttpApiBuilder.Middleware.layer

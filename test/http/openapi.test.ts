@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, jsonOf, type NoAnswer, type Request } from "./client.ts"
 import { type Definitions, faultsOf, type JsonSchema, resolve } from "./jsonSchema.ts"
-import { asAdmin, create, get, TestService, withService } from "./TestService.ts"
+import { adminKey, asAdmin, create, get, TestService, withService } from "./TestService.ts"
 
 interface Operation {
   readonly operationId: string
@@ -116,6 +116,13 @@ withService("/openapi.json", {}, (it) => {
         ],
         "get /api/v1/links/{key}": ["internal", "not-found", "unauthorized", "unavailable"],
         "delete /api/v1/links/{key}": ["internal", "not-found", "unauthorized", "unavailable"],
+        "get /api/v1/links/{key}/qr": [
+          "internal",
+          "invalid-request",
+          "not-found",
+          "unauthorized",
+          "unavailable"
+        ],
         "get /{key}": ["gone", "internal", "not-found", "unavailable"],
         "get /health/live": anywhere,
         "get /health/ready": anywhere
@@ -173,6 +180,18 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "delete /api/v1/links/{key} 401": send({ method: "DELETE", path: "/api/v1/links/nothing" }),
   "delete /api/v1/links/{key} 404": asAdmin("DELETE", "/api/v1/links/nothing"),
   "delete /api/v1/links/{key} 503": away(asAdmin("DELETE", "/api/v1/links/undeleted")),
+  "get /api/v1/links/{key}/qr 200": Effect.zipRight(
+    create({ url, alias: "drawn" }),
+    asAdmin("GET", "/api/v1/links/drawn/qr")
+  ),
+  "get /api/v1/links/{key}/qr 304": Effect.zipRight(
+    create({ url, alias: "drawn" }),
+    send({ path: "/api/v1/links/drawn/qr", headers: { "x-api-key": adminKey, "if-none-match": "*" } })
+  ),
+  "get /api/v1/links/{key}/qr 400": asAdmin("GET", "/api/v1/links/drawn/qr?size=1"),
+  "get /api/v1/links/{key}/qr 401": get("/api/v1/links/drawn/qr"),
+  "get /api/v1/links/{key}/qr 404": asAdmin("GET", "/api/v1/links/nothing/qr"),
+  "get /api/v1/links/{key}/qr 503": away(asAdmin("GET", "/api/v1/links/undrawn/qr")),
   "get /{key} 302": Effect.zipRight(create({ url, alias: "followed" }), get("/followed")),
   "get /{key} 404 problem": get("/nothing"),
   "get /{key} 404 page": get("/nothing", {}),
@@ -207,7 +226,7 @@ withService("the document's schemas", {}, (it) => {
         }
         const schema = listed?.content?.[type]?.schema
         expect(schema, `${status} is listed as ${type}`).toBeDefined()
-        const value = type === "text/html" ? answer.text : jsonOf(answer)
+        const value = type.endsWith("json") ? jsonOf(answer) : answer.text
         expect(faultsOf(made.components.schemas, schema!, value)).toEqual([])
       })
     )
