@@ -18,9 +18,9 @@ export interface ClientAddressService {
   readonly of: (request: Source) => string | null
   /**
    * Whom to count a request for: the client's address, or the /64 that an IPv6 address is in, since one client has all of that (RFC 6177, section 2).
-   * `unknown` where there is none.
+   * `null` for this machine itself, which may be a proxy that nobody has said to trust: all its clients would be counted as one.
    */
-  readonly clientOf: (request: Source) => string
+  readonly clientOf: (request: Source) => string | null
   /** Whether a request came by a trusted proxy, so that what else it says in headers can be believed. */
   readonly isByProxy: (request: Source) => boolean
 }
@@ -67,7 +67,7 @@ export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
     },
     clientOf: (request) => {
       const client = find(request)
-      return client === undefined ? "unknown" : groupOf(client)
+      return client === undefined || client.range() === "loopback" ? null : groupOf(client)
     },
     isByProxy: (request) => {
       const peer = peerOf(request)

@@ -1,9 +1,10 @@
-import { Either, Option, ParseResult, Schema } from "effect"
+import { Either, Option } from "effect"
 import type { LinkDraft } from "../actors/Links.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import { unlessChosen } from "../Link.ts"
+import * as Decode from "./Decode.ts"
 import { CreateBody } from "./LinkSchemas.ts"
-import { type Fault, faulty, type Problem } from "./Problem.ts"
+import { faulty, type Problem } from "./Problem.ts"
 import type { TargetPolicyService } from "./TargetPolicy.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 
@@ -24,26 +25,7 @@ const reservedAliases = new Set(
   ).split(" ")
 )
 
-const decodeBody = Schema.decodeUnknownEither(CreateBody, { errors: "all", onExcessProperty: "error" })
-
-const messageOf = (issue: ParseResult.ArrayFormatterIssue): string => {
-  switch (issue._tag) {
-    case "Missing":
-      return "is required"
-    case "Unexpected":
-      return "is not a known field"
-    default:
-      return issue.message
-  }
-}
-
-const faultsOf = (error: ParseResult.ParseError): ReadonlyArray<Fault> =>
-  ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) => ({
-    path: issue.path.map(String).join("."),
-    message: messageOf(issue)
-  }))
-
-const isObject = (json: unknown): boolean => typeof json === "object" && json !== null && !Array.isArray(json)
+const decodeBody = Decode.body(CreateBody)
 
 const oneFault = (kind: Problem["kind"], path: string, message: string) =>
   Either.left(faulty(kind, [{ path, message }]))
@@ -127,11 +109,7 @@ export const check = (
   now: number
 ): Either.Either<Omit<LinkDraft, "owner">, Problem> =>
   Either.gen(function* () {
-    // Not left to the schema, whose error would quote the body, whatever its size and depth.
-    if (!isObject(json)) return yield* oneFault("invalid-request", "", "The body must be a JSON object.")
-    const body = yield* Either.mapLeft(decodeBody(json), (error) =>
-      faulty("invalid-request", faultsOf(error))
-    )
+    const body = yield* decodeBody(json)
     const url = yield* checkUrl(body.url, policy)
     const alias = yield* checkAlias(body.alias)
     const expiresAt = yield* checkExpiry(body, now, policy.defaultExpiry)

@@ -33,7 +33,12 @@ describe("where no proxy is trusted, a client's address", () => {
 
   it("is unknown where the connection has none", () => {
     expect(of(from(null, "198.51.100.7"))).toBeNull()
-    expect(clientOf(from(null))).toBe("unknown")
+    expect(clientOf(from(null))).toBeNull()
+  })
+
+  it("does not count where it is this machine's", () => {
+    for (const own of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
+      expect(clientOf(from(own))).toBeNull()
   })
 })
 
