@@ -1,0 +1,139 @@
+import { Context, Effect, Layer } from "effect"
+import type { Quota } from "../storage/QuotaStore.ts"
+import type { StorageError } from "../storage/StorageError.ts"
+import { adminId, type KnownCaller } from "./Accounts.ts"
+import { RateLimiter, type Standing } from "./RateLimiter.ts"
+import * as Secret from "../Secret.ts"
+
+/** How often something may be done; `null`: as often as one likes. */
+export interface QuotaPolicy {
+  /** Links that an owner creates in a minute. */
+  readonly createsPerMinute: number | null
+  /** Redirects that lead through an owner's links in a day of UTC. */
+  readonly redirectsPerDay: number | null
+  /** Links that a client creates in a minute without saying who he is. */
+  readonly anonymousCreatesPerMinute: number | null
+  /** Keys that lead nowhere which a client asks for in a minute. */
+  readonly failedLookupsPerMinute: number | null
+}
+
+/** No quotas at all. */
+export const unlimited: QuotaPolicy = {
+  createsPerMinute: null,
+  redirectsPerDay: null,
+  anonymousCreatesPerMinute: null,
+  failedLookupsPerMinute: null
+}
+
+/** Log-ins and sign-ups that a client tries in a minute, and log-ins that are tried for one account. */
+const attemptsPerMinute = { client: 30, account: 10 }
+
+/** A quota of a caller, and what is left of it for all nodes. */
+export interface QuotaUse {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetIn_ms: number
+}
+
+/** What a caller has. */
+export interface CallerQuotas {
+  readonly createsPerMinute: QuotaUse | null
+  readonly redirectsPerDay: QuotaUse | null
+}
+
+/**
+ * Which quotas there are for what. They hold for all nodes together (see `RateLimiter`). Clients are addresses or networks as `ClientAddress.clientOf`
+ * gives them, `null` for one that is not counted. The administrator has no quotas.
+ */
+export class Quotas extends Context.Tag("linkmint/Quotas")<
+  Quotas,
+  {
+    /** Takes one create of the caller's, of his API key and of his own; of a client's where he is anonymous. `null` where there is no quota. */
+    readonly create: (
+      caller: KnownCaller | "anonymous",
+      client: string | null
+    ) => Effect.Effect<Standing | null>
+    /**
+     * Takes one redirect of an owner's, without an effect: `null` where he has no quota, `undefined` where `redirectLater` must be asked, because this node
+     * has not leased any yet.
+     */
+    readonly redirect: (owner: string | null) => Standing | null | undefined
+    /** Takes one redirect of an owner's. */
+    readonly redirectLater: (owner: string | null) => Effect.Effect<Standing | null>
+    /** How it stands where a client has asked for too many keys that lead nowhere. */
+    readonly lookupsUsedUp: (client: string | null) => Standing | undefined
+    /** Counts a key that leads nowhere. */
+    readonly lookupFailed: (client: string | null) => void
+    /** Takes one try to log in, of the client's and of the account's; without an e-mail address one to sign up. */
+    readonly attempt: (client: string | null, email: string | null) => Effect.Effect<Standing | null>
+    /** What a caller has, and what is left of it. */
+    readonly of: (caller: KnownCaller) => Effect.Effect<CallerQuotas, StorageError>
+  }
+>() {}
+
+/** A quota, where there is a limit and somebody to count. */
+const quota = (
+  what: string,
+  who: string | null,
+  limit: number | null,
+  period: Quota["period"]
+): ReadonlyArray<Quota> => (who === null || limit === null ? [] : [{ id: `${what}:${who}`, limit, period }])
+
+const ownerOf = (owner: string | null) => (owner === adminId ? null : owner)
+
+/** See {@link Quotas}. */
+export const make = (policy: QuotaPolicy) =>
+  Effect.map(RateLimiter, (limiter) => {
+    const createsOf = ({ keyId, limits, userId }: KnownCaller) => [
+      ...quota("create:key", keyId, limits.createsPerMinute, "minute"),
+      ...quota("create:owner", ownerOf(userId), policy.createsPerMinute, "minute")
+    ]
+    const redirectsOf = (owner: string | null) =>
+      quota("redirect:owner", ownerOf(owner), policy.redirectsPerDay, "day")
+    const lookupsOf = (client: string | null) =>
+      quota("lookup:client", client, policy.failedLookupsPerMinute, "minute")
+
+    const useOf = (quotas: ReadonlyArray<Quota>) =>
+      Effect.map(limiter.peek(quotas), (leases) => {
+        const uses = leases.map(({ remaining, resetIn_ms }, index) => ({
+          limit: quotas[index]!.limit,
+          remaining,
+          resetIn_ms
+        }))
+        return uses.toSorted((one, other) => one.remaining - other.remaining)[0] ?? null
+      })
+
+    return Quotas.of({
+      create: (caller, client) =>
+        limiter.takeAll(
+          caller === "anonymous"
+            ? quota("create:client", client, policy.anonymousCreatesPerMinute, "minute")
+            : createsOf(caller)
+        ),
+      redirect: (owner) => {
+        const [only] = redirectsOf(owner)
+        return only === undefined ? null : limiter.tryTake(only)
+      },
+      redirectLater: (owner) => limiter.takeAll(redirectsOf(owner)),
+      lookupsUsedUp: (client) => {
+        const [only] = lookupsOf(client)
+        return only && limiter.usedUp(only)
+      },
+      lookupFailed: (client) => lookupsOf(client).forEach(limiter.spend),
+      attempt: (client, email) =>
+        limiter.takeAll([
+          ...quota("attempt:client", client, attemptsPerMinute.client, "minute"),
+          // Only its digest, since nothing else keeps what was typed there.
+          ...quota("attempt:account", email && Secret.digest(email), attemptsPerMinute.account, "minute")
+        ]),
+      of: (caller) =>
+        Effect.all({
+          createsPerMinute: useOf(createsOf(caller)),
+          redirectsPerDay: useOf(redirectsOf(caller.userId))
+        })
+    })
+  })
+
+/** See {@link make}. */
+export const layer = (policy: QuotaPolicy): Layer.Layer<Quotas, never, RateLimiter> =>
+  Layer.effect(Quotas, make(policy))
