@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Exit, Layer, Metric, Schedule, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
+import * as AllAtOnce from "../AllAtOnce.ts"
 import { count, fromStrings, toStrings } from "../PackedKeys.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
@@ -83,10 +84,9 @@ const makeLease = Effect.gen(function* () {
       Effect.ignore
     )
   const checkFailed = Effect.suspend(() =>
-    Effect.forEach(
+    AllAtOnce.forEach(
       levels.flatMap((level, shard) => (level < 0 ? [shard] : [])),
-      check,
-      { concurrency: "unbounded", discard: true }
+      check
     )
   )
   yield* Effect.forkScoped(Effect.repeat(checkFailed, Schedule.spaced(checkEvery)))

@@ -1,4 +1,5 @@
 import { Duration, Effect } from "effect"
+import * as AllAtOnce from "../AllAtOnce.ts"
 import type { Link } from "../Link.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkCache from "./LinkCache.ts"
@@ -31,10 +32,8 @@ export const UrlMappingLive = UrlMapping.toLayer(
       })
 
     const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
-      Effect.forEach(
-        links,
-        ({ key }, index) => (bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)),
-        { concurrency: "unbounded" }
+      AllAtOnce.forEach(links, ({ key }, index) =>
+        bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
       )
 
     const createMany = Effect.fn("UrlMapping.createMany")(function* (links: ReadonlyArray<Link>) {
@@ -48,8 +47,7 @@ export const UrlMappingLive = UrlMapping.toLayer(
 
     return UrlMapping.of({
       CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
-      ResolveMany: ({ payload }) =>
-        Effect.mapError(Effect.forEach(payload.keys, cache.get, { concurrency: "unbounded" }), fromFailure),
+      ResolveMany: ({ payload }) => Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
       Delete: ({ payload }) =>
         cache
           .write([payload.key], store.deleteMany([payload]), () => [])

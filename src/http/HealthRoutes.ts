@@ -1,6 +1,7 @@
 import { Sharding } from "@effect/cluster"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Duration, Effect } from "effect"
+import * as AllAtOnce from "../AllAtOnce.ts"
 import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { KeyRange } from "../actors/KeyRange.ts"
 import { PoolShard } from "../actors/PoolShard.ts"
@@ -49,12 +50,9 @@ export const layer = HttpApiBuilder.group(Api, "health", (handlers) =>
       const [database, pools, keys, rangePart, isStopping] = yield* Effect.all(
         [
           part(ranges.watermarks, (marks) => `${marks.reduce((sum, { next }) => sum + next, 0)} keys minted`),
-          Effect.forEach(
+          AllAtOnce.forEach(
             Array.from({ length: pool.shards }, (_, shard) => shard),
-            depth,
-            {
-              concurrency: "unbounded"
-            }
+            depth
           ),
           part(buffer.held, (held) => `${held} keys held`),
           part(rangeOf("0").Status(), () => `${rangeCount} ranges of ${minter.space.size} keys`),
