@@ -4,12 +4,14 @@ import { Data, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { linksAndKeys } from "./migrations/0001_links_and_keys.ts"
 import { linkFields } from "./migrations/0002_link_fields.ts"
 import { accounts } from "./migrations/0003_accounts.ts"
+import { visits } from "./migrations/0004_visits.ts"
 import { StorageError } from "./StorageError.ts"
 
 const migrations = Migrator.fromRecord({
   "0001_links_and_keys": linksAndKeys,
   "0002_link_fields": linkFields,
-  "0003_accounts": accounts
+  "0003_accounts": accounts,
+  "0004_visits": visits
 })
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

@@ -60,7 +60,21 @@ export const inMemory = <I, S>(tag: Context.Tag<I, S>, layer: Layer.Layer<I>): O
     Effect.map((context) => Effect.succeed(Context.get(context, tag)))
   )
 
-const tables = ["links", "key_ranges", "keys", "pool_shards", "pool_batches", "deployment", "users", "quotas"]
+const tables = [
+  "links",
+  "key_ranges",
+  "keys",
+  "pool_shards",
+  "pool_batches",
+  "deployment",
+  "users",
+  "quotas",
+  "visit_totals",
+  "visit_periods",
+  "visit_values",
+  "visit_rolled",
+  "visit_writers"
+]
 
 /**
  * Clients of a migrated database, by number. A database takes a while to make, so that the surrounding suite makes one and its
