@@ -15,8 +15,8 @@ import type { SocketServer, SocketServerError } from "@effect/platform/SocketSer
 import { RpcSerialization } from "@effect/rpc"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import * as PostgresClient from "./storage/PostgresClient.ts"
 
 /** Where the other nodes reach this one, and what it does for them. */
 export interface RunnerIdentity {
@@ -41,10 +41,17 @@ export const shardsPerGroup = 64
 /** A node that has not renewed its locks for this long has lost them. */
 export const lockExpiry = Duration.seconds(6)
 
-/** How runner storage keeps its connections. */
+/** How often a node renews its locks, and how long it tries. */
+const lockRefreshInterval = Duration.seconds(2)
+
+/**
+ * How runner storage keeps its connections. A connection that swallows what it is told is given up with the renewal that met it: the library would take
+ * the same one from the pool again, until TCP gives it up.
+ */
 export const connections = {
   maxConnections: 4,
   connectTimeout: Duration.seconds(1),
+  answerTimeout: lockRefreshInterval,
   idleTimeout: Duration.seconds(3)
 }
 
@@ -58,11 +65,7 @@ export const runnerSql = ({ applicationName, databaseUrl }: RunnerOptions) => {
   const given = url.searchParams.get("options")
   const idle = `-c idle_session_timeout=${Duration.toMillis(lockExpiry)}`
   url.searchParams.set("options", given === null ? idle : `${given} ${idle}`)
-  return PgClient.layer({
-    url: Redacted.make(url.href),
-    applicationName,
-    ...connections
-  })
+  return PostgresClient.layerBounded(Redacted.make(url.href), { applicationName, ...connections })
 }
 
 /** How long a node that stops tries to tell the database so. */
@@ -131,7 +134,7 @@ export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
     runnerListenAddress: Option.some(RunnerAddress.make(listenHost, port)),
     shardsPerGroup,
     shardLockExpiration: lockExpiry,
-    shardLockRefreshInterval: Duration.seconds(2),
+    shardLockRefreshInterval: lockRefreshInterval,
     // How soon a node hears that another one came, went, or was found dead.
     refreshAssignmentsInterval: Duration.millis(500),
     runnerHealthCheckInterval: Duration.millis(500),

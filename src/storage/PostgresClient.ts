@@ -15,12 +15,27 @@ export class DatabaseInUse extends Data.TaggedError("DatabaseInUse")<{
   }
 }
 
-/** Connections of one node at most. */
-const connectionsMax = 20
+/** Whose connections these are, and their bounds. */
+export interface ConnectionOptions {
+  readonly applicationName: string
+  /** Connections at most. */
+  readonly maxConnections: number
+  /** How long a connection may take to open. */
+  readonly connectTimeout: Duration.Duration
+  /** How long a statement may take to be answered. */
+  readonly answerTimeout: Duration.Duration
+  /** How long a connection that nobody uses is kept. */
+  readonly idleTimeout: Duration.Duration
+}
 
-/** How long a connection may take to open, and a statement to be answered, in milliseconds. */
-const connectMax_ms = 2_000
-const answerMax_ms = 4_000
+/** The connections of a node's stores. */
+const ofStores: ConnectionOptions = {
+  applicationName: "linkmint",
+  maxConnections: 20,
+  connectTimeout: Duration.seconds(2),
+  answerTimeout: Duration.seconds(4),
+  idleTimeout: Duration.minutes(1)
+}
 
 /** What `pg` says when `query_timeout` ran out. */
 const noAnswer = "Query read timeout"
@@ -45,17 +60,17 @@ class BoundedClient extends Client {
   }
 }
 
-const makePool = (url: Redacted.Redacted) =>
+const makePool = (url: Redacted.Redacted, options: ConnectionOptions) =>
   Effect.acquireRelease(
     Effect.tryPromise({
       try: async () => {
         const pool = new Pool({
           connectionString: Redacted.value(url),
-          application_name: "linkmint",
-          max: connectionsMax,
-          connectionTimeoutMillis: connectMax_ms,
-          idleTimeoutMillis: 60_000,
-          query_timeout: answerMax_ms,
+          application_name: options.applicationName,
+          max: options.maxConnections,
+          connectionTimeoutMillis: Duration.toMillis(options.connectTimeout),
+          idleTimeoutMillis: Duration.toMillis(options.idleTimeout),
+          query_timeout: Duration.toMillis(options.answerTimeout),
           keepAlive: true,
           Client: BoundedClient as typeof Client
         })
@@ -70,19 +85,22 @@ const makePool = (url: Redacted.Redacted) =>
       Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption(Duration.seconds(1)))
   )
 
-/**
- * At most 20 connections to PostgreSQL. One that cannot be had within 2 s is an error, and so is a statement that is not answered
- * within 4 s.
- */
+/** Connections to PostgreSQL. One that cannot be had in time is an error, and so is a statement that is not answered in time. */
+export const layerBounded = (
+  url: Redacted.Redacted,
+  options: ConnectionOptions
+): Layer.Layer<SqlClient.SqlClient, SqlError> => PgClient.layerFromPool({ acquire: makePool(url, options) })
+
+/** At most 20 connections, each within 2 s; statements are answered within 4 s. See {@link layerBounded}. */
 export const layer = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, SqlError> =>
-  PgClient.layerFromPool({ acquire: makePool(url) })
+  layerBounded(url, ofStores)
 
 /** One connection without a bound on statements: for migrations, which may take long. */
 export const layerUnbounded = (url: Redacted.Redacted): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   PgClient.layer({
     url,
     maxConnections: 2,
-    connectTimeout: Duration.millis(connectMax_ms),
+    connectTimeout: ofStores.connectTimeout,
     applicationName: "linkmint-migrate"
   })
 

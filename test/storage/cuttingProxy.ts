@@ -18,6 +18,8 @@ export interface CuttingProxy {
   readonly url: string
   /** Cuts every connection that sends such a message, from now on; `null` lets all through. */
   readonly cutAt: (cut: Cut | null) => void
+  /** From now on nothing gets through on the connections that there are, and neither side hears that the other one hangs up. */
+  readonly silence: () => void
 }
 
 /** Opens a way to the database at `url` that ends with the scope. */
@@ -25,6 +27,7 @@ export const makeCuttingProxy = (url: string): Effect.Effect<CuttingProxy, never
   Effect.gen(function* () {
     const { hostname, port } = new URL(url)
     const sockets = new Set<Socket>()
+    const silenced = new WeakSet<Socket>()
     let cut: Cut | null = null
 
     const server = yield* Effect.acquireRelease(
@@ -33,6 +36,7 @@ export const makeCuttingProxy = (url: string): Effect.Effect<CuttingProxy, never
           const upstream = connect(Number(port), hostname)
           let cutAtAnswer = false
           const end = () => {
+            if (silenced.has(client)) return
             client.destroy()
             upstream.destroy()
           }
@@ -41,12 +45,17 @@ export const makeCuttingProxy = (url: string): Effect.Effect<CuttingProxy, never
             socket.on("error", end).on("close", end)
           }
           client.on("data", (data) => {
+            if (silenced.has(client)) return
             const here = cut !== null && data.includes(cut.text)
             if (here && cut?.when === "before") return end()
             if (here) cutAtAnswer = true
             upstream.write(data)
           })
-          upstream.on("data", (data) => (cutAtAnswer ? end() : client.write(data)))
+          upstream.on("data", (data) => {
+            if (silenced.has(client)) return
+            if (cutAtAnswer) end()
+            else client.write(data)
+          })
         }).listen(0, "127.0.0.1", () => resume(Effect.succeed(listener)))
       }),
       (listener) =>
@@ -63,6 +72,7 @@ export const makeCuttingProxy = (url: string): Effect.Effect<CuttingProxy, never
       url: way.href,
       cutAt: (next) => {
         cut = next
-      }
+      },
+      silence: () => sockets.forEach((socket) => silenced.add(socket))
     }
   })

@@ -1,3 +1,6 @@
+import { Duration } from "effect"
+import { connections } from "../../ClusterRunner.ts"
+import { ms_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { CallFaults, CrashPoint } from "../world/VirtualServer.ts"
 import type { PgMessage } from "./RunnerDatabase.ts"
@@ -13,7 +16,12 @@ export interface ConnectionFaults {
 /** Is told of a statement's rows, or why there are none. */
 export type Callback = (result: ReadonlyArray<Row> | Error) => void
 
-/** A client's connection, as `pg.Client` keeps it: statements are answered in their order, and none once it is broken. */
+const answerMax_us = Duration.toMillis(connections.answerTimeout) * ms_us
+
+/**
+ * A client's connection, as the bounded client of `PostgresClient` keeps it: statements are answered in their order, and none once it is broken. One
+ * that is not answered in time breaks it.
+ */
 export class PgConnection {
   readonly #process: VirtualProcess
   readonly #end: End<PgMessage>
@@ -62,7 +70,13 @@ export class PgConnection {
     }
     const error = this.#error
     if (error !== undefined) return process.post(() => callback(error))
+    const timer = process.world.after(answerMax_us, process, () =>
+      process.post(() => {
+        if (!timer.isCancelled) this.#giveUp()
+      })
+    )
     this.#waiting.push((result) => {
+      timer.isCancelled = true
       crashPoint(process, operation)
       if (process.isAlive) callback(result)
     })
@@ -82,6 +96,11 @@ export class PgConnection {
       this.#onReady?.()
     } else if (message.tag === "rows") this.#waiting.shift()?.(message.rows)
     else if (message.tag === "error") this.#waiting.shift()?.(new Error(message.message))
+  }
+
+  #giveUp() {
+    this.#end.reset()
+    this.#break("Query read timeout")
   }
 
   #break(why: string) {

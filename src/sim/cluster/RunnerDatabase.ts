@@ -39,6 +39,8 @@ export class Session {
   readonly applicationName: string
   readonly end: End<PgMessage>
   heard_us: number
+  /** Whether what either side says gets lost on its way. */
+  isSilenced = false
 
   constructor(pid: number, applicationName: string, end: End<PgMessage>, now_us: number) {
     this.pid = pid
@@ -127,6 +129,12 @@ export class RunnerDatabase {
       if (session.applicationName === applicationName) this.#terminate(session, "terminated")
   }
 
+  /** Loses what comes over the present connections of an application, without a word. */
+  silence(applicationName: string) {
+    for (const session of this.#sessions)
+      if (session.applicationName === applicationName) session.isSilenced = true
+  }
+
   #tryLock(session: Session, lock: number): boolean {
     const held = this.#locks.get(lock)
     if (held !== undefined && held.holder !== session) return false
@@ -143,7 +151,7 @@ export class RunnerDatabase {
         else if (message.tag === "statement" && session !== undefined) this.#execute(session, message)
       },
       onEnd: (ending) => {
-        if (session !== undefined) this.#close(session, ending)
+        if (session !== undefined && !session.isSilenced) this.#close(session, ending)
       }
     })
   }
@@ -157,7 +165,7 @@ export class RunnerDatabase {
   }
 
   #execute(session: Session, { breaks, parameters, sql }: PgMessage & { readonly tag: "statement" }) {
-    if (!this.#sessions.has(session)) return
+    if (!this.#sessions.has(session) || session.isSilenced) return
     session.heard_us = this.world.now_us
     if (breaks === "before") return this.#terminate(session, "broken")
     const result = answer(this, session, sql, parameters)
@@ -171,7 +179,7 @@ export class RunnerDatabase {
     this.world.after(session.heard_us + idleMax_us - this.world.now_us, null, () => {
       if (!this.#sessions.has(session)) return
       if (session.heard_us + idleMax_us > this.world.now_us) return this.#watch(session)
-      session.end.close()
+      if (!session.isSilenced) session.end.close()
       this.#close(session, "idle")
     })
   }

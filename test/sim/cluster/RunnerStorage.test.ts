@@ -15,35 +15,45 @@ import { s_us } from "../../../src/sim/world/Time.ts"
 import { VirtualServer } from "../../../src/sim/world/VirtualServer.ts"
 import { World } from "../../../src/sim/world/World.ts"
 import { describePostgres, freshDatabase } from "../../services/Postgres.ts"
-import { laws, type MakeMember } from "./RunnerStorageLaws.ts"
+import { makeCuttingProxy } from "../../storage/cuttingProxy.ts"
+import { laws, type MakeMember, type Member } from "./RunnerStorageLaws.ts"
 
-const memberOf = (port: number, sql: Layer.Layer<SqlClient, SqlError>, disconnect: Effect.Effect<void>) => {
+const memberOf = (
+  port: number,
+  sql: Layer.Layer<SqlClient, SqlError>,
+  { disconnect, silence }: Pick<Member, "disconnect" | "silence">
+) => {
   const identity = { host: "node", port, listenHost: "node", role: "all" } as const
   const layer = ClusterRunner.storage.pipe(Layer.provide(sql), Layer.provide(ClusterRunner.config(identity)))
   return Effect.map(Layer.build(layer), (context) => ({
     storage: Context.get(context, RunnerStorage.RunnerStorage),
     address: RunnerAddress.make("node", port),
-    disconnect
+    disconnect,
+    silence
   }))
 }
 
 const onPostgres = Effect.gen(function* () {
   const url = Redacted.make(yield* freshDatabase)
   const administrator = Context.get(yield* Layer.build(PgClient.layer({ url })), PgClient.PgClient)
-  const make: MakeMember = (port) => {
+  const make: MakeMember = Effect.fn(function* (port) {
     const applicationName = `runner ${port}`
+    const way = yield* makeCuttingProxy(Redacted.value(url))
     const sql = ClusterRunner.runnerSql({
       host: "node",
       port,
       listenHost: "node",
       role: "all",
-      databaseUrl: url,
+      databaseUrl: Redacted.make(way.url),
       applicationName
     })
     const disconnect = administrator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name = ${applicationName}`
-    return memberOf(port, sql, Effect.orDie(Effect.asVoid(disconnect)))
-  }
+    return yield* memberOf(port, sql, {
+      disconnect: Effect.orDie(Effect.asVoid(disconnect)),
+      silence: Effect.sync(way.silence)
+    })
+  })
   return make
 })
 
@@ -75,11 +85,10 @@ const inWorld = (world: World): MakeMember => {
       faults: none,
       crashPoint
     })
-    return memberOf(
-      port,
-      sql,
-      Effect.sync(() => database.terminate(applicationName))
-    )
+    return memberOf(port, sql, {
+      disconnect: Effect.sync(() => database.terminate(applicationName)),
+      silence: Effect.sync(() => database.silence(applicationName))
+    })
   }
 }
 
@@ -114,7 +123,12 @@ describe("the laws of runner storage", () => {
     Effect.gen(function* () {
       const storage = yield* RunnerStorage.makeMemory
       const make: MakeMember = (port) =>
-        Effect.succeed({ storage, address: RunnerAddress.make("node", port), disconnect: Effect.void })
+        Effect.succeed({
+          storage,
+          address: RunnerAddress.make("node", port),
+          disconnect: Effect.void,
+          silence: Effect.void
+        })
       const exit = yield* Effect.exit(laws["grants a shard to one alone"]!(make))
       expect(Exit.isFailure(exit)).toBe(true)
     })

@@ -8,6 +8,8 @@ export interface Member {
   readonly address: RunnerAddress.RunnerAddress
   /** Ends its sessions in the database. */
   readonly disconnect: Effect.Effect<void>
+  /** Has the network swallow what goes over the connections that it has now. */
+  readonly silence: Effect.Effect<void>
 }
 
 /** Makes a member that has this port; it stops in order when the scope closes. */
@@ -113,6 +115,15 @@ export const laws: Readonly<Record<string, Law>> = {
       expect(yield* acquire(b, 1, 2)).toEqual([1])
     }
   ),
+
+  "lets one go on with other connections when its own do not answer any more": Effect.fn(function* (make) {
+    const a = yield* make(1)
+    yield* acquire(a, 1, 2)
+    yield* a.silence
+    expect(yield* Effect.isFailure(refresh(a, 1, 2))).toBe(true)
+    expect(yield* until(refresh(a, 1, 2), ({ length }) => length === 2)).toEqual([1, 2])
+    expect(yield* acquire(yield* make(2), 1, 2)).toEqual([])
+  }),
 
   "frees everything of one that says nothing for 6 s, and of nobody else": Effect.fn(function* (make) {
     const [a, b] = yield* pair(make)
