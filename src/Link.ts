@@ -28,6 +28,11 @@ export const LinkChoices = Schema.Struct(choices)
 /** See {@link LinkChoices}. */
 export type LinkChoices = typeof LinkChoices.Type
 
+/** What a link's owner changes of it: the rest stays as it is. */
+export const LinkChange = Schema.partialWith(LinkChoices, { exact: true })
+/** See {@link LinkChange}. */
+export type LinkChange = typeof LinkChange.Type
+
 /** What a link is beside its target, unless its creator says otherwise. */
 export const unlessChosen: Omit<LinkChoices, "url"> = {
   title: null,
@@ -59,8 +64,8 @@ export const Link = Schema.Struct({
   /** Redirects that are left of `maxVisits`; `null` exactly where that is. The store alone knows the newest number. */
   visitsLeft: Schema.NullOr(Schema.Number),
   /**
-   * A number that this create alone has, so that its repeat is known for what it is. Not read back. In a tombstone it is the number of the deletion,
-   * for the same reason.
+   * A number that this create alone has, so that its repeat is known for what it is. Not read back. In a row that was changed it is the number
+   * of the newest change, in a tombstone that of the deletion.
    */
   createId: Schema.optionalWith(Schema.Number, { exact: true })
 })
@@ -75,3 +80,17 @@ export const stateAt = (link: Link, now: number): LinkState => {
   if (link.deletedAt !== null) return "deleted"
   return link.expiresAt !== null && link.expiresAt <= now ? "expired" : "live"
 }
+
+/** Of `maxVisits` redirects, those that are left when it becomes `maxVisits`: what was used of the former number counts, unless there was none. */
+const visitsLeftOf = (link: Link, maxVisits: number | null): number | null => {
+  if (maxVisits === null) return null
+  const used = (link.maxVisits ?? 0) - (link.visitsLeft ?? 0)
+  return Math.max(0, maxVisits - used)
+}
+
+/** The link as a change leaves it. */
+export const changed = (link: Link, change: LinkChange): Link => ({
+  ...link,
+  ...change,
+  ...(change.maxVisits !== undefined && { visitsLeft: visitsLeftOf(link, change.maxVisits) })
+})

@@ -1,4 +1,4 @@
-import type { Link, RedirectStatus } from "../Link.ts"
+import { type Link, type LinkChange, LinkChoices, type RedirectStatus } from "../Link.ts"
 import * as Secret from "../Secret.ts"
 
 /** How PostgreSQL types a column that is filled from JSON. */
@@ -92,9 +92,23 @@ export const urlHash = (owner: string | null, url: string): string | null =>
 /** How a title is compared in searches. */
 export const fold = (text: string): string => text.toLowerCase()
 
+const foldedOf = (title: string | null) => (title === null ? null : fold(title))
+
+/** What an owner can change, and the columns that go with it. */
+export const changeableColumns: ReadonlyArray<LinkColumn> = [...linkColumns, ...addedColumns].filter(
+  ({ name }) => name in LinkChoices.fields || name === "titleFolded" || name === "urlHash"
+)
+
+/** A change of a link of `owner` as JSON that has all columns that it changes, but for `visits_left`, which depends on the row. */
+export const changedJson = (change: LinkChange, owner: string | null) => ({
+  ...change,
+  ...(change.title !== undefined && { titleFolded: foldedOf(change.title) }),
+  ...(change.url !== undefined && { urlHash: urlHash(owner, change.url) })
+})
+
 /** A link as JSON that has all of its columns. */
 export const insertedJson = (link: Link) => ({
   ...link,
-  titleFolded: link.title === null ? null : fold(link.title),
+  titleFolded: foldedOf(link.title),
   urlHash: urlHash(link.owner, link.url)
 })

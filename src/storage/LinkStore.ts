@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Link } from "../Link.ts"
+import type { Link, LinkChange } from "../Link.ts"
 import type { StorageError } from "./StorageError.ts"
 
 /** A deletion: which key, and when (milliseconds since the Unix epoch). */
@@ -8,6 +8,52 @@ export interface Deletion {
   readonly at: number
   /** A number that this deletion alone has, so that its repeat is known for what it is. */
   readonly deleteId?: number | undefined
+}
+
+/** A change of a link by its owner, at a moment (milliseconds since the Unix epoch). */
+export interface Update {
+  readonly key: string
+  /** Whose link it must be. */
+  readonly owner: string | null
+  readonly at: number
+  readonly change: LinkChange
+  /** A number that this update alone has, so that its repeat is known for what it is. */
+  readonly updateId: number
+}
+
+/** Updates of a link whose repeats are known, however late they come: as many as happen to it while a message can be on its way. */
+export const updatesRemembered = 8
+
+/** In which order links are listed: by when they were created, then by their keys. */
+export type LinkOrder = "createdAt-asc" | "createdAt-desc"
+
+/** A place in the order of links. */
+export interface Position {
+  readonly createdAt: number
+  readonly key: string
+}
+
+/** Which links to list. */
+export interface LinkQuery {
+  /** Those of one owner; all where there is none. */
+  readonly owner?: string | undefined
+  /** Those whose key, URL or title has this in it, in whatever case. */
+  readonly text?: string | undefined
+  readonly tag?: string | undefined
+  readonly order: LinkOrder
+  /** Those behind this place. */
+  readonly after?: Position | undefined
+  /** Links on the page at most. */
+  readonly limit: number
+  /** Links that are looked at for `text` and `tag` at most. */
+  readonly lookedAtMax: number
+}
+
+/** A page of a list. */
+export interface LinkPage {
+  readonly links: ReadonlyArray<Link>
+  /** Where the next page begins; `null` when there is none. */
+  readonly next: Position | null
 }
 
 /** Whether two deletions of one key are the same one, come twice. */
@@ -30,6 +76,8 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  * 4. Answers come in the order of the questions, one each.
  * 5. `deleteMany` answers `true` for exactly one deletion of a row, and for its repeats, which have its `deleteId`; then the row is a
  *    tombstone for good.
+ * 6. `updateMany` applies each update once, in the order of the batch. A repeat is answered with the row as it is then.
+ * 7. Whoever follows a list from page to page sees each link that was there all the time once. Pages have no tombstones.
  */
 export class LinkStore extends Context.Tag("linkmint/LinkStore")<
   LinkStore,
@@ -44,6 +92,12 @@ export class LinkStore extends Context.Tag("linkmint/LinkStore")<
     readonly deleteMany: (
       deletions: ReadonlyArray<Deletion>
     ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
+    /** Changes links, and gives them as they are then: `null` where there is no link of that owner that is not deleted. */
+    readonly updateMany: (
+      updates: ReadonlyArray<Update>
+    ) => Effect.Effect<ReadonlyArray<Link | null>, StorageError>
+    /** A page of the links that a query asks for. It can be short, even empty, and not be the last. */
+    readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, StorageError>
     /** Which of the keys have a row of any kind. */
     readonly takenAmong: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, StorageError>
   }

@@ -52,6 +52,8 @@ export const layer = (options: { readonly inFlightMax: number }): Layer.Layer<Li
         insertMany: yield* grouped("LinkStore.insertMany", store.insertMany, options.inFlightMax),
         findMany: yield* grouped("LinkStore.findMany", store.findMany, options.inFlightMax),
         deleteMany: yield* grouped("LinkStore.deleteMany", store.deleteMany, options.inFlightMax),
+        updateMany: yield* grouped("LinkStore.updateMany", store.updateMany, options.inFlightMax),
+        list: store.list,
         takenAmong: store.takenAmong
       }
     })

@@ -1,6 +1,15 @@
 import { Effect, Layer } from "effect"
-import type { Link } from "../Link.ts"
-import { isRepeat, LinkStore } from "./LinkStore.ts"
+import { changed, type Link } from "../Link.ts"
+import { fold } from "./LinkColumns.ts"
+import {
+  isRepeat,
+  type LinkPage,
+  type LinkQuery,
+  LinkStore,
+  type Position,
+  type Update,
+  updatesRemembered
+} from "./LinkStore.ts"
 
 const shown = (link: Link | undefined): Link | null => {
   if (link === undefined) return null
@@ -8,9 +17,52 @@ const shown = (link: Link | undefined): Link | null => {
   return row
 }
 
+const compare = (one: Position, other: Position): number =>
+  one.createdAt - other.createdAt || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
+
+const isWanted = (link: Link, { tag, text = "" }: LinkQuery): boolean =>
+  (tag === undefined || link.tags.includes(tag)) &&
+  [link.key, link.url, link.title ?? ""].some((part) => fold(part).includes(fold(text)))
+
+const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
+  const { after, limit, lookedAtMax, order, owner } = query
+  const sign = order === "createdAt-asc" ? 1 : -1
+  const behind = [...links.values()]
+    .filter((link) => link.deletedAt === null && (owner === undefined || link.owner === owner))
+    .filter((link) => after === undefined || sign * compare(link, after) > 0)
+    .toSorted((one, other) => sign * compare(one, other))
+  const isSearch = query.text !== undefined || query.tag !== undefined
+  const end = isSearch ? behind[lookedAtMax - 1] : undefined
+  const found = behind
+    .slice(0, isSearch ? lookedAtMax : behind.length)
+    .filter((link) => isWanted(link, query))
+  const last = found.length > limit ? found[limit - 1] : end
+  return {
+    links: found.slice(0, limit).map((link) => shown(link)!),
+    next: last === undefined ? null : { createdAt: last.createdAt, key: last.key }
+  }
+}
+
 /** `LinkStore` over a table of rows by their keys, which others may look into. */
-export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service =>
-  LinkStore.of({
+export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service => {
+  const updateIds = new Map<string, ReadonlyArray<number>>()
+
+  const update = ({ at, change, key, owner, updateId }: Update): Link | null => {
+    const link = links.get(key)
+    if (link === undefined || link.owner !== owner) return null
+    const earlier = updateIds.get(key) ?? []
+    if (earlier.includes(updateId)) return shown(link)
+    if (link.deletedAt !== null) return null
+    updateIds.set(key, [updateId, ...earlier].slice(0, updatesRemembered))
+    links.set(key, {
+      ...changed(link, change),
+      updatedAt: Math.max(link.updatedAt, at),
+      createId: updateId
+    })
+    return shown(links.get(key))
+  }
+
+  return LinkStore.of({
     insertMany: (batch) =>
       Effect.sync(() =>
         batch.map((link) => {
@@ -37,8 +89,11 @@ export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service =>
           return true
         })
       ),
+    updateMany: (batch) => Effect.sync(() => batch.map(update)),
+    list: (query) => Effect.sync(() => page(links, query)),
     takenAmong: (keys) => Effect.sync(() => new Set(keys.filter((key) => links.has(key))))
   })
+}
 
 /** `LinkStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
 export const make = Effect.sync(() => makeOver(new Map()))

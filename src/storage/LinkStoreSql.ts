@@ -4,6 +4,8 @@ import type { Link } from "../Link.ts"
 import { channel } from "./LinkChangesPostgres.ts"
 import { addedColumns, insertedJson, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
+import { makeList } from "./LinkStoreSqlList.ts"
+import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 import { StorageError } from "./StorageError.ts"
 
@@ -137,6 +139,11 @@ export const make = Effect.gen(function* () {
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),
     deleteMany: remove,
+    updateMany: Effect.fn("LinkStore.updateMany")(
+      yield* makeUpdateMany,
+      asStorageError("LinkStore.updateMany")
+    ),
+    list: Effect.fn("LinkStore.list")(yield* makeList, asStorageError("LinkStore.list")),
     takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
       const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(keys)}`
       return new Set(rows.map((row) => row.key))

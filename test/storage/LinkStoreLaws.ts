@@ -3,19 +3,11 @@ import { Effect } from "effect"
 import { describe } from "vitest"
 import type { Link } from "../../src/Link.ts"
 import type { LinkStore } from "../../src/storage/LinkStore.ts"
+import { linkListLaws } from "./LinkListLaws.ts"
+import { linkOf } from "./links.ts"
+import { linkUpdateLaws } from "./LinkUpdateLaws.ts"
 import { atOnce } from "./property.ts"
 import type { Open } from "./stores.ts"
-import { plainRow } from "../plain.ts"
-
-/** A live link. */
-export const linkOf = (key: string, url = `https://example.com/${key}`): Link => ({
-  ...plainRow,
-  key,
-  url,
-  custom: false,
-  createdAt: 1_700_000_000_000,
-  updatedAt: 1_700_000_000_000
-})
 
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `key${index}`)
 
@@ -331,4 +323,7 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       })
     )
   })
+
+  linkUpdateLaws(title, open)
+  linkListLaws(title, open)
 }

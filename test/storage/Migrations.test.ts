@@ -6,7 +6,7 @@ import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as Migrations from "../../src/storage/Migrations.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
-import { linkOf } from "./LinkStoreLaws.ts"
+import { linkOf } from "./links.ts"
 import { atOnce } from "./property.ts"
 import { migratedDatabase, onEveryDatabase, postgresAt } from "./stores.ts"
 

@@ -11,7 +11,7 @@ import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
 import { describePostgres } from "../services/Postgres.ts"
 import { makeCuttingProxy } from "./cuttingProxy.ts"
 import { keys, keysRecorded, numbered } from "./keys.ts"
-import { linkOf } from "./LinkStoreLaws.ts"
+import { linkOf } from "./links.ts"
 import { migratedDatabase, onEveryDatabase, postgresAt } from "./stores.ts"
 
 /** Does something else instead of the first statement that contains `text`. */

@@ -12,13 +12,14 @@ import type { Player } from "./likeMemory.ts"
 import { plainRow } from "../plain.ts"
 
 const key = fc.constantFrom("a", "A", "b", "B", "aa", "0", "_", "-")
-const time = fc.oneof(fc.nat(), fc.maxSafeNat())
+const time = fc.oneof(fc.nat(9), fc.nat(), fc.maxSafeNat())
 const text = fc.string({ unit: "grapheme", maxLength: 40 })
+const redirectStatus = fc.constantFrom(301 as const, 302 as const, 307 as const, 308 as const)
 const anyLink: fc.Arbitrary<Link> = fc
   .record({
     key,
     owner: fc.option(fc.constantFrom("one", "other")),
-    url: fc.oneof(fc.webUrl(), text),
+    url: fc.webUrl(),
     title: fc.option(text),
     tags: fc.array(text, { maxLength: 3 }),
     custom: fc.boolean(),
@@ -29,7 +30,7 @@ const anyLink: fc.Arbitrary<Link> = fc
     deletedAt: fc.option(time, { freq: 6 }),
     maxVisits: fc.option(time),
     passwordHash: fc.option(text),
-    redirectStatus: fc.constantFrom(301 as const, 302 as const, 307 as const, 308 as const),
+    redirectStatus,
     forwardQuery: fc.boolean(),
     crawlable: fc.boolean()
   })
@@ -55,11 +56,47 @@ const deletion = fc.oneof(
     .map((deleteId) => ({ key: ["a", "b", "B"][deleteId % 3]!, at: deleteId, deleteId }))
 )
 
+const change = fc.record(
+  {
+    url: fc.webUrl(),
+    title: fc.option(text),
+    tags: fc.array(fc.oneof(text, fc.constantFrom("a", "b")), { maxLength: 3 }),
+    validSince: fc.option(time),
+    expiresAt: fc.option(time),
+    maxVisits: fc.option(time),
+    passwordHash: fc.option(text),
+    redirectStatus,
+    forwardQuery: fc.boolean(),
+    crawlable: fc.boolean()
+  },
+  { requiredKeys: [] }
+)
+
+/** Updates, some of which come again and again, also after others. */
+const update = fc
+  .record({ key, owner: fc.option(fc.constantFrom("one", "other")), at: time, change, updateId: fc.nat(20) })
+  .map((update) => ({ ...update, updateId: update.updateId * 1_000 + update.key.charCodeAt(0) }))
+
+const query = fc.record(
+  {
+    owner: fc.constantFrom("one", "other"),
+    text: fc.oneof(fc.constantFrom("A", "ö", "Ö", "%", "_", "\\", "example", "HTTP"), text),
+    tag: fc.oneof(text, fc.constantFrom("a", "b")),
+    order: fc.constantFrom("createdAt-asc" as const, "createdAt-desc" as const),
+    after: fc.record({ createdAt: time, key }),
+    limit: fc.integer({ min: 1, max: 4 }),
+    lookedAtMax: fc.integer({ min: 1, max: 4 })
+  },
+  { requiredKeys: ["order", "limit", "lookedAtMax"] }
+)
+
 /** A command of each kind, with the arguments of its method. */
 export const linkCommand = fc.oneof(
   fc.record({ _tag: fc.constant("insertMany" as const), links: fc.array(link, { maxLength: 6 }) }),
   fc.record({ _tag: fc.constant("findMany" as const), keys: fc.array(key) }),
   fc.record({ _tag: fc.constant("deleteMany" as const), deletions: fc.array(deletion) }),
+  fc.record({ _tag: fc.constant("updateMany" as const), updates: fc.array(update) }),
+  fc.record({ _tag: fc.constant("list" as const), query }),
   fc.record({ _tag: fc.constant("takenAmong" as const), keys: fc.array(key) })
 )
 type CommandOf<A> = A extends fc.Arbitrary<infer C> ? C : never
@@ -72,6 +109,10 @@ export const playLinks: Player<LinkStore["Type"], CommandOf<typeof linkCommand>>
       return store.findMany(command.keys)
     case "deleteMany":
       return store.deleteMany(command.deletions)
+    case "updateMany":
+      return store.updateMany(command.updates)
+    case "list":
+      return store.list(command.query)
     case "takenAmong":
       return store.takenAmong(command.keys)
   }

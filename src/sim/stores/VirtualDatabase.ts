@@ -8,7 +8,7 @@ import * as KeyRangeStoreMemory from "../../storage/KeyRangeStoreMemory.ts"
 import { type BatchId, type BatchRecord, KeyStock, type PoolClaim } from "../../storage/KeyStock.ts"
 import * as KeyStockMemory from "../../storage/KeyStockMemory.ts"
 import type { LinkChanges } from "../../storage/LinkChanges.ts"
-import { type Deletion, LinkStore } from "../../storage/LinkStore.ts"
+import { type Deletion, LinkStore, type Update } from "../../storage/LinkStore.ts"
 import * as LinkStoreMemory from "../../storage/LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
 import type { Journal } from "../Journal.ts"
@@ -107,6 +107,8 @@ export class VirtualDatabase {
       insertMany: (links) => call("LinkStore.insertMany", () => this.#insert(by, links)),
       findMany: (keys) => call("LinkStore.findMany", () => Effect.runSyncExit(this.#links.findMany(keys))),
       deleteMany: (deletions) => call("LinkStore.deleteMany", () => this.#delete(by, deletions)),
+      updateMany: (updates) => call("LinkStore.updateMany", () => this.#update(updates)),
+      list: (query) => call("LinkStore.list", () => Effect.runSyncExit(this.#links.list(query))),
       takenAmong: (keys) =>
         call("LinkStore.takenAmong", () => Effect.runSyncExit(this.#links.takenAmong(keys)))
     }
@@ -135,6 +137,16 @@ export class VirtualDatabase {
         const written = new Set(deletions.filter((_, index) => answers[index]).map(({ key }) => key))
         for (const key of written) if (live.has(key)) this.#journal.add({ tag: "deleted", by, key })
         this.#news.announce(written)
+      })
+    )
+  }
+
+  #update(updates: ReadonlyArray<Update>) {
+    const before = updates.map(({ key }) => this.#rows.get(key))
+    return Effect.runSyncExit(
+      Effect.tap(this.#links.updateMany(updates), () => {
+        const written = updates.filter(({ key }, index) => this.#rows.get(key) !== before[index])
+        this.#news.announce(new Set(written.map(({ key }) => key)))
       })
     )
   }

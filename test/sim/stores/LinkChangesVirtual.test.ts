@@ -4,7 +4,7 @@ import { ms_us } from "../../../src/sim/world/Time.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
 import { freshFor_ms, LinkChanges } from "../../../src/storage/LinkChanges.ts"
 import { LinkStore } from "../../../src/storage/LinkStore.ts"
-import { linkOf } from "../../storage/LinkStoreLaws.ts"
+import { linkOf } from "../../storage/links.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 /** What a node hears, in order: keys, and `*` where it is to forget everything. */

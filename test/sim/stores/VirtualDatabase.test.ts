@@ -7,7 +7,7 @@ import { KeyRangeStore } from "../../../src/storage/KeyRangeStore.ts"
 import { KeyStock } from "../../../src/storage/KeyStock.ts"
 import { LinkStore } from "../../../src/storage/LinkStore.ts"
 import { Fenced } from "../../../src/storage/StorageError.ts"
-import { linkOf } from "../../storage/LinkStoreLaws.ts"
+import { linkOf } from "../../storage/links.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 const setUp = (seed = 1) => {

@@ -1,0 +1,63 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import { Effect } from "effect"
+import { fold, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
+import type { LinkPage, LinkQuery, Position } from "./LinkStore.ts"
+
+/** A pattern of LIKE for texts that have this one in them. */
+const patternOf = (text: string) => `%${fold(text).replaceAll(/[\\%_]/g, "\\$&")}%`
+
+const positionOf = (row: Pick<LinkRow, "created_at" | "key">): Position => ({
+  createdAt: Number(row.created_at),
+  key: row.key
+})
+
+/** `LinkStore.list` on SQLite and PostgreSQL. */
+export const makeList = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const names = sql.literal(linkColumns.map(({ column }) => column).join(", "))
+  // Keys and URLs are ASCII. In another collation than "C" PostgreSQL would fold as the database's language does.
+  const ascii = sql.onDialectOrElse({ orElse: () => sql.literal(""), pg: () => sql.literal(`COLLATE "C"`) })
+
+  const hasTag = (tag: string) =>
+    sql.onDialectOrElse({
+      orElse: () => sql`EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ${tag})`,
+      pg: () => sql`tags @> to_jsonb(${tag}::text)`
+    })
+
+  const hasText = (text: string) => {
+    const like = sql`LIKE ${patternOf(text)} ESCAPE '\\'`
+    return sql`(lower(key) ${like} OR lower(url ${ascii}) ${like} OR title_folded ${like})`
+  }
+
+  return Effect.fnUntraced(function* ({ after, limit, lookedAtMax, order, owner, tag, text }: LinkQuery) {
+    const [direction, behind, upTo] =
+      order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
+    const ordered = sql.literal(`ORDER BY created_at ${direction}, key ${direction}`)
+    const at = (relation: string, { createdAt, key }: Position) =>
+      sql`(created_at, key) ${sql.literal(relation)} (${createdAt}, ${key})`
+    const among: ReadonlyArray<Statement.Fragment> = [
+      sql`deleted_at IS NULL`,
+      ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
+      ...(after === undefined ? [] : [at(behind, after)])
+    ]
+    const filters: ReadonlyArray<Statement.Fragment> = [
+      ...(tag === undefined ? [] : [hasTag(tag)]),
+      ...(text === undefined ? [] : [hasText(text)])
+    ]
+
+    /** The last link that may be looked at. Asked for first, so that nothing that changes meanwhile is passed over or seen again. */
+    const end =
+      filters.length === 0
+        ? undefined
+        : (yield* sql<LinkRow>`
+            SELECT created_at, key FROM links WHERE ${sql.and(among)} ${ordered}
+            LIMIT 1 OFFSET ${lookedAtMax - 1}`).map(positionOf)[0]
+    const wanted = sql.and([...among, ...filters, ...(end === undefined ? [] : [at(upTo, end)])])
+    const rows = yield* sql<LinkRow>`SELECT ${names} FROM links WHERE ${wanted} ${ordered} LIMIT ${limit + 1}`
+    const page: LinkPage = {
+      links: rows.slice(0, limit).map(linkOf),
+      next: rows.length > limit ? positionOf(rows[limit - 1]!) : (end ?? null)
+    }
+    return page
+  })
+})
