@@ -1,11 +1,12 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
-import type { Link, LinkChoices } from "../Link.ts"
+import type { Link, LinkChange, LinkChoices } from "../Link.ts"
+import { type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
 import { RedirectCache } from "./RedirectCache.ts"
 import * as LinkWriters from "./LinkWriters.ts"
-import { orUnavailable, Unavailable } from "./Unavailable.ts"
+import { type Failure, fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
 import { partitionOf, UrlMapping } from "./UrlMapping.ts"
 
 /** The alias has a row: it is in use, or was. */
@@ -27,8 +28,16 @@ export class Links extends Context.Tag("linkmint/Links")<
     readonly create: (draft: LinkDraft) => Effect.Effect<Link, AliasTaken | Unavailable>
     /** The row of a key, tombstones included, `null` where there is none. */
     readonly find: (key: string) => Effect.Effect<Link | null, Unavailable>
+    /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted. */
+    readonly update: (
+      key: string,
+      owner: string | null,
+      change: LinkChange
+    ) => Effect.Effect<Link | null, Unavailable>
     /** Deletes a link; `false` where there was none that was not deleted yet. */
     readonly remove: (key: string) => Effect.Effect<boolean, Unavailable>
+    /** A page of links, as the store has them: what was acknowledged before stands in it. */
+    readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, Unavailable>
   }
 >() {}
 
@@ -53,8 +62,8 @@ const awayPause_ms = 25
 /** An alias has one partition, whose owner comes back somewhere, and so does a pool shard's. */
 const retryAfter = Duration.millis(100)
 
-/** A delete is answered within this, or may be tried again. */
-const removeMax = Duration.seconds(4)
+/** A change or a delete is answered within this, or may be tried again. */
+const writeMax = Duration.seconds(4)
 
 /** Links that were bound. */
 export const linksCreated = Metric.counter("linkmint_links_created_total", {
@@ -81,10 +90,11 @@ const linkOf = ({ alias, ...chosen }: LinkDraft, key: string, now: number, creat
 export const make: Effect.Effect<
   typeof Links.Service,
   never,
-  KeyBuffer | RedirectCache | Sharding | Scope.Scope
+  KeyBuffer | LinkStore | RedirectCache | Sharding | Scope.Scope
 > = Effect.gen(function* () {
   const buffer = yield* KeyBuffer
   const cache = yield* RedirectCache
+  const store = yield* LinkStore
   const clientOf = yield* UrlMapping.client
   /** Keys of links that certainly were not bound go back, whether or not anyone still waits for the outcome. */
   const putBack = (links: ReadonlyArray<Link>) =>
@@ -161,28 +171,37 @@ export const make: Effect.Effect<
       ? Effect.uninterruptibleMask((restore) => createMinted(draft, restore))
       : createAlias(draft, draft.alias)
 
+  const ownerOf = (key: string) => clientOf(String(partitionOf(key)))
+
+  const silent = () => new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
+
+  /** Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here. */
+  const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>
+    cache.write(
+      [key],
+      Effect.disconnect(orUnavailable(call)).pipe(
+        Effect.timeoutFail({ duration: writeMax, onTimeout: silent })
+      ),
+      () => []
+    )
+
   return {
     create: (draft) => Effect.tap(create(draft), () => Metric.increment(linksCreated)),
     find: cache.get,
+    update: Effect.fn("Links.update")(function* (key, owner, change) {
+      const at = yield* Clock.currentTimeMillis
+      const updateId = yield* drawId
+      return yield* writeByOwner(key, ownerOf(key).Update({ key, owner, at, change, updateId }))
+    }),
     remove: Effect.fn("Links.remove")(function* (key) {
       const at = yield* Clock.currentTimeMillis
       const deleteId = yield* drawId
-      const deletion = Effect.disconnect(
-        orUnavailable(clientOf(String(partitionOf(key))).Delete({ key, at, deleteId }))
-      ).pipe(
-        Effect.timeoutFail({
-          duration: removeMax,
-          onTimeout: () =>
-            new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
-        })
-      )
-      return yield* cache.write([key], deletion, () => [])
-    })
+      return yield* writeByOwner(key, ownerOf(key).Delete({ key, at, deleteId }))
+    }),
+    list: (query) => Effect.mapError(store.list(query), fromFailure)
   }
 })
 
 /** See {@link Links}. */
-export const layer: Layer.Layer<Links, never, KeyBuffer | RedirectCache | Sharding> = Layer.scoped(
-  Links,
-  make
-)
+export const layer: Layer.Layer<Links, never, KeyBuffer | LinkStore | RedirectCache | Sharding> =
+  Layer.scoped(Links, make)

@@ -18,7 +18,7 @@ export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable"
 }
 
 /** An error of an actor's client, of its store or of a queue on the way. */
-interface Failure {
+export interface Failure {
   readonly _tag: string
   readonly message?: string
   readonly applied?: "no" | "unknown"

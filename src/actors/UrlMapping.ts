@@ -1,7 +1,7 @@
 import { Entity } from "@effect/cluster"
 import { Rpc } from "@effect/rpc"
 import { Hash, Schema } from "effect"
-import { Link } from "../Link.ts"
+import { Link, LinkChange } from "../Link.ts"
 import { Unavailable } from "./Unavailable.ts"
 
 /**
@@ -24,11 +24,12 @@ export const CreateOutcome = Schema.Literal("bound", "taken-by-alias", "taken-by
 export type CreateOutcome = typeof CreateOutcome.Type
 
 /**
- * The keeper of one partition of the links: every create and delete of its keys, and every read that a node cannot answer from its own cache,
+ * The keeper of one partition of the links: every create, change and delete of its keys, and every read that a node cannot answer from its own cache,
  * goes through it. Answers come in the order of the questions.
  *
  * `CreateMany` binds links, each alone. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone and tells
- * whether it was this call that did. Creates and deletes have ids: a message that comes twice is answered like the first time.
+ * whether it was this call that did. `Update` changes a link and gives it as it is then, `null` where there is none of that owner that is not deleted.
+ * Writes have ids: a message that comes twice is answered like the first time.
  */
 export const UrlMapping = Entity.make("UrlMapping", [
   Rpc.make("CreateMany", {
@@ -48,6 +49,17 @@ export const UrlMapping = Entity.make("UrlMapping", [
       deleteId: Schema.optionalWith(Schema.Number, { exact: true })
     }),
     success: Schema.Boolean,
+    error: Unavailable
+  }),
+  Rpc.make("Update", {
+    payload: Schema.Struct({
+      key: Schema.String,
+      owner: Schema.NullOr(Schema.String),
+      at: Schema.Number,
+      change: LinkChange,
+      updateId: Schema.Number
+    }),
+    success: Schema.NullOr(Link),
     error: Unavailable
   })
 ])

@@ -54,6 +54,13 @@ export const UrlMappingLive = UrlMapping.toLayer(
           .pipe(
             Effect.map(([deleted]) => deleted === true),
             Effect.mapError(fromFailure)
+          ),
+      Update: ({ payload }) =>
+        cache
+          .write([payload.key], store.updateMany([payload]), (rows) => rows.filter((row) => row !== null))
+          .pipe(
+            Effect.map(([row]) => row ?? null),
+            Effect.mapError(fromFailure)
           )
     })
   }),

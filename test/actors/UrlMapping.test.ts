@@ -18,6 +18,9 @@ const commands = fc.commands(
     fc.array(which, { maxLength: 4 }).map(Model.resolve),
     fc.array(which, { maxLength: 2 }).map(Model.resolve),
     which.map(Model.remove),
+    fc
+      .tuple(which, fc.option(fc.webUrl(), { nil: undefined }), fc.option(ms))
+      .map((args) => Model.update(...args)),
     ms.map(Model.passTime),
     fc.constantFrom("kill" as const, "stop" as const).map(Model.restart)
   ],
@@ -195,6 +198,81 @@ describe("the keeper of a partition, when its store fails", () => {
       const remove = (deleteId: number) => node.partitionOf("k").Delete({ key: "k", at: 9, deleteId })
       expect([yield* remove(1), yield* remove(1), yield* remove(2)]).toEqual([true, true, false])
       expect(yield* node.links.remove("k")).toBe(false)
+    })
+  )
+
+  const update = (node: TestNode, updateId: number, url: string) =>
+    node.partitionOf("k").Update({ key: "k", owner: null, at: 9, change: { url }, updateId })
+
+  it.scoped("answers a change whose message comes twice with the link, and does not undo a later one", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* create(node, linkOf("k"))
+      expect((yield* update(node, 1, "https://one/"))?.url).toBe("https://one/")
+      expect((yield* update(node, 2, "https://two/"))?.url).toBe("https://two/")
+      expect((yield* update(node, 1, "https://one/"))?.url).toBe("https://two/")
+      expect((yield* node.links.find("k"))?.url).toBe("https://two/")
+    })
+  )
+
+  it.scoped("finishes a change whose caller has left, and shows it", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* create(node, linkOf("k"))
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(always(latch.await, "LinkStore.updateMany"))
+      const caller = yield* Effect.fork(node.links.update("k", null, { url: "https://changed/" }))
+      yield* others
+      yield* Fiber.interrupt(caller)
+      expect((yield* node.links.find("k"))?.url).toBe("https://example.com/")
+      yield* latch.open
+      yield* others
+      expect((yield* node.links.find("k"))?.url).toBe("https://changed/")
+    })
+  )
+
+  it.scoped("shows a change whose answer was lost", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* create(node, linkOf("k"))
+      yield* node.links.find("k")
+      node.faults.set(once("LinkStore.updateMany", "lose"))
+      const failed = yield* Effect.flip(node.links.update("k", null, { url: "https://changed/" }))
+      expect(failed).toMatchObject({ applied: "unknown" })
+      expect((yield* node.links.find("k"))?.url).toBe("https://changed/")
+      expect((yield* resolve(node, "k"))?.url).toBe("https://changed/")
+    })
+  )
+
+  it.scoped("gives up a change that its owner does not answer", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* create(node, linkOf("k"))
+      node.faults.set(always("hang", "LinkStore.updateMany"))
+      const changing = yield* Effect.fork(Effect.flip(node.links.update("k", null, { url: "u" })))
+      expect(yield* joinInTime(changing)).toMatchObject({ applied: "unknown" })
+    })
+  )
+
+  it.scoped("reads no old row after a change that was acknowledged while a read was under way", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* stores.links.insertMany([linkOf("k")])
+      const latch = yield* Effect.makeLatch()
+      const stale = yield* stores.links.findMany(["k"])
+      const links = stores.links as { findMany: typeof stores.links.findMany }
+      const { findMany } = links
+      node.faults.set(once("LinkStore.findMany", latch.await))
+      const early = yield* Effect.fork(node.links.find("k"))
+      yield* others
+      links.findMany = () => Effect.succeed(stale)
+      yield* node.links.update("k", null, { url: "https://changed/" })
+      yield* latch.open
+      yield* others
+      yield* Fiber.join(early)
+      links.findMany = findMany
+      expect((yield* node.links.find("k"))?.url).toBe("https://changed/")
     })
   )
 

@@ -114,6 +114,24 @@ export const remove = (which: number): Command =>
     })
   )
 
+/** Changes a key's link by the node; `null` clears the end. */
+export const update = (which: number, url: string | undefined, expiresIn_ms: number | null): Command =>
+  command(`change ${keys[which]}`, (model, real) =>
+    Effect.gen(function* () {
+      const key = keys[which]!
+      const now = yield* Clock.currentTimeMillis
+      const row = model.rows.get(key)
+      const change = {
+        ...(url !== undefined && { url }),
+        expiresAt: expiresIn_ms === null ? null : now + expiresIn_ms
+      }
+      const changed =
+        row === undefined || row.deletedAt !== null ? null : { ...row, ...change, updatedAt: now }
+      if (changed !== null) model.rows.set(key, changed)
+      expect(yield* real.node.links.update(key, null, change)).toEqual(changed)
+    })
+  )
+
 /** Lets time pass: absences are forgotten, links end. */
 export const passTime = (ms: number): Command =>
   command(`${ms} ms pass`, () => TestClock.adjust(`${ms} millis`))

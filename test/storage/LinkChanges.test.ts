@@ -71,6 +71,26 @@ describePostgres("the news of links on PostgreSQL", () => {
     })
   )
 
+  it.scopedLive("tells of a change once, and not of its repeat nor of what was not changed", () =>
+    Effect.gen(function* () {
+      const { heard, store, untilFresh } = yield* setUp
+      yield* untilFresh(true)
+      yield* store.insertMany([link("a"), link("b")])
+      const change = (key: string, updateId: number, owner: string | null = null) =>
+        store.updateMany([{ key, owner, at: 2, change: { url: "https://changed/" }, updateId }])
+      yield* change("a", 1)
+      yield* change("a", 1)
+      yield* change("never", 2)
+      yield* change("a", 3, "another")
+      yield* change("b", 4)
+      yield* Effect.sync(() => heard.includes("b")).pipe(
+        Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (done) => done }),
+        Effect.timeout("2 seconds")
+      )
+      expect(heard).toEqual(["a", "b"])
+    })
+  )
+
   it.scopedLive("is not fresh before it listens, and forgets everything when it begins", () =>
     Effect.gen(function* () {
       const { all, untilFresh } = yield* setUp
