@@ -2,6 +2,7 @@ import { Either } from "effect"
 import { parseArgs } from "node:util"
 import { Level } from "./Options.ts"
 import { type PresetName, presets } from "./Presets.ts"
+import * as ExitCode from "./report/ExitCode.ts"
 
 /** Which runs to make. */
 export interface Arguments {
@@ -10,10 +11,20 @@ export interface Arguments {
   readonly seeds: number
   readonly preset: PresetName
   readonly level: Level
+  /** What is different from the preset: JSON, or the path of a file with it. */
+  readonly options: string | undefined
   /** How many runs go on side by side. */
   readonly jobs: number
+  /** Whether it is one seed, of which more can be told. */
+  readonly isSingle: boolean
   /** Whether to print everything that happens. */
   readonly trace: boolean
+  /** Whether to look for a smaller run that breaks the same promise, in so many tries at most. */
+  readonly shrink: boolean
+  readonly tries: number
+  /** Files for the reports. */
+  readonly json: string | undefined
+  readonly html: string | undefined
 }
 
 const names = Object.keys(presets) as ReadonlyArray<PresetName>
@@ -28,11 +39,19 @@ Runs deployments of the real actors and HTTP handlers in virtual time, under fau
   --seed N         this seed alone
   --preset NAME    which faults: ${names.join(", ")} (default swarm)
   --level NAME     who places the actors: actors, an adversary, or cluster, the production stack (default actors)
+  --options JSON   what is different from the preset, such as '{"nodes":2,"faults":{"kill":{"perMinute":9}}}',
+                   or a file with that
   --jobs N         runs side by side, 1 to 64 (default 2)
-  --trace          print everything that happens in a seed (with --seed)
+  --json FILE      write a report for programs
+With --seed:
+  --trace          print everything that happens
+  --html FILE      write a page that shows the run
+  --shrink         look for the shortest run with the fewest faults that still breaks the same promise
+  --tries N        how many runs --shrink makes at most, 1 to 10000 (default 200)
   --help           print this
 
-Ends with a summary and one line of JSON. Exits with 1 where a promise was broken, with 2 where the arguments are not usable.`
+Exit status:
+${ExitCode.told.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`).join("\n")}`
 
 const options = {
   from: { type: "string", default: "1" },
@@ -40,8 +59,13 @@ const options = {
   seed: { type: "string" },
   preset: { type: "string", default: "swarm" },
   level: { type: "string", default: "actors" },
+  options: { type: "string" },
   jobs: { type: "string", default: "2" },
+  json: { type: "string" },
+  html: { type: "string" },
   trace: { type: "boolean", default: false },
+  shrink: { type: "boolean", default: false },
+  tries: { type: "string", default: "200" },
   help: { type: "boolean", short: "h", default: false }
 } as const
 
@@ -55,18 +79,15 @@ const whole = (name: string, text: string, least: number, most: number): Either.
     : Either.left(`--${name} must be a whole number from ${least} to ${most}, not "${text}"`)
 }
 
-const presetOf = (text: string): Either.Either<PresetName, string> => {
-  const name = names.find((known) => known === text)
-  return name === undefined
-    ? Either.left(`--preset knows ${names.join(", ")}, not "${text}"`)
-    : Either.right(name)
-}
-
-const levelOf = (text: string): Either.Either<Level, string> => {
-  const level = Level.literals.find((known) => known === text)
-  return level === undefined
-    ? Either.left(`--level knows ${Level.literals.join(", ")}, not "${text}"`)
-    : Either.right(level)
+const among = <A extends string>(
+  name: string,
+  known: ReadonlyArray<A>,
+  text: string
+): Either.Either<A, string> => {
+  const found = known.find((one) => one === text)
+  return found === undefined
+    ? Either.left(`--${name} knows ${known.join(", ")}, not "${text}"`)
+    : Either.right(found)
 }
 
 const read = (args: ReadonlyArray<string>) =>
@@ -81,14 +102,25 @@ export const parse = (args: ReadonlyArray<string>): Either.Either<Arguments | "h
   Either.gen(function* () {
     const values = yield* read(args)
     if (values.help) return "help" as const
-    if (values.trace && values.seed === undefined) return yield* Either.left("--trace needs --seed")
-    const preset = yield* presetOf(values.preset)
-    const level = yield* levelOf(values.level)
+    const isSingle = values.seed !== undefined
+    const single = (["trace", "shrink", "html"] as const).find((name) => values[name])
+    if (!isSingle && single !== undefined) return yield* Either.left(`--${single} needs --seed`)
+    const { html, json, options, shrink, trace } = values
+    const common = {
+      preset: yield* among("preset", names, values.preset),
+      level: yield* among("level", Level.literals, values.level),
+      tries: yield* whole("tries", values.tries, 1, 10_000),
+      isSingle,
+      options,
+      trace,
+      shrink,
+      json,
+      html
+    }
     const jobs = yield* whole("jobs", values.jobs, 1, 64)
-    const { trace } = values
     if (values.seed !== undefined) {
-      return { from: yield* whole("seed", values.seed, 0, seedMax), seeds: 1, preset, level, jobs: 1, trace }
+      return { ...common, from: yield* whole("seed", values.seed, 0, seedMax), seeds: 1, jobs: 1 }
     }
     const seeds = yield* whole("seeds", values.seeds, 1, 10_000_000)
-    return { from: yield* whole("from", values.from, 0, seedMax - seeds), seeds, preset, level, jobs, trace }
+    return { ...common, from: yield* whole("from", values.from, 0, seedMax - seeds), seeds, jobs }
   })

@@ -33,6 +33,9 @@ interface Place {
   starts: number
 }
 
+const counted = (names: ReadonlyArray<string>) =>
+  names.reduce((counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1), new Map<string, number>())
+
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 /** A whole deployment in a world of its own: nodes, stores, a load balancer, its clients, and what goes wrong. */
@@ -47,7 +50,7 @@ export class Deployment {
   readonly #placement: Placement
   readonly #places: ReadonlyArray<Place>
   #faults: FaultOptions
-  #counts: ReadonlyMap<string, number> = new Map()
+  readonly #strikes: Array<Faults.Strike> = []
 
   constructor(seed: number, options: SimOptions, keepTrace: boolean) {
     this.options = options
@@ -65,8 +68,11 @@ export class Deployment {
       if (!crashing.happens(probability)) return
       const place = this.#places.find(({ node }) => node?.process === process)
       if (place === undefined) return
-      this.world.tell("faults", "crash point", `${process.id}, at ${operation}`)
-      this.#kill(place, crashing.between(least_ms, most_ms) * ms_us)
+      const whom = `${process.id}, at ${operation}`
+      this.world.tell("faults", "crash point", whom)
+      const down_us = crashing.between(least_ms, most_ms) * ms_us
+      this.#strikes.push({ name: "crash point", whom, at_us: this.world.now_us, for_us: down_us })
+      this.#kill(place, down_us)
     }
     const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint }
     this.#database = new VirtualDatabase({ ...around, faults: () => this.#faults.databaseCalls })
@@ -110,7 +116,8 @@ export class Deployment {
       healed_us,
       end_us,
       beginning_ms,
-      faults: this.#counts,
+      faults: counted(this.#strikes.map(({ name }) => name)),
+      strikes: this.#strikes,
       row: (key) => this.#database.row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       recorded: new Set(this.#database.openBatches.flatMap(({ keys }) => toStrings(keys))),
@@ -138,7 +145,7 @@ export class Deployment {
     })
     // The last requests have their time to be answered.
     clients.start(end_us - 5 * s_us)
-    this.#counts = Faults.start(this.world, this.#faults, this.#victim(), healed_us)
+    Faults.start(this.world, this.#faults, this.#victim(), healed_us, (strike) => this.#strikes.push(strike))
   }
 
   /** From now on nothing goes wrong, and what is down is started. */
@@ -212,6 +219,12 @@ export class Deployment {
     this.#startIn(place, down_us)
   }
 
+  #stop({ node }: Place) {
+    if (node === undefined) return
+    this.#journal.add({ tag: "draining", by: node.process.id })
+    node.stop()
+  }
+
   #pause(place: Place, for_us: number) {
     const process = place.node?.process
     if (process === undefined || process.isPaused) return
@@ -230,7 +243,7 @@ export class Deployment {
       nodes: places.length,
       pools: this.#pools.length,
       kill: (node, down_us) => this.#kill(places[node]!, down_us),
-      stop: (node) => places[node]!.node?.stop(),
+      stop: (node) => this.#stop(places[node]!),
       pause: (node, for_us) => this.#pause(places[node]!, for_us),
       jumpClock: (node, by_us) => {
         const process = places[node]!.node?.process

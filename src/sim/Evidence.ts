@@ -1,4 +1,5 @@
 import type { Link } from "../Link.ts"
+import type { Strike } from "./Faults.ts"
 import type { Exchange } from "./History.ts"
 import type { JournalEntry } from "./Journal.ts"
 import type { SimOptions } from "./Options.ts"
@@ -15,6 +16,8 @@ export interface Evidence {
   readonly beginning_ms: number
   /** How many faults of each kind there were. */
   readonly faults: ReadonlyMap<string, number>
+  /** The faults themselves, in their order. */
+  readonly strikes: ReadonlyArray<Strike>
   /** The row of a key at the end. */
   readonly row: (key: string) => Link | null
   /** Keys in the pools, in open batch records, and in the stock at the end. */

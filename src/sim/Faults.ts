@@ -22,6 +22,17 @@ export interface Victim {
   readonly move: (overlap_us: number) => void
 }
 
+/** A fault that came. */
+export interface Strike {
+  /** Its kind: a name of `FaultOptions`, or `crash point`. */
+  readonly name: string
+  /** Whom it befell. */
+  readonly whom: string
+  readonly at_us: number
+  /** How long it goes on, unless all faults end before; of a `clockJump`, how far the clock goes. */
+  readonly for_us: number
+}
+
 /** One kind of fault that comes at random moments. */
 interface Kind {
   readonly name: keyof FaultOptions
@@ -110,14 +121,14 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
   ]
 }
 
-/** Has faults come at random moments until a time; gives how many of each kind came. */
+/** Has faults come at random moments until a time, and tells of each. */
 export const start = (
   world: World,
   faults: FaultOptions,
   victim: Victim,
-  until_us: number
-): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>()
+  until_us: number,
+  struck: (strike: Strike) => void
+) => {
   for (const { how, name, strike } of kindsOf(faults, victim)) {
     if (how.perMinute === 0) continue
     const chance = world.chance(`fault ${name}`)
@@ -127,12 +138,11 @@ export const start = (
       world.after(wait_us, null, () => {
         const for_us = chance.between(how.least_ms, how.most_ms) * ms_us
         const whom = strike(for_us, chance)
-        counts.set(name, (counts.get(name) ?? 0) + 1)
+        struck({ name, whom, at_us: world.now_us, for_us })
         world.tell("faults", name, `${whom}, ${Math.round(for_us / ms_us)} ms`)
         next()
       })
     }
     next()
   }
-  return counts
 }

@@ -1,6 +1,5 @@
 import { Data, Effect } from "effect"
 import { Worker } from "node:worker_threads"
-import type { Arguments } from "./Arguments.ts"
 import type { Mix, SeedReport } from "./SeedReport.ts"
 
 /** What a thread is to do: the seeds `first`, `first + step`, and so on below `until`. */
@@ -11,10 +10,18 @@ export interface WorkerOrder {
   readonly until: number
 }
 
+/** Which seeds to run: the first one, how many, and how many side by side. */
+export interface FleetOrder {
+  readonly mix: Mix
+  readonly from: number
+  readonly seeds: number
+  readonly jobs: number
+}
+
 /** A thread has ended before its work was done. */
 export class WorkerFailed extends Data.TaggedError("WorkerFailed")<{ readonly reason: string }> {
   override get message() {
-    return `A simulation broke: ${this.reason}`
+    return `A simulation crashed: ${this.reason}`
   }
 }
 
@@ -35,11 +42,11 @@ const work = (order: WorkerOrder, told: (report: SeedReport) => void): Effect.Ef
 
 /** Runs the seeds, `jobs` at a time on threads of their own; tells of each when it is done, in no particular order. */
 export const run = (
-  { from, jobs, level, preset, seeds }: Arguments,
+  { from, jobs, mix, seeds }: FleetOrder,
   told: (report: SeedReport) => void
 ): Effect.Effect<void, WorkerFailed> =>
   Effect.forEach(
     Array.from({ length: Math.min(jobs, seeds) }, (_, index) => index),
-    (index) => work({ mix: { preset, level }, first: from + index, step: jobs, until: from + seeds }, told),
+    (index) => work({ mix, first: from + index, step: jobs, until: from + seeds }, told),
     { concurrency: "unbounded", discard: true }
   )

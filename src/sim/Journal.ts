@@ -65,6 +65,8 @@ export type ProcessEntry =
   | { readonly tag: "killed"; readonly by: string }
   /** It has ended by itself, after an orderly stop (or because it could not start). */
   | { readonly tag: "ended"; readonly by: string }
+  /** It was told to stop, and still answers for a while. */
+  | { readonly tag: "draining"; readonly by: string }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
   /** An actor was started in it, and was stopped. */
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }

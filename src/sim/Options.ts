@@ -7,12 +7,20 @@ const Positive = Schema.Number.pipe(Schema.positive())
 
 const Count = Schema.Int.pipe(Schema.nonNegative())
 
+/** How many of something a deployment has. */
+const Size = Schema.Int.pipe(Schema.between(1, 64))
+
+const Keys = Schema.Int.pipe(Schema.between(1, 100_000))
+
+/** Virtual seconds. */
+const Duration_s = Positive.pipe(Schema.lessThanOrEqualTo(3_600))
+
 /** A fault that comes at random moments: how often in a minute on average, and how long it lasts, in milliseconds. */
 export const Occasional = Schema.Struct({
-  perMinute: Schema.Number.pipe(Schema.nonNegative()),
+  perMinute: Schema.Number.pipe(Schema.between(0, 1_000)),
   least_ms: Count,
   most_ms: Count
-})
+}).pipe(Schema.filter(({ least_ms, most_ms }) => least_ms <= most_ms || "least_ms must not exceed most_ms"))
 /** See {@link Occasional}. */
 export type Occasional = typeof Occasional.Type
 
@@ -62,7 +70,7 @@ export type FaultOptions = typeof FaultOptions.Type
 
 /** What clients do. */
 export const WorkloadOptions = Schema.Struct({
-  clients: Count,
+  clients: Schema.Int.pipe(Schema.between(0, 10_000)),
   /** How long a client waits between its requests, on average. */
   think_ms: Positive,
   /** How likely a request is a create; the rest are redirects and, as `deleted` tells, deletes. */
@@ -89,15 +97,15 @@ export type Level = typeof Level.Type
 export const SimOptions = Schema.Struct({
   /** Who places the actors: an adversary, or the production stack. */
   level: Level,
-  nodes: Count.pipe(Schema.positive()),
-  pools: Count.pipe(Schema.positive()),
-  bufferCapacity: Count.pipe(Schema.positive()),
-  poolLow: Count.pipe(Schema.positive()),
-  poolHigh: Count.pipe(Schema.positive()),
+  nodes: Size,
+  pools: Size,
+  bufferCapacity: Keys,
+  poolLow: Keys,
+  poolHigh: Keys,
   /** How long faults come, in virtual seconds. */
-  faulty_s: Positive,
+  faulty_s: Duration_s,
   /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */
-  calm_s: Positive,
+  calm_s: Duration_s,
   workload: WorkloadOptions,
   faults: FaultOptions
 })

@@ -49,6 +49,7 @@ export const evidence = (some: Partial<Evidence>): Evidence => ({
   end_us: 60 * s_us,
   beginning_ms: 0,
   faults: new Map(),
+  strikes: [],
   row: (key) => (key === row.key ? row : null),
   pooled: new Set(),
   recorded: new Set(),

@@ -1,0 +1,154 @@
+import type { Exchange } from "../History.ts"
+import type { JournalEntry } from "../Journal.ts"
+import type { RunResult } from "../Run.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+
+/** Something of a run, told for people. */
+export interface ToldEvent {
+  readonly at_us: number
+  readonly who: string
+  readonly text: string
+  /** Keys, aliases and request numbers (as `#12`) that it is about. */
+  readonly about: ReadonlyArray<string>
+  /** `fate`: of processes, actors and faults; `store`: what a store did; `client`: a request or its answer; `call`: what was merely asked. */
+  readonly kind: "fate" | "store" | "client" | "call"
+  /** A request that was not answered as it should be. */
+  readonly isFailure: boolean
+}
+
+/** Keys that are named in a line at most. */
+const namedMax = 3
+
+const named = (keys: ReadonlyArray<string>) =>
+  keys.length <= namedMax
+    ? keys.join(", ")
+    : `${keys.slice(0, namedMax).join(", ")} and ${keys.length - namedMax} more`
+
+const count = (keys: ReadonlyArray<string>) => `${keys.length} ${keys.length === 1 ? "key" : "keys"}`
+
+/** What a journal entry says, in words. */
+export const sentenceOf = (entry: JournalEntry): string => {
+  switch (entry.tag) {
+    case "minted":
+    case "stocked":
+      return `${entry.tag} ${count(entry.keys)}: ${named(entry.keys)}`
+    case "advanced":
+      return `advanced range ${entry.slot.range} by ${entry.count} from ${entry.first}`
+    case "bound":
+      return `bound ${entry.link.key} to ${entry.link.url}`
+    case "conflicted":
+      return `conflict: ${entry.link.key} is bound already, not to ${entry.link.url}`
+    case "deleted":
+      return `deleted ${entry.key}`
+    case "claimed":
+      return `claimed pool shard ${entry.shard} with epoch ${entry.epoch}`
+    case "fenced":
+      return `refused at pool shard ${entry.shard}: epoch ${entry.epoch} is stale`
+    case "recorded":
+      return `recorded ${count(entry.keys)} for pool shard ${entry.shard}, batch ${entry.batch}`
+    case "closed":
+      return `closed batch ${entry.batch} of pool shard ${entry.shard}`
+    case "pushed":
+    case "leased":
+    case "returned":
+      return `${entry.tag} ${count(entry.keys)}, pool shard ${entry.shard}: ${named(entry.keys)}`
+    case "forgot":
+      return `pool shard ${entry.shard} forgot: ${count(entry.gone)} gone, ${count(entry.again)} there again`
+    case "started":
+    case "killed":
+    case "ended":
+    case "draining":
+      return entry.tag
+    case "paused":
+      return `paused for ${Math.round(entry.for_us / ms_us)} ms`
+    case "activated":
+    case "deactivated":
+      return `${entry.tag} ${entry.actor}`
+  }
+}
+
+const aboutEntry = (entry: JournalEntry): ReadonlyArray<string> => {
+  if ("keys" in entry) return entry.keys
+  if ("link" in entry) return [entry.link.key]
+  if (entry.tag === "deleted") return [entry.key]
+  return entry.tag === "forgot" ? [...entry.gone, ...entry.again] : []
+}
+
+const fates: ReadonlySet<string> = new Set([
+  "started",
+  "killed",
+  "ended",
+  "draining",
+  "paused",
+  "activated",
+  "deactivated",
+  "claimed",
+  "fenced",
+  "forgot"
+])
+
+/** What a client asked for, in words. */
+const asked = ({ alias, key, kind, number, url }: Exchange) =>
+  kind === "create"
+    ? `create ${url}${alias === undefined ? "" : ` as ${alias}`} (#${number})`
+    : `${kind} ${key} (#${number})`
+
+/** What came of it. */
+const got = ({ answered_us, answeredBy, key, kind, location, number, sent_us, status, tries }: Exchange) => {
+  const what = status === 0 ? "no answer" : String(status)
+  const result = kind === "create" ? (key ?? "") : (location ?? "")
+  const from = answeredBy === undefined ? "" : ` from ${answeredBy}`
+  const took_ms = Math.round((answered_us! - sent_us) / ms_us)
+  return `${what}${result === "" ? "" : ` ${result}`}${from} after ${took_ms} ms${tries > 1 ? `, ${tries} tries` : ""} (#${number}, ${kind})`
+}
+
+const toldExchange = (exchange: Exchange): ReadonlyArray<ToldEvent> => {
+  const { alias, answered_us, client, key, number, sent_us, status } = exchange
+  const about = [`#${number}`, ...[key, alias].filter((name) => name !== undefined)]
+  const base = { who: client, about, kind: "client", isFailure: false } as const
+  const sent = { ...base, at_us: sent_us, text: asked(exchange) }
+  if (answered_us === undefined) return [{ ...sent, text: `${sent.text}, never answered`, isFailure: true }]
+  const isFailure = status === 0 || status >= 500
+  return [sent, { ...base, at_us: answered_us, text: got(exchange), isFailure }]
+}
+
+/** The faults and the world's own part of the trace. */
+const told = ({ events }: RunResult): ReadonlyArray<ToldEvent> =>
+  events.flatMap(({ at_us, detail, kind, who }) => {
+    // The history tells it better.
+    if (kind.startsWith("asks ") || kind.startsWith("got ")) return []
+    // The journal tells it too.
+    if (kind === "starts" || kind === "ended") return []
+    const isCall = /^[A-Z]\w+\.\w+$/.test(kind)
+    const about = isCall ? [] : Array.from(detail.matchAll(/[\w-]{3,}/g), ([word]) => word)
+    return [
+      {
+        at_us,
+        who,
+        text: `${kind} ${detail}`.trim(),
+        about,
+        kind: isCall ? "call" : "fate",
+        isFailure: false
+      } as const
+    ]
+  })
+
+/** Everything that is known of a run, in its order; with what the trace has, if it was kept. */
+export const eventsOf = (result: RunResult): ReadonlyArray<ToldEvent> => {
+  const { exchanges, journal } = result.evidence
+  return [
+    ...told(result),
+    ...exchanges.flatMap(toldExchange),
+    ...journal.map((entry): ToldEvent => ({
+      at_us: entry.at_us,
+      who: entry.by,
+      text: sentenceOf(entry),
+      about: aboutEntry(entry),
+      kind: fates.has(entry.tag) ? "fate" : "store",
+      isFailure: false
+    }))
+  ].toSorted((a, b) => a.at_us - b.at_us)
+}
+
+/** A moment, for people. */
+export const momentOf = (at_us: number): string => `${(at_us / s_us).toFixed(6)} s`

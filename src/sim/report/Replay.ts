@@ -1,0 +1,19 @@
+import type { Changes } from "../Changes.ts"
+import type { Mix } from "../SeedReport.ts"
+
+/** A word of a POSIX shell's command line. */
+const quoted = (word: string) => (/^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+
+/** Whether a mix differs from what its preset makes. */
+export const hasChanges = (changes: Changes): boolean => Object.keys(changes).length > 0
+
+/** The command that runs a seed again, just as it was; `more` are further arguments. */
+export const commandOf = (
+  seed: number,
+  { changes, level, preset }: Mix,
+  ...more: ReadonlyArray<string>
+): string => {
+  const differing = hasChanges(changes) ? ["--options", JSON.stringify(changes)] : []
+  const named = `--seed ${seed} --preset ${preset} --level ${level}`
+  return `npm run sim -- ${named.split(" ").concat(differing, more).map(quoted).join(" ")}`
+}
