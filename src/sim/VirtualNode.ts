@@ -1,4 +1,4 @@
-import { HttpServerRequest, type HttpApp, type HttpServerResponse } from "@effect/platform"
+import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import type { Sharding } from "@effect/cluster"
 import { Context, Duration, Effect, type Fiber, Layer, Option } from "effect"
@@ -22,7 +22,7 @@ import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
 import type { Placement } from "./Placement.ts"
 import { ms_us } from "./world/Time.ts"
-import { fork } from "./world/ProcessServices.ts"
+import { fork, forkWith } from "./world/ProcessServices.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 
 /** The administrator's API key of every simulated deployment. */
@@ -95,14 +95,17 @@ const responseOf = ({ body, headers, status }: HttpServerResponse.HttpServerResp
   body: body._tag === "Uint8Array" ? body.body : undefined
 })
 
-type App = HttpApp.Default<never>
+/** Begins to answer a request. */
+type Serve = (
+  request: HttpServerRequest.HttpServerRequest
+) => Fiber.RuntimeFiber<HttpServerResponse.HttpServerResponse>
 
 /** A node of the deployment in one virtual process: the service from its HTTP handlers to its ports, as it runs in production. */
 export class VirtualNode {
   readonly process: VirtualProcess
   readonly #surroundings: Surroundings
   readonly #main: Fiber.RuntimeFiber<unknown, unknown>
-  #app: App | undefined
+  #serve: Serve | undefined
   #buffer: typeof KeyBuffer.KeyBuffer.Service | undefined
   #isDraining = false
   #isClosed = false
@@ -125,7 +128,7 @@ export class VirtualNode {
 
   /** Whether it accepts connections. */
   get isListening(): boolean {
-    return this.process.isAlive && this.#app !== undefined && !this.#isClosed
+    return this.process.isAlive && this.#serve !== undefined && !this.#isClosed
   }
 
   /** Keys in its buffer now, for the ledger. */
@@ -135,14 +138,11 @@ export class VirtualNode {
 
   /** Answers a request that has arrived. Nothing is told when the process dies first. */
   answer(request: VirtualRequest, done: (response: VirtualResponse) => void) {
-    const app = this.#app
-    if (app === undefined) return
+    const serve = this.#serve
+    if (serve === undefined) return
     this.#underWay++
     const source = sourceOf(this.process, request) as unknown as Request
-    const run = Effect.scoped(
-      Effect.provideService(app, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(source))
-    )
-    fork(this.process, run).addObserver((exit) => {
+    serve(HttpServerRequest.fromWeb(source)).addObserver((exit) => {
       this.#underWay--
       if (exit._tag === "Success") done(responseOf(exit.value))
     })
@@ -200,7 +200,12 @@ export class VirtualNode {
       Effect.gen(this, function* () {
         const context = yield* Layer.build(whole)
         const app = yield* Effect.provide(HttpServer.app, context)
-        this.#app = Effect.provide(app, context)
+        this.#serve = (request) =>
+          forkWith(
+            process,
+            Context.add(context, HttpServerRequest.HttpServerRequest, request),
+            Effect.scoped(app)
+          )
         this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
         return yield* Effect.never
       })

@@ -11,7 +11,7 @@ import { Headers } from "@effect/platform"
 import type { Rpc } from "@effect/rpc"
 import { Context, Effect, Exit, Fiber, Scope } from "effect"
 import type { Journal } from "../Journal.ts"
-import { fork } from "../world/ProcessServices.ts"
+import { fork, forkWith } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
 /** An actor's identity. `number` is unique among all actors of a world; it stands for the actor's shard. */
@@ -36,14 +36,16 @@ export interface Behaviour {
 /** What came of a message. */
 export type Outcome = Exit.Exit<unknown, unknown>
 
+/** It runs with the services that its actor was built with. */
 interface Handler {
   readonly handler: (request: unknown, options: unknown) => Effect.Effect<unknown, unknown>
-  readonly context: Context.Context<never>
 }
 
 /** One living instance of an actor in one process. */
 interface Instance {
   readonly actor: ActorId
+  readonly address: EntityAddress.EntityAddress
+  readonly context: Context.Context<never>
   readonly scope: Scope.CloseableScope
   readonly handlers: Fiber.Fiber<Context.Context<never>>
   readonly permits: Effect.Semaphore | undefined
@@ -87,13 +89,14 @@ export class ActorHost {
       done(Exit.fail(new ClusterError.MailboxFull({ address: addressOf(actor) })))
       return () => {}
     }
-    const run = Effect.flatMap(Fiber.join(instance.handlers), (handlers) => {
+    const run = Effect.flatMap(Effect.flatten(Fiber.await(instance.handlers)), (handlers) => {
       const rpc = behaviour.entity.protocol.requests.get(tag)!
-      const { context, handler } = handlers.unsafeMap.get(rpc.key) as Handler
-      return Effect.provide(handler({ payload, tag, address: addressOf(actor) }, options), context)
+      const { handler } = handlers.unsafeMap.get(rpc.key) as Handler
+      return handler({ payload, tag, address: instance.address }, options)
     })
-    const fiber = fork(
+    const fiber = forkWith(
       this.process,
+      instance.context,
       instance.permits === undefined ? run : instance.permits.withPermits(1)(run)
     )
     instance.running.add(fiber)
@@ -118,16 +121,18 @@ export class ActorHost {
     const present = this.#instances.get(nameOf(actor))
     if (present !== undefined) return present
     const scope = Effect.runSync(Scope.make())
+    const address = addressOf(actor)
     const context = behaviour.context.pipe(
-      Context.add(Entity.CurrentAddress, addressOf(actor)),
+      Context.add(Entity.CurrentAddress, address),
       Context.add(Entity.CurrentRunnerAddress, RunnerAddress.make(this.process.id, 0)),
       Context.add(Scope.Scope, scope)
     )
-    const build = Effect.provide(behaviour.build, context)
     const instance: Instance = {
       actor,
+      address,
+      context,
       scope,
-      handlers: fork(this.process, build),
+      handlers: forkWith(this.process, context, behaviour.build),
       permits:
         behaviour.concurrency === "unbounded" ? undefined : Effect.unsafeMakeSemaphore(behaviour.concurrency),
       running: new Set()

@@ -1,6 +1,8 @@
 import {
   Cause,
   Clock,
+  Context,
+  DefaultServices,
   Duration,
   Effect,
   type Fiber,
@@ -9,7 +11,8 @@ import {
   Logger,
   LogLevel,
   Random,
-  Runtime
+  Runtime,
+  RuntimeFlags
 } from "effect"
 import { ms_us } from "./Time.ts"
 import type { VirtualProcess } from "./VirtualProcess.ts"
@@ -67,33 +70,44 @@ const loggerOf = (process: VirtualProcess) =>
     process.world.tell(process.id, "log", `${logLevel.label} ${textOf(message)}${why}`.slice(0, 300))
   })
 
-/** What each process has of its own, made once. */
-const servicesOf = new WeakMap<
-  VirtualProcess,
-  <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
->()
+/**
+ * The runtime of a process: its clock, chance, log and scheduler. They are the fiber's own from its first step, which costs much less than
+ * effects around each program that set them; nor are fibers counted in metrics.
+ */
+const makeRuntime = (process: VirtualProcess): Runtime.Runtime<never> => {
+  const services = Context.mergeAll(
+    DefaultServices.liveServices,
+    Context.make(Clock.Clock, clockOf(process)),
+    Context.make(Random.Random, Random.make(`${process.world.seed}/${process.id}`))
+  )
+  return Runtime.defaultRuntime.pipe(
+    Runtime.setFiberRef(DefaultServices.currentServices, services),
+    Runtime.setFiberRef(FiberRef.currentLoggers, HashSet.make(loggerOf(process))),
+    Runtime.setFiberRef(FiberRef.currentMinimumLogLevel, LogLevel.Warning),
+    Runtime.setFiberRef(FiberRef.currentTracerEnabled, false),
+    Runtime.setFiberRef(FiberRef.currentScheduler, process),
+    Runtime.disableRuntimeFlag(RuntimeFlags.RuntimeMetrics)
+  )
+}
 
-const makeServices = (process: VirtualProcess) => {
-  const clock = clockOf(process)
-  const random = Random.make(`${process.world.seed}/${process.id}`)
-  const loggers = HashSet.make(loggerOf(process))
-  return <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    self.pipe(
-      Effect.withClock(clock),
-      Effect.withRandom(random),
-      Effect.locally(FiberRef.currentLoggers, loggers),
-      Effect.locally(FiberRef.currentMinimumLogLevel, LogLevel.Warning),
-      Effect.withTracerEnabled(false),
-      Effect.withScheduler(process)
-    )
+const runtimes = new WeakMap<VirtualProcess, Runtime.Runtime<never>>()
+
+const runtimeOf = (process: VirtualProcess): Runtime.Runtime<never> => {
+  const known = runtimes.get(process) ?? makeRuntime(process)
+  runtimes.set(process, known)
+  return known
 }
 
 /** Starts a fiber in a process, with the process's clock, chance, log and scheduler. Only from within the world. */
-export const fork = <A, E>(
+export const fork = <A, E>(process: VirtualProcess, effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> =>
+  Runtime.runFork(runtimeOf(process), effect, { immediate: false })
+
+/** The same, with all services that the effect needs. */
+export const forkWith = <A, E, R>(
   process: VirtualProcess,
-  effect: Effect.Effect<A, E>
+  context: Context.Context<R>,
+  effect: Effect.Effect<A, E, R>
 ): Fiber.RuntimeFiber<A, E> => {
-  const provide = servicesOf.get(process) ?? makeServices(process)
-  servicesOf.set(process, provide)
-  return Runtime.runFork(Runtime.defaultRuntime)(provide(effect), { scheduler: process, immediate: false })
+  const { fiberRefs, runtimeFlags } = runtimeOf(process)
+  return Runtime.runFork(Runtime.make({ context, fiberRefs, runtimeFlags }), effect, { immediate: false })
 }
