@@ -27,23 +27,21 @@ interface Waiting<A, B, E> {
  * `run` answers a batch in its order, one answer each, or fails it as a whole. A caller that is interrupted stops waiting; its
  * question is asked all the same. When the scope closes, callers that still wait are interrupted, and so is who asks later.
  */
-export const make = <A, B, E, R>(options: {
+export const make = <A, B, E>(options: {
   readonly name: string
-  readonly run: (batch: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
+  readonly run: (batch: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
   readonly batchMax: number
   readonly queueMax: number
   readonly inFlightMax: number
-}): Effect.Effect<Batcher<A, B, E>, never, R | Scope.Scope> =>
+}): Effect.Effect<Batcher<A, B, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const context = yield* Effect.context<R>()
     let waiting: Array<Waiting<A, B, E>> = []
     let inFlight = 0
 
     /** Suspended, so that a `run` that throws fails its batch like one that dies. */
     const runBatch = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
       Effect.suspend(() => options.run(batch.map(({ question }) => question))).pipe(
-        Effect.provide(context),
         Effect.interruptible,
         Effect.matchCause({
           onFailure: (cause) =>

@@ -14,19 +14,16 @@ export interface SingleFlight<A, E> {
  * Runs belong to the scope: when it closes, they are interrupted, and so are those who wait for them. Only `run` itself can be
  * interrupted, so that its end is never missed.
  */
-export const make = <A, E, R>(
-  run: Effect.Effect<A, E, R>
-): Effect.Effect<SingleFlight<A, E>, never, R | Scope.Scope> =>
+export const make = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<SingleFlight<A, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const context = yield* Effect.context<R>()
     let current: Deferred.Deferred<A, E> | undefined
 
     const started = Effect.suspend(() => {
       if (current !== undefined) return Effect.succeed(current)
       const done = Deferred.unsafeMake<A, E>(FiberId.none)
       current = done
-      const finish = Effect.onExit(Effect.interruptible(Effect.provide(run, context)), (exit) =>
+      const finish = Effect.onExit(Effect.interruptible(run), (exit) =>
         Effect.sync(() => {
           current = undefined
           Deferred.unsafeDone(done, exit)

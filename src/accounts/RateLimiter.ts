@@ -127,7 +127,7 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
     const clock = yield* Effect.clock
     const run = yield* FiberSet.makeRuntime<never>()
     const meters = new LRUCache<string, Meter>({ max: metersMax })
-    const batcher = yield* Batcher.make<Ask, Lease, StorageError, never>({
+    const batcher = yield* Batcher.make<Ask, Lease, StorageError>({
       name: "quotas",
       run: store.leaseMany,
       batchMax: asksMax,

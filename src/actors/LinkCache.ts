@@ -49,15 +49,14 @@ export interface LinkCache<E> {
  * With `absentFor_ms` above 0, keys that have no row are remembered that long; this is only right where every
  * create of the key passes through this cache.
  */
-export const make = <E, R>(options: {
+export const make = <E>(options: {
   readonly max: number
   readonly absentFor_ms: number
-  readonly read: (key: string) => Effect.Effect<Link | null, E, R>
-}): Effect.Effect<LinkCache<E>, never, R | Scope.Scope> =>
+  readonly read: (key: string) => Effect.Effect<Link | null, E>
+}): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const changes = yield* LinkChanges
-    const context = yield* Effect.context<R>()
     const entries = new LRUCache<string, Entry>({ max: options.max })
     const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
     const writes = new Map<string, Writes>()
@@ -72,7 +71,6 @@ export const make = <E, R>(options: {
       const done = Deferred.unsafeMake<Link | null, E>(FiberId.none)
       reads.set(key, done)
       const run = Effect.suspend(() => options.read(key)).pipe(
-        Effect.provide(context),
         Effect.interruptible,
         Effect.zip(Clock.currentTimeMillis),
         Effect.map(([link, now]) => {
@@ -152,7 +150,7 @@ export const make = <E, R>(options: {
       peek: (key, now) => (changes.isFresh(now) ? (entries.get(key)?.link ?? undefined) : undefined),
       get: (key) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          if (!changes.isFresh(now)) return Effect.provide(options.read(key), context)
+          if (!changes.isFresh(now)) return options.read(key)
           const entry = entries.get(key)
           return entry !== undefined && now < entry.until ? Effect.succeed(entry.link) : readOnce(key)
         }),

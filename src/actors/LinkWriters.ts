@@ -1,6 +1,7 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Duration, Effect, type Scope } from "effect"
 import * as Batcher from "../Batcher.ts"
+import * as Timeout from "../Timeout.ts"
 import type { Link } from "../Link.ts"
 import { fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
 import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
@@ -45,9 +46,10 @@ export const make = (
         new Unavailable({ reason: `${name}: no owner`, applied, away: true })
 
       const send = (links: ReadonlyArray<Link>) =>
-        Effect.disconnect(orUnavailable(clientOf(String(partition)).CreateMany({ links }))).pipe(
-          Effect.timeoutFail({ duration: ownerMax, onTimeout: () => away("unknown") })
-        )
+        Timeout.within(orUnavailable(clientOf(String(partition)).CreateMany({ links })), {
+          duration: ownerMax,
+          onTimeout: () => away("unknown")
+        })
 
       const run = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
         const now = yield* Clock.currentTimeMillis
@@ -61,7 +63,7 @@ export const make = (
         )
       })
 
-      const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable, never>({
+      const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable>({
         name,
         run: (links) =>
           Effect.tapError(run(links), (error) =>

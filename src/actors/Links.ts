@@ -2,6 +2,7 @@ import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
 import type { Link, LinkChange, LinkChoices } from "../Link.ts"
 import { type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
+import * as Timeout from "../Timeout.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
 import { RedirectCache } from "./RedirectCache.ts"
@@ -179,9 +180,7 @@ export const make: Effect.Effect<
   const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>
     cache.write(
       [key],
-      Effect.disconnect(orUnavailable(call)).pipe(
-        Effect.timeoutFail({ duration: writeMax, onTimeout: silent })
-      ),
+      Timeout.within(orUnavailable(call), { duration: writeMax, onTimeout: silent }),
       () => []
     )
 

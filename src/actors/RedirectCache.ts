@@ -1,6 +1,7 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import * as Batcher from "../Batcher.ts"
+import * as Timeout from "../Timeout.ts"
 import type { Link } from "../Link.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkCache from "./LinkCache.ts"
@@ -40,12 +41,13 @@ export const make = (
     const resolvers = yield* Effect.forEach(
       Array.from({ length: partitionCount }, (_, partition) => partition),
       (partition) =>
-        Batcher.make<string, Link | null, Unavailable, never>({
+        Batcher.make<string, Link | null, Unavailable>({
           name: `resolve from partition ${partition}`,
           run: (keys) =>
-            Effect.disconnect(orUnavailable(clientOf(String(partition)).ResolveMany({ keys }))).pipe(
-              Effect.timeoutFail({ duration: ownerMax, onTimeout: () => ownerAway(partition) })
-            ),
+            Timeout.within(orUnavailable(clientOf(String(partition)).ResolveMany({ keys })), {
+              duration: ownerMax,
+              onTimeout: () => ownerAway(partition)
+            }),
           batchMax,
           queueMax,
           inFlightMax: 1
@@ -63,7 +65,7 @@ export const make = (
       read: (key) =>
         storeAfter === undefined
           ? fromOwner(key)
-          : Effect.timeoutFail(fromOwner(key), {
+          : Timeout.within(fromOwner(key), {
               duration: storeAfter,
               onTimeout: () => ownerAway(partitionOf(key))
             }).pipe(Effect.catchAll(() => fromStore(key)))

@@ -1,6 +1,6 @@
 import { Sharding } from "@effect/cluster"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
-import { Duration, Effect } from "effect"
+import { Cause, Duration, Effect } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { KeyRange } from "../actors/KeyRange.ts"
@@ -9,11 +9,12 @@ import { KeyMinter } from "../KeyMinter.ts"
 import { rangeCount } from "../KeyRanges.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
+import * as Timeout from "../Timeout.ts"
 import { Api, type ReadyBody } from "./Api.ts"
 import { Draining } from "./Draining.ts"
 
 /** A check that takes longer has failed. */
-const checkMax = Duration.seconds(2)
+const noAnswer = { duration: Duration.seconds(2), onTimeout: () => new Cause.TimeoutException() }
 
 /**
  * Reports whether this node runs, and whether it can create and redirect. It is not ready before it holds keys: the first check after a start has
@@ -31,20 +32,16 @@ export const layer = HttpApiBuilder.group(Api, "health", (handlers) =>
     const rangeOf = yield* KeyRange.client
 
     const part = <A, E>(check: Effect.Effect<A, E>, detail: (result: A) => string) =>
-      check.pipe(
-        Effect.timeout(checkMax),
+      Timeout.within(check, noAnswer).pipe(
         Effect.map((result) => ({ ok: true, detail: detail(result) })),
         Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("Not ready", cause), { ok: false }))
       )
 
     const depth = (shard: number) =>
-      shardOf(String(shard))
-        .Status()
-        .pipe(
-          Effect.timeout(checkMax),
-          Effect.map(({ level }) => ({ shard, ok: true, depth: level })),
-          Effect.catchAllCause(() => Effect.succeed({ shard, ok: false, depth: null }))
-        )
+      Timeout.within(shardOf(String(shard)).Status(), noAnswer).pipe(
+        Effect.map(({ level }) => ({ shard, ok: true, depth: level })),
+        Effect.catchAllCause(() => Effect.succeed({ shard, ok: false, depth: null }))
+      )
 
     const report = Effect.gen(function* () {
       const [database, pools, keys, rangePart, isStopping] = yield* Effect.all(

@@ -8,6 +8,7 @@ import {
   HttpServerResponse
 } from "@effect/platform"
 import { Cause, Duration, Effect, Layer, Random } from "effect"
+import * as Timeout from "../Timeout.ts"
 import { Api } from "./Api.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
@@ -47,17 +48,15 @@ const respondToCause = (cause: Cause.Cause<unknown>) => {
   )
 }
 
+const tooLate = () =>
+  Effect.succeed(Problem.respond({ kind: "unavailable", detail: "The answer took too long." }))
+
 /** Gives every response its request id, strict headers, a bound on time, and a problem where nothing else came. */
 const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R> =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const id = yield* requestIdOf(request)
-    const response = yield* app.pipe(
-      Effect.timeoutTo({
-        duration: answerMax,
-        onSuccess: (response) => response,
-        onTimeout: () => Problem.respond({ kind: "unavailable", detail: "The answer took too long." })
-      }),
+    const response = yield* Timeout.within(app, { duration: answerMax, onTimeout: tooLate }).pipe(
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : respondToCause(cause)
       ),

@@ -37,8 +37,8 @@ const calm: SimOptions = {
   calm_s: 20,
   workload: {
     clients: 6,
-    think_ms: 700,
-    created: 0.45,
+    think_ms: 950,
+    created: 0.5,
     deleted: 0.04,
     withAlias: 0.1,
     withExpiry: 0.1,

@@ -20,7 +20,7 @@ const grouped = <A, B>(
   Scope.Scope
 > =>
   Effect.map(
-    Batcher.make<ReadonlyArray<A>, ReadonlyArray<B>, StorageError, never>({
+    Batcher.make<ReadonlyArray<A>, ReadonlyArray<B>, StorageError>({
       name,
       run: (calls) =>
         Effect.map(call(calls.flat()), (answers) => {

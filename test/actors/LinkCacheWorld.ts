@@ -62,7 +62,7 @@ export class LinkCacheWorld {
   readonly #scope = Effect.runSync(Scope.make())
 
   constructor(options: { readonly max: number; readonly absentFor_ms: number }) {
-    this.cache = LinkCache.make<string, never>({
+    this.cache = LinkCache.make<string>({
       ...options,
       read: (key) =>
         Effect.suspend(() => {

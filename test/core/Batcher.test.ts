@@ -15,7 +15,7 @@ const answerOf = (question: number) => `answer ${question}`
 const controlled = (limits: { batchMax?: number; queueMax?: number; inFlightMax?: number } = {}) =>
   Effect.gen(function* () {
     const sent: Array<Sent> = []
-    const batcher = yield* Batcher.make<number, string, string, never>({
+    const batcher = yield* Batcher.make<number, string, string>({
       name: "controlled",
       run: (questions) =>
         Effect.gen(function* () {
@@ -136,7 +136,7 @@ describe("a batcher", () => {
     "ends the waiting for a batch that %s, and goes on",
     ([, broken]) =>
       Effect.gen(function* () {
-        const batcher = yield* Batcher.make<number, string, never, never>({
+        const batcher = yield* Batcher.make<number, string, never>({
           name: "broken once",
           run: (questions) => (questions.includes(1) ? broken() : Effect.succeed(questions.map(answerOf))),
           batchMax: 100,

@@ -27,7 +27,7 @@ describe("a batcher on any schedule", () => {
           const sent: Array<ReadonlyArray<number>> = []
           let inFlight = 0
           const scope = Effect.runSync(Scope.make())
-          const batcher = Batcher.make<number, string, ReadonlyArray<number>, never>({
+          const batcher = Batcher.make<number, string, ReadonlyArray<number>>({
             name: "any",
             run: (batch) =>
               Effect.gen(function* () {
@@ -81,7 +81,7 @@ describe("a batcher on any schedule", () => {
         (limits, callers, choices) => {
           const scheduler = new StepScheduler()
           const scope = Effect.runSync(Scope.make())
-          const batcher = Batcher.make<number, string, never, never>({
+          const batcher = Batcher.make<number, string, never>({
             name: "any",
             run: (batch) => Effect.as(Effect.yieldNow(), batch.map(String)),
             ...limits

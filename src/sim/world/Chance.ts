@@ -41,6 +41,13 @@ export class Chance {
     return probability > 0 && this.#random.number() < probability
   }
 
+  /** How many trials fail before the first one that succeeds, when each does with this probability: one draw for all of them. */
+  trials(probability: number): number {
+    return probability > 0
+      ? Math.floor(Math.log(1 - this.#random.number()) / Math.log(1 - probability))
+      : Infinity
+  }
+
   /** One of the items, each as likely. */
   pick<A>(items: ReadonlyArray<A>): A {
     return items[this.below(items.length)]!

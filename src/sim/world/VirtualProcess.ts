@@ -26,6 +26,8 @@ export class VirtualProcess implements Scheduler {
   preemption: number
   readonly #onDeath = new Set<() => void>()
   readonly #chance: Chance
+  /** Steps until the next preemption. */
+  #steps = 0
   #tasks: Array<Task> = []
 
   constructor(world: World, name: string, incarnation: number, number: number) {
@@ -35,6 +37,7 @@ export class VirtualProcess implements Scheduler {
     this.number = number
     this.preemption = world.preemption
     this.#chance = world.chance("preemption")
+    this.#steps = this.#chance.trials(this.preemption)
   }
 
   /** Its name and incarnation: an identity that no other start has. */
@@ -87,7 +90,8 @@ export class VirtualProcess implements Scheduler {
   }
 
   shouldYield(fiber: RuntimeFiber<unknown, unknown>): number | false {
-    if (this.preemption > 0 && this.#chance.happens(this.preemption)) {
+    if (this.preemption > 0 && this.#steps-- <= 0) {
+      this.#steps = this.#chance.trials(this.preemption)
       // Not a priority: yielding with one costs several more steps, each of which could be preempted again.
       return undefined as unknown as number
     }
