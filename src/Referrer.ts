@@ -1,14 +1,11 @@
 import { isIP } from "node:net"
 import { valueLengthMax } from "./Visit.ts"
 
-/** Characters of a `Referer` that are looked at. */
-export const referrerLengthMax = 4_096
-
 /** Values that are no hosts. A host that is called so has no value. */
 const reserved = new Set(["direct", "internal", "other", "unknown"])
 
 const hostOf = (text: string): string | undefined => {
-  if (text.length > referrerLengthMax || !URL.canParse(text)) return undefined
+  if (!URL.canParse(text)) return undefined
   const host = new URL(text).hostname.toLowerCase().replace(/\.$/, "")
   // Some schemes allow hosts of any characters; and an address is not stored, not even a server's.
   if (!/^[a-z0-9._-]+$/.test(host) || host.length > valueLengthMax) return undefined

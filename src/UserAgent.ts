@@ -9,9 +9,6 @@ export interface UserAgent {
   readonly device: string
 }
 
-/** Characters of a `User-Agent` that are looked at; a longer one tells nothing. */
-export const userAgentLengthMax = 1_024
-
 const unknown = "unknown"
 
 const uniform = (isBot: boolean, name: string): UserAgent => ({
@@ -38,7 +35,6 @@ const deviceName = known(PLATFORMS_MAP)
  */
 export const parse = (text: string | undefined): UserAgent => {
   if (text === undefined || text === "") return bot
-  if (text.length > userAgentLengthMax) return uniform(false, unknown)
   if (isbot(text)) return bot
   const { browser, os, platform } = parseBrowser(text)
   if (platform.type === PLATFORMS_MAP["bot"]) return bot

@@ -1,0 +1,49 @@
+import { Context } from "effect"
+import { LRUCache } from "lru-cache"
+import * as Referrer from "../Referrer.ts"
+import * as UserAgent from "../UserAgent.ts"
+import type { Dimension, Visit, VisitClass } from "../Visit.ts"
+import { dimensions } from "../Visit.ts"
+
+/** Different `User-Agent`s, and `Referer`s, whose meaning is remembered: many visits have the same one. */
+const rememberedMax = 4_096
+
+/** What a visit's origin is known by. */
+export type Origin = Pick<Visit, "peer" | "forwardedFor" | "country">
+
+/** Finds the country (ISO 3166-1, two letters) that a visit comes from; `undefined` where it cannot tell. By default it never can. */
+export class VisitorCountry extends Context.Reference<VisitorCountry>()("linkmint/VisitorCountry", {
+  defaultValue: (): ((origin: Origin) => string | undefined) => () => undefined
+}) {}
+
+const remembering = <A extends object>(f: (text: string | undefined) => A) => {
+  const cache = new LRUCache<string, A>({ max: rememberedMax })
+  return (text: string | undefined): A => {
+    if (text === undefined) return f(text)
+    const known = cache.get(text)
+    if (known !== undefined) return known
+    const found = f(text)
+    cache.set(text, found)
+    return found
+  }
+}
+
+/** Tells what visits count as. `ownHost` is the host of short URLs. */
+export const make = (
+  ownHost: string,
+  countryOf: typeof VisitorCountry.Service
+): ((visit: Visit) => VisitClass) => {
+  const agentOf = remembering(UserAgent.parse)
+  const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))
+  return (visit) => {
+    const { browser, device, isBot, os } = agentOf(visit.userAgent)
+    const values: Record<Dimension, string | undefined> = {
+      referrers: referrerOf(visit.referrer).host,
+      countries: countryOf(visit) ?? "unknown",
+      browsers: browser,
+      os,
+      devices: device
+    }
+    return { isBot, values: dimensions.map((dimension) => values[dimension]) }
+  }
+}

@@ -1,0 +1,251 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Logger, LogLevel, Metric, Scope, TestClock } from "effect"
+import * as Visits from "../../src/actors/Visits.ts"
+import { StorageError } from "../../src/storage/StorageError.ts"
+import { type VisitBatch, VisitStore } from "../../src/storage/VisitStore.ts"
+import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
+import { subjectOfLink, subjectOfOwner } from "../../src/Visit.ts"
+import { firefox, link, visitOf } from "./visit.ts"
+
+const ringMax = 16_384
+
+/** How the database behaves: it answers, it is away, or it does what it is asked and the answer is lost. */
+type Mood = "well" | "away" | "lost answers" | "silent"
+
+const error = (applied: "no" | "unknown") =>
+  new StorageError({ operation: "VisitStore.write", applied, reason: "test" })
+
+/** A node's counting of visits over a store in memory; what was counted since it began. */
+const counting = Effect.gen(function* () {
+  const store = yield* VisitStoreMemory.make
+  const world = { mood: "well" as Mood, batches: [] as Array<VisitBatch> }
+  const write = (batch: VisitBatch) =>
+    Effect.suspend(() => {
+      world.batches.push(batch)
+      switch (world.mood) {
+        case "well":
+          return store.write(batch)
+        case "away":
+          return error("no")
+        case "lost answers":
+          return Effect.zipRight(store.write(batch), error("unknown"))
+        case "silent":
+          return Effect.never
+      }
+    })
+  const scope = yield* Scope.make()
+  const { record } = yield* Visits.make({ ownHost: "sho.rt", writer: "w1" }).pipe(
+    Effect.provideService(VisitStore, VisitStore.of({ ...store, write })),
+    Scope.extend(scope)
+  )
+  const metrics = Effect.map(
+    Effect.all([Metric.value(Visits.visitsRecorded), Metric.value(Visits.visitsShed)]),
+    ([recorded, shed]) => ({ recorded: recorded.count, shed: shed.count })
+  )
+  const before = yield* metrics
+  return {
+    record,
+    world,
+    store,
+    total: Effect.map(store.totals([subjectOfLink(link)]), ([total]) => total!.nonBots + total!.bots),
+    counted: Effect.map(metrics, ({ recorded, shed }) => ({
+      recorded: recorded - before.recorded,
+      shed: shed - before.shed
+    })),
+    stop: Scope.close(scope, Exit.void)
+  }
+})
+
+const quiet = Effect.provide(Logger.minimumLogLevel(LogLevel.None))
+
+const records = (record: (visit: ReturnType<typeof visitOf>) => void, count: number) => {
+  for (let n = 0; n < count; n++) record(visitOf())
+}
+
+describe("Visits", () => {
+  it.effect("are in the store within a second, of the link and of its owner, bots apart", () =>
+    Effect.gen(function* () {
+      const { counted, record, store } = yield* counting
+      const at = 5 * 3_600_000
+      record(visitOf({ at, referrer: "https://news.example/item" }))
+      record(visitOf({ at, userAgent: "curl/8" }))
+      record(visitOf({ at: at + 3_600_000, link: { ...link, key: "other" } }))
+      yield* TestClock.adjust("1 second")
+      const all = { from: 0, to: 100 }
+      expect(yield* store.totals([subjectOfLink(link), subjectOfOwner("usr_1")])).toEqual([
+        { nonBots: 1, bots: 1 },
+        { nonBots: 2, bots: 1 }
+      ])
+      expect(yield* store.series({ subject: subjectOfOwner("usr_1"), ...all }, "hour")).toEqual([
+        { hour: 5, nonBots: 1, bots: 1 },
+        { hour: 6, nonBots: 1, bots: 0 }
+      ])
+      expect(yield* store.top({ subject: subjectOfLink(link), ...all }, 5)).toEqual([
+        { dimension: "referrers", value: "direct", visits: 1 },
+        { dimension: "referrers", value: "news.example", visits: 1 },
+        { dimension: "countries", value: "unknown", visits: 2 },
+        { dimension: "browsers", value: "Firefox", visits: 1 },
+        { dimension: "browsers", value: "bot", visits: 1 },
+        { dimension: "os", value: "Linux", visits: 1 },
+        { dimension: "os", value: "bot", visits: 1 },
+        { dimension: "devices", value: "bot", visits: 1 },
+        { dimension: "devices", value: "desktop", visits: 1 }
+      ])
+      expect(yield* counted).toEqual({ recorded: 3, shed: 0 })
+    })
+  )
+
+  it.effect("of a key that was bound again are not those of its former link", () =>
+    Effect.gen(function* () {
+      const { record, store, total } = yield* counting
+      record(visitOf())
+      const again = { ...link, createdAt: link.createdAt + 1 }
+      record(visitOf({ link: again }))
+      record(visitOf({ link: again }))
+      yield* TestClock.adjust("1 second")
+      expect(yield* total).toBe(1)
+      expect(yield* store.totals([subjectOfLink(again)])).toEqual([{ nonBots: 2, bots: 0 }])
+    })
+  )
+
+  it.effect("are shed, and counted as such, when more come at once than the ring holds", () =>
+    Effect.gen(function* () {
+      const { counted, record, total } = yield* counting
+      records(record, ringMax + 100)
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* counted).toEqual({ recorded: ringMax, shed: 100 })
+      expect(yield* total).toBe(ringMax)
+      records(record, 5)
+      yield* TestClock.adjust("1 second")
+      expect(yield* total).toBe(ringMax + 5)
+    }).pipe(quiet)
+  )
+
+  it.effect("are all written by an orderly stop, however young they are", () =>
+    Effect.gen(function* () {
+      const { counted, record, stop, total } = yield* counting
+      records(record, 2_500)
+      yield* stop
+      expect(yield* total).toBe(2_500)
+      expect(yield* counted).toEqual({ recorded: 2_500, shed: 0 })
+    })
+  )
+
+  it.effect("are counted once by a stop that comes amid a write whose answer does not", () =>
+    Effect.gen(function* () {
+      const { record, stop, total, world } = yield* counting
+      world.mood = "lost answers"
+      records(record, 10)
+      yield* TestClock.adjust("600 millis")
+      expect(yield* total).toBe(10)
+      records(record, 3)
+      world.mood = "well"
+      yield* stop
+      expect(yield* total).toBe(13)
+    }).pipe(quiet)
+  )
+
+  it.effect("do not hold a stop up for longer than 5 s where the database is silent", () =>
+    Effect.gen(function* () {
+      const { record, stop, world } = yield* counting
+      world.mood = "silent"
+      records(record, 10)
+      const stopping = yield* Effect.fork(stop)
+      yield* TestClock.adjust("5 seconds")
+      yield* stopping.await
+    }).pipe(quiet)
+  )
+
+  it.effect("wait for a database that is away, and are written once when it is back", () =>
+    Effect.gen(function* () {
+      const { counted, record, total, world } = yield* counting
+      world.mood = "away"
+      for (let second = 0; second < 60; second++) {
+        records(record, 10)
+        yield* TestClock.adjust("1 second")
+      }
+      expect(yield* total).toBe(0)
+      world.mood = "lost answers"
+      yield* TestClock.adjust("3 seconds")
+      expect(yield* total).toBeGreaterThan(0)
+      world.mood = "well"
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* total).toBe(600)
+      expect(yield* counted).toEqual({ recorded: 600, shed: 0 })
+      // What came meanwhile was added up, not kept one by one.
+      expect(world.batches.at(-1)!.hours).toHaveLength(2)
+    }).pipe(quiet)
+  )
+
+  it.effect("are dropped, and counted as such, when they could not be written for ten minutes", () =>
+    Effect.gen(function* () {
+      const { counted, record, total, world } = yield* counting
+      world.mood = "away"
+      records(record, 10)
+      yield* TestClock.adjust("11 minutes")
+      world.mood = "well"
+      records(record, 4)
+      yield* TestClock.adjust("5 seconds")
+      expect(yield* total).toBe(4)
+      expect(yield* counted).toEqual({ recorded: 14, shed: 10 })
+    }).pipe(quiet)
+  )
+
+  it.effect("are held within bounds while the database is away: then they are shed", () =>
+    Effect.gen(function* () {
+      const { counted, record, store, world } = yield* counting
+      world.mood = "away"
+      // Each has rows of its own: six of the link; the owner's are few.
+      const distinct = 60_000
+      for (let n = 0; n < distinct; n++) {
+        record(visitOf({ link: { ...link, key: `k${n}` } }))
+        if (n % 10_000 === 9_999) yield* TestClock.adjust("500 millis")
+      }
+      world.mood = "well"
+      yield* TestClock.adjust("30 seconds")
+      const { recorded, shed } = yield* counted
+      expect(recorded + shed).toBe(distinct)
+      // 100,000 rows wait, and the ring's visits.
+      expect(recorded).toBeGreaterThan(100_000 / 6 + ringMax - 100)
+      expect(recorded).toBeLessThan(100_000 / 6 + ringMax + 1_100)
+      expect(yield* store.totals([subjectOfOwner("usr_1")])).toEqual([{ nonBots: recorded, bots: 0 }])
+      for (const { hours } of world.batches) {
+        expect(hours.reduce((rows, { values }) => rows + 1 + values.length, 0)).toBeLessThanOrEqual(1_000)
+      }
+    }).pipe(quiet)
+  )
+
+  it.effect("come with texts of any length", () =>
+    Effect.gen(function* () {
+      const { record, store } = yield* counting
+      record(
+        visitOf({
+          userAgent: `${firefox}${" ".repeat(1_024)}`,
+          referrer: `https://a.example/${"a".repeat(3_000)}`
+        })
+      )
+      record(visitOf({ referrer: `https://a.example/${"a".repeat(2_000)}` }))
+      yield* TestClock.adjust("1 second")
+      const subject = subjectOfLink(link)
+      expect(yield* store.totals([subject])).toEqual([{ nonBots: 1, bots: 1 }])
+      const top = yield* store.top({ subject, from: 0, to: 1 }, 5)
+      expect(top.filter(({ dimension }) => dimension === "referrers")).toEqual([
+        { dimension: "referrers", value: "a.example", visits: 1 }
+      ])
+    })
+  )
+
+  it.effect("are counted by whatever the layer is built with", () =>
+    Effect.gen(function* () {
+      const { record } = yield* Visits.Visits
+      const { totals } = yield* VisitStore
+      record(visitOf())
+      yield* TestClock.adjust("1 second")
+      expect(yield* totals([subjectOfLink(link)])).toEqual([{ nonBots: 1, bots: 0 }])
+    }).pipe(
+      Effect.provide(
+        Visits.layer({ ownHost: "sho.rt", writer: "w1" }).pipe(Layer.provideMerge(VisitStoreMemory.layer))
+      )
+    )
+  )
+})
