@@ -38,6 +38,10 @@ export interface Settings {
   readonly blocklistFile: Option.Option<string>
   /** Whether links must not lead to private networks. */
   readonly blockPrivateTargets: boolean
+  /** A database in MaxMind's format that tells visitors' countries by their addresses. */
+  readonly geoIpFile: Option.Option<string>
+  /** The header in which a trusted proxy says a visitor's country, in lower case. */
+  readonly countryHeader: Option.Option<string>
   readonly logFormat: "pretty" | "json"
   readonly logLevel: LogLevel.LogLevel
 }
@@ -170,6 +174,13 @@ const trustedProxies = setting<ReadonlyArray<Network>>("TRUSTED_PROXIES", {
   read: parseNetworks
 })
 
+/** A field name of HTTP (RFC 9110, section 5.1). */
+const countryHeader = optional("COUNTRY_HEADER", "CF-IPCountry", (value) =>
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(value)
+    ? Either.right(value.toLowerCase())
+    : Either.left(`must be the name of a header, not "${value}"`)
+)
+
 const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
 
 const raw = Config.all({
@@ -195,6 +206,8 @@ const raw = Config.all({
   anonymousCreates: flag("ANONYMOUS_CREATES", "true"),
   blocklistFile: optional("BLOCKLIST_FILE", "./blocklist.txt", Either.right),
   blockPrivateTargets: flag("BLOCK_PRIVATE_TARGETS", "true"),
+  geoIpFile: optional("GEOIP_FILE", "./GeoLite2-Country.mmdb", Either.right),
+  countryHeader,
   logFormat: choice("LOG_FORMAT", ["pretty", "json"], "pretty"),
   logLevel: choice("LOG_LEVEL", logLevels, "info")
 })
@@ -223,6 +236,13 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
   }
   if (values.nodeRole === "http" && Option.isNone(values.redisUrls)) {
     return invalid("NODE_ROLE", "can be http in a cluster only, with DATABASE_URL and REDIS_URLS", "all")
+  }
+  if (Option.isSome(values.countryHeader) && values.trustedProxies.length === 0) {
+    return invalid(
+      "TRUSTED_PROXIES",
+      "is needed beside COUNTRY_HEADER: only of a trusted proxy the header is believed",
+      "10.0.0.0/8"
+    )
   }
   return undefined
 }

@@ -1,13 +1,10 @@
 import { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
-import { Data, Duration, Effect, Either, Option, type Scope, Stream } from "effect"
+import { Data, Effect, Either, type Scope, Stream } from "effect"
+import * as WatchedFile from "../WatchedFile.ts"
 import { isValidHost } from "./TargetUrl.ts"
 
 /** Bytes that the file may have at most: some five million domains, which take some 500 MB of memory. */
 export const fileBytesMax = 128 * 1024 * 1024
-
-/** How often the file is looked at. Not by the operating system's news of it, which many mounted file systems do not give. */
-export const lookEvery = Duration.seconds(2)
 
 /** The blocklist cannot be used. */
 export class BlocklistUnusable extends Data.TaggedError("BlocklistUnusable")<{
@@ -65,16 +62,6 @@ const parse = <E, R>(
     return fault === undefined ? Either.right(hosts) : Either.left(fault)
   })
 
-const reasonOf = (error: PlatformError): string => {
-  if (error._tag === "SystemError" && error.reason === "NotFound") return "there is no such file"
-  if (error._tag === "SystemError" && error.reason === "PermissionDenied") return "it must not be read"
-  return error.message
-}
-
-/** What another version of the file would have otherwise. */
-const versionOf = ({ ino, mtime, size }: FileSystem.File.Info): string =>
-  [size, Option.getOrUndefined(ino), Option.getOrUndefined(mtime)?.getTime()].join(" ")
-
 const isOn = (hosts: ReadonlySet<string>, host: string): boolean => {
   let rest = host.endsWith(".") ? host.slice(0, -1) : host
   while (!hosts.has(rest)) {
@@ -86,45 +73,20 @@ const isOn = (hosts: ReadonlySet<string>, host: string): boolean => {
   return true
 }
 
-/**
- * The blocklist in a file, read now and again whenever the file has changed, within 2 s of it. A file that cannot be used is an error at
- * first; later it is logged, and the list stays what it was.
- */
+/** The blocklist in a file, as `WatchedFile` watches it. */
 export const watch = (
   file: string
 ): Effect.Effect<Blocklist, BlocklistUnusable, FileSystem.FileSystem | Scope.Scope> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const unusable = (reason: string) => new BlocklistUnusable({ file, reason })
-    const orUnusable = <A>(self: Effect.Effect<A, PlatformError>) =>
-      Effect.mapError(self, (error) => unusable(reasonOf(error)))
-
-    const info = orUnusable(fs.stat(file))
-
-    const load = Effect.gen(function* () {
-      const { size, type } = yield* info
-      if (type !== "File") return yield* unusable("it is not a file")
-      if (size > fileBytesMax) return yield* unusable(`it has more than ${fileBytesMax} bytes`)
-      const lines = fs.stream(file).pipe(Stream.decodeText(), Stream.splitLines)
-      const parsed = yield* orUnusable(parse(lines))
-      return yield* Either.mapLeft(parsed, unusable)
+    const lines = fs.stream(file).pipe(Stream.decodeText(), Stream.splitLines)
+    const hosts = yield* WatchedFile.watch({
+      file,
+      bytesMax: fileBytesMax,
+      load: Effect.flatMap(parse(lines), Either.mapLeft(unusable)),
+      unusable,
+      describe: ({ size }: ReadonlySet<string>) => `The blocklist has ${size} domains`
     })
-
-    const version = Effect.match(info, { onSuccess: versionOf, onFailure: ({ reason }) => reason })
-
-    // Before the file itself: what changes while it is read is read again.
-    let seen = yield* version
-    let hosts = yield* load
-    yield* Effect.logInfo(`The blocklist has ${hosts.size} domains`)
-
-    const look = Effect.gen(function* () {
-      const now = yield* version
-      if (now === seen) return
-      seen = now
-      hosts = yield* load
-      yield* Effect.logInfo(`The blocklist has changed and has ${hosts.size} domains`)
-    }).pipe(Effect.catchAll(({ message }) => Effect.logWarning(`${message} The former list stays.`)))
-
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(look, lookEvery)))
-    return { has: (host) => isOn(hosts, host) }
+    return { has: (host) => isOn(hosts(), host) }
   })

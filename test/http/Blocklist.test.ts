@@ -3,6 +3,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Effect, Logger, type Scope, TestClock } from "effect"
 import * as Blocklist from "../../src/http/Blocklist.ts"
+import { lookEvery } from "../../src/WatchedFile.ts"
 
 const blocklist = (text: string) =>
   Effect.gen(function* () {
@@ -18,7 +19,7 @@ const failure = (text: string) => Effect.map(Effect.flip(blocklist(text)), Strin
 const passTimeUntil = (condition: () => boolean) =>
   Effect.suspend(() =>
     Effect.zipRight(
-      TestClock.adjust(Blocklist.lookEvery),
+      TestClock.adjust(lookEvery),
       Effect.promise(() => new Promise(setImmediate))
     )
   ).pipe(Effect.repeat({ until: condition }))
@@ -115,8 +116,8 @@ describe("Blocklist", () => {
       yield* passTimeUntil(() => warnings().length > 1)
       for (let looks = 0; looks < 5; looks++) yield* passTimeUntil(() => true)
       expect(warnings()).toEqual([
-        expect.stringMatching(/line 1 is not a domain.*The former list stays/),
-        expect.stringMatching(/there is no such file.*The former list stays/)
+        expect.stringMatching(/line 1 is not a domain.*The former version stays/),
+        expect.stringMatching(/there is no such file.*The former version stays/)
       ])
       expect(list.has("old.example")).toBe(true)
       yield* fs.writeFileString(file, "new.example\n")

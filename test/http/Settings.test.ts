@@ -173,6 +173,13 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["yes", "1", "TRUE"],
     fault: /must be true or false, not "/
   },
+  GEOIP_FILE: {
+    field: "geoIpFile",
+    unset: null,
+    good: { "/var/lib/countries.mmdb": "/var/lib/countries.mmdb" },
+    bad: [],
+    fault: /./
+  },
   TRUSTED_PROXIES: {
     field: "trustedProxies",
     unset: [],
@@ -250,6 +257,26 @@ describe("settings that go together", () => {
       "LOG_LEVEL",
       "PORT"
     ])
+  })
+
+  it("believe COUNTRY_HEADER of trusted proxies only", () => {
+    const proxies = { TRUSTED_PROXIES: "10.0.0.0/8" }
+    expect(plain(readOrThrow({ ...proxies, COUNTRY_HEADER: "CF-IPCountry" }).countryHeader)).toBe(
+      "cf-ipcountry"
+    )
+    expect(plain(readOrThrow(proxies).countryHeader)).toBe(null)
+    expect(faults({ COUNTRY_HEADER: "CF-IPCountry" })).toEqual([
+      expect.stringMatching(
+        /^TRUSTED_PROXIES is needed beside COUNTRY_HEADER.*; for example TRUSTED_PROXIES=/
+      )
+    ])
+    for (const text of ["x y", "x:", "ü", "x".repeat(65)]) {
+      expect(faults({ ...proxies, COUNTRY_HEADER: text })).toEqual([
+        expect.stringMatching(
+          /^COUNTRY_HEADER must be the name of a header, not ".*; for example COUNTRY_HEADER=/
+        )
+      ])
+    }
   })
 
   it("take the base URL from the port when it is not set", () => {
