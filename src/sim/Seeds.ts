@@ -10,6 +10,7 @@ import * as BrokenSeedText from "./report/BrokenSeedText.ts"
 import { commit } from "./report/Commit.ts"
 import * as ExitCode from "./report/ExitCode.ts"
 import { type BrokenSeed, encode } from "./report/JsonReport.ts"
+import { pageOf } from "./report/page/Page.ts"
 import * as Progress from "./report/Progress.ts"
 import { commandOf } from "./report/Replay.ts"
 import { run, type RunResult } from "./Run.ts"
@@ -191,7 +192,7 @@ const one = (session: Session) =>
       yield* Console.log(JSON.stringify(mix.changes, null, 2))
       yield* Console.log(`\nAgain with:\n${commandOf(seed, mix)}`)
     }
-    void html
+    if (html !== undefined) yield* write(html, pageOf(result, report, mix, commit))
     return yield* written({ ...session, mix }, summary, isBroken ? [brokenOf(report, mix)] : [])
   })
 

@@ -64,6 +64,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "activated":
     case "deactivated":
       return `${entry.tag} ${entry.actor}`
+    default:
+      return (entry as JournalEntry).tag
   }
 }
 

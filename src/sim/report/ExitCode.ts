@@ -13,7 +13,7 @@ export const exitCode = {
   interrupted: 130
 } as const
 
-/** The status of a run that broke the promise of one checker: 10 and the promise's number. */
+/** The status of a run that broke the promise of one checker: 10 and the promise's number (C1 to C8). */
 const ofCheckers: Readonly<Record<string, number>> = {
   "unique binding": 11,
   durability: 12,
