@@ -72,13 +72,15 @@ export const Link = Schema.Struct({
 /** See {@link Link}. */
 export type Link = typeof Link.Type
 
-/** What a key stands for at a moment: a live link, one that has ended, or nothing. */
-export type LinkState = "live" | "expired" | "deleted"
+/** What a link is at a moment: one that redirects, one that does not yet, or one that does not any more. */
+export type LinkState = "live" | "pending" | "expired" | "used-up" | "deleted"
 
-/** The state of a link at `now` (milliseconds since the Unix epoch). It expires at `expiresAt`, not after it. */
+/** The state of a link at `now` (milliseconds since the Unix epoch). It is valid from `validSince` on, and expires at `expiresAt`, not after it. */
 export const stateAt = (link: Link, now: number): LinkState => {
   if (link.deletedAt !== null) return "deleted"
-  return link.expiresAt !== null && link.expiresAt <= now ? "expired" : "live"
+  if (link.expiresAt !== null && link.expiresAt <= now) return "expired"
+  if (link.validSince !== null && now < link.validSince) return "pending"
+  return link.visitsLeft === 0 ? "used-up" : "live"
 }
 
 /** Of `maxVisits` redirects, those that are left when it becomes `maxVisits`: what was used of the former number counts, unless there was none. */

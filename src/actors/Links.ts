@@ -9,6 +9,7 @@ import { RedirectCache } from "./RedirectCache.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { type Failure, fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
 import { partitionOf, UrlMapping } from "./UrlMapping.ts"
+import * as VisitTakers from "./VisitTakers.ts"
 
 /** The alias has a row: it is in use, or was. */
 export class AliasTaken extends Data.TaggedError("AliasTaken")<{ readonly alias: string }> {}
@@ -35,6 +36,8 @@ export class Links extends Context.Tag("linkmint/Links")<
       owner: string | null,
       change: LinkChange
     ) => Effect.Effect<Link | null, Unavailable>
+    /** Uses one visit of a link that has only so many; `false` where none is left. */
+    readonly visit: (key: string) => Effect.Effect<boolean, Unavailable>
     /** Deletes a link; `false` where there was none that was not deleted yet. */
     readonly remove: (key: string) => Effect.Effect<boolean, Unavailable>
     /** A page of links, as the store has them: what was acknowledged before stands in it. */
@@ -102,6 +105,7 @@ export const make: Effect.Effect<
     buffer.putBack(links.filter(({ custom }) => !custom).map(({ key }) => key))
 
   const writers = yield* LinkWriters.make(putBack)
+  const takers = yield* VisitTakers.make
 
   /** What a failed create may do: go on with another key or try again, as long as its client waits. */
   const mayGoOn = (error: Unavailable, start: number) =>
@@ -192,6 +196,11 @@ export const make: Effect.Effect<
       const updateId = yield* drawId
       return yield* writeByOwner(key, ownerOf(key).Update({ key, owner, at, change, updateId }))
     }),
+    visit: (key) =>
+      Effect.map(takers.take(key), ({ granted, left }) => {
+        if (left === 0) cache.forget(key)
+        return granted > 0
+      }),
     remove: Effect.fn("Links.remove")(function* (key) {
       const at = yield* Clock.currentTimeMillis
       const deleteId = yield* drawId

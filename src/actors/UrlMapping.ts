@@ -2,6 +2,7 @@ import { Entity } from "@effect/cluster"
 import { Rpc } from "@effect/rpc"
 import { Hash, Schema } from "effect"
 import { Link, LinkChange } from "../Link.ts"
+import { Take, Taken } from "../storage/VisitTakes.ts"
 import { Unavailable } from "./Unavailable.ts"
 
 /**
@@ -40,6 +41,11 @@ export const UrlMapping = Entity.make("UrlMapping", [
   Rpc.make("ResolveMany", {
     payload: { keys: Schema.Array(Schema.String).pipe(Schema.maxItems(batchMax)) },
     success: Schema.Array(Schema.NullOr(Link)),
+    error: Unavailable
+  }),
+  Rpc.make("Visit", {
+    payload: { takes: Schema.Array(Take).pipe(Schema.maxItems(batchMax)) },
+    success: Schema.Array(Taken),
     error: Unavailable
   }),
   Rpc.make("Delete", {

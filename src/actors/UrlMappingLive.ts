@@ -2,6 +2,7 @@ import { Duration, Effect } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import type { Link } from "../Link.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
+import type { Take } from "../storage/VisitTakes.ts"
 import * as LinkCache from "./LinkCache.ts"
 import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
 import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
@@ -45,9 +46,18 @@ export const UrlMappingLive = UrlMapping.toLayer(
       return yield* outcomesOf(links, bound)
     })
 
+    /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
+    const takeVisits = (takes: ReadonlyArray<Take>) =>
+      Effect.tap(store.takeVisits(takes), (taken) =>
+        takes.forEach(({ key }, index) => {
+          if (taken[index]!.left === 0) cache.forget(key)
+        })
+      )
+
     return UrlMapping.of({
       CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
       ResolveMany: ({ payload }) => Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
+      Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
       Delete: ({ payload }) =>
         cache
           .write([payload.key], store.deleteMany([payload]), () => [])

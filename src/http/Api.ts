@@ -1,6 +1,6 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { CreateBody, LinkBody } from "./LinkSchemas.ts"
+import { CreateBody, LinkBody, PreviewBody } from "./LinkSchemas.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as Problem from "./Problem.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "./QrImage.ts"
@@ -83,14 +83,41 @@ const qr = HttpApiGroup.make("qr").add(
     .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
 )
 
-const redirects = HttpApiGroup.make("redirects").add(
-  HttpApiEndpoint.get("redirect", "/:key")
-    .setPath(KeyPath)
-    .addSuccess(HttpApiSchema.Empty(302))
-    .addError(Problem.schema("not-found"))
-    .addError(Problem.schema("gone"))
-    .annotate(OpenApi.Description, "Redirects to the link's target. HEAD answers the same.")
-)
+const redirects = HttpApiGroup.make("redirects")
+  .add(
+    HttpApiEndpoint.get("redirect", "/:key")
+      .setPath(KeyPath)
+      .addSuccess(PreviewBody)
+      .addSuccess(HttpApiSchema.Empty(301))
+      .addSuccess(HttpApiSchema.Empty(302))
+      .addSuccess(HttpApiSchema.Empty(307))
+      .addSuccess(HttpApiSchema.Empty(308))
+      .addError(Problem.schema("password-required"))
+      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("gone"))
+      .addError(Problem.schema("uri-too-long"))
+      .annotate(
+        OpenApi.Description,
+        "Redirects to the link's target. HEAD answers the same, and is no visit. With a + behind the key: the preview (200)."
+      )
+      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["200", "401", "404", "410", "414"]))
+  )
+  .add(
+    HttpApiEndpoint.post("unlock", "/:key")
+      .setPath(KeyPath)
+      .setPayload(
+        Schema.Struct({ password: Schema.String }).pipe(HttpApiSchema.withEncoding({ kind: "UrlParams" }))
+      )
+      .addSuccess(HttpApiSchema.Empty(303))
+      .addError(Problem.schema("password-required"))
+      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("gone"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("uri-too-long"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .annotate(OpenApi.Description, "Redirects to the target of a link that a password guards.")
+      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["401", "404", "410", "414"]))
+  )
 
 const health = HttpApiGroup.make("health")
   .add(
@@ -116,4 +143,4 @@ export class Api extends HttpApi.make("linkmint")
   .annotate(OpenApi.Title, "Linkmint")
   .annotate(OpenApi.Version, "1.0.0")
   .annotate(OpenApi.Description, "Shortens URLs.")
-  .annotate(OpenApi.Transform, OpenApiDocument.correct("/{key}")) {}
+  .annotate(OpenApi.Transform, OpenApiDocument.correct) {}

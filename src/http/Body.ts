@@ -60,13 +60,32 @@ const readBytes = (request: IncomingMessage): Effect.Effect<Uint8Array, Problem>
     request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
   })
 
-/** Reads a JSON body of at most 64 KiB, without ever holding more; fails with the problem to answer. */
+/** Reads a body of a type, of at most 64 KiB, without ever holding more; fails with the problem to answer. */
+const readAs = (
+  request: HttpServerRequest.HttpServerRequest,
+  type: string,
+  isType: (contentType: string | undefined) => boolean
+): Effect.Effect<Uint8Array, Problem> => {
+  if (!isType(request.headers["content-type"])) {
+    const detail = `The request needs the header Content-Type: ${type}.`
+    return Effect.fail({ kind: "unsupported-media-type", detail })
+  }
+  return Number(request.headers["content-length"] ?? 0) > bodyBytesMax
+    ? Effect.fail(tooLarge)
+    : readBytes(NodeHttpServerRequest.toIncomingMessage(request))
+}
+
+/** Reads a JSON body; fails with the problem to answer. */
 export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Problem> =>
-  Effect.gen(function* () {
-    if (!isJson(request.headers["content-type"])) {
-      const detail = "The request needs the header Content-Type: application/json."
-      return yield* Effect.fail<Problem>({ kind: "unsupported-media-type", detail })
-    }
-    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax) return yield* Effect.fail(tooLarge)
-    return yield* parse(yield* readBytes(NodeHttpServerRequest.toIncomingMessage(request)))
-  })
+  Effect.flatMap(readAs(request, "application/json", isJson), parse)
+
+const formType = "application/x-www-form-urlencoded"
+
+const isForm = (contentType: string | undefined): boolean =>
+  contentType?.split(";")[0]!.trim().toLowerCase() === formType
+
+/** Reads the body of an HTML form; fails with the problem to answer. */
+export const readForm = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<URLSearchParams, Problem> =>
+  Effect.map(readAs(request, formType, isForm), (bytes) => new URLSearchParams(Buffer.from(bytes).toString()))

@@ -89,3 +89,12 @@ export const LinkBody = Schema.Struct({
   custom: Schema.Boolean,
   visits: Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
 }).annotations({ identifier: "Link" })
+
+/** What anybody may know of a link. `url` is `null` where a password guards it. */
+export const PreviewBody = Schema.Struct({
+  key: Schema.String,
+  shortUrl: Schema.String,
+  url: Schema.NullOr(Schema.String),
+  createdAt: Schema.String,
+  visits: Schema.Number
+}).annotations({ identifier: "Preview" })

@@ -72,32 +72,32 @@ export const answersWith =
 
 const page: Content = { "text/html": { schema: { type: "string" } as Schema } }
 
-/** Browsers get pages where a short URL leads nowhere. */
-const withPages = (responses: Operation["responses"]): Operation["responses"] =>
-  mapValues(responses, (response, status) =>
-    status === "404" || status === "410"
-      ? { ...response, content: { ...response.content, ...page } }
-      : response
-  )
-
-/** The document that Effect makes of the API, as the answers really are. `redirectPath` is the path of short URLs. */
-export const correct =
-  (redirectPath: string) =>
+/** An operation that answers browsers with pages at these statuses. */
+export const answersPages =
+  (statuses: ReadonlyArray<string>) =>
   (made: Record<string, unknown>): Record<string, unknown> => {
-    const { components, paths } = made as unknown as Document
+    const { responses } = made as unknown as Operation
     return {
       ...made,
-      paths: mapValues(paths, (operations, path) =>
-        mapValues(operations, (operation) => {
-          const responses = responsesOf(operation.responses)
-          return { ...operation, responses: path === redirectPath ? withPages(responses) : responses }
-        })
-      ),
-      components: {
-        ...components,
-        schemas: Object.fromEntries(
-          Object.entries(components.schemas).filter(([name]) => !unused.includes(name))
-        )
-      }
+      responses: mapValues(responses, (response, status) =>
+        statuses.includes(status) ? { ...response, content: { ...response.content, ...page } } : response
+      )
     }
   }
+
+/** The document that Effect makes of the API, as the answers really are. */
+export const correct = (made: Record<string, unknown>): Record<string, unknown> => {
+  const { components, paths } = made as unknown as Document
+  return {
+    ...made,
+    paths: mapValues(paths, (operations) =>
+      mapValues(operations, (operation) => ({ ...operation, responses: responsesOf(operation.responses) }))
+    ),
+    components: {
+      ...components,
+      schemas: Object.fromEntries(
+        Object.entries(components.schemas).filter(([name]) => !unused.includes(name))
+      )
+    }
+  }
+}

@@ -1,58 +1,115 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Redacted } from "effect"
 import { Links } from "../actors/Links.ts"
-import { stateAt } from "../Link.ts"
+import { type Link, stateAt } from "../Link.ts"
+import { passwordLengthMax, Passwords } from "../Passwords.ts"
 import { Api } from "./Api.ts"
-import { orProblem } from "./LinkRoutes.ts"
+import * as Body from "./Body.ts"
+import { orProblem, shortUrlOf } from "./LinkRoutes.ts"
 import { isKeyShaped } from "./LinkSchemas.ts"
 import * as Page from "./Page.ts"
+import * as PasswordPage from "./PasswordPage.ts"
+import * as PreviewPage from "./PreviewPage.ts"
 import * as Problem from "./Problem.ts"
+import * as Redirect from "./Redirect.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
 
 /** The pages are constant, so that nothing of a request can find its way into them. */
 const pages = {
   "not-found": Page.make({ title: "No such link", text: "This short link does not exist." }),
-  gone: Page.make({ title: "Link ended", text: "This short link has expired, was deleted or is blocked." })
+  gone: Page.make({
+    title: "Link ended",
+    text: "This short link has expired, was used up or deleted, or is blocked."
+  }),
+  "uri-too-long": Page.make({ title: "Address too long", text: "This address is too long to be passed on." })
 } as const
 
 const details = {
   "not-found": "There is no link with this key.",
-  gone: "This link has expired, was deleted or is blocked."
+  gone: "This link has expired, was used up or deleted, or is blocked."
 } as const
 
-/** Says that a key leads nowhere: as a page, or as a problem to clients that ask for JSON. */
-const leadsNowhere = (kind: keyof typeof pages, request: HttpServerRequest.HttpServerRequest) =>
-  Page.prefersJson(request)
-    ? HttpServerResponse.setHeader(Problem.respond({ kind, detail: details[kind] }), "vary", "accept")
-    : Page.respond(pages[kind], Problem.statusOf(kind))
+type Nowhere = keyof typeof pages
 
-/** Redirects short URLs. */
-export const layer = HttpApiBuilder.group(Api, "redirects", (handlers) =>
-  Effect.gen(function* () {
-    const links = yield* Links
-    const targets = yield* TargetPolicy
+/** Why a request was not redirected, as a problem to clients that ask for JSON, else as a page where there is one. */
+const refuse = (problem: Problem.Problem, request: Request) => {
+  const html = problem.kind in pages ? pages[problem.kind as Nowhere] : undefined
+  if (html === undefined) return Problem.respond(problem)
+  return Page.prefersJson(request)
+    ? HttpServerResponse.setHeader(Problem.respond(problem), "vary", "accept")
+    : Page.respond(html, Problem.statusOf(problem.kind))
+}
 
-    const redirect = Effect.fn("redirect")(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      key: string
-    ) {
-      const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
-      if (link === null) return leadsNowhere("not-found", request)
-      const isLive = stateAt(link, yield* Clock.currentTimeMillis) === "live"
-      if (!isLive || targets.faultOf(link.url) !== undefined) return leadsNowhere("gone", request)
-      return HttpServerResponse.empty({
-        status: 302,
-        headers: {
-          location: link.url,
-          "content-length": "0",
-          "cache-control": "private, max-age=0",
-          "referrer-policy": "no-referrer-when-downgrade"
-        }
+const nowhere = (kind: keyof typeof details) => Effect.fail<Problem.Problem>({ kind, detail: details[kind] })
+
+/** Redirects short URLs, and shows where they lead. */
+export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
+  HttpApiBuilder.group(Api, "redirects", (handlers) =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const targets = yield* TargetPolicy
+      const passwords = yield* Passwords
+
+      /** The link of a key that leads somewhere now. A key that does not yet is not told from one that never will. */
+      const findLive = Effect.fnUntraced(function* (key: string) {
+        const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+        if (link === null) return yield* nowhere("not-found")
+        const state = stateAt(link, yield* Clock.currentTimeMillis)
+        if (state === "pending") return yield* nowhere("not-found")
+        if (state !== "live" || targets.faultOf(link.url) !== undefined) return yield* nowhere("gone")
+        return link
       })
-    })
 
-    return handlers.handleRaw("redirect", ({ path, request }) =>
-      Effect.catchAll(redirect(request, path.key), (problem) => Effect.succeed(Problem.respond(problem)))
-    )
-  })
-)
+      /** Uses a visit up where a link has only so many. */
+      const visit = (link: Link): Effect.Effect<void, Problem.Problem> =>
+        link.maxVisits === null
+          ? Effect.void
+          : Effect.flatMap(orProblem(links.visit(link.key)), (isGranted) =>
+              isGranted ? Effect.void : nowhere("gone")
+            )
+
+      const redirect = Effect.fn("redirect")(function* (request: Request, key: string) {
+        const link = yield* findLive(key)
+        if (link.passwordHash !== null) return PasswordPage.ask(request, "asked")
+        const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
+        if (request.method !== "HEAD") yield* visit(link)
+        return Redirect.respond(link, link.redirectStatus, location)
+      })
+
+      const preview = Effect.fn("preview")(function* (request: Request, key: string) {
+        const link = yield* findLive(key)
+        const body = PreviewPage.bodyOf(link, shortUrlOf(link.key, baseUrl), 0)
+        return PreviewPage.respond(body, Page.prefersJson(request))
+      })
+
+      const isPasswordOf = (link: Link, password: string) =>
+        password.length > passwordLengthMax
+          ? Effect.succeed(false)
+          : Problem.orUnavailable(passwords.verify(link.passwordHash, Redacted.make(password)))
+
+      /** Also of a link that has no password any more: its visitor has still the form. */
+      const unlock = Effect.fn("unlock")(function* (request: Request, key: string) {
+        const link = yield* findLive(key)
+        const password = (yield* Body.readForm(request)).get("password") ?? ""
+        if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
+          return PasswordPage.ask(request, "wrong")
+        }
+        const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
+        yield* visit(link)
+        return Redirect.respond(link, 303, location)
+      })
+
+      const answer = (
+        request: Request,
+        self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem>
+      ) => Effect.catchAll(self, (problem) => Effect.succeed(refuse(problem, request)))
+
+      return handlers
+        .handleRaw("redirect", ({ path: { key }, request }) =>
+          answer(request, key.endsWith("+") ? preview(request, key.slice(0, -1)) : redirect(request, key))
+        )
+        .handleRaw("unlock", ({ path: { key }, request }) => answer(request, unlock(request, key)))
+    })
+  )

@@ -72,7 +72,7 @@ export const routes = (options: LinkRoutes.LinkRoutesOptions) =>
       Layer.provide([
         LinkRoutes.layer(options),
         QrRoutes.layer(options.own),
-        RedirectRoutes.layer,
+        RedirectRoutes.layer(options.own),
         HealthRoutes.layer
       ])
     ),

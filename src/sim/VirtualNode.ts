@@ -11,6 +11,7 @@ import { AdminKey } from "../Deployment.ts"
 import { Draining } from "../http/Draining.ts"
 import * as HttpServer from "../http/Server.ts"
 import { KeyMinter } from "../KeyMinter.ts"
+import type { Passwords } from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
@@ -20,6 +21,7 @@ import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
+import * as PasswordsVirtual from "./PasswordsVirtual.ts"
 import type { Placement } from "./Placement.ts"
 import { ms_us } from "./world/Time.ts"
 import { fork, forkWith } from "./world/ProcessServices.ts"
@@ -181,13 +183,22 @@ export class VirtualNode {
       Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh } }))
     )
     const around: Layer.Layer<
-      Sharding.Sharding | LinkStore | KeyRangeStore | KeyStock | KeyPool | KeyMinter | AdminKey | Draining,
+      | Sharding.Sharding
+      | LinkStore
+      | KeyRangeStore
+      | KeyStock
+      | KeyPool
+      | KeyMinter
+      | AdminKey
+      | Passwords
+      | Draining,
       unknown
     > = Layer.mergeAll(
       // The actors end before their stores do.
       placement.layer(process).pipe(Layer.provideMerge(stores)),
       Layer.succeed(ShardOwnership, placement.ownership(process)),
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() }),
+      PasswordsVirtual.layer,
       Layer.succeed(Draining, { isDraining: () => this.#isDraining })
     )
     const whole = http.pipe(

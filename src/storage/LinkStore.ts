@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { Link, LinkChange } from "../Link.ts"
 import type { StorageError } from "./StorageError.ts"
+import type { Take, Taken } from "./VisitTakes.ts"
 
 /** A deletion: which key, and when (milliseconds since the Unix epoch). */
 export interface Deletion {
@@ -78,6 +79,8 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  *    tombstone for good.
  * 6. `updateMany` applies each update once, in the order of the batch. A repeat is answered with the row as it is then.
  * 7. Whoever follows a list from page to page sees each link that was there all the time once. Pages have no tombstones.
+ * 8. `takeVisits` grants the visits of a link as often as it has them left, however many ask; a take that comes again is answered like the first
+ *    time (see `VisitTakes`). A link without a limit grants all.
  */
 export class LinkStore extends Context.Tag("linkmint/LinkStore")<
   LinkStore,
@@ -98,6 +101,8 @@ export class LinkStore extends Context.Tag("linkmint/LinkStore")<
     ) => Effect.Effect<ReadonlyArray<Link | null>, StorageError>
     /** A page of the links that a query asks for. It can be short, even empty, and not be the last. */
     readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, StorageError>
+    /** Takes visits of links that have only so many left. */
+    readonly takeVisits: (takes: ReadonlyArray<Take>) => Effect.Effect<ReadonlyArray<Taken>, StorageError>
     /** Which of the keys have a row of any kind. */
     readonly takenAmong: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, StorageError>
   }

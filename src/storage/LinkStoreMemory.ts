@@ -10,6 +10,7 @@ import {
   type Update,
   updatesRemembered
 } from "./LinkStore.ts"
+import { type LastTake, noneTaken, type Take, take, type Taken } from "./VisitTakes.ts"
 
 const shown = (link: Link | undefined): Link | null => {
   if (link === undefined) return null
@@ -62,6 +63,20 @@ export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service => 
     return shown(links.get(key))
   }
 
+  const takes = new Map<string, ReadonlyArray<LastTake>>()
+
+  const takeVisit = (question: Take): Taken => {
+    const link = links.get(question.key)
+    if (link === undefined || link.deletedAt !== null) return noneTaken
+    const before = { visitsLeft: link.visitsLeft, takes: takes.get(link.key) ?? [] }
+    const { state, taken } = take(before, question)
+    if (state !== before) {
+      takes.set(link.key, state.takes)
+      links.set(link.key, { ...link, visitsLeft: state.visitsLeft })
+    }
+    return taken
+  }
+
   return LinkStore.of({
     insertMany: (batch) =>
       Effect.sync(() =>
@@ -91,6 +106,7 @@ export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service => 
       ),
     updateMany: (batch) => Effect.sync(() => batch.map(update)),
     list: (query) => Effect.sync(() => page(links, query)),
+    takeVisits: (batch) => Effect.sync(() => batch.map(takeVisit)),
     takenAmong: (keys) => Effect.sync(() => new Set(keys.filter((key) => links.has(key))))
   })
 }

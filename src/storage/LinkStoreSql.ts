@@ -6,6 +6,7 @@ import { addedColumns, insertedJson, linkColumns, linkOf, type LinkRow } from ".
 import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
+import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 import { StorageError } from "./StorageError.ts"
 
@@ -144,6 +145,10 @@ export const make = Effect.gen(function* () {
       asStorageError("LinkStore.updateMany")
     ),
     list: Effect.fn("LinkStore.list")(yield* makeList, asStorageError("LinkStore.list")),
+    takeVisits: Effect.fn("LinkStore.takeVisits")(
+      yield* makeTakeVisits,
+      asStorageError("LinkStore.takeVisits")
+    ),
     takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
       const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(keys)}`
       return new Set(rows.map((row) => row.key))

@@ -14,6 +14,7 @@ import { TargetPolicy, type TargetPolicyService } from "../../src/http/TargetPol
 import type * as Iso8601 from "../../src/Iso8601.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
 import * as KeySpace from "../../src/KeySpace.ts"
+import * as Passwords from "../../src/Passwords.ts"
 import * as Secret from "../../src/Secret.ts"
 import { KeyPool } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
@@ -118,7 +119,7 @@ const make = (options: TestServiceOptions) =>
       ),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide([Links.layer, Accounts.layer]),
+      Layer.provide([Links.layer, Accounts.layer, Passwords.layer]),
       Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
       Layer.provide(actors({ pool: { low: 100, high: 500 } })),
       Layer.provide(layerEmbedded),

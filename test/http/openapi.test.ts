@@ -123,7 +123,17 @@ withService("/openapi.json", {}, (it) => {
           "unauthorized",
           "unavailable"
         ],
-        "get /{key}": ["gone", "internal", "not-found", "unavailable"],
+        "get /{key}": ["gone", "internal", "not-found", "password-required", "unavailable", "uri-too-long"],
+        "post /{key}": [
+          "gone",
+          "internal",
+          "not-found",
+          "password-required",
+          "payload-too-large",
+          "unavailable",
+          "unsupported-media-type",
+          "uri-too-long"
+        ],
         "get /health/live": anywhere,
         "get /health/ready": anywhere
       })
@@ -151,6 +161,25 @@ const away = (sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
   )
 
 const gone = Effect.zipRight(create({ url, alias: "gone" }), asAdmin("DELETE", "/api/v1/links/gone"))
+
+const redirected = (redirectStatus: number) =>
+  Effect.zipRight(
+    create({ url, alias: `by-${redirectStatus}`, redirectStatus }),
+    get(`/by-${redirectStatus}`)
+  )
+
+const forwarding = create({ url, alias: "forwarding", forwardQuery: true })
+
+/** Too long to be forwarded. */
+const longQuery = "q".repeat(9_000)
+
+const unlock = (path: string, body = "password=secret") =>
+  send({
+    method: "POST",
+    path,
+    headers: { "content-type": "application/x-www-form-urlencoded", accept: "application/json" },
+    body
+  })
 
 /** Requests that give each answer which the document lists, but those that only a broken service gives. */
 const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
@@ -193,6 +222,20 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "get /api/v1/links/{key}/qr 404": asAdmin("GET", "/api/v1/links/nothing/qr"),
   "get /api/v1/links/{key}/qr 503": away(asAdmin("GET", "/api/v1/links/undrawn/qr")),
   "get /{key} 302": Effect.zipRight(create({ url, alias: "followed" }), get("/followed")),
+  "get /{key} 200": Effect.zipRight(create({ url, alias: "seen" }), get("/seen+")),
+  "get /{key} 200 page": Effect.zipRight(create({ url, alias: "seen" }), get("/seen+", {})),
+  "get /{key} 301": redirected(301),
+  "get /{key} 307": redirected(307),
+  "get /{key} 308": redirected(308),
+  "get /{key} 414": Effect.zipRight(forwarding, get(`/forwarding?${longQuery}`)),
+  "get /{key} 414 page": Effect.zipRight(forwarding, get(`/forwarding?${longQuery}`, {})),
+  "post /{key} 303": Effect.zipRight(forwarding, unlock("/forwarding")),
+  "post /{key} 404": unlock("/nothing"),
+  "post /{key} 410": Effect.zipRight(gone, unlock("/gone")),
+  "post /{key} 413": Effect.zipRight(forwarding, unlock("/forwarding", `password=${long}`)),
+  "post /{key} 414": Effect.zipRight(forwarding, unlock(`/forwarding?${longQuery}`)),
+  "post /{key} 415": Effect.zipRight(forwarding, send({ method: "POST", path: "/forwarding", body: "{}" })),
+  "post /{key} 503": away(unlock("/locked")),
   "get /{key} 404 problem": get("/nothing"),
   "get /{key} 404 page": get("/nothing", {}),
   "get /{key} 410 problem": Effect.zipRight(gone, get("/gone")),
@@ -241,7 +284,7 @@ withService("the document's schemas", {}, (it) => {
           Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`)
         )
         const untried = listed.filter((name) => !tried.has(name) && !name.endsWith(" 500"))
-        expect(untried).toEqual(["get /health/live 503"])
+        expect(untried).toEqual(["get /{key} 401", "post /{key} 401", "get /health/live 503"])
       })
   )
 

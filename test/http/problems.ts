@@ -8,11 +8,13 @@ const statusOf = {
   "invalid-url": 400,
   "invalid-request": 400,
   "alias-reserved": 400,
+  "password-required": 401,
   unauthorized: 401,
   "not-found": 404,
   "alias-taken": 409,
   gone: 410,
   "payload-too-large": 413,
+  "uri-too-long": 414,
   "unsupported-media-type": 415,
   "blocked-target": 422,
   unavailable: 503

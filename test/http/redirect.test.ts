@@ -20,6 +20,7 @@ withService("a redirect", {}, (it) => {
         "content-length": "0",
         "cache-control": "private, max-age=0",
         "referrer-policy": "no-referrer-when-downgrade",
+        "x-robots-tag": "noindex",
         "x-request-id": expect.stringMatching(/^[0-9a-f]{16}$/),
         date: expect.any(String),
         connection: "keep-alive",

@@ -6,6 +6,7 @@ import type { LinkStore } from "../../src/storage/LinkStore.ts"
 import { linkListLaws } from "./LinkListLaws.ts"
 import { linkOf } from "./links.ts"
 import { linkUpdateLaws } from "./LinkUpdateLaws.ts"
+import { linkVisitLaws } from "./LinkVisitLaws.ts"
 import { atOnce } from "./property.ts"
 import type { Open } from "./stores.ts"
 
@@ -326,4 +327,5 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
 
   linkUpdateLaws(title, open)
   linkListLaws(title, open)
+  linkVisitLaws(title, open)
 }

@@ -77,6 +77,14 @@ const update = fc
   .record({ key, owner: fc.option(fc.constantFrom("one", "other")), at: time, change, updateId: fc.nat(20) })
   .map((update) => ({ ...update, updateId: update.updateId * 1_000 + update.key.charCodeAt(0) }))
 
+/** Takes of visits, some of which come again, also late. */
+const visitTake = fc.record({
+  key,
+  count: fc.integer({ min: 1, max: 9 }),
+  taker: fc.constantFrom("node-1", "node-2"),
+  number: fc.nat(9)
+})
+
 const query = fc.record(
   {
     owner: fc.constantFrom("one", "other"),
@@ -96,6 +104,7 @@ export const linkCommand = fc.oneof(
   fc.record({ _tag: fc.constant("findMany" as const), keys: fc.array(key) }),
   fc.record({ _tag: fc.constant("deleteMany" as const), deletions: fc.array(deletion) }),
   fc.record({ _tag: fc.constant("updateMany" as const), updates: fc.array(update) }),
+  fc.record({ _tag: fc.constant("takeVisits" as const), takes: fc.array(visitTake) }),
   fc.record({ _tag: fc.constant("list" as const), query }),
   fc.record({ _tag: fc.constant("takenAmong" as const), keys: fc.array(key) })
 )
@@ -111,6 +120,8 @@ export const playLinks: Player<LinkStore["Type"], CommandOf<typeof linkCommand>>
       return store.deleteMany(command.deletions)
     case "updateMany":
       return store.updateMany(command.updates)
+    case "takeVisits":
+      return store.takeVisits(command.takes)
     case "list":
       return store.list(command.query)
     case "takenAmong":

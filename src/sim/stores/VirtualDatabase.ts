@@ -11,6 +11,7 @@ import type { LinkChanges } from "../../storage/LinkChanges.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/LinkStore.ts"
 import * as LinkStoreMemory from "../../storage/LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
+import type { Take } from "../../storage/VisitTakes.ts"
 import type { Journal } from "../Journal.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
@@ -109,6 +110,7 @@ export class VirtualDatabase {
       deleteMany: (deletions) => call("LinkStore.deleteMany", () => this.#delete(by, deletions)),
       updateMany: (updates) => call("LinkStore.updateMany", () => this.#update(updates)),
       list: (query) => call("LinkStore.list", () => Effect.runSyncExit(this.#links.list(query))),
+      takeVisits: (takes) => call("LinkStore.takeVisits", () => this.#takeVisits(takes)),
       takenAmong: (keys) =>
         call("LinkStore.takenAmong", () => Effect.runSyncExit(this.#links.takenAmong(keys)))
     }
@@ -147,6 +149,19 @@ export class VirtualDatabase {
       Effect.tap(this.#links.updateMany(updates), () => {
         const written = updates.filter(({ key }, index) => this.#rows.get(key) !== before[index])
         this.#news.announce(new Set(written.map(({ key }) => key)))
+      })
+    )
+  }
+
+  #takeVisits(takes: ReadonlyArray<Take>) {
+    const before = new Map(takes.map(({ key }) => [key, this.#rows.get(key)]))
+    return Effect.runSyncExit(
+      Effect.tap(this.#links.takeVisits(takes), () => {
+        const usedUp = [...before].filter(([key, link]) => {
+          const now = this.#rows.get(key)
+          return now !== link && now?.visitsLeft === 0
+        })
+        this.#news.announce(new Set(usedUp.map(([key]) => key)))
       })
     )
   }

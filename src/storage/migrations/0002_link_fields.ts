@@ -5,7 +5,8 @@ import { Effect } from "effect"
  * What owners say of their links, and the indices by which links are listed and found again.
  *
  * `tags` is a JSON array. `title_folded` is the title in lower case, for searches: the databases fold other letters than ASCII differently, or not
- * at all. `url_hash` is that of `urlHash`, by which an owner's link of a URL is found. `update_ids` is a JSON array of the newest changes' ids.
+ * at all. `url_hash` is that of `urlHash`, by which an owner's link of a URL is found. `update_ids` is a JSON array of the newest changes' ids,
+ * `visit_takes` one of the newest takes of visits.
  */
 export const linkFields = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -27,7 +28,8 @@ export const linkFields = Effect.gen(function* () {
     sql`forward_query BOOLEAN NOT NULL DEFAULT FALSE`,
     sql`crawlable BOOLEAN NOT NULL DEFAULT FALSE`,
     sql`url_hash ${bytewise}`,
-    sql`update_ids ${json} NOT NULL DEFAULT '[]'`
+    sql`update_ids ${json} NOT NULL DEFAULT '[]'`,
+    sql`visit_takes ${json} NOT NULL DEFAULT '[]'`
   ]
   yield* Effect.forEach(columns, (column) => sql`ALTER TABLE links ADD COLUMN ${column}`, { discard: true })
 

@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+
+/**
+ * A node's wish for some of the visits that a link with `maxVisits` has left.
+ *
+ * A node asks for one link's visits once at a time, and numbers what it asks: so the last number that each node had granted is enough to know
+ * a message that comes twice, or by two ways, or late.
+ */
+export const Take = Schema.Struct({
+  key: Schema.String,
+  count: Schema.Number,
+  /** The node: a text that no other start of any node has. */
+  taker: Schema.String,
+  /** Higher with each take of the taker. */
+  number: Schema.Number
+})
+/** See {@link Take}. */
+export type Take = typeof Take.Type
+
+/** The answer to a take: visits granted, and those that the link has left then (`null`: it has no limit; 0 also: there is no such link). */
+export const Taken = Schema.Struct({ granted: Schema.Number, left: Schema.NullOr(Schema.Number) })
+/** See {@link Taken}. */
+export type Taken = typeof Taken.Type
+
+/** The last take of one taker: who, its number, and what was granted. */
+export type LastTake = readonly [taker: string, number: number, granted: number]
+
+/** What is known of a link's visits. */
+export interface VisitsState {
+  readonly visitsLeft: number | null
+  /** The newest first. */
+  readonly takes: ReadonlyArray<LastTake>
+}
+
+/** Takers whose last takes are remembered of each link: as many nodes as can redirect it while a message is on its way. */
+export const takersRemembered = 32
+
+/** The answer to whoever asks for visits of a link that is not there. */
+export const noneTaken: Taken = { granted: 0, left: 0 }
+
+/**
+ * Grants what is left of what is asked. A repeat is granted what it was granted before; a take that comes after a later one of its taker
+ * is granted nothing, since nobody waits for it any more. What is granted is used, whether or not the answer arrives.
+ */
+export const take = (
+  state: VisitsState,
+  { count, number, taker }: Take
+): { readonly state: VisitsState; readonly taken: Taken } => {
+  const { takes, visitsLeft } = state
+  if (visitsLeft === null) return { state, taken: { granted: count, left: null } }
+  const last = takes.find(([other]) => other === taker)
+  if (last !== undefined && number <= last[1]) {
+    return { state, taken: { granted: number === last[1] ? last[2] : 0, left: visitsLeft } }
+  }
+  const granted = Math.min(count, visitsLeft)
+  const left = visitsLeft - granted
+  if (granted === 0) return { state, taken: { granted, left } }
+  const others = takes.filter(([other]) => other !== taker)
+  const newest: LastTake = [taker, number, granted]
+  return {
+    state: { visitsLeft: left, takes: [newest, ...others].slice(0, takersRemembered) },
+    taken: { granted, left }
+  }
+}
