@@ -22,6 +22,8 @@ const onTerminal = (all: number, unit: string): Effect.Effect<Progress, never, S
         barsize: 30,
         hideCursor: true,
         gracefulExit: false,
+        // What is printed above it may be long.
+        linewrap: true,
         etaBuffer: 100
       })
       return { bars, bar: bars.create(all, 0, { rate: "–" }) }
