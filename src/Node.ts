@@ -6,8 +6,10 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
 import * as Accounts from "./accounts/Accounts.ts"
+import * as ExpiredLinks from "./actors/ExpiredLinks.ts"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import * as Links from "./actors/Links.ts"
+import * as LinkSweep from "./actors/LinkSweep.ts"
 import * as RedirectCache from "./actors/RedirectCache.ts"
 import * as Visits from "./actors/Visits.ts"
 import * as VisitUpkeep from "./actors/VisitUpkeep.ts"
@@ -27,7 +29,9 @@ import * as KeyPoolMemory from "./storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "./storage/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "./storage/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "./storage/KeyStockSql.ts"
+import * as LinkChangesLocal from "./storage/LinkChangesLocal.ts"
 import * as LinkChangesPostgres from "./storage/LinkChangesPostgres.ts"
+import * as LinkLifetimeSql from "./storage/LinkLifetimeSql.ts"
 import * as LinkStoreGrouped from "./storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "./storage/LinkStoreSql.ts"
 import * as Migrations from "./storage/Migrations.ts"
@@ -100,7 +104,7 @@ const alone = (settings: Settings, { pid }: NodeIdentity): Surroundings => ({
   }),
   runner: layerEmbedded,
   pool: KeyPoolMemory.layer({ shards: 1, settleAfter: settings.bufferCapacity }),
-  changes: Layer.empty,
+  changes: LinkChangesLocal.layer,
   ownership: Layer.empty,
   inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax,
   redirectCache: {}
@@ -140,6 +144,7 @@ const stores = (surroundings: Surroundings) =>
     KeyRangeStoreSql.layer,
     KeyStockSql.layer,
     VisitStoreSql.layer,
+    LinkLifetimeSql.layer,
     LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax }).pipe(Layer.provide(LinkStoreSql.layer)),
     surroundings.ownership
   )
@@ -184,9 +189,11 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       Links.layer
     ]),
     Layer.provide([
+      ExpiredLinks.layer,
       KeyBuffer.layer(settings.bufferCapacity),
       RedirectCache.layer(redirectCacheMax, surroundings.redirectCache)
     ]),
+    Layer.provide(LinkSweep.layer(settings.recycleQuarantine)),
     Layer.provide(actors({ pool: { low: settings.poolLow, high: settings.poolHigh } })),
     Layer.provide(surroundings.runner),
     Layer.provide(surroundings.changes),
@@ -194,6 +201,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provideMerge(layerAdminKey(settings)),
     Layer.provide(layerMinter(settings)),
     Layer.provide(stores(surroundings)),
+    Layer.provide(surroundings.changes),
     Layer.provide(DeploymentStoreSql.layer),
     Layer.provide(surroundings.database)
   )

@@ -30,6 +30,8 @@ export interface Settings {
   readonly bufferCapacity: number
   /** How long a link lives whose creator gave no expiry. */
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
+  /** How long the key of a link that has ended is given to no other. */
+  readonly recycleQuarantine: Duration.Duration
   readonly adminApiKey: Option.Option<Redacted.Redacted>
   readonly anonymousCreates: boolean
   /** Reverse proxies whose `X-Forwarded-For` is believed. */
@@ -161,6 +163,21 @@ const defaultExpiry = optional("DEFAULT_EXPIRY", "P30D", (value) => {
     : Either.left(`must be an ISO 8601 duration up to P${defaultExpiryMax_years}Y, not "${value}"`)
 })
 
+/** Browsers and caches outside still lead to a link that has ended; and a message about it may still be under way. */
+const recycleQuarantineMin = Duration.seconds(10)
+
+const recycleQuarantine = setting("RECYCLE_QUARANTINE", {
+  example: "P30D",
+  orElse: Duration.days(30),
+  read: (value) => {
+    const period = Iso8601.parseDuration(value)
+    const duration = period === undefined ? Duration.zero : Duration.millis(period.toMillis())
+    return Duration.between(duration, { minimum: recycleQuarantineMin, maximum: Duration.days(36_500) })
+      ? Either.right(duration)
+      : Either.left(`must be an ISO 8601 duration from PT10S to P36500D, not "${value}"`)
+  }
+})
+
 const flag = (name: string, example: "true" | "false") =>
   optional(name, example, (value) =>
     value === "true" || value === "false"
@@ -201,6 +218,7 @@ const raw = Config.all({
   poolHigh: integer("POOL_HIGH", 2, 65_536, 10_000),
   bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
   defaultExpiry,
+  recycleQuarantine,
   adminApiKey,
   trustedProxies,
   anonymousCreates: flag("ANONYMOUS_CREATES", "true"),

@@ -1,8 +1,9 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
-import type { Link, LinkChange, LinkChoices } from "../Link.ts"
+import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
 import { type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
 import * as Timeout from "../Timeout.ts"
+import { ExpiredLinks } from "./ExpiredLinks.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
 import { RedirectCache } from "./RedirectCache.ts"
@@ -97,6 +98,7 @@ export const make: Effect.Effect<
   KeyBuffer | LinkStore | RedirectCache | Sharding | Scope.Scope
 > = Effect.gen(function* () {
   const buffer = yield* KeyBuffer
+  const expiredLinks = yield* ExpiredLinks
   const cache = yield* RedirectCache
   const store = yield* LinkStore
   const clientOf = yield* UrlMapping.client
@@ -190,7 +192,11 @@ export const make: Effect.Effect<
 
   return {
     create: (draft) => Effect.tap(create(draft), () => Metric.increment(linksCreated)),
-    find: cache.get,
+    find: (key) =>
+      Effect.zipWith(cache.get(key), Clock.currentTimeMillis, (link, now) => {
+        if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(key)
+        return link
+      }),
     update: Effect.fn("Links.update")(function* (key, owner, change) {
       const at = yield* Clock.currentTimeMillis
       const updateId = yield* drawId

@@ -30,7 +30,7 @@ export interface BatchRecord extends BatchId {
  *    does nothing, unless its epoch is the newest of the shard.
  * 2. A key leaves the stock only together with being recorded in a batch (one transaction).
  * 3. No two `take`s give the same key, whoever asks.
- * 4. What was recorded is listed by `openBatches` until it is closed.
+ * 4. What was recorded is listed by `openBatches` until it is closed, without the keys that `LinkLifetime` has freed meanwhile.
  */
 export class KeyStock extends Context.Tag("linkmint/KeyStock")<
   KeyStock,

@@ -13,6 +13,13 @@ const textOf = (keys: PackedKeys) =>
     .join("")
 const keysOf = (text: string) => fromStrings(text.split(end).slice(0, -1))
 
+/** The text of a record without some of its keys. */
+export const textWithout = (text: string, keys: ReadonlySet<string>): string =>
+  text
+    .split(end)
+    .filter((key) => !keys.has(key))
+    .join(end)
+
 /** `KeyStock` on SQLite and PostgreSQL. The shard's row is locked first in each fenced transaction: it is the fence. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

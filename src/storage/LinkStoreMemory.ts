@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { changed, type Link } from "../Link.ts"
 import { fold } from "./LinkColumns.ts"
 import {
@@ -44,8 +44,14 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
   }
 }
 
-/** `LinkStore` over a table of rows by their keys, which others may look into. */
-export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service => {
+/**
+ * `LinkStore` over a table of rows by their keys, which others may look into, and the moments at which tombstones were written (milliseconds since
+ * the Unix epoch).
+ */
+export const makeOver = (
+  links: Map<string, Link>,
+  ended: Map<string, number> = new Map()
+): typeof LinkStore.Service => {
   const updateIds = new Map<string, ReadonlyArray<number>>()
 
   const update = ({ at, change, key, owner, updateId }: Update): Link | null => {
@@ -89,12 +95,13 @@ export const makeOver = (links: Map<string, Link>): typeof LinkStore.Service => 
       ),
     findMany: (keys) => Effect.sync(() => keys.map((key) => shown(links.get(key)))),
     deleteMany: (batch) =>
-      Effect.sync(() =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
         batch.map(({ at, deleteId, key }) => {
           const link = links.get(key)
           if (link === undefined) return false
           if (link.deletedAt !== null) return deleteId !== undefined && link.createId === deleteId
           const { createId: _, ...row } = link
+          ended.set(key, now)
           links.set(key, {
             ...row,
             deletedAt: at,

@@ -4,6 +4,7 @@ import type { Link } from "../Link.ts"
 import { channel } from "./LinkChangesPostgres.ts"
 import { addedColumns, insertedJson, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
+import { databaseNow, keysIn } from "./LinkSql.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
@@ -47,12 +48,6 @@ export const make = Effect.gen(function* () {
   )
   const fromPostgresJson = list(inserted.map(({ name, type }) => `"${name}" ${type}`))
 
-  const keysIn = (keys: ReadonlyArray<string>) =>
-    sql.onDialectOrElse({
-      orElse: () => sql`key IN (SELECT value FROM json_each(${JSON.stringify(keys)}))`,
-      pg: () => sql`key = ANY(${keys}::text[])`
-    })
-
   /** A repeat of a create finds its own row: it writes the row as it is, so that the row is returned. */
   const unlessRepeat = sql`
     ON CONFLICT (key) DO UPDATE SET url = links.url
@@ -75,7 +70,7 @@ export const make = Effect.gen(function* () {
     sql.onDialectOrElse({
       orElse: () => sql<{ key: string }>`
         UPDATE links SET deleted_at = d.value ->> 'at', updated_at = d.value ->> 'at',
-                         create_id = d.value ->> 'deleteId'
+                         create_id = d.value ->> 'deleteId', ended_at = coalesce(ended_at, ${databaseNow(sql)})
         FROM json_each(${JSON.stringify(deletions)}) AS d
         WHERE links.key = d.value ->> 'key'
           AND (links.deleted_at IS NULL OR links.create_id = d.value ->> 'deleteId') RETURNING links.key`,
@@ -87,7 +82,8 @@ export const make = Effect.gen(function* () {
         ), locked AS (
           SELECT links.key FROM links JOIN d ON d.key = links.key ORDER BY links.key FOR UPDATE OF links
         ), deleted AS (
-          UPDATE links SET deleted_at = d.at, updated_at = d.at, create_id = d.id
+          UPDATE links SET deleted_at = d.at, updated_at = d.at, create_id = d.id,
+                           ended_at = coalesce(links.ended_at, ${databaseNow(sql)})
           FROM d JOIN locked ON locked.key = d.key
           WHERE links.key = d.key AND (links.deleted_at IS NULL OR links.create_id = d.id) RETURNING links.key
         )
@@ -135,7 +131,7 @@ export const make = Effect.gen(function* () {
   return LinkStore.of({
     insertMany: insert,
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
-      const rows = yield* sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${keysIn(keys)}`
+      const rows = yield* sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${keysIn(sql, keys)}`
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),
@@ -150,7 +146,7 @@ export const make = Effect.gen(function* () {
       asStorageError("LinkStore.takeVisits")
     ),
     takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
-      const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(keys)}`
+      const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(sql, keys)}`
       return new Set(rows.map((row) => row.key))
     }, asStorageError("LinkStore.takenAmong"))
   })

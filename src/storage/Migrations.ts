@@ -5,13 +5,15 @@ import { linksAndKeys } from "./migrations/0001_links_and_keys.ts"
 import { linkFields } from "./migrations/0002_link_fields.ts"
 import { accounts } from "./migrations/0003_accounts.ts"
 import { visits } from "./migrations/0004_visits.ts"
+import { lifetime } from "./migrations/0005_lifetime.ts"
 import { StorageError } from "./StorageError.ts"
 
 const migrations = Migrator.fromRecord({
   "0001_links_and_keys": linksAndKeys,
   "0002_link_fields": linkFields,
   "0003_accounts": accounts,
-  "0004_visits": visits
+  "0004_visits": visits,
+  "0005_lifetime": lifetime
 })
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

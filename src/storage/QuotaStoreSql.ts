@@ -1,6 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Clock, Effect, Layer } from "effect"
 import { grant, QuotaStore } from "./QuotaStore.ts"
+import { databaseNow } from "./LinkSql.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 
 interface QuotaRow {
@@ -93,7 +94,5 @@ export const layer: Layer.Layer<QuotaStore, never, SqlClient.SqlClient> = Layer.
 /** By PostgreSQL's clock, which all nodes share. The schema must be migrated. */
 export const layerDatabaseClock: Layer.Layer<QuotaStore, never, SqlClient.SqlClient> = Layer.effect(
   QuotaStore,
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    make(Effect.succeed(sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`))
-  )
+  Effect.flatMap(SqlClient.SqlClient, (sql) => make(Effect.succeed(databaseNow(sql))))
 )

@@ -4,6 +4,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { expect } from "vitest"
 import * as LinkChangesPostgres from "../../src/storage/LinkChangesPostgres.ts"
+import { LinkLifetime } from "../../src/storage/LinkLifetime.ts"
+import * as LinkLifetimeSql from "../../src/storage/LinkLifetimeSql.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
 import * as Migrations from "../../src/storage/Migrations.ts"
@@ -23,7 +25,10 @@ const link = (key: string) => ({
 const setUp = Effect.gen(function* () {
   const url = Redacted.make(yield* freshDatabase)
   const context = yield* Layer.build(
-    LinkStoreSql.layer.pipe(Layer.provideMerge(Migrations.layer), Layer.provideMerge(PgClient.layer({ url })))
+    Layer.merge(LinkStoreSql.layer, LinkLifetimeSql.layer).pipe(
+      Layer.provideMerge(Migrations.layer),
+      Layer.provideMerge(PgClient.layer({ url }))
+    )
   )
   const changes = yield* LinkChangesPostgres.make(url)
   const fresh = Effect.map(Clock.currentTimeMillis, changes.isFresh)
@@ -42,11 +47,11 @@ const setUp = Effect.gen(function* () {
     },
     forgetAll: () => Deferred.unsafeDone(all, Effect.void)
   })
-  const { store, sql } = yield* Effect.provide(
-    Effect.all({ store: LinkStore, sql: SqlClient.SqlClient }),
+  const { lifetime, store, sql } = yield* Effect.provide(
+    Effect.all({ lifetime: LinkLifetime, store: LinkStore, sql: SqlClient.SqlClient }),
     context
   )
-  return { all, changes, first, fresh, heard, sql, store, untilFresh }
+  return { all, changes, first, fresh, heard, lifetime, sql, store, untilFresh }
 })
 
 describePostgres("the news of links on PostgreSQL", () => {
@@ -68,6 +73,21 @@ describePostgres("the news of links on PostgreSQL", () => {
         Effect.timeout("2 seconds")
       )
       expect(heard).toEqual(["gone", "kept"])
+    })
+  )
+
+  it.scopedLive("tells of links that have expired, and of keys that are free again", () =>
+    Effect.gen(function* () {
+      const { heard, lifetime, store, untilFresh } = yield* setUp
+      yield* untilFresh(true)
+      yield* store.insertMany([{ ...link("a"), expiresAt: 2 }, link("b")])
+      yield* lifetime.expireSome(10)
+      yield* lifetime.recycle({ quarantine_ms: 0, count: 10 })
+      yield* Effect.sync(() => heard.length).pipe(
+        Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (count) => count >= 2 }),
+        Effect.timeout("5 seconds")
+      )
+      expect(heard).toEqual(["a", "a"])
     })
   )
 

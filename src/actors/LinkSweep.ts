@@ -1,0 +1,66 @@
+import { Singleton } from "@effect/cluster"
+import type { Sharding } from "@effect/cluster/Sharding"
+import { Duration, Effect, type Layer, Metric, Schedule } from "effect"
+import { LinkLifetime } from "../storage/LinkLifetime.ts"
+import { VisitStore } from "../storage/VisitStore.ts"
+import { subjectOfLink } from "../Visit.ts"
+
+/** Rows changed in one statement at most: some milliseconds of the database's time. */
+const batchMax = 1_000
+
+/** Batches of one turn at most; what is left waits for the next one. */
+const batchesMax = 100
+
+/** How long after a turn the next one comes, at most. */
+const pauseMax = Duration.minutes(1)
+
+/** Links that became tombstones because they had expired. */
+export const linksExpired = Metric.counter("linkmint_links_expired_total", {
+  description: "Links that became tombstones because they had expired",
+  incremental: true
+})
+
+/** Keys of which the tombstone went. */
+export const keysRecycled = Metric.counter("linkmint_keys_recycled_total", {
+  description: "Keys that were freed when their quarantine was over",
+  incremental: true
+})
+
+/** One batch after the other, until one is not full. */
+const inBatches = <A, E>(metric: Metric.Metric.Counter<number>, batch: Effect.Effect<ReadonlyArray<A>, E>) =>
+  Effect.tap(batch, (done) => Metric.incrementBy(metric, done.length)).pipe(
+    Effect.repeat({ while: (done) => done.length === batchMax, times: batchesMax - 1 })
+  )
+
+/** One turn: ends what has expired, then frees what has been in quarantine for long enough, and forgets its visits. */
+const turn = (quarantine: Duration.Duration) =>
+  Effect.gen(function* () {
+    const lifetime = yield* LinkLifetime
+    const visits = yield* VisitStore
+    yield* inBatches(linksExpired, lifetime.expireSome(batchMax))
+    const recycle = lifetime.recycle({ quarantine_ms: Duration.toMillis(quarantine), count: batchMax })
+    yield* inBatches(
+      keysRecycled,
+      Effect.tap(recycle, (freed) => visits.forget(freed.map(subjectOfLink)))
+    )
+  })
+
+/**
+ * The sweep: on one node of the cluster at a time, it makes tombstones of links that have expired, and frees keys whose `quarantine` is over. Two that
+ * sweep at once do no harm. It looks every minute, or more often where the quarantine is shorter than some minutes.
+ */
+export const layer = (
+  quarantine: Duration.Duration
+): Layer.Layer<never, never, Sharding | LinkLifetime | VisitStore> => {
+  const pause = Duration.min(pauseMax, Duration.times(quarantine, 0.25))
+  return Singleton.make(
+    "LinkSweep",
+    turn(quarantine).pipe(
+      Effect.catchTag("StorageError", (error) =>
+        Effect.logWarning(`The sweep of ended links goes on later: ${error.operation}: ${error.reason}`)
+      ),
+      Effect.repeat(Schedule.spaced(pause)),
+      Effect.asVoid
+    )
+  )
+}

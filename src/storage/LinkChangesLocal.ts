@@ -1,0 +1,31 @@
+import { Context, Effect, Layer } from "effect"
+import { LinkChanges, type LinkChangesSubscriber } from "./LinkChanges.ts"
+
+/**
+ * Announces changed links to the caches of this process, for a store that cannot announce them itself. Not needed for what passes through the
+ * caches. Must not throw. By default nobody is told.
+ */
+export class LinkAnnouncer extends Context.Reference<LinkAnnouncer>()("linkmint/LinkAnnouncer", {
+  defaultValue:
+    () =>
+    (_keys: ReadonlyArray<string>): void => {}
+}) {}
+
+/** `LinkChanges` of a process alone: it hears at once of what its own stores announce, and is always fresh. */
+export const layer: Layer.Layer<LinkChanges | LinkAnnouncer> = Layer.effectContext(
+  Effect.sync(() => {
+    const subscribers = new Set<LinkChangesSubscriber>()
+    return Context.make(LinkAnnouncer, (keys) =>
+      subscribers.forEach((subscriber) => keys.forEach(subscriber.forget))
+    ).pipe(
+      Context.add(LinkChanges, {
+        isFresh: () => true,
+        subscribe: (subscriber) =>
+          Effect.acquireRelease(
+            Effect.sync(() => void subscribers.add(subscriber)),
+            () => Effect.sync(() => void subscribers.delete(subscriber))
+          )
+      })
+    )
+  })
+)

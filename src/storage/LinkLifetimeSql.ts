@@ -1,0 +1,112 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import { textWithout } from "./KeyStockSql.ts"
+import { LinkAnnouncer } from "./LinkChangesLocal.ts"
+import { channel } from "./LinkChangesPostgres.ts"
+import { LinkLifetime } from "./LinkLifetime.ts"
+import { databaseNow, keysIn } from "./LinkSql.ts"
+import { asStorageError, inTransaction } from "./SqlTransaction.ts"
+
+interface Ended {
+  readonly key: string
+  readonly custom: boolean | number
+  readonly created_at: string | number
+}
+
+interface Batch {
+  readonly shard: number
+  readonly epoch: number | string
+  readonly sequence: number | string
+  readonly keys: string
+}
+
+/**
+ * `LinkLifetime` on SQLite and PostgreSQL. On PostgreSQL rows that another transaction holds are passed over: whoever sweeps waits for nobody,
+ * and two that sweep at once share the work.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const announce = yield* LinkAnnouncer
+  const now = databaseNow(sql)
+  const locked = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE SKIP LOCKED` })
+
+  /** On PostgreSQL an array: a planner that runs the sub-select more than once would change more than `count` rows. */
+  const keysOf = (due: Statement.Fragment) =>
+    sql.onDialectOrElse({
+      orElse: () => sql`key IN (${due})`,
+      pg: () => sql`key = ANY(ARRAY(${due} ${locked}))`
+    })
+
+  const announced = sql.onDialectOrElse({
+    orElse: () => sql`key, custom, created_at`,
+    pg: () => sql`key, custom, created_at, pg_notify(${channel}, key)`
+  })
+
+  const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
+
+  /** The tombstone belongs to no deletion whose repeat could be told. */
+  const expired = (due: Statement.Fragment) =>
+    sql<Ended>`
+      UPDATE links SET deleted_at = ${now}, updated_at = ${now}, ended_at = ${now}, create_id = NULL
+      WHERE ${hasExpired} AND ${due} RETURNING ${announced}`
+
+  /** Whoever finishes an open batch must not hand the keys out again. */
+  const strike = (keys: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const freed = new Set(keys)
+      const forUpdate = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE` })
+      const batches = yield* sql<Batch>`
+        SELECT shard, epoch, sequence, keys FROM pool_batches ORDER BY shard, epoch, sequence ${forUpdate}`
+      for (const batch of batches) {
+        const left = textWithout(batch.keys, freed)
+        if (left === batch.keys) continue
+        yield* sql`UPDATE pool_batches SET keys = ${left}
+          WHERE shard = ${batch.shard} AND epoch = ${batch.epoch} AND sequence = ${batch.sequence}`
+      }
+    })
+
+  const told = (rows: ReadonlyArray<Ended>) => {
+    const keys = rows.map(({ key }) => key)
+    announce(keys)
+    return keys
+  }
+
+  return LinkLifetime.of({
+    expire: Effect.fn("LinkLifetime.expire")(function* (keys) {
+      const due = sql`SELECT key FROM links WHERE ${keysIn(sql, keys)} AND ${hasExpired}`
+      return keys.length === 0 ? [] : told(yield* expired(keysOf(due)))
+    }, asStorageError("LinkLifetime.expire")),
+    expireSome: Effect.fn("LinkLifetime.expireSome")(function* (count) {
+      const due = sql`SELECT key FROM links WHERE ${hasExpired} ORDER BY expires_at LIMIT ${count}`
+      return told(yield* expired(keysOf(due)))
+    }, asStorageError("LinkLifetime.expireSome")),
+    recycle: Effect.fn("LinkLifetime.recycle")(function* ({ count, quarantine_ms }) {
+      const due = sql`
+        SELECT key FROM links WHERE ended_at <= ${now} - ${quarantine_ms}
+        ORDER BY ended_at LIMIT ${count}`
+      const gone = yield* inTransaction(
+        sql,
+        Effect.gen(function* () {
+          const rows = yield* sql<Ended>`DELETE FROM links WHERE ${keysOf(due)} RETURNING ${announced}`
+          const minted = rows.filter(({ custom }) => !custom).map(({ key }) => key)
+          if (minted.length > 0) {
+            yield* strike(minted)
+            yield* sql`INSERT INTO keys ${sql.insert(minted.toSorted().map((key) => ({ key })))} ON CONFLICT (key) DO NOTHING`
+          }
+          return rows
+        })
+      )
+      told(gone)
+      return gone.map((row) => ({ key: row.key, createdAt: Number(row.created_at) }))
+    }, asStorageError("LinkLifetime.recycle")),
+    quarantined: sql<{
+      size: number | string
+    }>`SELECT count(*) AS size FROM links WHERE ended_at IS NOT NULL`.pipe(
+      Effect.map((rows) => Number(rows[0]!.size)),
+      asStorageError("LinkLifetime.quarantined")
+    )
+  })
+})
+
+/** `LinkLifetime` over whatever database the SQL client speaks to. The schema must be migrated. */
+export const layer: Layer.Layer<LinkLifetime, never, SqlClient.SqlClient> = Layer.effect(LinkLifetime, make)
