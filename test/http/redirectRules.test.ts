@@ -1,12 +1,13 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Iso8601 from "../../src/Iso8601.ts"
 import { jsonOf } from "./client.ts"
 import { expectProblem } from "./problems.ts"
 import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
 
 const url = "https://example.com/a?b=c#d"
 
-const moment = (offset_ms: number) => new Date(startOfTests_ms + offset_ms).toISOString()
+const moment = (offset_ms: number) => Iso8601.formatMoment(startOfTests_ms + offset_ms)
 
 const head = (path: string) => Effect.flatMap(TestService, ({ send }) => send({ method: "HEAD", path }))
 
