@@ -114,7 +114,7 @@ describe("npm run sim", () => {
       "--preset",
       "calm",
       "--options",
-      '{"faulty_s":1}',
+      '{"faulty_s":1,"calm_s":1}',
       "--shrink"
     ])
     expect(code).toBe(exitCode.nothingToShrink)
@@ -129,7 +129,10 @@ describe("npm run sim", () => {
       ["--seed", "3"],
       ["--from", "3", "--seeds", "1"]
     ]) {
-      const { code, stderr } = await sim([...args, "--preset", "calm", "--options", '{"faulty_s":1}'], [url])
+      const { code, stderr } = await sim(
+        [...args, "--preset", "calm", "--options", '{"faulty_s":1,"calm_s":1}'],
+        [url]
+      )
       expect(code).toBe(exitCode.crashed)
       expect(stderr).toContain("planted")
       expect(stderr).toContain("seed 3")
@@ -137,7 +140,6 @@ describe("npm run sim", () => {
   }, 120_000)
 
   it.each([
-    [["--seed"], "--seed"],
     [["--options", "{"], "--options is not usable: not JSON"],
     [["--options", "no/such/file"], "--options is not usable: "],
     [["--options", '{"nodes":0,"faults":{"kil":1}}'], "nodes: "]
@@ -155,7 +157,7 @@ describe("npm run sim", () => {
       "--preset",
       "calm",
       "--options",
-      '{"faulty_s":1}',
+      '{"faulty_s":1,"calm_s":1}',
       "--json",
       join(folder, "no/such")
     ]
