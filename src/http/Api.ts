@@ -1,6 +1,7 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { CreateBody, LinkBody, PreviewBody } from "./LinkSchemas.ts"
+import { CreateBody, LinkBody, LinksBody, PatchBody, PreviewBody } from "./LinkSchemas.ts"
+import { ListParameters } from "./ListRequest.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as Problem from "./Problem.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "./QrImage.ts"
@@ -34,6 +35,7 @@ const links = HttpApiGroup.make("links")
       .addError(Problem.schema("invalid-url"))
       .addError(Problem.schema("alias-reserved"))
       .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("alias-taken"))
       .addError(Problem.schema("payload-too-large"))
       .addError(Problem.schema("unsupported-media-type"))
@@ -45,14 +47,46 @@ const links = HttpApiGroup.make("links")
       .setPath(KeyPath)
       .addSuccess(LinkBody)
       .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("not-found"))
       .annotate(OpenApi.Description, "A link that is not deleted, also when it has expired.")
+  )
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/links")
+      .setUrlParams(ListParameters)
+      .addSuccess(LinksBody)
+      .addError(Problem.schema("invalid-request"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .annotate(
+        OpenApi.Description,
+        "The caller's links page by page, expired ones too. A page of a search can be short, even empty, and not be the last."
+      )
+  )
+  .add(
+    HttpApiEndpoint.patch("patch", "/api/v1/links/:key")
+      .setPath(KeyPath)
+      .setPayload(PatchBody)
+      .addSuccess(LinkBody)
+      .addError(Problem.schema("invalid-request"))
+      .addError(Problem.schema("invalid-url"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("blocked-target"))
+      .annotate(
+        OpenApi.Description,
+        "Changes a link that is not deleted, also when it has expired. null clears."
+      )
   )
   .add(
     HttpApiEndpoint.del("delete", "/api/v1/links/:key")
       .setPath(KeyPath)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("not-found"))
       .annotate(OpenApi.Description, "Deletes a link: it answers 410 from now on.")
   )

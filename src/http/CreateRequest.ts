@@ -1,17 +1,22 @@
-import { Either, Option } from "effect"
+import { Either, type Option } from "effect"
 import type { LinkDraft } from "../actors/Links.ts"
-import * as Iso8601 from "../Iso8601.ts"
+import type * as Iso8601 from "../Iso8601.ts"
 import { unlessChosen } from "../Link.ts"
 import * as Decode from "./Decode.ts"
+import {
+  checkEnd,
+  checkMoment,
+  checkOrder,
+  checkUrl,
+  distinct,
+  type LinkPolicy,
+  oneFault
+} from "./LinkChecks.ts"
 import { CreateBody } from "./LinkSchemas.ts"
-import { faulty, type Problem } from "./Problem.ts"
-import type { TargetPolicyService } from "./TargetPolicy.ts"
-import * as TargetUrl from "./TargetUrl.ts"
+import type { Problem } from "./Problem.ts"
 
 /** What the checks of a create need to know of this service. */
-export interface CreatePolicy {
-  readonly own: TargetUrl.OwnAddress
-  readonly targets: TargetPolicyService
+export interface CreatePolicy extends LinkPolicy {
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
 }
 
@@ -25,95 +30,31 @@ const reservedAliases = new Set(
   ).split(" ")
 )
 
+const { passwordHash: _, ...none } = unlessChosen
+
 const decodeBody = Decode.body(CreateBody)
-
-const oneFault = (kind: Problem["kind"], path: string, message: string) =>
-  Either.left(faulty(kind, [{ path, message }]))
-
-const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
-
-const checkUrl = (text: string, { own, targets }: CreatePolicy): Either.Either<string, Problem> =>
-  TargetUrl.parse(text, own).pipe(
-    Either.mapLeft((error) =>
-      error._tag === "InvalidTarget"
-        ? faulty("invalid-url", [{ path: "url", message: error.fault }])
-        : blocked(`leads to this service itself (${error.host})`)
-    ),
-    Either.flatMap((url) => {
-      const fault = targets.faultOf(url)
-      return fault === undefined ? Either.right(url) : Either.left(blocked(fault))
-    })
-  )
-
-const checkMoment = (path: string, text: string): Either.Either<number, Problem> =>
-  Either.fromNullable(Iso8601.parseMoment(text), () =>
-    faulty("invalid-request", [
-      { path, message: "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z" }
-    ])
-  )
-
-const checkExpiry = (
-  body: typeof CreateBody.Type,
-  now: number,
-  orElse: Option.Option<Iso8601.Duration>
-): Either.Either<number | null, Problem> => {
-  const { expiresAt, expiresIn } = body
-  if (expiresAt !== undefined && expiresIn !== undefined) {
-    return oneFault("invalid-request", "expiresIn", "cannot stand beside expiresAt")
-  }
-  if (expiresAt !== undefined) {
-    return Either.flatMap(checkMoment("expiresAt", expiresAt), (moment) =>
-      moment > now && moment <= Iso8601.momentMax
-        ? Either.right(moment)
-        : oneFault("invalid-request", "expiresAt", "must lie in the future, before the year 10000")
-    )
-  }
-  const lifetime = expiresIn === undefined ? Option.getOrUndefined(orElse) : Iso8601.parseDuration(expiresIn)
-  if (lifetime === undefined) {
-    return expiresIn === undefined
-      ? Either.right(null)
-      : oneFault(
-          "invalid-request",
-          "expiresIn",
-          "must be an ISO 8601 duration above zero such as P30D or PT10M"
-        )
-  }
-  const end = Iso8601.after(now, lifetime)
-  return end > now && end <= Iso8601.momentMax
-    ? Either.right(end)
-    : oneFault("invalid-request", "expiresIn", "must end before the year 10000")
-}
-
-/** A link that has ended before it begins would never redirect. */
-const checkBeginning = (
-  validSince: string | undefined,
-  expiresAt: number | null
-): Either.Either<number | null, Problem> =>
-  validSince === undefined
-    ? Either.right(null)
-    : Either.filterOrLeft(
-        checkMoment("validSince", validSince),
-        (moment) => moment < (expiresAt ?? Number.POSITIVE_INFINITY),
-        () => faulty("invalid-request", [{ path: "validSince", message: "must lie before the link's end" }])
-      )
 
 const checkAlias = (alias: string | undefined): Either.Either<string | null, Problem> =>
   alias !== undefined && reservedAliases.has(alias.toLowerCase())
     ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
     : Either.right(alias ?? null)
 
-/** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to bind for its owner, or the problem to answer. */
-export const check = (
-  json: unknown,
-  policy: CreatePolicy,
-  now: number
-): Either.Either<Omit<LinkDraft, "owner">, Problem> =>
+/** What to bind for its owner, and the link's password, which is not hashed yet. */
+export interface Create {
+  readonly draft: Omit<LinkDraft, "owner" | "passwordHash">
+  readonly password: string | null
+}
+
+/** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to create, or the problem to answer. */
+export const check = (json: unknown, policy: CreatePolicy, now: number): Either.Either<Create, Problem> =>
   Either.gen(function* () {
     const body = yield* decodeBody(json)
     const url = yield* checkUrl(body.url, policy)
     const alias = yield* checkAlias(body.alias)
-    const expiresAt = yield* checkExpiry(body, now, policy.defaultExpiry)
-    const validSince = yield* checkBeginning(body.validSince, expiresAt)
-    const { expiresIn: _, tags = [], ...chosen } = body
-    return { ...unlessChosen, ...chosen, url, alias, expiresAt, validSince, tags: [...new Set(tags)] }
+    const end = (yield* checkEnd(body, now, policy.defaultExpiry)) ?? null
+    const beginning = body.validSince === undefined ? null : yield* checkMoment("validSince", body.validSince)
+    yield* checkOrder("validSince", beginning, end)
+    const { expiresIn: _, password = null, tags = [], ...others } = body
+    const times = { expiresAt: end, validSince: beginning }
+    return { draft: { ...none, ...others, ...times, url, alias, tags: distinct(tags) }, password }
   })

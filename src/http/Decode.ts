@@ -18,7 +18,9 @@ const faultsOf = (error: ParseResult.ParseError): ReadonlyArray<Fault> =>
     message: messageOf(issue)
   }))
 
-const isObject = (json: unknown): boolean => typeof json === "object" && json !== null && !Array.isArray(json)
+/** Whether JSON is an object. */
+export const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
 
 /** Understands a body as an object of this schema without unknown fields; the problem lists every fault. */
 export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Either.Either<A, Problem>) => {

@@ -1,15 +1,19 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Redacted } from "effect"
+import type { KnownCaller } from "../accounts/Accounts.ts"
 import type { AliasTaken } from "../actors/Links.ts"
 import { Links } from "../actors/Links.ts"
 import type { Unavailable } from "../actors/Unavailable.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import { type Link, stateAt } from "../Link.ts"
+import { Passwords } from "../Passwords.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import * as CreateRequest from "./CreateRequest.ts"
-import { isKeyShaped, type LinkBody } from "./LinkSchemas.ts"
+import { isKeyShaped, type LinkBody, type LinksBody } from "./LinkSchemas.ts"
+import * as ListRequest from "./ListRequest.ts"
+import * as PatchRequest from "./PatchRequest.ts"
 import * as Problem from "./Problem.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 
@@ -55,12 +59,22 @@ export const bodyOf = (link: Link, baseUrl: URL): typeof LinkBody.Type => ({
   visits: { total: 0, nonBots: 0, bots: 0 }
 })
 
-/** Creates, shows and deletes links. */
+/** Creates, shows, lists, changes and deletes links. */
 export const layer = (options: LinkRoutesOptions) =>
   HttpApiBuilder.group(Api, "links", (handlers) =>
     Effect.gen(function* () {
       const links = yield* Links
+      const passwords = yield* Passwords
       const targets = yield* TargetPolicy
+      const { baseUrl } = options.own
+
+      const policyOf = (request: HttpServerRequest.HttpServerRequest) => ({
+        ...options,
+        own: { ...options.own, reachedAt: request.headers["host"] },
+        targets
+      })
+
+      const hash = (password: string) => Problem.orUnavailable(passwords.hash(Redacted.make(password)))
 
       const create = Effect.fn("links.create")(function* (request: HttpServerRequest.HttpServerRequest) {
         const caller = yield* Caller.identify(request)
@@ -68,36 +82,72 @@ export const layer = (options: LinkRoutesOptions) =>
           yield* Caller.requireScope(caller, "links:write")
         }
         const json = yield* Body.read(request)
-        const own = { ...options.own, reachedAt: request.headers["host"] }
-        const policy = { ...options, own, targets }
-        const draft = yield* CreateRequest.check(json, policy, yield* Clock.currentTimeMillis)
-        const link = yield* orProblem(links.create({ ...draft, owner: Caller.ownerOf(caller) }))
-        return HttpServerResponse.unsafeJson(bodyOf(link, options.own.baseUrl), {
+        const now = yield* Clock.currentTimeMillis
+        const { draft, password } = yield* CreateRequest.check(json, policyOf(request), now)
+        const passwordHash = password === null ? null : yield* hash(password)
+        const owner = Caller.ownerOf(caller)
+        const link = yield* orProblem(links.create({ ...draft, passwordHash, owner }))
+        return HttpServerResponse.unsafeJson(bodyOf(link, baseUrl), {
           status: 201,
           headers: { location: `/api/v1/links/${link.key}`, "cache-control": "no-store" }
         })
       })
 
+      /** A link that is not deleted, if it is the caller's to manage. Another one is not there for him. */
+      const manageable = Effect.fnUntraced(function* (caller: KnownCaller, key: string) {
+        const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+        const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
+        return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(notFound)
+      })
+
+      const show = (link: Link) =>
+        HttpServerResponse.unsafeJson(bodyOf(link, baseUrl), { headers: { "cache-control": "no-store" } })
+
       const get = Effect.fn("links.get")(function* (
         request: HttpServerRequest.HttpServerRequest,
         key: string
       ) {
-        yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
-        const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
-        if (link === null || stateAt(link, yield* Clock.currentTimeMillis) === "deleted") {
-          return yield* Effect.fail(notFound)
+        const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
+        return show(yield* manageable(caller, key))
+      })
+
+      const list = Effect.fn("links.list")(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        parameters: typeof ListRequest.ListParameters.Type
+      ) {
+        const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
+        const query = yield* ListRequest.check(parameters, caller)
+        const page = yield* orProblem(links.list(query))
+        const body: typeof LinksBody.Type = {
+          data: page.links.map((link) => bodyOf(link, baseUrl)),
+          nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next)
         }
-        return HttpServerResponse.unsafeJson(bodyOf(link, options.own.baseUrl), {
-          headers: { "cache-control": "no-store" }
-        })
+        return HttpServerResponse.unsafeJson(body, { headers: { "cache-control": "no-store" } })
+      })
+
+      const patch = Effect.fn("links.patch")(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        key: string
+      ) {
+        const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
+        const json = yield* Body.read(request)
+        const link = yield* manageable(caller, key)
+        const now = yield* Clock.currentTimeMillis
+        const { change, password } = yield* PatchRequest.check(json, link, policyOf(request), now)
+        const passwordHash = typeof password === "string" ? yield* hash(password) : password
+        const changed = yield* orProblem(
+          links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
+        )
+        return changed === null ? yield* Effect.fail(notFound) : show(changed)
       })
 
       const remove = Effect.fn("links.delete")(function* (
         request: HttpServerRequest.HttpServerRequest,
         key: string
       ) {
-        yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
-        const removed = isKeyShaped(key) && (yield* orProblem(links.remove(key)))
+        const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
+        yield* manageable(caller, key)
+        const removed = yield* orProblem(links.remove(key))
         return removed ? HttpServerResponse.empty() : yield* Effect.fail(notFound)
       })
 
@@ -109,6 +159,8 @@ export const layer = (options: LinkRoutesOptions) =>
       return handlers
         .handleRaw("create", ({ request }) => answer(create(request)))
         .handleRaw("get", ({ path, request }) => answer(get(request, path.key)))
+        .handleRaw("list", ({ request, urlParams }) => answer(list(request, urlParams)))
+        .handleRaw("patch", ({ path, request }) => answer(patch(request, path.key)))
         .handleRaw("delete", ({ path, request }) => answer(remove(request, path.key)))
     })
   )

@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Record, Schema, Struct } from "effect"
 import { RedirectStatus } from "../Link.ts"
+import { passwordLengthMax } from "../Passwords.ts"
 
 /** Bounds of what a link's creator says of it; lengths count characters (Unicode code points). */
 const titleLengthMax = 256
@@ -14,7 +15,8 @@ const keyCharacters = /^[A-Za-z0-9_-]+$/
 export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
 
 // With messages of their own: a schema's would quote the whole value, whatever its size and depth.
-const Text = Schema.String.annotations({ message: () => "must be a string" })
+/** Any text. */
+export const Text = Schema.String.annotations({ message: () => "must be a string" })
 const Flag = Schema.Boolean.annotations({ message: () => "must be true or false" })
 const Status = RedirectStatus.annotations({
   message: () => ({ message: "must be 301, 302, 307 or 308", override: true })
@@ -27,7 +29,7 @@ const Alias = Text.pipe(
 )
 
 /** Text of 1 to `max` characters that every database can hold: without control characters and halves of characters. */
-const plainText = (max: number) =>
+export const plainText = (max: number) =>
   Text.pipe(
     Schema.filter((text) => text.length > 0 && Array.from(text).length <= max, {
       jsonSchema: { minLength: 1, maxLength: max },
@@ -43,7 +45,8 @@ const Tags = Schema.Array(plainText(tagLengthMax))
     Schema.annotations({ description: "A tag that comes twice counts once" })
   )
 
-const wholeNumber = (max: number) => {
+/** A whole number from 1 to `max`. */
+export const wholeNumber = (max: number) => {
   const message = () => `must be a whole number from 1 to ${max.toLocaleString("en")}`
   return Schema.Number.annotations({ message }).pipe(
     Schema.int({ message }),
@@ -51,24 +54,49 @@ const wholeNumber = (max: number) => {
   )
 }
 
-const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
+/** A field that may be missing, and may not be `null`. */
+export const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
+  Schema.optionalWith(schema, { exact: true })
 
-const Moment = Text.annotations({ description: "RFC 3339 date-time" })
+/** A moment as clients write it, to be understood by `Iso8601.parseMoment`. */
+export const Moment = Text.annotations({ description: "RFC 3339 date-time" })
+
+const Target = Text.annotations({ description: "Target: http or https, at most 2,048 characters" })
+
+/** What a create may say beside the target and the key, and what may be changed and cleared later. */
+const settings = {
+  expiresAt: Moment,
+  expiresIn: Text.annotations({ description: "ISO 8601 duration, such as P30D" }),
+  validSince: Moment,
+  maxVisits: wholeNumber(visitsMax),
+  password: plainText(passwordLengthMax),
+  title: plainText(titleLengthMax),
+  tags: Tags,
+  redirectStatus: Status,
+  forwardQuery: Flag,
+  crawlable: Flag
+}
+
+/** See {@link settings}. */
+export const settingNames = Struct.keys(settings)
+
+const whatever = Schema.partialWith(Schema.Struct(settings), { exact: true })
 
 /** The body of a create. What the schema alone cannot say of a field is checked by `CreateRequest`. */
-export const CreateBody = Schema.Struct({
-  url: Text.annotations({ description: "Target: http or https, at most 2,048 characters" }),
-  alias: optional(Alias),
-  expiresAt: optional(Moment),
-  expiresIn: optional(Text.annotations({ description: "ISO 8601 duration, such as P30D" })),
-  validSince: optional(Moment),
-  maxVisits: optional(wholeNumber(visitsMax)),
-  title: optional(plainText(titleLengthMax)),
-  tags: optional(Tags),
-  redirectStatus: optional(Status),
-  forwardQuery: optional(Flag),
-  crawlable: optional(Flag)
-}).annotations({ identifier: "CreateLink" })
+export const CreateBody = Schema.Struct({ url: Target, alias: optional(Alias) })
+  .pipe(Schema.extend(whatever))
+  .annotations({ identifier: "CreateLink" })
+
+/** The body of a patch without the settings that it clears. What the schema alone cannot say of a field is checked by `PatchRequest`. */
+export const ChangeBody = Schema.Struct({ url: optional(Target) }).pipe(Schema.extend(whatever))
+
+/** The body of a patch, for the contract: `null` clears. */
+export const PatchBody = Schema.Struct({
+  url: optional(Target),
+  ...Record.map(settings, (schema: Schema.Schema.AnyNoContext) =>
+    Schema.optionalWith(Schema.NullOr(schema), { exact: true })
+  )
+}).annotations({ identifier: "ChangeLink" })
 
 /** A link as clients see it; times are RFC 3339 in UTC. */
 export const LinkBody = Schema.Struct({
@@ -98,3 +126,9 @@ export const PreviewBody = Schema.Struct({
   createdAt: Schema.String,
   visits: Schema.Number
 }).annotations({ identifier: "Preview" })
+
+/** A page of links as clients see it. */
+export const LinksBody = Schema.Struct({
+  data: Schema.Array(LinkBody),
+  nextCursor: Schema.NullOr(Schema.String)
+}).annotations({ identifier: "Links" })

@@ -2,8 +2,9 @@
 
 import { layer as withLayer, type Vitest } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
-import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Option } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Option, Redacted } from "effect"
 import * as Accounts from "../../src/accounts/Accounts.ts"
+import type { KnownCaller, Scope } from "../../src/accounts/Accounts.ts"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import * as Links from "../../src/actors/Links.ts"
 import * as RedirectCache from "../../src/actors/RedirectCache.ts"
@@ -73,6 +74,35 @@ const countedLinks = Effect.map(LinkStoreMemory.make, (store) => {
   return { store: counted, bound: Effect.sync(() => bound) }
 })
 
+const callerOf = (userId: string, scopes: ReadonlyArray<Scope>): KnownCaller => ({
+  userId,
+  isAdmin: false,
+  scopes: new Set(scopes),
+  keyId: `key_of_${userId}`,
+  limits: { createsPerMinute: null, redirectsPerDay: null }
+})
+
+/** API keys of users who are no administrators. */
+export const userKeys = { one: "lm_one", other: "lm_other", reader: "lm_reader", blind: "lm_blind" } as const
+
+const testCallers: Readonly<Record<string, KnownCaller>> = {
+  [userKeys.one]: callerOf("usr_one", ["links:read", "links:write", "stats:read"]),
+  [userKeys.other]: callerOf("usr_other", ["links:read", "links:write", "stats:read"]),
+  [userKeys.reader]: callerOf("usr_one", ["links:read"]),
+  [userKeys.blind]: callerOf("usr_one", ["stats:read"])
+}
+
+const withTestCallers = Layer.effect(
+  Accounts.Accounts,
+  Effect.map(Accounts.Accounts, (accounts) => ({
+    ...accounts,
+    ofKey: (key: Redacted.Redacted) => {
+      const known = testCallers[Redacted.value(key)]
+      return known === undefined ? accounts.ofKey(key) : Effect.succeed(known)
+    }
+  }))
+)
+
 const make = (options: TestServiceOptions) =>
   Effect.gen(function* () {
     exercised("memory")
@@ -119,7 +149,7 @@ const make = (options: TestServiceOptions) =>
       ),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide([Links.layer, Accounts.layer, Passwords.layer]),
+      Layer.provide([Links.layer, Layer.provide(withTestCallers, Accounts.layer), Passwords.layer]),
       Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
       Layer.provide(actors({ pool: { low: 100, high: 500 } })),
       Layer.provide(layerEmbedded),
@@ -166,8 +196,20 @@ export const create = (body: unknown, headers: Request["headers"] = {}) =>
 export const get = (path: string, headers: Request["headers"] = { accept: "application/json" }) =>
   Effect.flatMap(TestService, (service) => service.send({ path, headers }))
 
-/** Sends a request as the administrator. */
-export const asAdmin = (method: string, path: string) =>
+/** Sends a request with an API key, and a body as JSON where there is one. */
+export const withKey = (key: string, method: string, path: string, body?: unknown) =>
   Effect.flatMap(TestService, (service) =>
-    service.send({ method, path, headers: { "x-api-key": adminKey, accept: "application/json" } })
+    service.send({
+      method,
+      path,
+      headers: {
+        "x-api-key": key,
+        accept: "application/json",
+        ...(body !== undefined && { "content-type": "application/json" })
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) })
+    })
   )
+
+/** Sends a request as the administrator. */
+export const asAdmin = (method: string, path: string, body?: unknown) => withKey(adminKey, method, path, body)

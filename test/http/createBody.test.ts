@@ -17,7 +17,6 @@ const json = { "content-type": "application/json" }
 withService("a create's fields:", {}, (it) => {
   // Fields that API.md has for later versions, fields of the answer, and names that objects inherit.
   const unknown: Record<string, unknown> = {
-    password: "secret",
     reuse: false,
     key: "abcdefg",
     custom: true,

@@ -25,6 +25,15 @@ withService("a create", {}, (it) => {
     })
   )
 
+  it.effect("keeps a password, and shows nothing of it", () =>
+    Effect.gen(function* () {
+      const created = yield* create({ url, password: "a secret 🍃" })
+      expect(created.status).toBe(201)
+      expect(jsonOf(created)).toMatchObject({ hasPassword: true })
+      expect(created.text).not.toMatch(/secret|argon|passwordHash/)
+    })
+  )
+
   const kept: ReadonlyArray<readonly [name: string, sent: unknown, shown?: unknown]> = [
     ["title", "x"],
     ["title", "🍃".repeat(256)],
@@ -79,6 +88,10 @@ withService("a create", {}, (it) => {
     ...["forwardQuery", "crawlable"].flatMap((name) =>
       ["true", 1, 0, null, []].map((sent) => [name, sent, [name, /^must be true or false$/]] as const)
     ),
+    ["password", "", ["password", /^must have 1 to 128 characters$/]],
+    ["password", "x".repeat(129), ["password", /^must have 1 to 128 characters$/]],
+    ["password", "\n", ["password", /^may not contain control characters$/]],
+    ["password", 1, ["password", /^must be a string$/]],
     ["validSince", "tomorrow", ["validSince", "must be an RFC 3339 date-time"]],
     ["validSince", "2027-02-30T00:00:00Z", ["validSince", "must be an RFC 3339 date-time"]]
   ]

@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, jsonOf, type NoAnswer, type Request } from "./client.ts"
 import { type Definitions, faultsOf, type JsonSchema, resolve } from "./jsonSchema.ts"
-import { adminKey, asAdmin, create, get, TestService, withService } from "./TestService.ts"
+import { adminKey, asAdmin, create, get, TestService, userKeys, withKey, withService } from "./TestService.ts"
 
 interface Operation {
   readonly operationId: string
@@ -106,6 +106,7 @@ withService("/openapi.json", {}, (it) => {
           "alias-reserved",
           "alias-taken",
           "blocked-target",
+          "forbidden",
           "internal",
           "invalid-request",
           "invalid-url",
@@ -114,8 +115,21 @@ withService("/openapi.json", {}, (it) => {
           "unavailable",
           "unsupported-media-type"
         ],
-        "get /api/v1/links/{key}": ["internal", "not-found", "unauthorized", "unavailable"],
-        "delete /api/v1/links/{key}": ["internal", "not-found", "unauthorized", "unavailable"],
+        "get /api/v1/links": ["forbidden", "internal", "invalid-request", "unauthorized", "unavailable"],
+        "patch /api/v1/links/{key}": [
+          "blocked-target",
+          "forbidden",
+          "internal",
+          "invalid-request",
+          "invalid-url",
+          "not-found",
+          "payload-too-large",
+          "unauthorized",
+          "unavailable",
+          "unsupported-media-type"
+        ],
+        "get /api/v1/links/{key}": ["forbidden", "internal", "not-found", "unauthorized", "unavailable"],
+        "delete /api/v1/links/{key}": ["forbidden", "internal", "not-found", "unauthorized", "unavailable"],
         "get /api/v1/links/{key}/qr": [
           "internal",
           "invalid-request",
@@ -160,6 +174,17 @@ const away = (sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
     setFault("links", "fails").pipe(Effect.zipRight(sent), Effect.ensuring(setFault("links", "none")))
   )
 
+const asReader = (method: string, path: string, body?: unknown) =>
+  withKey(userKeys.reader, method, path, body)
+const asBlind = (method: string, path: string) => withKey(userKeys.blind, method, path)
+
+/** A patch of a link that is there. */
+const patch = (body: unknown) =>
+  Effect.zipRight(
+    create({ url, alias: "to-be-patched" }),
+    asAdmin("PATCH", "/api/v1/links/to-be-patched", body)
+  )
+
 const gone = Effect.zipRight(create({ url, alias: "gone" }), asAdmin("DELETE", "/api/v1/links/gone"))
 
 const redirected = (redirectStatus: number) =>
@@ -188,6 +213,7 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "post /api/v1/links 400 invalid-url": create({ url: "ftp://example.com/" }),
   "post /api/v1/links 400 alias-reserved": create({ url, alias: "api" }),
   "post /api/v1/links 401": create({ url }, { "x-api-key": "wrong" }),
+  "post /api/v1/links 403": asReader("POST", "/api/v1/links", { url }),
   "post /api/v1/links 409": Effect.zipRight(create({ url, alias: "taken" }), create({ url, alias: "taken" })),
   "post /api/v1/links 413": create({ url: `${url}${long}` }),
   "post /api/v1/links 415": create({ url }, { "content-type": "text/plain" }),
@@ -200,13 +226,38 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
     asAdmin("GET", "/api/v1/links/seen")
   ),
   "get /api/v1/links/{key} 401": get("/api/v1/links/seen"),
+  "get /api/v1/links/{key} 403": asBlind("GET", "/api/v1/links/seen"),
   "get /api/v1/links/{key} 404": asAdmin("GET", "/api/v1/links/nothing"),
   "get /api/v1/links/{key} 503": away(asAdmin("GET", "/api/v1/links/unseen")),
+  "get /api/v1/links 200": Effect.zipRight(
+    asAdmin("POST", "/api/v1/links", { url, tags: ["seen"], title: "t" }),
+    asAdmin("GET", "/api/v1/links?limit=1")
+  ),
+  "get /api/v1/links 400": asAdmin("GET", "/api/v1/links?limit=0"),
+  "get /api/v1/links 401": get("/api/v1/links"),
+  "get /api/v1/links 403": asBlind("GET", "/api/v1/links"),
+  "get /api/v1/links 503": away(asAdmin("GET", "/api/v1/links")),
+  "patch /api/v1/links/{key} 200": Effect.zipRight(
+    create({ url, alias: "patched" }),
+    asAdmin("PATCH", "/api/v1/links/patched", { title: "t", expiresAt: null, password: "secret" })
+  ),
+  "patch /api/v1/links/{key} 400 invalid-request": patch({ alias: "other" }),
+  "patch /api/v1/links/{key} 400 invalid-url": patch({ url: "ftp://example.com/" }),
+  "patch /api/v1/links/{key} 401": send({ method: "PATCH", path: "/api/v1/links/patched" }),
+  "patch /api/v1/links/{key} 403": asReader("PATCH", "/api/v1/links/patched", { title: "t" }),
+  "patch /api/v1/links/{key} 404": asAdmin("PATCH", "/api/v1/links/nothing", { title: "t" }),
+  "patch /api/v1/links/{key} 413": patch({ url: `${url}${long}` }),
+  "patch /api/v1/links/{key} 415": asAdmin("PATCH", "/api/v1/links/patched"),
+  "patch /api/v1/links/{key} 422": Effect.flatMap(TestService, ({ port }) =>
+    patch({ url: `http://localhost:${port}/` })
+  ),
+  "patch /api/v1/links/{key} 503": away(patch({ title: "t" })),
   "delete /api/v1/links/{key} 204": Effect.zipRight(
     create({ url, alias: "deleted" }),
     asAdmin("DELETE", "/api/v1/links/deleted")
   ),
   "delete /api/v1/links/{key} 401": send({ method: "DELETE", path: "/api/v1/links/nothing" }),
+  "delete /api/v1/links/{key} 403": asReader("DELETE", "/api/v1/links/nothing"),
   "delete /api/v1/links/{key} 404": asAdmin("DELETE", "/api/v1/links/nothing"),
   "delete /api/v1/links/{key} 503": away(asAdmin("DELETE", "/api/v1/links/undeleted")),
   "get /api/v1/links/{key}/qr 200": Effect.zipRight(

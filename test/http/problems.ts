@@ -10,6 +10,7 @@ const statusOf = {
   "alias-reserved": 400,
   "password-required": 401,
   unauthorized: 401,
+  forbidden: 403,
   "not-found": 404,
   "alias-taken": 409,
   gone: 410,

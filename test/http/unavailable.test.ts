@@ -30,6 +30,8 @@ const needing: Record<
     create({ url, alias: "my-alias" }),
     get("/present"),
     asAdmin("GET", "/api/v1/links/present"),
+    asAdmin("GET", "/api/v1/links"),
+    asAdmin("PATCH", "/api/v1/links/present", { title: "t" }),
     asAdmin("DELETE", "/api/v1/links/present")
   ],
   ranges: [create({ url })],

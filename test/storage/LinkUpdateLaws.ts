@@ -213,7 +213,7 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
         const client = yield* open
         const stores = yield* Effect.all([client, client, client])
         yield* stores[0].insertMany([linkOf("k")])
-        const { maxVisits, ...parts } = everything
+        const { maxVisits: _, ...parts } = everything
         yield* atOnce(
           Object.entries(parts).map(([name, value], index) =>
             stores[index % 3]!.updateMany([updateOf("k", index, { [name]: value })])
