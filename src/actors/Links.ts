@@ -1,7 +1,7 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
-import { type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
+import { type CrawlableQuery, type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
 import * as Timeout from "../Timeout.ts"
 import { ExpiredLinks } from "./ExpiredLinks.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
@@ -37,6 +37,8 @@ export class Links extends Context.Tag("linkmint/Links")<
       owner: string | null,
       change: LinkChange
     ) => Effect.Effect<Link | null, Unavailable>
+    /** The keys of the newest links that are for crawlers, as the store has them. */
+    readonly crawlable: (query: CrawlableQuery) => Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Uses one visit of a link that has only so many; `false` where none is left. */
     readonly visit: (key: string) => Effect.Effect<boolean, Unavailable>
     /** Deletes a link; `false` where there was none that was not deleted yet. */
@@ -202,6 +204,7 @@ export const make: Effect.Effect<
       const updateId = yield* drawId
       return yield* writeByOwner(key, ownerOf(key).Update({ key, owner, at, change, updateId }))
     }),
+    crawlable: (query) => Effect.mapError(store.crawlable(query), fromFailure),
     visit: (key) =>
       Effect.map(takers.take(key), ({ granted, left }) => {
         if (left === 0) cache.forget(key)

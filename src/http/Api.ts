@@ -153,6 +153,15 @@ const redirects = HttpApiGroup.make("redirects")
       .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["401", "404", "410", "414"]))
   )
 
+const robots = HttpApiGroup.make("robots").add(
+  HttpApiEndpoint.get("robots", "/robots.txt")
+    .addSuccess(HttpApiSchema.Text({ contentType: "text/plain" }))
+    .annotate(
+      OpenApi.Description,
+      "What crawlers may follow: links that were made for them, and nothing else."
+    )
+)
+
 const health = HttpApiGroup.make("health")
   .add(
     HttpApiEndpoint.get("live", "/health/live")
@@ -171,6 +180,7 @@ export class Api extends HttpApi.make("linkmint")
   .add(links)
   .add(qr)
   .add(redirects)
+  .add(robots)
   .add(health)
   .addError(Problem.schema("unavailable"))
   .addError(Problem.schema("internal"))

@@ -16,6 +16,7 @@ import * as Listener from "./Listener.ts"
 import * as Problem from "./Problem.ts"
 import * as QrRoutes from "./QrRoutes.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
+import * as RobotsRoutes from "./RobotsRoutes.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
 
 /**
@@ -73,6 +74,7 @@ export const routes = (options: LinkRoutes.LinkRoutesOptions) =>
         LinkRoutes.layer(options),
         QrRoutes.layer(options.own),
         RedirectRoutes.layer(options.own),
+        RobotsRoutes.layer,
         HealthRoutes.layer
       ])
     ),

@@ -50,6 +50,14 @@ export interface LinkQuery {
   readonly lookedAtMax: number
 }
 
+/** Which links are shown to crawlers. */
+export interface CrawlableQuery {
+  /** When they must redirect, in milliseconds since the Unix epoch. */
+  readonly at: number
+  /** Links at most. */
+  readonly limit: number
+}
+
 /** A page of a list. */
 export interface LinkPage {
   readonly links: ReadonlyArray<Link>
@@ -101,6 +109,8 @@ export class LinkStore extends Context.Tag("linkmint/LinkStore")<
     ) => Effect.Effect<ReadonlyArray<Link | null>, StorageError>
     /** A page of the links that a query asks for. It can be short, even empty, and not be the last. */
     readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, StorageError>
+    /** The keys of the newest links that are for crawlers and redirect then. */
+    readonly crawlable: (query: CrawlableQuery) => Effect.Effect<ReadonlyArray<string>, StorageError>
     /** Takes visits of links that have only so many left. */
     readonly takeVisits: (takes: ReadonlyArray<Take>) => Effect.Effect<ReadonlyArray<Taken>, StorageError>
     /** Which of the keys have a row of any kind. */

@@ -54,6 +54,7 @@ export const layer = (options: { readonly inFlightMax: number }): Layer.Layer<Li
         deleteMany: yield* grouped("LinkStore.deleteMany", store.deleteMany, options.inFlightMax),
         updateMany: yield* grouped("LinkStore.updateMany", store.updateMany, options.inFlightMax),
         list: store.list,
+        crawlable: store.crawlable,
         takeVisits: yield* grouped("LinkStore.takeVisits", store.takeVisits, options.inFlightMax),
         takenAmong: store.takenAmong
       }

@@ -1,5 +1,5 @@
 import { Clock, Effect, Layer } from "effect"
-import { changed, type Link } from "../Link.ts"
+import { changed, type Link, stateAt } from "../Link.ts"
 import { fold } from "./LinkColumns.ts"
 import {
   isRepeat,
@@ -113,6 +113,14 @@ export const makeOver = (
       ),
     updateMany: (batch) => Effect.sync(() => batch.map(update)),
     list: (query) => Effect.sync(() => page(links, query)),
+    crawlable: ({ at, limit }) =>
+      Effect.sync(() =>
+        [...links.values()]
+          .filter((link) => link.crawlable && link.passwordHash === null && stateAt(link, at) === "live")
+          .toSorted((one, other) => compare(other, one))
+          .slice(0, limit)
+          .map(({ key }) => key)
+      ),
     takeVisits: (batch) => Effect.sync(() => batch.map(takeVisit)),
     takenAmong: (keys) => Effect.sync(() => new Set(keys.filter((key) => links.has(key))))
   })

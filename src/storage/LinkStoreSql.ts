@@ -141,6 +141,15 @@ export const make = Effect.gen(function* () {
       asStorageError("LinkStore.updateMany")
     ),
     list: Effect.fn("LinkStore.list")(yield* makeList, asStorageError("LinkStore.list")),
+    crawlable: Effect.fn("LinkStore.crawlable")(function* ({ at, limit }) {
+      const rows = yield* sql<{ key: string }>`
+        SELECT key FROM links
+        WHERE crawlable AND deleted_at IS NULL AND password_hash IS NULL
+          AND (valid_since IS NULL OR valid_since <= ${at}) AND (expires_at IS NULL OR expires_at > ${at})
+          AND (visits_left IS NULL OR visits_left > 0)
+        ORDER BY created_at DESC, key DESC LIMIT ${limit}`
+      return rows.map(({ key }) => key)
+    }, asStorageError("LinkStore.crawlable")),
     takeVisits: Effect.fn("LinkStore.takeVisits")(
       yield* makeTakeVisits,
       asStorageError("LinkStore.takeVisits")

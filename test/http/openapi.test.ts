@@ -148,6 +148,7 @@ withService("/openapi.json", {}, (it) => {
           "unsupported-media-type",
           "uri-too-long"
         ],
+        "get /robots.txt": anywhere,
         "get /health/live": anywhere,
         "get /health/ready": anywhere
       })
@@ -292,6 +293,9 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "get /{key} 410 problem": Effect.zipRight(gone, get("/gone")),
   "get /{key} 410 page": Effect.zipRight(gone, get("/gone", {})),
   "get /{key} 503": away(get("/unfollowed")),
+  // Before the other, whose answer is kept for a while.
+  "get /robots.txt 503": away(get("/robots.txt")),
+  "get /robots.txt 200": get("/robots.txt"),
   "get /health/live 200": get("/health/live"),
   "get /health/ready 200": get("/health/ready"),
   "get /health/ready 503": Effect.flatMap(TestService, ({ setFault }) =>

@@ -184,5 +184,28 @@ export const linkListLaws = (title: string, open: Open<Store>): void => {
         { numRuns: 40 }
       )
     )
+
+    it.scopedLive("shows crawlers the newest links that are for them and lead on", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        const crawlable = (key: string, createdAt: number, some: object = {}) =>
+          at(key, createdAt, { crawlable: true, ...some })
+        yield* links.insertMany([
+          crawlable("old", 1),
+          crawlable("both", 2, { validSince: 10, expiresAt: 11 }),
+          crawlable("a", 3, { owner: "one" }),
+          crawlable("b", 3),
+          at("hidden", 4),
+          crawlable("later", 5, { validSince: 11 }),
+          crawlable("expired", 6, { expiresAt: 10 }),
+          crawlable("used", 7, { maxVisits: 5, visitsLeft: 0 }),
+          crawlable("guarded", 8, { passwordHash: "hash" }),
+          crawlable("deleted", 9)
+        ])
+        yield* links.deleteMany([{ key: "deleted", at: 10 }])
+        expect(yield* links.crawlable({ at: 10, limit: 9 })).toEqual(["b", "a", "both", "old"])
+        expect(yield* links.crawlable({ at: 10, limit: 3 })).toEqual(["b", "a", "both"])
+      })
+    )
   })
 }

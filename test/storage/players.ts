@@ -104,6 +104,10 @@ export const linkCommand = fc.oneof(
   fc.record({ _tag: fc.constant("findMany" as const), keys: fc.array(key) }),
   fc.record({ _tag: fc.constant("deleteMany" as const), deletions: fc.array(deletion) }),
   fc.record({ _tag: fc.constant("updateMany" as const), updates: fc.array(update) }),
+  fc.record({
+    _tag: fc.constant("crawlable" as const),
+    query: fc.record({ at: time, limit: fc.integer({ min: 1, max: 4 }) })
+  }),
   fc.record({ _tag: fc.constant("takeVisits" as const), takes: fc.array(visitTake) }),
   fc.record({ _tag: fc.constant("list" as const), query }),
   fc.record({ _tag: fc.constant("takenAmong" as const), keys: fc.array(key) })
@@ -120,6 +124,8 @@ export const playLinks: Player<LinkStore["Type"], CommandOf<typeof linkCommand>>
       return store.deleteMany(command.deletions)
     case "updateMany":
       return store.updateMany(command.updates)
+    case "crawlable":
+      return store.crawlable(command.query)
     case "takeVisits":
       return store.takeVisits(command.takes)
     case "list":

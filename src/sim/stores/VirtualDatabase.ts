@@ -110,6 +110,8 @@ export class VirtualDatabase {
       deleteMany: (deletions) => call("LinkStore.deleteMany", () => this.#delete(by, deletions)),
       updateMany: (updates) => call("LinkStore.updateMany", () => this.#update(updates)),
       list: (query) => call("LinkStore.list", () => Effect.runSyncExit(this.#links.list(query))),
+      crawlable: (query) =>
+        call("LinkStore.crawlable", () => Effect.runSyncExit(this.#links.crawlable(query))),
       takeVisits: (takes) => call("LinkStore.takeVisits", () => this.#takeVisits(takes)),
       takenAmong: (keys) =>
         call("LinkStore.takenAmong", () => Effect.runSyncExit(this.#links.takenAmong(keys)))

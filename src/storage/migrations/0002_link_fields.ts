@@ -36,5 +36,6 @@ export const linkFields = Effect.gen(function* () {
   // Anonymous links, which are the many, cost the second index alone.
   yield* sql`CREATE INDEX links_of_owner ON links (owner, created_at, key) WHERE owner IS NOT NULL AND deleted_at IS NULL`
   yield* sql`CREATE INDEX links_by_age ON links (created_at, key) WHERE deleted_at IS NULL`
+  yield* sql`CREATE INDEX links_for_crawlers ON links (created_at, key) WHERE crawlable AND deleted_at IS NULL`
   yield* sql`CREATE INDEX links_by_url ON links (url_hash) WHERE url_hash IS NOT NULL AND deleted_at IS NULL`
 })

@@ -1,0 +1,46 @@
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { Cache, Clock, Duration, Effect } from "effect"
+import { Links } from "../actors/Links.ts"
+import { Api } from "./Api.ts"
+import { orProblem } from "./LinkRoutes.ts"
+import * as Problem from "./Problem.ts"
+
+/**
+ * Links that crawlers are shown at most, the newest ones: with keys of 64 characters they make 365 KB, and crawlers read no more than 500 KiB for
+ * certain (RFC 9309, section 2.5).
+ */
+export const crawlableMax = 5_000
+
+/** How long a node shows what it has read. */
+const keepFor = Duration.minutes(1)
+
+/** The longest rule wins (RFC 9309, section 2.2.2), so that nothing may be crawled but these. */
+const robotsOf = (keys: ReadonlyArray<string>): string =>
+  ["User-agent: *", ...keys.map((key) => `Allow: /${key}$`), "Disallow: /", ""].join("\n")
+
+/** Tells crawlers which links are for them. */
+export const layer = HttpApiBuilder.group(Api, "robots", (handlers) =>
+  Effect.gen(function* () {
+    const links = yield* Links
+    const read = Effect.gen(function* () {
+      const at = yield* Clock.currentTimeMillis
+      return robotsOf(yield* orProblem(links.crawlable({ at, limit: crawlableMax })))
+    })
+    const texts = yield* Cache.make({
+      capacity: 1,
+      lookup: (_: "robots.txt") => read,
+      timeToLive: keepFor
+    })
+    return handlers.handleRaw("robots", () =>
+      texts.get("robots.txt").pipe(
+        Effect.tapError(() => texts.invalidate("robots.txt")),
+        Effect.map((text) =>
+          HttpServerResponse.text(text, {
+            headers: { "cache-control": `public, max-age=${Duration.toSeconds(keepFor)}` }
+          })
+        ),
+        Effect.catchAll((problem) => Effect.succeed(Problem.respond(problem)))
+      )
+    )
+  })
+)
