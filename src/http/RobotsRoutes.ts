@@ -26,9 +26,9 @@ export const layer = HttpApiBuilder.group(Api, "robots", (handlers) =>
       const at = yield* Clock.currentTimeMillis
       return robotsOf(yield* orProblem(links.crawlable({ at, limit: crawlableMax })))
     })
-    const texts = yield* Cache.make({
+    const texts = yield* Cache.make<"robots.txt", string, Problem.Problem>({
       capacity: 1,
-      lookup: (_: "robots.txt") => read,
+      lookup: () => read,
       timeToLive: keepFor
     })
     return handlers.handleRaw("robots", () =>
