@@ -18,7 +18,7 @@ import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerMinter } from "./Deployment.ts"
 import * as ClientAddress from "./http/ClientAddress.ts"
 import * as HttpServer from "./http/Server.ts"
-import * as VisitorOrigin from "./http/VisitorOrigin.ts"
+import * as VisitorCountryLive from "./http/VisitorCountryLive.ts"
 import * as Passwords from "./Passwords.ts"
 import * as TargetPolicy from "./http/TargetPolicy.ts"
 import type { Settings } from "./Settings.ts"
@@ -153,7 +153,7 @@ const stores = (surroundings: Surroundings) =>
 const visits = (settings: Settings, { incarnation }: NodeIdentity) => {
   const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
   return Visits.layer({ ownHost: settings.baseUrl.hostname, writer: incarnation }).pipe(
-    Layer.provide(VisitorOrigin.layer(settings)),
+    Layer.provideMerge(VisitorCountryLive.layer(settings)),
     Layer.provide(ClientAddress.layer(settings.trustedProxies)),
     Layer.provide(VisitUpkeep.layer({ stepMax }))
   )

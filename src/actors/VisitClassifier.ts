@@ -11,10 +11,18 @@ const rememberedMax = 4_096
 /** What a visit's origin is known by. */
 export type Origin = Pick<Visit, "peer" | "forwardedFor" | "country">
 
-/** Finds the country (ISO 3166-1, two letters) that a visit comes from; `undefined` where it cannot tell. By default it never can. */
+/** Finds the country that a visit comes from. By default it never can. */
 export class VisitorCountry extends Context.Reference<VisitorCountry>()("linkmint/VisitorCountry", {
-  defaultValue: (): ((origin: Origin) => string | undefined) => () => undefined
+  defaultValue: (): VisitorCountryService => ({ header: undefined, of: () => undefined })
 }) {}
+
+/** See {@link VisitorCountry}. */
+export interface VisitorCountryService {
+  /** The header in which a proxy says it, in lower case. */
+  readonly header: string | undefined
+  /** The country (ISO 3166-1, two letters); `undefined` where it cannot tell. */
+  readonly of: (origin: Origin) => string | undefined
+}
 
 const remembering = <A extends object>(f: (text: string | undefined) => A) => {
   const cache = new LRUCache<string, A>({ max: rememberedMax })
@@ -29,17 +37,14 @@ const remembering = <A extends object>(f: (text: string | undefined) => A) => {
 }
 
 /** Tells what visits count as. `ownHost` is the host of short URLs. */
-export const make = (
-  ownHost: string,
-  countryOf: typeof VisitorCountry.Service
-): ((visit: Visit) => VisitClass) => {
+export const make = (ownHost: string, country: VisitorCountryService): ((visit: Visit) => VisitClass) => {
   const agentOf = remembering(UserAgent.parse)
   const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))
   return (visit) => {
     const { browser, device, isBot, os } = agentOf(visit.userAgent)
     const values: Record<Dimension, string | undefined> = {
       referrers: referrerOf(visit.referrer).host,
-      countries: countryOf(visit) ?? "unknown",
+      countries: country.of(visit) ?? "unknown",
       browsers: browser,
       os,
       devices: device

@@ -6,6 +6,7 @@ import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as Problem from "./Problem.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "./QrImage.ts"
 import { queryParameter } from "./QueryParameter.ts"
+import { StatsBody, StatsParameters } from "./StatsSchemas.ts"
 
 const KeyPath = Schema.Struct({ key: Schema.String })
 
@@ -117,6 +118,28 @@ const qr = HttpApiGroup.make("qr").add(
     .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
 )
 
+const stats = HttpApiGroup.make("stats")
+  .add(
+    HttpApiEndpoint.get("ofLink", "/api/v1/links/:key/stats")
+      .setPath(KeyPath)
+      .setUrlParams(StatsParameters)
+      .addSuccess(StatsBody)
+      .addError(Problem.schema("invalid-request"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("not-found"))
+      .annotate(OpenApi.Description, "The visits of a link that is not deleted. They appear within a second.")
+  )
+  .add(
+    HttpApiEndpoint.get("ofOwner", "/api/v1/stats")
+      .setUrlParams(StatsParameters)
+      .addSuccess(StatsBody)
+      .addError(Problem.schema("invalid-request"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .annotate(OpenApi.Description, "The visits of all links that the caller owns or owned.")
+  )
+
 const redirects = HttpApiGroup.make("redirects")
   .add(
     HttpApiEndpoint.get("redirect", "/:key")
@@ -179,6 +202,7 @@ const health = HttpApiGroup.make("health")
 export class Api extends HttpApi.make("linkmint")
   .add(links)
   .add(qr)
+  .add(stats)
   .add(redirects)
   .add(robots)
   .add(health)

@@ -16,6 +16,7 @@ import * as ListRequest from "./ListRequest.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 import * as Problem from "./Problem.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
+import * as VisitTotals from "./VisitTotals.ts"
 
 /** What the link routes need to know of the operator's choices. */
 export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "targets"> {
@@ -39,8 +40,8 @@ const momentOrNull = (moment: number | null) => (moment === null ? null : Iso860
 /** What a client gives out for a link. */
 export const shortUrlOf = (key: string, baseUrl: URL): string => new URL(`/${key}`, baseUrl).href
 
-/** Shows a link to clients. */
-export const bodyOf = (link: Link, baseUrl: URL): typeof LinkBody.Type => ({
+/** Shows a link, and how often it was visited, to clients. */
+export const bodyOf = (link: Link, baseUrl: URL, visits: VisitTotals.VisitTotals): typeof LinkBody.Type => ({
   key: link.key,
   shortUrl: shortUrlOf(link.key, baseUrl),
   url: link.url,
@@ -56,7 +57,7 @@ export const bodyOf = (link: Link, baseUrl: URL): typeof LinkBody.Type => ({
   crawlable: link.crawlable,
   hasPassword: link.passwordHash !== null,
   custom: link.custom,
-  visits: { total: 0, nonBots: 0, bots: 0 }
+  visits
 })
 
 /** Creates, shows, lists, changes and deletes links. */
@@ -66,6 +67,7 @@ export const layer = (options: LinkRoutesOptions) =>
       const links = yield* Links
       const passwords = yield* Passwords
       const targets = yield* TargetPolicy
+      const totals = yield* VisitTotals.make
       const { baseUrl } = options.own
 
       const policyOf = (request: HttpServerRequest.HttpServerRequest) => ({
@@ -87,7 +89,7 @@ export const layer = (options: LinkRoutesOptions) =>
         const passwordHash = password === null ? null : yield* hash(password)
         const owner = Caller.ownerOf(caller)
         const link = yield* orProblem(links.create({ ...draft, passwordHash, owner }))
-        return HttpServerResponse.unsafeJson(bodyOf(link, baseUrl), {
+        return HttpServerResponse.unsafeJson(bodyOf(link, baseUrl, VisitTotals.none), {
           status: 201,
           headers: { location: `/api/v1/links/${link.key}`, "cache-control": "no-store" }
         })
@@ -100,15 +102,19 @@ export const layer = (options: LinkRoutesOptions) =>
         return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(notFound)
       })
 
-      const show = (link: Link) =>
-        HttpServerResponse.unsafeJson(bodyOf(link, baseUrl), { headers: { "cache-control": "no-store" } })
+      const show = Effect.fnUntraced(function* (link: Link) {
+        const [visits] = yield* totals([link])
+        return HttpServerResponse.unsafeJson(bodyOf(link, baseUrl, visits!), {
+          headers: { "cache-control": "no-store" }
+        })
+      })
 
       const get = Effect.fn("links.get")(function* (
         request: HttpServerRequest.HttpServerRequest,
         key: string
       ) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
-        return show(yield* manageable(caller, key))
+        return yield* show(yield* manageable(caller, key))
       })
 
       const list = Effect.fn("links.list")(function* (
@@ -118,8 +124,9 @@ export const layer = (options: LinkRoutesOptions) =>
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
         const query = yield* ListRequest.check(parameters, caller)
         const page = yield* orProblem(links.list(query))
+        const visits = yield* totals(page.links)
         const body: typeof LinksBody.Type = {
-          data: page.links.map((link) => bodyOf(link, baseUrl)),
+          data: page.links.map((link, index) => bodyOf(link, baseUrl, visits[index]!)),
           nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next)
         }
         return HttpServerResponse.unsafeJson(body, { headers: { "cache-control": "no-store" } })
@@ -138,7 +145,7 @@ export const layer = (options: LinkRoutesOptions) =>
         const changed = yield* orProblem(
           links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
         )
-        return changed === null ? yield* Effect.fail(notFound) : show(changed)
+        return changed === null ? yield* Effect.fail(notFound) : yield* show(changed)
       })
 
       const remove = Effect.fn("links.delete")(function* (

@@ -13,6 +13,8 @@ import * as PreviewPage from "./PreviewPage.ts"
 import * as Problem from "./Problem.ts"
 import * as Redirect from "./Redirect.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
+import * as VisitRecorder from "./VisitRecorder.ts"
+import * as VisitTotals from "./VisitTotals.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -51,6 +53,8 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
       const links = yield* Links
       const targets = yield* TargetPolicy
       const passwords = yield* Passwords
+      const record = yield* VisitRecorder.make
+      const totals = yield* VisitTotals.make
 
       /** The link of a key that leads somewhere now. A key that does not yet is not told from one that never will. */
       const findLive = Effect.fnUntraced(function* (key: string) {
@@ -62,25 +66,25 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
         return link
       })
 
-      /** Uses a visit up where a link has only so many. */
-      const visit = (link: Link): Effect.Effect<void, Problem.Problem> =>
-        link.maxVisits === null
-          ? Effect.void
-          : Effect.flatMap(orProblem(links.visit(link.key)), (isGranted) =>
-              isGranted ? Effect.void : nowhere("gone")
-            )
+      /** Uses a visit up where a link has only so many, and counts it. */
+      const visit = Effect.fnUntraced(function* (request: Request, link: Link) {
+        const isGranted = link.maxVisits === null || (yield* orProblem(links.visit(link.key)))
+        if (!isGranted) return yield* nowhere("gone")
+        record(request, link, yield* Clock.currentTimeMillis)
+      })
 
       const redirect = Effect.fn("redirect")(function* (request: Request, key: string) {
         const link = yield* findLive(key)
         if (link.passwordHash !== null) return PasswordPage.ask(request, "asked")
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
-        if (request.method !== "HEAD") yield* visit(link)
+        if (request.method !== "HEAD") yield* visit(request, link)
         return Redirect.respond(link, link.redirectStatus, location)
       })
 
       const preview = Effect.fn("preview")(function* (request: Request, key: string) {
         const link = yield* findLive(key)
-        const body = PreviewPage.bodyOf(link, shortUrlOf(link.key, baseUrl), 0)
+        const [visits] = yield* totals([link])
+        const body = PreviewPage.bodyOf(link, shortUrlOf(link.key, baseUrl), visits!.total)
         return PreviewPage.respond(body, Page.prefersJson(request))
       })
 
@@ -97,7 +101,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
           return PasswordPage.ask(request, "wrong")
         }
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
-        yield* visit(link)
+        yield* visit(request, link)
         return Redirect.respond(link, 303, location)
       })
 

@@ -17,6 +17,7 @@ import * as Problem from "./Problem.ts"
 import * as QrRoutes from "./QrRoutes.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
 import * as RobotsRoutes from "./RobotsRoutes.ts"
+import * as StatsRoutes from "./StatsRoutes.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
 
 /**
@@ -73,6 +74,7 @@ export const routes = (options: LinkRoutes.LinkRoutesOptions) =>
       Layer.provide([
         LinkRoutes.layer(options),
         QrRoutes.layer(options.own),
+        StatsRoutes.layer,
         RedirectRoutes.layer(options.own),
         RobotsRoutes.layer,
         HealthRoutes.layer

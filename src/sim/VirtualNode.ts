@@ -6,6 +6,7 @@ import * as Accounts from "../accounts/Accounts.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as Links from "../actors/Links.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
+import * as Visits from "../actors/Visits.ts"
 import { actors } from "../Cluster.ts"
 import { AdminKey } from "../Deployment.ts"
 import { Draining } from "../http/Draining.ts"
@@ -19,6 +20,7 @@ import type { KeyStock } from "../storage/KeyStock.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
+import type { VisitStore } from "../storage/VisitStore.ts"
 import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
 import * as PasswordsVirtual from "./PasswordsVirtual.ts"
@@ -46,7 +48,7 @@ export interface Surroundings {
   /** The stores as a process sees them, and the news of links. */
   readonly ports: (
     process: VirtualProcess
-  ) => Layer.Layer<LinkStore | KeyRangeStore | KeyStock | KeyPool | KeyMinter>
+  ) => Layer.Layer<LinkStore | KeyRangeStore | KeyStock | KeyPool | KeyMinter | VisitStore>
   readonly options: SimOptions
 }
 
@@ -177,6 +179,7 @@ export class VirtualNode {
       Layer.provideMerge(
         Layer.mergeAll(
           KeyBuffer.layer(options.bufferCapacity),
+          Visits.layer({ ownHost: "linkmint.test", writer: process.id }),
           RedirectCache.layer(redirectCacheMax, { storeAfter: Duration.millis(50) })
         )
       ),
@@ -189,6 +192,7 @@ export class VirtualNode {
       | KeyStock
       | KeyPool
       | KeyMinter
+      | VisitStore
       | AdminKey
       | Passwords
       | Draining,

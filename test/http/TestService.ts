@@ -8,6 +8,7 @@ import type { KnownCaller, Scope } from "../../src/accounts/Accounts.ts"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import * as Links from "../../src/actors/Links.ts"
 import * as RedirectCache from "../../src/actors/RedirectCache.ts"
+import * as Visits from "../../src/actors/Visits.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
 import { AdminKey } from "../../src/Deployment.ts"
 import * as HttpServer from "../../src/http/Server.ts"
@@ -26,6 +27,8 @@ import * as KeyStockMemory from "../../src/storage/KeyStockMemory.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../../src/storage/LinkStoreGrouped.ts"
 import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
+import { VisitStore } from "../../src/storage/VisitStore.ts"
+import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
 import { exercised } from "../services/exercised.ts"
 import { type Answer, agent, type NoAnswer, type Request, send } from "./client.ts"
 import { type Fault, faulty, type Faults } from "./faults.ts"
@@ -56,6 +59,8 @@ export class TestService extends Context.Tag("test/TestService")<
     readonly send: (request: Request) => Effect.Effect<Answer, NoAnswer>
     /** Links that its store has bound so far. */
     readonly stored: Effect.Effect<number>
+    /** Where it counts visits. */
+    readonly visits: typeof VisitStore.Service
     readonly clock: StillClock.StillClock
     /** Makes its stores fail, or be silent, until told otherwise. */
     readonly setFault: (store: keyof Faults, fault: Fault) => Effect.Effect<void>
@@ -110,7 +115,8 @@ const make = (options: TestServiceOptions) =>
     const clock = StillClock.make(startOfTests_ms)
     const links = yield* countedLinks
     const pool = yield* KeyPoolMemory.make({ shards: 1, settleAfter: 64 })
-    const none = { links: "none", ranges: "none", stock: "none", leases: "none" } as const
+    const visits = yield* VisitStoreMemory.make
+    const none = { links: "none", ranges: "none", stock: "none", leases: "none", visits: "none" } as const
     const faults: Faults = { ...none }
     // Silent stores would hold up the end of the service as well.
     const heal = Effect.sync(() => Object.assign(faults, none))
@@ -132,6 +138,10 @@ const make = (options: TestServiceOptions) =>
           )
         )
       ),
+      Layer.succeed(
+        VisitStore,
+        faulty(visits, () => faults.visits)
+      ),
       Layer.succeed(KeyPool, { ...pool, ...faulty({ lease: pool.lease }, () => faults.leases) }),
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16)),
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
@@ -149,7 +159,12 @@ const make = (options: TestServiceOptions) =>
       ),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide([Links.layer, Layer.provide(withTestCallers, Accounts.layer), Passwords.layer]),
+      Layer.provide([
+        Links.layer,
+        Layer.provide(withTestCallers, Accounts.layer),
+        Passwords.layer,
+        Visits.layer({ ownHost: "localhost", writer: "test" })
+      ]),
       Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
       Layer.provide(actors({ pool: { low: 100, high: 500 } })),
       Layer.provide(layerEmbedded),
@@ -164,6 +179,7 @@ const make = (options: TestServiceOptions) =>
       port,
       send: (request) => send(connections, port, request),
       stored: links.bound,
+      visits,
       clock,
       setFault: (store, fault) => Effect.sync(() => (faults[store] = fault))
     })

@@ -137,6 +137,15 @@ withService("/openapi.json", {}, (it) => {
           "unauthorized",
           "unavailable"
         ],
+        "get /api/v1/links/{key}/stats": [
+          "forbidden",
+          "internal",
+          "invalid-request",
+          "not-found",
+          "unauthorized",
+          "unavailable"
+        ],
+        "get /api/v1/stats": ["forbidden", "internal", "invalid-request", "unauthorized", "unavailable"],
         "get /{key}": ["gone", "internal", "not-found", "password-required", "unavailable", "uri-too-long"],
         "post /{key}": [
           "gone",
@@ -169,10 +178,10 @@ const long = "a".repeat(70_000)
 
 const send = (request: Request) => Effect.flatMap(TestService, (service) => service.send(request))
 
-/** What is answered while the links cannot be had. */
-const away = (sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
+/** What is answered while the links, or another store, cannot be had. */
+const away = (sent: Effect.Effect<Answer, NoAnswer, TestService>, store: "links" | "visits" = "links") =>
   Effect.flatMap(TestService, ({ setFault }) =>
-    setFault("links", "fails").pipe(Effect.zipRight(sent), Effect.ensuring(setFault("links", "none")))
+    setFault(store, "fails").pipe(Effect.zipRight(sent), Effect.ensuring(setFault(store, "none")))
   )
 
 const asReader = (method: string, path: string, body?: unknown) =>
@@ -275,6 +284,20 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "get /api/v1/links/{key}/qr 401": get("/api/v1/links/drawn/qr"),
   "get /api/v1/links/{key}/qr 404": asAdmin("GET", "/api/v1/links/nothing/qr"),
   "get /api/v1/links/{key}/qr 503": away(asAdmin("GET", "/api/v1/links/undrawn/qr")),
+  "get /api/v1/links/{key}/stats 200": Effect.zipRight(
+    create({ url, alias: "counted" }),
+    asAdmin("GET", "/api/v1/links/counted/stats?interval=hour")
+  ),
+  "get /api/v1/links/{key}/stats 400": asAdmin("GET", "/api/v1/links/counted/stats?from=x"),
+  "get /api/v1/links/{key}/stats 401": get("/api/v1/links/counted/stats"),
+  "get /api/v1/links/{key}/stats 403": asReader("GET", "/api/v1/links/counted/stats"),
+  "get /api/v1/links/{key}/stats 404": asAdmin("GET", "/api/v1/links/nothing/stats"),
+  "get /api/v1/links/{key}/stats 503": away(asAdmin("GET", "/api/v1/links/uncounted/stats")),
+  "get /api/v1/stats 200": asAdmin("GET", "/api/v1/stats"),
+  "get /api/v1/stats 400": asAdmin("GET", "/api/v1/stats?interval=year"),
+  "get /api/v1/stats 401": get("/api/v1/stats"),
+  "get /api/v1/stats 403": asReader("GET", "/api/v1/stats"),
+  "get /api/v1/stats 503": away(asAdmin("GET", "/api/v1/stats"), "visits"),
   "get /{key} 302": Effect.zipRight(create({ url, alias: "followed" }), get("/followed")),
   "get /{key} 200": Effect.zipRight(create({ url, alias: "seen" }), get("/seen+")),
   "get /{key} 200 page": Effect.zipRight(create({ url, alias: "seen" }), get("/seen+", {})),

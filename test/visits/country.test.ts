@@ -5,7 +5,7 @@ import { Effect, Layer, Logger, LogLevel, Option, type Scope, TestClock } from "
 import { join } from "node:path"
 import { VisitorCountry } from "../../src/actors/VisitClassifier.ts"
 import * as ClientAddress from "../../src/http/ClientAddress.ts"
-import * as VisitorOrigin from "../../src/http/VisitorOrigin.ts"
+import * as VisitorCountryLive from "../../src/http/VisitorCountryLive.ts"
 import { parseAll } from "../../src/Network.ts"
 import { lookEvery } from "../../src/WatchedFile.ts"
 import { temporaryFolder } from "../storage/stores.ts"
@@ -30,16 +30,16 @@ const found = (options: {
     if (options.file !== undefined) yield* fs.writeFile(file, options.file)
     const trusted = yield* parseAll(options.proxies ?? "10.0.0.0/8")
     const context = yield* Layer.build(
-      VisitorOrigin.layer({
+      VisitorCountryLive.layer({
         geoIpFile: options.file === undefined ? Option.none() : Option.some(file),
         countryHeader: Option.fromNullable(options.header)
       }).pipe(Layer.provide(ClientAddress.layer(trusted)))
     )
-    const countryOf = yield* Effect.provide(VisitorCountry, context)
+    const { of } = yield* Effect.provide(VisitorCountry, context)
     return {
       file,
       countryOf: (peer: string, forwardedFor?: string, country?: string) =>
-        countryOf({ peer, forwardedFor, country })
+        of({ peer, forwardedFor, country })
     }
   })
 

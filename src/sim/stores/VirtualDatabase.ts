@@ -11,6 +11,8 @@ import type { LinkChanges } from "../../storage/LinkChanges.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/LinkStore.ts"
 import * as LinkStoreMemory from "../../storage/LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
+import { VisitStore } from "../../storage/VisitStore.ts"
+import * as VisitStoreMemory from "../../storage/VisitStoreMemory.ts"
 import type { Take } from "../../storage/VisitTakes.ts"
 import type { Journal } from "../Journal.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -39,6 +41,7 @@ export class VirtualDatabase {
   readonly #links = LinkStoreMemory.makeOver(this.#rows)
   readonly #stock = KeyStockMemory.makeOver(this.#stocked)
   readonly #ranges = Effect.runSync(KeyRangeStoreMemory.make)
+  readonly #visits = Effect.runSync(VisitStoreMemory.make)
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
 
   constructor({ crashPoint, faults, journal, network, world }: StoreOptions) {
@@ -59,12 +62,15 @@ export class VirtualDatabase {
   }
 
   /** The stores, as a process reaches them. */
-  layer(process: VirtualProcess): Layer.Layer<LinkStore | KeyRangeStore | KeyStock | DeploymentStore> {
+  layer(
+    process: VirtualProcess
+  ): Layer.Layer<LinkStore | KeyRangeStore | KeyStock | VisitStore | DeploymentStore> {
     const call = storeCall(this.server, process)
     return Layer.succeedContext(
       Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
         Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
         Context.add(KeyStock, this.#keyStock(call, process.id)),
+        Context.add(VisitStore, this.#visitStore(call)),
         Context.add(DeploymentStore, {
           decide: (name, value) =>
             call("DeploymentStore.decide", () => Effect.runSyncExit(this.#deployment.decide(name, value)))
@@ -233,6 +239,22 @@ export class VirtualDatabase {
               Effect.suspend(() => this.#close(by, claim, batches))
             ),
       size: call("KeyStock.size", () => Effect.runSyncExit(stock.size))
+    }
+  }
+
+  #visitStore(call: StoreCall): typeof VisitStore.Service {
+    const visits = this.#visits
+    const ask = <A>(operation: string, self: Effect.Effect<A, StorageError>) =>
+      call(`VisitStore.${operation}`, () => Effect.runSyncExit(self))
+    return {
+      write: (batch) => ask("write", visits.write(batch)),
+      totals: (subjects) => ask("totals", visits.totals(subjects)),
+      series: (range, interval) => ask("series", visits.series(range, interval)),
+      top: (range, max) => ask("top", visits.top(range, max)),
+      rollUp: (until, max) => ask("rollUp", visits.rollUp(until, max)),
+      drop: (before, max) => ask("drop", visits.drop(before, max)),
+      dropWriters: (before) => ask("dropWriters", visits.dropWriters(before)),
+      forget: (subjects) => ask("forget", visits.forget(subjects))
     }
   }
 

@@ -13,6 +13,7 @@ import * as KeyStockMemory from "../../../src/storage/KeyStockMemory.ts"
 import { LinkStore } from "../../../src/storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../../../src/storage/LinkStoreGrouped.ts"
 import * as LinkStoreMemory from "../../../src/storage/LinkStoreMemory.ts"
+import { VisitStore } from "../../../src/storage/VisitStore.ts"
 import { deploymentStoreLaws } from "../../storage/DeploymentStoreLaws.ts"
 import { keyPoolLaws } from "../../storage/KeyPoolLaws.ts"
 import { keyRangeStoreLaws } from "../../storage/KeyRangeStoreLaws.ts"
@@ -30,6 +31,7 @@ import {
   rangeCommand,
   stockCommand
 } from "../../storage/players.ts"
+import { visitStoreLaws } from "../../storage/VisitStoreLaws.ts"
 import type { LittleWorld } from "./LittleWorld.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
 import { built, littleWorld, openVirtual } from "./virtualStores.ts"
@@ -56,6 +58,7 @@ describe("in the simulation", () => {
   keyRangeStoreLaws("KeyRangeStore", openVirtual(KeyRangeStore, onDatabase))
   keyStockLaws("KeyStock", openVirtual(KeyStock, onDatabase))
   keyStockConcurrencyLaws("KeyStock", openVirtual(KeyStock, onDatabase))
+  visitStoreLaws("VisitStore", openVirtual(VisitStore, onDatabase))
   deploymentStoreLaws("DeploymentStore", openVirtual(DeploymentStore, onDatabase))
   keyPoolLaws("KeyPool", pool(1), 0)
   keyPoolLaws("KeyPool, one of three shards", pool(3), 1, 2 ** 53 - 100)

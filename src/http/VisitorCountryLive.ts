@@ -12,27 +12,17 @@ export interface VisitorOriginOptions {
   readonly countryHeader: Option.Option<string>
 }
 
-/** What a request says of where it comes from. Nothing is looked up here: this is on the path of redirects. */
-export const of = (
-  { headers, remoteAddress }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">,
-  { countryHeader }: Pick<VisitorOriginOptions, "countryHeader">
-): Origin => ({
-  peer: Option.getOrUndefined(remoteAddress),
-  forwardedFor: headers["x-forwarded-for"],
-  country: Option.isSome(countryHeader) ? headers[countryHeader.value] : undefined
-})
-
 /** A country as ISO 3166-1 writes it; some proxies have codes of their own with a digit, such as `T1`. `XX` and `ZZ` stand for none. */
 const codeOf = (text: string | undefined): string | undefined => {
   const code = text?.trim().toUpperCase()
   return code !== undefined && /^(?!XX|ZZ)[A-Z][A-Z0-9]$/.test(code) ? code : undefined
 }
 
-const make = ({ geoIpFile }: VisitorOriginOptions) =>
+const make = ({ countryHeader, geoIpFile }: VisitorOriginOptions) =>
   Effect.gen(function* () {
     const addresses = yield* ClientAddress
     const geoIp = Option.isSome(geoIpFile) ? yield* GeoIp.watch(geoIpFile.value) : undefined
-    return ({ country, forwardedFor, peer }: Origin): string | undefined => {
+    const of = ({ country, forwardedFor, peer }: Origin): string | undefined => {
       const request = {
         headers: forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor },
         remoteAddress: Option.fromNullable(peer)
@@ -42,6 +32,7 @@ const make = ({ geoIpFile }: VisitorOriginOptions) =>
       const address = addresses.of(request)
       return address === null ? undefined : codeOf(geoIp(address))
     }
+    return { header: Option.getOrUndefined(countryHeader), of }
   })
 
 /** Finds visitors' countries: what a trusted proxy says in the header, else what the database says of the client's address. */
