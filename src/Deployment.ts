@@ -97,9 +97,9 @@ export const layerAdminKey = (settings: Settings) =>
         return { digest: Secret.digest(Redacted.value(settings.adminApiKey.value)), drawn: Option.none() }
       }
       const store = yield* DeploymentStore
-      const key = `lm_${(yield* Secret.draw(24)).toString("base64url")}`
-      const digest = yield* store.decide("admin-key-sha256", Secret.digest(key))
-      const isOurs = digest === Secret.digest(key)
-      return { digest, drawn: isOurs ? Option.some(Redacted.make(key)) : Option.none() }
+      const key = yield* Secret.drawApiKey
+      const ours = Secret.digest(Redacted.value(key))
+      const digest = yield* store.decide("admin-key-sha256", ours)
+      return { digest, drawn: digest === ours ? Option.some(key) : Option.none() }
     })
   )

@@ -7,6 +7,9 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
 import * as Accounts from "./accounts/Accounts.ts"
 import * as ExpiredLinks from "./actors/ExpiredLinks.ts"
+import * as Administrator from "./accounts/Administrator.ts"
+import * as Quotas from "./accounts/Quotas.ts"
+import * as RateLimiter from "./accounts/RateLimiter.ts"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import * as Links from "./actors/Links.ts"
 import * as LinkSweep from "./actors/LinkSweep.ts"
@@ -22,6 +25,7 @@ import * as VisitorCountryLive from "./http/VisitorCountryLive.ts"
 import * as Passwords from "./Passwords.ts"
 import * as TargetPolicy from "./http/TargetPolicy.ts"
 import type { Settings } from "./Settings.ts"
+import * as AccountStoreSql from "./storage/AccountStoreSql.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
 import type { KeyPool } from "./storage/KeyPool.ts"
@@ -36,6 +40,8 @@ import * as LinkStoreGrouped from "./storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "./storage/LinkStoreSql.ts"
 import * as Migrations from "./storage/Migrations.ts"
 import * as PostgresClient from "./storage/PostgresClient.ts"
+import type { QuotaStore } from "./storage/QuotaStore.ts"
+import * as QuotaStoreSql from "./storage/QuotaStoreSql.ts"
 import * as ShardOwnership from "./storage/ShardOwnership.ts"
 import * as SqliteClient from "./storage/SqliteClient.ts"
 import type { StorageError } from "./storage/StorageError.ts"
@@ -74,6 +80,7 @@ interface Surroundings {
   /** What a process alone does without. */
   readonly changes: Layer.Layer<never>
   readonly ownership: Layer.Layer<never, never, SqlClient>
+  readonly quotas: Layer.Layer<QuotaStore, never, SqlClient>
   readonly inFlightMax: number
   readonly redirectCache: RedirectCache.RedirectCacheOptions
 }
@@ -106,6 +113,7 @@ const alone = (settings: Settings, { pid }: NodeIdentity): Surroundings => ({
   pool: KeyPoolMemory.layer({ shards: 1, settleAfter: settings.bufferCapacity }),
   changes: LinkChangesLocal.layer,
   ownership: Layer.empty,
+  quotas: QuotaStoreSql.layer,
   inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax,
   redirectCache: {}
 })
@@ -133,6 +141,7 @@ const clustered = (
     ),
     changes: LinkChangesPostgres.layer(databaseUrl),
     ownership: ShardOwnership.layerPostgres(applicationName),
+    quotas: QuotaStoreSql.layerDatabaseClock,
     inFlightMax,
     redirectCache: { storeAfter: Duration.millis(50) }
   }
@@ -141,10 +150,12 @@ const clustered = (
 /** Every store over the SQL client. */
 const stores = (surroundings: Surroundings) =>
   Layer.mergeAll(
+    AccountStoreSql.layer,
     KeyRangeStoreSql.layer,
     KeyStockSql.layer,
     VisitStoreSql.layer,
     LinkLifetimeSql.layer,
+    surroundings.quotas,
     LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax }).pipe(Layer.provide(LinkStoreSql.layer)),
     surroundings.ownership
   )
@@ -163,7 +174,7 @@ const visits = (settings: Settings, { incarnation }: NodeIdentity) => {
  * A whole node in this process, from the database to the listening socket. Parts stop in the reverse order of this file's
  * reading: requests first, then the buffer gives its keys back, then the actors, then the database.
  *
- * Gives the administrator's key, for the first start to show.
+ * Gives the administrator's key and password, for the first start to show.
  */
 export const layer = (settings: Settings, identity: NodeIdentity) => {
   const { baseUrl, blocklistFile, defaultExpiry, drainDelay, host, port } = settings
@@ -177,12 +188,13 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     drainDelay,
     own: { baseUrl, port },
     defaultExpiry,
-    anonymousCreates: settings.anonymousCreates
+    anonymousCreates: settings.anonymousCreates,
+    signUp: settings.signUp
   })
   return http.pipe(
     Layer.provide([
       Accounts.layer,
-      Passwords.layer,
+      Quotas.layer(settings).pipe(Layer.provide(RateLimiter.layer)),
       ClientAddress.layer(settings.trustedProxies),
       TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
       visits(settings, identity),
@@ -198,7 +210,9 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provide(surroundings.runner),
     Layer.provide(surroundings.changes),
     Layer.provide(surroundings.pool),
+    Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),
     Layer.provideMerge(layerAdminKey(settings)),
+    Layer.provide(Passwords.layer),
     Layer.provide(layerMinter(settings)),
     Layer.provide(stores(surroundings)),
     Layer.provide(surroundings.changes),

@@ -4,6 +4,11 @@ import { Effect, Redacted } from "effect"
 /** Draws `bytes` bytes from the operating system's cryptographic generator: the one place where chance must not be replayable. */
 export const draw = (bytes: number): Effect.Effect<Buffer> => Effect.sync(() => randomBytes(bytes))
 
+/** Draws the secret of an API key. */
+export const drawApiKey: Effect.Effect<Redacted.Redacted> = Effect.map(draw(24), (bytes) =>
+  Redacted.make(`lm_${bytes.toString("base64url")}`)
+)
+
 /** SHA-256 in hexadecimal digits. */
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
 

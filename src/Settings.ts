@@ -34,6 +34,12 @@ export interface Settings {
   readonly recycleQuarantine: Duration.Duration
   readonly adminApiKey: Option.Option<Redacted.Redacted>
   readonly anonymousCreates: boolean
+  /** Whether everybody may make an account. */
+  readonly signUp: boolean
+  readonly createsPerMinute: number | null
+  readonly redirectsPerDay: number | null
+  readonly anonymousCreatesPerMinute: number | null
+  readonly failedLookupsPerMinute: number | null
   /** Reverse proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: ReadonlyArray<Network>
   /** A file of domains that links must not lead to. */
@@ -82,6 +88,22 @@ const integer = (name: string, min: number, max: number, orElse: number) =>
         : Either.left(`must be a whole number from ${min} to ${max}, not "${text}"`)
     }
   })
+
+/** How often something may be done; `none`: as often as one likes. */
+const limit = (name: string, orElse: number | null) => {
+  const max = 1_000_000_000_000
+  return setting<number | null>(name, {
+    example: "1000",
+    orElse,
+    read: (text) => {
+      if (text === "none") return Either.right(null)
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+      return value >= 1 && value <= max
+        ? Either.right(value)
+        : Either.left(`must be a whole number from 1 to ${max}, or none, not "${text}"`)
+    }
+  })
+}
 
 const choice = <A extends string>(name: string, choices: ReadonlyArray<A>, orElse: A) =>
   setting(name, {
@@ -220,6 +242,11 @@ const raw = Config.all({
   defaultExpiry,
   recycleQuarantine,
   adminApiKey,
+  signUp: Config.map(choice("SIGN_UP", ["open", "closed"], "closed"), (choice) => choice === "open"),
+  createsPerMinute: limit("CREATES_PER_MINUTE", null),
+  redirectsPerDay: limit("REDIRECTS_PER_DAY", null),
+  anonymousCreatesPerMinute: limit("ANONYMOUS_CREATES_PER_MINUTE", 60),
+  failedLookupsPerMinute: limit("FAILED_LOOKUPS_PER_MINUTE", 120),
   trustedProxies,
   anonymousCreates: flag("ANONYMOUS_CREATES", "true"),
   blocklistFile: optional("BLOCKLIST_FILE", "./blocklist.txt", Either.right),

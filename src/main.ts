@@ -1,5 +1,6 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { ConfigError, Console, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { adminEmail, Administrator } from "./accounts/Administrator.ts"
 import { AdminKey } from "./Deployment.ts"
 import * as Node from "./Node.ts"
 import { label } from "./storage/RedisUrl.ts"
@@ -11,13 +12,23 @@ const placeOf = ({ nodeRole, runnerHost, runnerPort }: Settings) =>
     ? `A node of a cluster, for the others at ${runnerHost}:${runnerPort}`
     : "A node of a cluster that owns no actors"
 
-const greeting = (settings: Settings, drawnKey: Option.Option<Redacted.Redacted>) =>
+const greeting = (
+  settings: Settings,
+  drawnPassword: Option.Option<Redacted.Redacted>,
+  drawnKey: Option.Option<Redacted.Redacted>
+) =>
   [
     `Linkmint listens at http://${settings.host}:${settings.port} and gives out ${settings.baseUrl.origin}/…`,
     Option.isNone(settings.databaseUrl) ? `Data folder: ${settings.dataDir}` : "Database: PostgreSQL",
     ...Option.match(settings.redisUrls, {
       onNone: () => [],
       onSome: (urls) => [`Pools: ${urls.map(label).join(", ")}`, placeOf(settings)]
+    }),
+    ...Option.match(drawnPassword, {
+      onNone: () => [],
+      onSome: (password) => [
+        `Administrator: ${adminEmail}, password shown this once: ${Redacted.value(password)}`
+      ]
     }),
     ...Option.match(drawnKey, {
       onNone: () => [],
@@ -27,10 +38,13 @@ const greeting = (settings: Settings, drawnKey: Option.Option<Redacted.Redacted>
 
 const serve = (settings: Settings, identity: Node.NodeIdentity) =>
   Layer.launch(
-    Layer.effectDiscard(Effect.flatMap(AdminKey, ({ drawn }) => Console.log(greeting(settings, drawn)))).pipe(
-      Layer.provide(Node.layer(settings, identity)),
-      Layer.provide(NodeContext.layer)
-    )
+    Layer.effectDiscard(
+      Effect.gen(function* () {
+        const { drawnPassword } = yield* Administrator
+        const { drawn } = yield* AdminKey
+        yield* Console.log(greeting(settings, drawnPassword, drawn))
+      })
+    ).pipe(Layer.provide(Node.layer(settings, identity)), Layer.provide(NodeContext.layer))
   ).pipe(
     Effect.ensuring(Console.log("Linkmint has stopped.")),
     Logger.withMinimumLogLevel(settings.logLevel),

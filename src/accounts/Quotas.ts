@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Quota } from "../storage/QuotaStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
-import { adminId, type KnownCaller } from "./Accounts.ts"
+import { adminId, type KnownCaller } from "./Access.ts"
 import { RateLimiter, type Standing } from "./RateLimiter.ts"
 import * as Secret from "../Secret.ts"
 

@@ -1,8 +1,20 @@
-import { Context, Deferred, Duration, Effect, FiberId, FiberSet, Layer, Schedule, type Scope } from "effect"
+import {
+  Context,
+  Data,
+  Deferred,
+  Duration,
+  Effect,
+  FiberId,
+  FiberSet,
+  Layer,
+  Schedule,
+  type Scope
+} from "effect"
 import { LRUCache } from "lru-cache"
 import * as Batcher from "../Batcher.ts"
 import { type Ask, type Lease, type Quota, QuotaStore } from "../storage/QuotaStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
+import * as Timeout from "../Timeout.ts"
 
 /** How a quota stands after a question for one more. */
 export interface Standing {
@@ -60,6 +72,13 @@ const queueMax = 10_000
 const sweepEvery = Duration.minutes(1)
 const sweepBatch = 1_000
 const sweepsMax = 100
+
+class NoAnswer extends Data.TaggedError("NoAnswer")<{}> {
+  override readonly message = "the store did not answer"
+}
+
+const inTime = <A, E>(answer: Effect.Effect<A, E>): Effect.Effect<A, E | NoAnswer> =>
+  Timeout.within(answer, { duration: answerMax, onTimeout: () => new NoAnswer() })
 
 /** What a node knows of a quota. Moments are milliseconds of the monotonic clock. */
 interface Meter {
@@ -127,9 +146,13 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
     const clock = yield* Effect.clock
     const run = yield* FiberSet.makeRuntime<never>()
     const meters = new LRUCache<string, Meter>({ max: metersMax })
-    const batcher = yield* Batcher.make<Ask, Lease, StorageError>({
+    const batcher = yield* Batcher.make<Ask, Lease, StorageError | NoAnswer>({
       name: "quotas",
-      run: store.leaseMany,
+      // Not waited for longer, so that what comes next is not held up.
+      run: (asks) =>
+        Effect.tapError(inTime(store.leaseMany(asks)), ({ message }) =>
+          Effect.logWarning(`Quotas are not held: ${message}`)
+        ),
       batchMax: asksMax,
       queueMax,
       inFlightMax: 1
@@ -145,15 +168,12 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
     }
 
     const lease = (quota: Quota, meter: Meter, demand: number) =>
-      batcher.submit({ ...quota, demand }).pipe(
-        Effect.timeoutFail({ duration: answerMax, onTimeout: () => ({ message: "no answer" }) }),
-        Effect.match({
-          onSuccess: (given) => accept(quota, meter, demand, given, now_ms()),
-          onFailure: () => {
-            meter.openUntil = now_ms() + openFor_ms
-          }
-        })
-      )
+      Effect.match(inTime(batcher.submit({ ...quota, demand })), {
+        onSuccess: (given) => accept(quota, meter, demand, given, now_ms()),
+        onFailure: () => {
+          meter.openUntil = now_ms() + openFor_ms
+        }
+      })
 
     /** Begins to lease, unless that is under way: what to wait for. */
     const begin = (quota: Quota, meter: Meter): Deferred.Deferred<void> => {
@@ -177,7 +197,7 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       const meter = meterOf(quota)
       const standing = ask(quota, meter, now_ms())
       if (standing?.isAllowed === true && meter.tokens > 0 && meter.tokens === Math.floor(meter.leased / 2)) {
-        begin(quota, meter)
+        void begin(quota, meter)
       }
       return standing
     }
@@ -236,7 +256,10 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
           ? standingOf(quota, meter, false, now)
           : undefined
       },
-      peek: (quotas) => store.leaseMany(quotas.map((quota) => ({ ...quota, demand: 0 })))
+      peek: (quotas) =>
+        quotas.length === 0
+          ? Effect.succeed([])
+          : store.leaseMany(quotas.map((quota) => ({ ...quota, demand: 0 })))
     }
   }
 )

@@ -1,5 +1,6 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { accounts, apiKeys } from "./AccountApi.ts"
 import { CreateBody, LinkBody, LinksBody, PatchBody, PreviewBody } from "./LinkSchemas.ts"
 import { ListParameters } from "./ListRequest.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
@@ -37,6 +38,7 @@ const links = HttpApiGroup.make("links")
       .addError(Problem.schema("alias-reserved"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("rate-limited"))
       .addError(Problem.schema("alias-taken"))
       .addError(Problem.schema("payload-too-large"))
       .addError(Problem.schema("unsupported-media-type"))
@@ -113,6 +115,7 @@ const qr = HttpApiGroup.make("qr").add(
     .addSuccess(HttpApiSchema.Empty(304))
     .addError(Problem.schema("invalid-request"))
     .addError(Problem.schema("unauthorized"))
+    .addError(Problem.schema("forbidden"))
     .addError(Problem.schema("not-found"))
     .annotate(OpenApi.Description, "The short URL as a QR code.")
     .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
@@ -153,6 +156,7 @@ const redirects = HttpApiGroup.make("redirects")
       .addError(Problem.schema("not-found"))
       .addError(Problem.schema("gone"))
       .addError(Problem.schema("uri-too-long"))
+      .addError(Problem.schema("rate-limited"))
       .annotate(
         OpenApi.Description,
         "Redirects to the link's target. HEAD answers the same, and is no visit. With a + behind the key: the preview (200)."
@@ -171,6 +175,7 @@ const redirects = HttpApiGroup.make("redirects")
       .addError(Problem.schema("gone"))
       .addError(Problem.schema("payload-too-large"))
       .addError(Problem.schema("uri-too-long"))
+      .addError(Problem.schema("rate-limited"))
       .addError(Problem.schema("unsupported-media-type"))
       .annotate(OpenApi.Description, "Redirects to the target of a link that a password guards.")
       .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["401", "404", "410", "414"]))
@@ -203,6 +208,8 @@ export class Api extends HttpApi.make("linkmint")
   .add(links)
   .add(qr)
   .add(stats)
+  .add(accounts)
+  .add(apiKeys)
   .add(redirects)
   .add(robots)
   .add(health)

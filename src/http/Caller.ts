@@ -1,7 +1,12 @@
 import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Either, Redacted } from "effect"
-import { Accounts, type KnownCaller, type Scope } from "../accounts/Accounts.ts"
+import type { KnownCaller, Scope } from "../accounts/Access.ts"
+import { Accounts } from "../accounts/Accounts.ts"
+import { SessionCookie } from "./SessionCookie.ts"
 import * as Problem from "./Problem.ts"
+
+/** What is looked at of a request. */
+type Source = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method">
 
 /** Who sent a request. */
 export type Caller = KnownCaller | "anonymous"
@@ -21,33 +26,55 @@ const ofKey = (key: string): Effect.Effect<Caller, Problem.Problem, Accounts> =>
     )
   )
 
+const ofSession = (
+  token: Redacted.Redacted,
+  mayBeForged: boolean
+): Effect.Effect<Caller, Problem.Problem, Accounts> =>
+  mayBeForged
+    ? Effect.fail<Problem.Problem>({
+        kind: "forbidden",
+        detail: "A session is heeded in requests of this service's own pages alone."
+      })
+    : Effect.flatMap(Accounts, ({ ofSession }) => ofSession(token)).pipe(
+        Problem.orUnavailable,
+        Effect.filterOrFail(
+          (caller) => caller !== null,
+          () => unauthorized("The session has ended.")
+        )
+      )
+
 /**
- * Tells the caller by the request's API key. A key that is not known is refused even where none is needed: whoever sends one means to be
- * someone.
+ * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
+ * sends one means to be someone.
  */
-export const identify = ({
-  headers
-}: Pick<HttpServerRequest.HttpServerRequest, "headers">): Effect.Effect<
-  Caller,
-  Problem.Problem,
-  Accounts
-> => {
-  const key = presented(headers)
-  if (key !== undefined) return ofKey(key)
-  return headers["authorization"] === undefined
-    ? Effect.succeed("anonymous")
-    : Effect.fail(unauthorized("The Authorization header must be of the form: Bearer KEY."))
-}
+export const identify = (request: Source): Effect.Effect<Caller, Problem.Problem, Accounts> =>
+  Effect.gen(function* () {
+    const { headers } = request
+    const key = presented(headers)
+    if (key !== undefined) return yield* ofKey(key)
+    if (headers["authorization"] !== undefined) {
+      return yield* Effect.fail(unauthorized("The Authorization header must be of the form: Bearer KEY."))
+    }
+    const cookies = yield* SessionCookie
+    const token = cookies.tokenOf(request)
+    return token === undefined ? "anonymous" : yield* ofSession(token, cookies.mayBeForged(request))
+  })
+
+/** Lets callers pass who have shown who they are, whatever they may do: 401 `unauthorized` for the others. */
+export const requireKnown = (caller: Caller): Either.Either<KnownCaller, Problem.Problem> =>
+  caller === "anonymous"
+    ? Either.left(
+        unauthorized("This needs an API key, as X-Api-Key: KEY or Authorization: Bearer KEY, or a session.")
+      )
+    : Either.right(caller)
 
 /** Lets callers pass who have a scope, and gives who they are: 401 `unauthorized` for the anonymous, 403 `forbidden` for the others. */
-export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownCaller, Problem.Problem> => {
-  if (caller === "anonymous") {
-    return Either.left(unauthorized("This needs an API key, as X-Api-Key: KEY or Authorization: Bearer KEY."))
-  }
-  return caller.scopes.has(scope) || caller.scopes.has("admin")
-    ? Either.right(caller)
-    : Either.left({ kind: "forbidden", detail: `This needs an API key with the scope ${scope}.` })
-}
+export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownCaller, Problem.Problem> =>
+  Either.filterOrLeft(
+    requireKnown(caller),
+    ({ scopes }) => scopes.has(scope) || scopes.has("admin"),
+    () => ({ kind: "forbidden", detail: `This needs the scope ${scope}.` })
+  )
 
 /** The owner of what a caller makes; `null` for the anonymous. */
 export const ownerOf = (caller: Caller): string | null => (caller === "anonymous" ? null : caller.userId)

@@ -1,6 +1,7 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect, Redacted } from "effect"
-import type { KnownCaller } from "../accounts/Accounts.ts"
+import type { KnownCaller } from "../accounts/Access.ts"
+import { Quotas } from "../accounts/Quotas.ts"
 import type { AliasTaken } from "../actors/Links.ts"
 import { Links } from "../actors/Links.ts"
 import type { Unavailable } from "../actors/Unavailable.ts"
@@ -10,11 +11,13 @@ import { Passwords } from "../Passwords.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
+import { ClientAddress } from "./ClientAddress.ts"
 import * as CreateRequest from "./CreateRequest.ts"
 import { isKeyShaped, type LinkBody, type LinksBody } from "./LinkSchemas.ts"
 import * as ListRequest from "./ListRequest.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 import * as Problem from "./Problem.ts"
+import * as RateLimit from "./RateLimit.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 
@@ -68,6 +71,8 @@ export const layer = (options: LinkRoutesOptions) =>
       const passwords = yield* Passwords
       const targets = yield* TargetPolicy
       const totals = yield* VisitTotals.make
+      const quotas = yield* Quotas
+      const { clientOf } = yield* ClientAddress
       const { baseUrl } = options.own
 
       const policyOf = (request: HttpServerRequest.HttpServerRequest) => ({
@@ -86,13 +91,15 @@ export const layer = (options: LinkRoutesOptions) =>
         const json = yield* Body.read(request)
         const now = yield* Clock.currentTimeMillis
         const { draft, password } = yield* CreateRequest.check(json, policyOf(request), now)
+        const standing = yield* RateLimit.check(quotas.create(caller, clientOf(request)))
         const passwordHash = password === null ? null : yield* hash(password)
         const owner = Caller.ownerOf(caller)
         const link = yield* orProblem(links.create({ ...draft, passwordHash, owner }))
-        return HttpServerResponse.unsafeJson(bodyOf(link, baseUrl, VisitTotals.none), {
+        const response = HttpServerResponse.unsafeJson(bodyOf(link, baseUrl, VisitTotals.none), {
           status: 201,
           headers: { location: `/api/v1/links/${link.key}`, "cache-control": "no-store" }
         })
+        return RateLimit.show(response, standing)
       })
 
       /** A link that is not deleted, if it is the caller's to manage. Another one is not there for him. */
@@ -158,16 +165,11 @@ export const layer = (options: LinkRoutesOptions) =>
         return removed ? HttpServerResponse.empty() : yield* Effect.fail(notFound)
       })
 
-      const answer = <R>(
-        self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem, R>
-      ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
-        Effect.catchAll(self, (problem) => Effect.succeed(Problem.respond(problem)))
-
       return handlers
-        .handleRaw("create", ({ request }) => answer(create(request)))
-        .handleRaw("get", ({ path, request }) => answer(get(request, path.key)))
-        .handleRaw("list", ({ request, urlParams }) => answer(list(request, urlParams)))
-        .handleRaw("patch", ({ path, request }) => answer(patch(request, path.key)))
-        .handleRaw("delete", ({ path, request }) => answer(remove(request, path.key)))
+        .handleRaw("create", ({ request }) => Problem.orRespond(create(request)))
+        .handleRaw("get", ({ path, request }) => Problem.orRespond(get(request, path.key)))
+        .handleRaw("list", ({ request, urlParams }) => Problem.orRespond(list(request, urlParams)))
+        .handleRaw("patch", ({ path, request }) => Problem.orRespond(patch(request, path.key)))
+        .handleRaw("delete", ({ path, request }) => Problem.orRespond(remove(request, path.key)))
     })
   )

@@ -1,5 +1,5 @@
 import { Either, Schema } from "effect"
-import type { KnownCaller } from "../accounts/Accounts.ts"
+import type { KnownCaller } from "../accounts/Access.ts"
 import type { LinkOrder, LinkQuery, Position } from "../storage/LinkStore.ts"
 import { isKeyShaped } from "./LinkSchemas.ts"
 import { type Fault, faulty, type Problem } from "./Problem.ts"

@@ -12,15 +12,18 @@ const kinds = {
   "invalid-request": { status: 400, title: "The request is not valid" },
   "alias-reserved": { status: 400, title: "The alias is reserved" },
   "password-required": { status: 401, title: "A password is needed" },
-  unauthorized: { status: 401, title: "An API key is needed" },
-  forbidden: { status: 403, title: "The API key does not allow this" },
+  unauthorized: { status: 401, title: "The request needs credentials" },
+  forbidden: { status: 403, title: "This is not allowed" },
   "not-found": { status: 404, title: "There is no such thing here" },
   "alias-taken": { status: 409, title: "The alias is taken" },
+  "email-taken": { status: 409, title: "There is an account with this e-mail address" },
+  "too-many-keys": { status: 409, title: "There are too many API keys" },
   gone: { status: 410, title: "The link has ended" },
   "payload-too-large": { status: 413, title: "The request body is too large" },
   "uri-too-long": { status: 414, title: "The address is too long" },
   "unsupported-media-type": { status: 415, title: "The request body has another type than it must have" },
   "blocked-target": { status: 422, title: "Links to this target are not allowed" },
+  "rate-limited": { status: 429, title: "There were too many requests" },
   internal: { status: 500, title: "Something went wrong here" },
   unavailable: { status: 503, title: "The service cannot answer now" }
 } as const
@@ -60,6 +63,8 @@ export interface Problem {
   /** What is wrong, for the client's developer. */
   readonly detail: string
   readonly errors?: ReadonlyArray<Fault>
+  /** What the response has beside the headers of its kind. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** How long a client should wait before it tries again, in seconds. */
@@ -77,12 +82,17 @@ const headersOf = (kind: Kind): Record<string, string> => {
 }
 
 /** The response that says a problem (RFC 9457). */
-export const respond = ({ detail, errors, kind }: Problem): HttpServerResponse.HttpServerResponse => {
+export const respond = ({
+  detail,
+  errors,
+  headers,
+  kind
+}: Problem): HttpServerResponse.HttpServerResponse => {
   const { status, title } = kinds[kind]
   return HttpServerResponse.text(JSON.stringify({ type: typeOf(kind), title, status, detail, errors }), {
     status,
     contentType: "application/problem+json",
-    headers: { "cache-control": "no-store", ...headersOf(kind) }
+    headers: { "cache-control": "no-store", ...headersOf(kind), ...headers }
   })
 }
 
@@ -106,3 +116,9 @@ export const orUnavailable = <A, R>(
     Effect.tapError(({ reason }) => Effect.logWarning(`Answered 503: ${reason}`)),
     Effect.mapError(() => unavailable)
   )
+
+/** Answers with the problem where there is one. */
+export const orRespond = <R>(
+  self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+  Effect.catchAll(self, (problem) => Effect.succeed(respond(problem)))

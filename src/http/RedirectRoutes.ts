@@ -1,16 +1,19 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect, Redacted } from "effect"
+import { Quotas } from "../accounts/Quotas.ts"
 import { Links } from "../actors/Links.ts"
 import { type Link, stateAt } from "../Link.ts"
 import { passwordLengthMax, Passwords } from "../Passwords.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
+import { ClientAddress } from "./ClientAddress.ts"
 import { orProblem, shortUrlOf } from "./LinkRoutes.ts"
 import { isKeyShaped } from "./LinkSchemas.ts"
 import * as Page from "./Page.ts"
 import * as PasswordPage from "./PasswordPage.ts"
 import * as PreviewPage from "./PreviewPage.ts"
 import * as Problem from "./Problem.ts"
+import * as RateLimit from "./RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 import * as VisitRecorder from "./VisitRecorder.ts"
@@ -55,16 +58,32 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
       const passwords = yield* Passwords
       const record = yield* VisitRecorder.make
       const totals = yield* VisitTotals.make
+      const quotas = yield* Quotas
+      const { clientOf } = yield* ClientAddress
 
       /** The link of a key that leads somewhere now. A key that does not yet is not told from one that never will. */
-      const findLive = Effect.fnUntraced(function* (key: string) {
+      const findLive = Effect.fnUntraced(function* (request: Request, key: string) {
+        const client = clientOf(request)
+        const scanned = quotas.lookupsUsedUp(client)
+        if (scanned !== undefined) return yield* Effect.fail(RateLimit.problemOf(scanned))
         const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
-        if (link === null) return yield* nowhere("not-found")
+        if (link === null) {
+          quotas.lookupFailed(client)
+          return yield* nowhere("not-found")
+        }
         const state = stateAt(link, yield* Clock.currentTimeMillis)
         if (state === "pending") return yield* nowhere("not-found")
         if (state !== "live" || targets.faultOf(link.url) !== undefined) return yield* nowhere("gone")
         return link
       })
+
+      /** Takes one redirect of the owner's, mostly without an effect. */
+      const checkQuota = (link: Link) => {
+        const standing = quotas.redirect(link.owner)
+        return RateLimit.check(
+          standing === undefined ? quotas.redirectLater(link.owner) : Effect.succeed(standing)
+        )
+      }
 
       /** Uses a visit up where a link has only so many, and counts it. */
       const visit = Effect.fnUntraced(function* (request: Request, link: Link) {
@@ -74,15 +93,16 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
       })
 
       const redirect = Effect.fn("redirect")(function* (request: Request, key: string) {
-        const link = yield* findLive(key)
+        const link = yield* findLive(request, key)
         if (link.passwordHash !== null) return PasswordPage.ask(request, "asked")
+        yield* checkQuota(link)
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
         if (request.method !== "HEAD") yield* visit(request, link)
         return Redirect.respond(link, link.redirectStatus, location)
       })
 
       const preview = Effect.fn("preview")(function* (request: Request, key: string) {
-        const link = yield* findLive(key)
+        const link = yield* findLive(request, key)
         const [visits] = yield* totals([link])
         const body = PreviewPage.bodyOf(link, shortUrlOf(link.key, baseUrl), visits!.total)
         return PreviewPage.respond(body, Page.prefersJson(request))
@@ -95,11 +115,13 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
 
       /** Also of a link that has no password any more: its visitor has still the form. */
       const unlock = Effect.fn("unlock")(function* (request: Request, key: string) {
-        const link = yield* findLive(key)
+        const link = yield* findLive(request, key)
+        yield* RateLimit.check(quotas.attempt(clientOf(request), null))
         const password = (yield* Body.readForm(request)).get("password") ?? ""
         if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
           return PasswordPage.ask(request, "wrong")
         }
+        yield* checkQuota(link)
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
         yield* visit(request, link)
         return Redirect.respond(link, 303, location)

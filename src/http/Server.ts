@@ -9,7 +9,9 @@ import {
 } from "@effect/platform"
 import { Cause, Duration, Effect, Layer, Random } from "effect"
 import * as Timeout from "../Timeout.ts"
+import * as AccountRoutes from "./AccountRoutes.ts"
 import { Api } from "./Api.ts"
+import * as ApiKeyRoutes from "./ApiKeyRoutes.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
@@ -18,6 +20,7 @@ import * as QrRoutes from "./QrRoutes.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
 import * as RobotsRoutes from "./RobotsRoutes.ts"
 import * as StatsRoutes from "./StatsRoutes.ts"
+import * as SessionCookie from "./SessionCookie.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
 
 /**
@@ -67,18 +70,24 @@ const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R>
     return HttpServerResponse.setHeader(StrictHeaders.add(response), "x-request-id", id)
   })
 
+/** What the routes need to know of the operator's choices. */
+export type RoutesOptions = LinkRoutes.LinkRoutesOptions & AccountRoutes.AccountRoutesOptions
+
 /** The routes, and what the contract needs beside them. */
-export const routes = (options: LinkRoutes.LinkRoutesOptions) =>
+export const routes = (options: RoutesOptions) =>
   Layer.mergeAll(
     HttpApiBuilder.api(Api).pipe(
       Layer.provide([
+        AccountRoutes.layer(options),
+        ApiKeyRoutes.layer,
         LinkRoutes.layer(options),
         QrRoutes.layer(options.own),
         StatsRoutes.layer,
         RedirectRoutes.layer(options.own),
         RobotsRoutes.layer,
         HealthRoutes.layer
-      ])
+      ]),
+      Layer.provide(SessionCookie.layer(options.own.baseUrl))
     ),
     HttpApiBuilder.Router.Live,
     HttpApiBuilder.Middleware.layer
@@ -88,7 +97,7 @@ export const routes = (options: LinkRoutes.LinkRoutesOptions) =>
 export const app = Effect.map(HttpApiBuilder.httpApp, answerAll)
 
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
-export const layer = (options: LinkRoutes.LinkRoutesOptions & Listener.ListenerOptions) => {
+export const layer = (options: RoutesOptions & Listener.ListenerOptions) => {
   // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
   const serving = Layer.unwrapEffect(Effect.map(app, (app) => HttpServer.serve(app))).pipe(
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),

@@ -3,6 +3,8 @@ import { NodeHttpServer } from "@effect/platform-node"
 import type { Sharding } from "@effect/cluster"
 import { Context, Duration, Effect, type Fiber, Layer, Option } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
+import * as Quotas from "../accounts/Quotas.ts"
+import * as RateLimiter from "../accounts/RateLimiter.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as Links from "../actors/Links.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
@@ -14,11 +16,13 @@ import * as HttpServer from "../http/Server.ts"
 import { KeyMinter } from "../KeyMinter.ts"
 import type { Passwords } from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
+import * as AccountStoreMemory from "../storage/AccountStoreMemory.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import type { KeyStock } from "../storage/KeyStock.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
+import * as QuotaStoreMemory from "../storage/QuotaStoreMemory.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import type { VisitStore } from "../storage/VisitStore.ts"
 import type { SimOptions } from "./Options.ts"
@@ -172,7 +176,8 @@ export class VirtualNode {
     const http = HttpServer.routes({
       own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
       defaultExpiry: Option.none(),
-      anonymousCreates: true
+      anonymousCreates: true,
+      signUp: false
     })
     const stores = LinkStoreGrouped.layer({ inFlightMax: 4 }).pipe(Layer.provideMerge(ports(process)))
     const inner = Links.layer.pipe(
@@ -206,7 +211,14 @@ export class VirtualNode {
       Layer.succeed(Draining, { isDraining: () => this.#isDraining })
     )
     const whole = http.pipe(
-      Layer.provide(Accounts.layer),
+      // Clients are anonymous or the administrator, so that nothing of these is ever asked for.
+      Layer.provide([
+        Accounts.layer.pipe(Layer.provide(AccountStoreMemory.layer)),
+        Quotas.layer(Quotas.unlimited).pipe(
+          Layer.provide(RateLimiter.layer),
+          Layer.provide(QuotaStoreMemory.layer)
+        )
+      ]),
       Layer.provideMerge(inner),
       Layer.provide(around),
       Layer.provideMerge(NodeHttpServer.layerContext)

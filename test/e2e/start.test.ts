@@ -7,10 +7,23 @@ import { agent, type Request, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { dataFolder, launch, type Program, start, type Variables } from "./Program.ts"
 
+const administratorLine = /^Administrator: admin@localhost, password shown this once: ([A-Za-z0-9_-]{20})$/m
 const adminKeyLine = /^Admin key, shown this once: (lm_[A-Za-z0-9_-]{32})$/m
 
 const ask = (port: number, request: Request) =>
   Effect.scoped(Effect.flatMap(agent(1), (connections) => send(connections, port, request)))
+
+/** The status of signing in with a password. */
+const signsIn = (port: number, password: string) =>
+  Effect.map(
+    ask(port, {
+      method: "POST",
+      path: "/api/v1/session",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email: "admin@localhost", password })
+    }),
+    ({ status }) => status
+  )
 
 /** Whether a key is the administrator's: only the administrator is told that there is no such link. */
 const opens = (port: number, key: string) =>
@@ -44,7 +57,7 @@ const stop = (program: Program) =>
 
 describe("the first start", () => {
   it.scopedLive(
-    "tells where it listens, where its data is, and once the admin key, which later starts keep",
+    "tells where it listens, where its data is, and once the administrator's password and key, which later starts keep",
     () =>
       Effect.gen(function* () {
         const { folder, port, settings } = yield* place
@@ -57,10 +70,14 @@ describe("the first start", () => {
         const [, key] = yield* first.printed(adminKeyLine)
         expect(yield* opens(port, key!)).toBe(true)
         expect(yield* opens(port, `${key}x`)).toBe(false)
+        const [, password] = yield* first.printed(administratorLine)
+        expect(yield* signsIn(port, password!)).toBe(204)
+        expect(yield* signsIn(port, `${password}x`)).toBe(401)
         yield* stop(first)
 
         const second = yield* start(settings)
-        expect(second.output()).not.toMatch(/admin key/i)
+        expect(second.output()).not.toMatch(/admin/i)
+        expect(yield* signsIn(port, password!)).toBe(204)
         expect(yield* opens(port, key!)).toBe(true)
         yield* stop(second)
 

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { type KnownCaller, type Scope, scopes } from "../../src/accounts/Accounts.ts"
+import { type KnownCaller, type Scope, scopes } from "../../src/accounts/Access.ts"
 import * as Caller from "../../src/http/Caller.ts"
 
 const caller = (...granted: ReadonlyArray<Scope>): KnownCaller => ({

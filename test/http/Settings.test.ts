@@ -55,6 +55,14 @@ const integer = (field: keyof Settings, unset: number, min: number, max: number)
   fault: new RegExp(`must be a whole number from ${min} to ${max}, not "`)
 })
 
+const limit = (field: keyof Settings, unset: number | null): Variable => ({
+  field,
+  unset,
+  good: { 1: 1, 1000000000000: 1_000_000_000_000, none: null },
+  bad: ["0", "-1", "1.5", "1000000000001", "unlimited", "None"],
+  fault: /must be a whole number from 1 to 1000000000000, or none, not "/
+})
+
 const variables: Readonly<Record<string, Variable>> = {
   HOST: {
     field: "host",
@@ -180,6 +188,17 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: [],
     fault: /./
   },
+  SIGN_UP: {
+    field: "signUp",
+    unset: false,
+    good: { open: true, closed: false },
+    bad: ["true", "Open"],
+    fault: /must be one of open, closed, not "/
+  },
+  CREATES_PER_MINUTE: limit("createsPerMinute", null),
+  REDIRECTS_PER_DAY: limit("redirectsPerDay", null),
+  ANONYMOUS_CREATES_PER_MINUTE: limit("anonymousCreatesPerMinute", 60),
+  FAILED_LOOKUPS_PER_MINUTE: limit("failedLookupsPerMinute", 120),
   TRUSTED_PROXIES: {
     field: "trustedProxies",
     unset: [],

@@ -2,22 +2,29 @@
 
 import { layer as withLayer, type Vitest } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
-import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Option, Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Either, Layer, Logger, LogLevel, Option, Redacted } from "effect"
+import type { KnownCaller, Scope } from "../../src/accounts/Access.ts"
 import * as Accounts from "../../src/accounts/Accounts.ts"
-import type { KnownCaller, Scope } from "../../src/accounts/Accounts.ts"
+import * as Administrator from "../../src/accounts/Administrator.ts"
+import * as Quotas from "../../src/accounts/Quotas.ts"
+import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import * as Links from "../../src/actors/Links.ts"
 import * as RedirectCache from "../../src/actors/RedirectCache.ts"
 import * as Visits from "../../src/actors/Visits.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
 import { AdminKey } from "../../src/Deployment.ts"
+import * as ClientAddress from "../../src/http/ClientAddress.ts"
 import * as HttpServer from "../../src/http/Server.ts"
 import { TargetPolicy, type TargetPolicyService } from "../../src/http/TargetPolicy.ts"
 import type * as Iso8601 from "../../src/Iso8601.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
 import * as KeySpace from "../../src/KeySpace.ts"
+import { parseAll } from "../../src/Network.ts"
 import * as Passwords from "../../src/Passwords.ts"
 import * as Secret from "../../src/Secret.ts"
+import { AccountStore } from "../../src/storage/AccountStore.ts"
+import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
 import { KeyPool } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
 import { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
@@ -29,6 +36,7 @@ import * as LinkStoreGrouped from "../../src/storage/LinkStoreGrouped.ts"
 import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
 import { VisitStore } from "../../src/storage/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
+import * as QuotaStoreMemory from "../../src/storage/QuotaStoreMemory.ts"
 import { exercised } from "../services/exercised.ts"
 import { type Answer, agent, type NoAnswer, type Request, send } from "./client.ts"
 import { type Fault, faulty, type Faults } from "./faults.ts"
@@ -47,6 +55,11 @@ export interface TestServiceOptions {
   readonly baseUrl?: URL
   readonly anonymousCreates?: boolean
   readonly defaultExpiry?: Iso8601.Duration
+  readonly signUp?: boolean
+  /** None by default. */
+  readonly quotas?: Partial<Quotas.QuotaPolicy>
+  /** Reverse proxies that it trusts. */
+  readonly trustedProxies?: string
   /** Where links may lead; anywhere by default. */
   readonly targets?: TargetPolicyService
 }
@@ -116,7 +129,14 @@ const make = (options: TestServiceOptions) =>
     const links = yield* countedLinks
     const pool = yield* KeyPoolMemory.make({ shards: 1, settleAfter: 64 })
     const visits = yield* VisitStoreMemory.make
-    const none = { links: "none", ranges: "none", stock: "none", leases: "none", visits: "none" } as const
+    const none = {
+      links: "none",
+      ranges: "none",
+      stock: "none",
+      leases: "none",
+      visits: "none",
+      accounts: "none"
+    } as const
     const faults: Faults = { ...none }
     // Silent stores would hold up the end of the service as well.
     const heal = Effect.sync(() => Object.assign(faults, none))
@@ -144,6 +164,12 @@ const make = (options: TestServiceOptions) =>
       ),
       Layer.succeed(KeyPool, { ...pool, ...faulty({ lease: pool.lease }, () => faults.leases) }),
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16)),
+      Layer.succeed(
+        AccountStore,
+        faulty(yield* AccountStoreMemory.make, () => faults.accounts)
+      ),
+      QuotaStoreMemory.layer,
+      Passwords.layer,
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
     )
     const service = HttpServer.layer({
@@ -152,19 +178,21 @@ const make = (options: TestServiceOptions) =>
       drainDelay: Duration.zero,
       own: { baseUrl: options.baseUrl ?? new URL(`http://localhost:${port}`), port },
       defaultExpiry: Option.fromNullable(options.defaultExpiry),
-      anonymousCreates: options.anonymousCreates ?? true
+      anonymousCreates: options.anonymousCreates ?? true,
+      signUp: options.signUp ?? false
     }).pipe(
       Layer.provide(
         options.targets === undefined ? Layer.empty : Layer.succeed(TargetPolicy, options.targets)
       ),
+      Layer.provide([
+        Layer.provide(withTestCallers, Accounts.layer),
+        Quotas.layer({ ...Quotas.unlimited, ...options.quotas }),
+        ClientAddress.layer(Either.getOrThrow(parseAll(options.trustedProxies ?? "10.0.0.0/8")))
+      ]),
+      Layer.provide([RateLimiter.layer, Administrator.layer({ drawsPassword: false })]),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide([
-        Links.layer,
-        Layer.provide(withTestCallers, Accounts.layer),
-        Passwords.layer,
-        Visits.layer({ ownHost: "localhost", writer: "test" })
-      ]),
+      Layer.provide([Links.layer, Visits.layer({ ownHost: "localhost", writer: "test" })]),
       Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
       Layer.provide(actors({ pool: { low: 100, high: 500 } })),
       Layer.provide(layerEmbedded),

@@ -1,5 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
+import { ask, asAdmin as admin, newKey, newSession, newUser, password, post } from "./Account.ts"
 import { type Answer, jsonOf, type NoAnswer, type Request } from "./client.ts"
 import { type Definitions, faultsOf, type JsonSchema, resolve } from "./jsonSchema.ts"
 import { adminKey, asAdmin, create, get, TestService, userKeys, withKey, withService } from "./TestService.ts"
@@ -111,6 +112,7 @@ withService("/openapi.json", {}, (it) => {
           "invalid-request",
           "invalid-url",
           "payload-too-large",
+          "rate-limited",
           "unauthorized",
           "unavailable",
           "unsupported-media-type"
@@ -131,6 +133,7 @@ withService("/openapi.json", {}, (it) => {
         "get /api/v1/links/{key}": ["forbidden", "internal", "not-found", "unauthorized", "unavailable"],
         "delete /api/v1/links/{key}": ["forbidden", "internal", "not-found", "unauthorized", "unavailable"],
         "get /api/v1/links/{key}/qr": [
+          "forbidden",
           "internal",
           "invalid-request",
           "not-found",
@@ -146,18 +149,62 @@ withService("/openapi.json", {}, (it) => {
           "unavailable"
         ],
         "get /api/v1/stats": ["forbidden", "internal", "invalid-request", "unauthorized", "unavailable"],
-        "get /{key}": ["gone", "internal", "not-found", "password-required", "unavailable", "uri-too-long"],
+        "get /{key}": [
+          "gone",
+          "internal",
+          "not-found",
+          "password-required",
+          "rate-limited",
+          "unavailable",
+          "uri-too-long"
+        ],
         "post /{key}": [
           "gone",
           "internal",
           "not-found",
           "password-required",
           "payload-too-large",
+          "rate-limited",
           "unavailable",
           "unsupported-media-type",
           "uri-too-long"
         ],
         "get /robots.txt": anywhere,
+        "post /api/v1/users": [
+          "email-taken",
+          "forbidden",
+          "internal",
+          "invalid-request",
+          "payload-too-large",
+          "rate-limited",
+          "unauthorized",
+          "unavailable",
+          "unsupported-media-type"
+        ],
+        "post /api/v1/session": [
+          "forbidden",
+          "internal",
+          "invalid-request",
+          "payload-too-large",
+          "rate-limited",
+          "unauthorized",
+          "unavailable",
+          "unsupported-media-type"
+        ],
+        "delete /api/v1/session": ["forbidden", "internal", "unavailable"],
+        "get /api/v1/me": ["internal", "unauthorized", "unavailable"],
+        "post /api/v1/api-keys": [
+          "forbidden",
+          "internal",
+          "invalid-request",
+          "payload-too-large",
+          "too-many-keys",
+          "unauthorized",
+          "unavailable",
+          "unsupported-media-type"
+        ],
+        "get /api/v1/api-keys": ["forbidden", "internal", "unauthorized", "unavailable"],
+        "delete /api/v1/api-keys/{id}": ["forbidden", "internal", "not-found", "unauthorized", "unavailable"],
         "get /health/live": anywhere,
         "get /health/ready": anywhere
       })
@@ -178,11 +225,15 @@ const long = "a".repeat(70_000)
 
 const send = (request: Request) => Effect.flatMap(TestService, (service) => service.send(request))
 
-/** What is answered while the links, or another store, cannot be had. */
-const away = (sent: Effect.Effect<Answer, NoAnswer, TestService>, store: "links" | "visits" = "links") =>
+/** What is answered while a store cannot be had. */
+const awayFrom = (
+  store: "links" | "accounts" | "visits",
+  sent: Effect.Effect<Answer, NoAnswer, TestService>
+) =>
   Effect.flatMap(TestService, ({ setFault }) =>
     setFault(store, "fails").pipe(Effect.zipRight(sent), Effect.ensuring(setFault(store, "none")))
   )
+const away = (sent: Effect.Effect<Answer, NoAnswer, TestService>) => awayFrom("links", sent)
 
 const asReader = (method: string, path: string, body?: unknown) =>
   withKey(userKeys.reader, method, path, body)
@@ -218,6 +269,18 @@ const unlock = (path: string, body = "password=secret") =>
     body
   })
 
+/** What a key is answered that has one scope alone. */
+const withScope = (scope: string, request: Request) =>
+  Effect.flatMap(newKey({ scopes: [scope] }), ({ headers }) => send({ ...request, headers }))
+
+const newUserBody = { email: "ada@example.com", password }
+const newKeyBody = { name: "a key", scopes: ["links:read"] }
+const foreign = { "sec-fetch-site": "cross-site" }
+
+/** The last of several answers to the same request. */
+const nth = (times: number, sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
+  Effect.zipRight(Effect.repeatN(sent, times - 2), sent)
+
 /** Requests that give each answer which the document lists, but those that only a broken service gives. */
 const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "post /api/v1/links 201": create({ url, alias: "made", expiresIn: "P1D" }),
@@ -226,6 +289,10 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "post /api/v1/links 400 alias-reserved": create({ url, alias: "api" }),
   "post /api/v1/links 401": create({ url }, { "x-api-key": "wrong" }),
   "post /api/v1/links 403": asReader("POST", "/api/v1/links", { url }),
+  "post /api/v1/links 429": Effect.flatMap(
+    newKey({ scopes: ["links:write"], createsPerMinute: 1 }),
+    ({ headers }) => nth(2, create({ url }, headers))
+  ),
   "post /api/v1/links 409": Effect.zipRight(create({ url, alias: "taken" }), create({ url, alias: "taken" })),
   "post /api/v1/links 413": create({ url: `${url}${long}` }),
   "post /api/v1/links 415": create({ url }, { "content-type": "text/plain" }),
@@ -282,6 +349,7 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   ),
   "get /api/v1/links/{key}/qr 400": asAdmin("GET", "/api/v1/links/drawn/qr?size=1"),
   "get /api/v1/links/{key}/qr 401": get("/api/v1/links/drawn/qr"),
+  "get /api/v1/links/{key}/qr 403": withScope("links:write", { path: "/api/v1/links/drawn/qr" }),
   "get /api/v1/links/{key}/qr 404": asAdmin("GET", "/api/v1/links/nothing/qr"),
   "get /api/v1/links/{key}/qr 503": away(asAdmin("GET", "/api/v1/links/undrawn/qr")),
   "get /api/v1/links/{key}/stats 200": Effect.zipRight(
@@ -297,7 +365,77 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "get /api/v1/stats 400": asAdmin("GET", "/api/v1/stats?interval=year"),
   "get /api/v1/stats 401": get("/api/v1/stats"),
   "get /api/v1/stats 403": asReader("GET", "/api/v1/stats"),
-  "get /api/v1/stats 503": away(asAdmin("GET", "/api/v1/stats"), "visits"),
+  "get /api/v1/stats 503": awayFrom("visits", asAdmin("GET", "/api/v1/stats")),
+  "post /api/v1/users 201": post("/api/v1/users", newUserBody),
+  "post /api/v1/users 400": post("/api/v1/users", {}),
+  "post /api/v1/users 401": post("/api/v1/users", newUserBody, { "x-api-key": "wrong" }),
+  "post /api/v1/users 403": Effect.flatMap(newSession, ({ headers }) =>
+    post("/api/v1/users", newUserBody, { ...headers, ...foreign })
+  ),
+  "post /api/v1/users 409": nth(2, post("/api/v1/users", newUserBody)),
+  "post /api/v1/users 413": post("/api/v1/users", { ...newUserBody, firstName: long }),
+  "post /api/v1/users 415": post("/api/v1/users", newUserBody, { "content-type": "text/plain" }),
+  "post /api/v1/users 429": nth(
+    31,
+    post("/api/v1/users", newUserBody, { "x-forwarded-for": "198.51.100.1" })
+  ),
+  "post /api/v1/users 503": awayFrom("accounts", post("/api/v1/users", newUserBody)),
+  "post /api/v1/session 204": Effect.flatMap(newUser(), ({ email }) =>
+    post("/api/v1/session", { email, password })
+  ),
+  "post /api/v1/session 400": post("/api/v1/session", {}),
+  "post /api/v1/session 401": post("/api/v1/session", { email: "nobody@example.com", password }),
+  "post /api/v1/session 403": post("/api/v1/session", newUserBody, foreign),
+  "post /api/v1/session 413": post("/api/v1/session", { email: long, password }),
+  "post /api/v1/session 415": post("/api/v1/session", newUserBody, { "content-type": "text/plain" }),
+  "post /api/v1/session 429": nth(11, post("/api/v1/session", { email: "often@example.com", password })),
+  "post /api/v1/session 503": awayFrom("accounts", post("/api/v1/session", newUserBody)),
+  "delete /api/v1/session 204": ask("DELETE", "/api/v1/session"),
+  "delete /api/v1/session 403": ask("DELETE", "/api/v1/session", foreign),
+  "delete /api/v1/session 503": awayFrom(
+    "accounts",
+    ask("DELETE", "/api/v1/session", { cookie: "linkmint_session=a" })
+  ),
+  "get /api/v1/me 200": asAdmin("GET", "/api/v1/me"),
+  "get /api/v1/me 200 with quotas": Effect.flatMap(newSession, ({ headers }) =>
+    ask("GET", "/api/v1/me", headers)
+  ),
+  "get /api/v1/me 401": ask("GET", "/api/v1/me"),
+  "get /api/v1/me 503": awayFrom("accounts", asAdmin("GET", "/api/v1/me")),
+  "post /api/v1/api-keys 201": post("/api/v1/api-keys", newKeyBody, admin),
+  "post /api/v1/api-keys 400": post("/api/v1/api-keys", {}, admin),
+  "post /api/v1/api-keys 401": post("/api/v1/api-keys", newKeyBody),
+  "post /api/v1/api-keys 403": Effect.flatMap(newSession, ({ headers }) =>
+    post("/api/v1/api-keys", { ...newKeyBody, scopes: ["admin"] }, headers)
+  ),
+  "post /api/v1/api-keys 409": Effect.flatMap(newSession, ({ headers }) =>
+    nth(101, post("/api/v1/api-keys", newKeyBody, headers))
+  ),
+  "post /api/v1/api-keys 413": post("/api/v1/api-keys", { ...newKeyBody, name: long }, admin),
+  "post /api/v1/api-keys 415": post("/api/v1/api-keys", newKeyBody, {
+    ...admin,
+    "content-type": "text/plain"
+  }),
+  "post /api/v1/api-keys 503": awayFrom("accounts", post("/api/v1/api-keys", newKeyBody, admin)),
+  "get /api/v1/api-keys 200": asAdmin("GET", "/api/v1/api-keys"),
+  "get /api/v1/api-keys 401": ask("GET", "/api/v1/api-keys"),
+  "get /api/v1/api-keys 403": withScope("links:read", { path: "/api/v1/api-keys" }),
+  "get /api/v1/api-keys 503": awayFrom("accounts", asAdmin("GET", "/api/v1/api-keys")),
+  "delete /api/v1/api-keys/{id} 204": Effect.flatMap(newKey(newKeyBody), ({ id }) =>
+    asAdmin("DELETE", `/api/v1/api-keys/${id}`)
+  ),
+  "delete /api/v1/api-keys/{id} 401": ask("DELETE", "/api/v1/api-keys/nothing"),
+  "delete /api/v1/api-keys/{id} 403": withScope("links:read", {
+    method: "DELETE",
+    path: "/api/v1/api-keys/nothing"
+  }),
+  "delete /api/v1/api-keys/{id} 404": asAdmin("DELETE", "/api/v1/api-keys/nothing"),
+  "delete /api/v1/api-keys/{id} 503": awayFrom("accounts", asAdmin("DELETE", "/api/v1/api-keys/nothing")),
+  "get /{key} 429": Effect.gen(function* () {
+    const { headers } = yield* newSession
+    yield* create({ url, alias: "often" }, headers)
+    return yield* nth(2, get("/often"))
+  }),
   "get /{key} 302": Effect.zipRight(create({ url, alias: "followed" }), get("/followed")),
   "get /{key} 200": Effect.zipRight(create({ url, alias: "seen" }), get("/seen+")),
   "get /{key} 200 page": Effect.zipRight(create({ url, alias: "seen" }), get("/seen+", {})),
@@ -316,6 +454,11 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "post /{key} 414": Effect.zipRight(forwarding, unlock(`/forwarding?${longQuery}`)),
   "post /{key} 415": Effect.zipRight(forwarding, send({ method: "POST", path: "/forwarding", body: "{}" })),
   "post /{key} 503": away(unlock("/unseen")),
+  "post /{key} 429": Effect.gen(function* () {
+    const { headers } = yield* newSession
+    yield* create({ url, alias: "unlocked" }, headers)
+    return yield* nth(2, unlock("/unlocked"))
+  }),
   "get /{key} 404 problem": get("/nothing"),
   "get /{key} 404 page": get("/nothing", {}),
   "get /{key} 410 problem": Effect.zipRight(gone, get("/gone")),
@@ -334,7 +477,9 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   )
 }
 
-withService("the document's schemas", {}, (it) => {
+const options = { signUp: true, trustedProxies: "127.0.0.1", quotas: { redirectsPerDay: 1 } }
+
+withService("the document's schemas", options, (it) => {
   for (const [what, sent] of Object.entries(answers)) {
     const [method, path, status] = what.split(" ") as [string, string, string]
     it.effect(`fit the running answer: ${what}`, () =>

@@ -13,11 +13,14 @@ const statusOf = {
   forbidden: 403,
   "not-found": 404,
   "alias-taken": 409,
+  "email-taken": 409,
+  "too-many-keys": 409,
   gone: 410,
   "payload-too-large": 413,
   "uri-too-long": 414,
   "unsupported-media-type": 415,
   "blocked-target": 422,
+  "rate-limited": 429,
   unavailable: 503
 } as const
 

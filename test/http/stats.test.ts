@@ -1,6 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { adminId } from "../../src/accounts/Accounts.ts"
+import { adminId } from "../../src/accounts/Access.ts"
 import type { StatsBody } from "../../src/http/StatsSchemas.ts"
 import { hour_ms, subjectOfLink, subjectOfOwner } from "../../src/Visit.ts"
 import { valuesOf } from "../storage/VisitStoreLaws.ts"

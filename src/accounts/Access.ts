@@ -1,0 +1,42 @@
+/** What a caller may be allowed to do. `admin` implies all others, and the links of everybody. */
+export const scopes = ["links:read", "links:write", "stats:read", "admin"] as const
+/** See {@link scopes}. */
+export type Scope = (typeof scopes)[number]
+
+/** The user id of the deployment's administrator, whom `ADMIN_API_KEY` stands for. */
+export const adminId = "admin"
+
+/** Bounds on what a caller's API key may be used for; `null`: none but the owner's own. */
+export interface Limits {
+  readonly createsPerMinute: number | null
+  readonly redirectsPerDay: number | null
+}
+
+/** A caller who has shown who he is. */
+export interface KnownCaller {
+  readonly userId: string
+  /** Whether he may see and change what belongs to others; he has the scope `admin` then. */
+  readonly isAdmin: boolean
+  readonly scopes: ReadonlySet<Scope>
+  /** The API key that he showed; `null` for a session, and for `ADMIN_API_KEY`. */
+  readonly keyId: string | null
+  readonly limits: Limits
+}
+
+const noLimits: Limits = { createsPerMinute: null, redirectsPerDay: null }
+
+/** The scopes of a user who shows a password, rather than a key of which he has chosen the scopes. */
+export const scopesOf = (isAdmin: boolean): ReadonlySet<Scope> =>
+  new Set(scopes.filter((scope) => isAdmin || scope !== "admin"))
+
+/** A user who has signed in. */
+export const signedIn = (userId: string, isAdmin: boolean): KnownCaller => ({
+  userId,
+  isAdmin,
+  scopes: scopesOf(isAdmin),
+  keyId: null,
+  limits: noLimits
+})
+
+/** Whoever presents the administrator's key. */
+export const administrator: KnownCaller = signedIn(adminId, true)

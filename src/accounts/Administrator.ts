@@ -1,0 +1,49 @@
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Passwords, type PasswordsBusy } from "../Passwords.ts"
+import * as Secret from "../Secret.ts"
+import { AccountStore } from "../storage/AccountStore.ts"
+import type { StorageError } from "../storage/StorageError.ts"
+import { adminId } from "./Access.ts"
+
+/** The administrator's e-mail address. */
+export const adminEmail = "admin@localhost"
+
+/** The user whom `ADMIN_API_KEY` stands for: there from the first start on. */
+export class Administrator extends Context.Tag("linkmint/Administrator")<
+  Administrator,
+  {
+    /** His password, when this start drew it: to be shown this once. */
+    readonly drawnPassword: Option.Option<Redacted.Redacted>
+  }
+>() {}
+
+/**
+ * Makes the administrator's account where it is not there yet: with a password where he has nothing but this process to learn it from, else without one, so
+ * that nobody can sign in as him before one is set.
+ */
+export const layer = (options: {
+  readonly drawsPassword: boolean
+}): Layer.Layer<Administrator, StorageError | PasswordsBusy, AccountStore | Passwords> =>
+  Layer.effect(
+    Administrator,
+    Effect.gen(function* () {
+      const store = yield* AccountStore
+      const passwords = yield* Passwords
+      if ((yield* store.userById(adminId)) !== null) return { drawnPassword: Option.none() }
+      const password = Redacted.make((yield* Secret.draw(15)).toString("base64url"))
+      const now = yield* Clock.currentTimeMillis
+      const isOurs = yield* store.addUser({
+        id: adminId,
+        email: adminEmail,
+        firstName: null,
+        middleName: null,
+        lastName: null,
+        passwordHash: options.drawsPassword ? yield* passwords.hash(password) : null,
+        isAdmin: true,
+        createdAt: now,
+        updatedAt: now,
+        lastLoginAt: null
+      })
+      return { drawnPassword: isOurs && options.drawsPassword ? Option.some(password) : Option.none() }
+    })
+  )

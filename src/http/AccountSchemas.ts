@@ -1,0 +1,117 @@
+import { Schema } from "effect"
+import { scopes } from "../accounts/Access.ts"
+import { passwordLengthMax } from "../Passwords.ts"
+import { Moment, optional, plainText, Text, wholeNumber } from "./LinkSchemas.ts"
+
+const emailLengthMax = 254
+const nameLengthMax = 100
+const passwordLengthMin = 8
+const createsMax = 1_000_000_000
+const redirectsMax = 1_000_000_000_000
+
+/** What HTML calls a valid e-mail address: `type=email` of the HTML Living Standard. */
+const emailShape =
+  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
+
+const Email = Text.pipe(
+  Schema.maxLength(emailLengthMax, { message: () => `must have at most ${emailLengthMax} characters` }),
+  Schema.pattern(emailShape, { message: () => "must be an e-mail address such as ada@example.com" })
+)
+
+/** Length counts UTF-16 code units, which no client can take for less than the bound. */
+const password = (min: number) =>
+  Text.pipe(
+    Schema.filter((text) => text.length >= min && text.length <= passwordLengthMax && text.isWellFormed(), {
+      jsonSchema: { minLength: min, maxLength: passwordLengthMax },
+      message: () => `must have ${min} to ${passwordLengthMax} characters`
+    })
+  )
+
+const Name = plainText(nameLengthMax)
+
+/** A new user. */
+export const NewUserBody = Schema.Struct({
+  email: Email.annotations({ description: "Unique but for case" }),
+  password: password(passwordLengthMin),
+  firstName: optional(Name),
+  middleName: optional(Name),
+  lastName: optional(Name)
+}).annotations({ identifier: "NewUser" })
+
+/** A user as clients see him; times are RFC 3339 in UTC. */
+const userFields = {
+  id: Schema.String,
+  email: Schema.String,
+  firstName: Schema.NullOr(Schema.String),
+  middleName: Schema.NullOr(Schema.String),
+  lastName: Schema.NullOr(Schema.String),
+  admin: Schema.Boolean,
+  createdAt: Schema.String,
+  updatedAt: Schema.String,
+  lastLoginAt: Schema.NullOr(Schema.String)
+}
+
+/** See {@link userFields}. */
+export const UserBody = Schema.Struct(userFields).annotations({ identifier: "User" })
+
+/** Who wants to sign in. */
+export const LogInBody = Schema.Struct({ email: Text, password: password(1) }).annotations({
+  identifier: "Login"
+})
+
+/** A quota, and its use: what nodes have leased of it counts as used. */
+const QuotaBody = Schema.Struct({
+  limit: Schema.Number,
+  used: Schema.Number,
+  remaining: Schema.Number,
+  resetAt: Schema.String
+}).annotations({ identifier: "Quota" })
+
+const Scope = Schema.Literal(...scopes)
+
+/** The caller himself. */
+export const MeBody = Schema.Struct({
+  ...userFields,
+  scopes: Schema.Array(Scope),
+  quotas: Schema.Struct({
+    createsPerMinute: Schema.NullOr(QuotaBody),
+    redirectsPerDay: Schema.NullOr(QuotaBody)
+  })
+}).annotations({ identifier: "Me" })
+
+/** A new API key. */
+export const NewKeyBody = Schema.Struct({
+  name: Name,
+  scopes: Schema.Array(
+    Scope.annotations({ message: () => ({ message: `must be one of ${scopes.join(", ")}`, override: true }) })
+  )
+    .annotations({ message: () => "must be a list of scopes" })
+    .pipe(
+      Schema.minItems(1, { message: () => "must name a scope" }),
+      Schema.maxItems(scopes.length, { message: () => `may have ${scopes.length} scopes at most` })
+    ),
+  createsPerMinute: optional(wholeNumber(createsMax)),
+  redirectsPerDay: optional(wholeNumber(redirectsMax)),
+  expiresAt: optional(Moment)
+}).annotations({ identifier: "NewApiKey" })
+
+const keyFields = {
+  id: Schema.String,
+  name: Schema.String,
+  scopes: Schema.Array(Schema.String),
+  createsPerMinute: Schema.NullOr(Schema.Number),
+  redirectsPerDay: Schema.NullOr(Schema.Number),
+  createdAt: Schema.String,
+  expiresAt: Schema.NullOr(Schema.String)
+}
+
+/** An API key as clients see it. */
+export const KeyBody = Schema.Struct(keyFields).annotations({ identifier: "ApiKey" })
+
+/** An API key that was just made, with its secret. */
+export const MadeKeyBody = Schema.Struct({ ...keyFields, secret: Schema.String }).annotations({
+  identifier: "ApiKeyWithSecret"
+})
+
+/** The caller's keys, the oldest first: all of them, since there are 100 at most. */
+export const KeysBody = Schema.Struct({ data: Schema.Array(KeyBody) }).annotations({ identifier: "ApiKeys" })

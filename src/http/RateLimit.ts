@@ -1,0 +1,37 @@
+import { HttpServerResponse } from "@effect/platform"
+import { Effect } from "effect"
+import type { Standing } from "../accounts/RateLimiter.ts"
+import type { Problem } from "./Problem.ts"
+
+const seconds = (ms: number) => String(Math.ceil(ms / 1_000))
+
+/** How a quota stands, as response headers; times in seconds. */
+const headersOf = ({ limit, remaining, resetIn_ms }: Standing): Record<string, string> => ({
+  "ratelimit-limit": String(limit),
+  "ratelimit-remaining": String(remaining),
+  "ratelimit-reset": seconds(resetIn_ms)
+})
+
+/** Tells a client that it, or whoever it asks for, has used up a quota. */
+export const problemOf = (standing: Standing): Problem => ({
+  kind: "rate-limited",
+  detail: `The limit of ${standing.limit} is used up. Please try again later.`,
+  headers: { ...headersOf(standing), "retry-after": seconds(standing.retryIn_ms) }
+})
+
+/** Goes on where a quota allows it, or there is none. */
+export const check = <E, R>(
+  taken: Effect.Effect<Standing | null, E, R>
+): Effect.Effect<Standing | null, E | Problem, R> =>
+  Effect.filterOrFail(
+    taken,
+    (standing) => standing === null || standing.isAllowed,
+    (standing) => problemOf(standing!)
+  )
+
+/** Shows in a response how the quota stands that it was counted for. */
+export const show = (
+  response: HttpServerResponse.HttpServerResponse,
+  standing: Standing | null
+): HttpServerResponse.HttpServerResponse =>
+  standing === null ? response : HttpServerResponse.setHeaders(response, headersOf(standing))
