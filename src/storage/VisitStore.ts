@@ -82,7 +82,7 @@ export class VisitStore extends Context.Tag("linkmint/VisitStore")<
     ) => Effect.Effect<boolean, StorageError>
     /** Forgets writers that wrote nothing since a moment (milliseconds since the Unix epoch). */
     readonly dropWriters: (before: number) => Effect.Effect<void, StorageError>
-    /** Forgets all visits of subjects. */
+    /** Forgets all visits of subjects, some at a time. */
     readonly forget: (subjects: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
   }
 >() {}

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Array, Effect, Layer } from "effect"
 import { type Dimension, dimensions, valuesMax } from "../Visit.ts"
 import { rowsOf } from "./SqlRows.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
@@ -100,6 +100,9 @@ const makeAdd = (sql: SqlClient.SqlClient) => {
     })
 }
 
+/** Subjects that are forgotten in one transaction: each can have thousands of rows. */
+const forgottenAtOnceMax = 20
+
 /** `VisitStore` on SQLite and PostgreSQL. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -182,12 +185,13 @@ export const make = Effect.gen(function* () {
       yield* sql`DELETE FROM visit_writers WHERE written_at < ${before}`
     }, asStorageError("VisitStore.dropWriters")),
     forget: Effect.fn("VisitStore.forget")(function* (subjects) {
-      const all = Effect.forEach(
-        ["visit_totals", "visit_periods", "visit_values"],
-        (table) => sql`DELETE FROM ${sql(table)} WHERE ${subjectsIn(subjects)}`,
-        { discard: true }
-      )
-      yield* inTransaction(sql, all)
+      const tables = ["visit_totals", "visit_periods", "visit_values"]
+      const forgetSome = (some: ReadonlyArray<string>) =>
+        inTransaction(
+          sql,
+          Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)} WHERE ${subjectsIn(some)}`)
+        )
+      yield* Effect.forEach(Array.chunksOf(subjects, forgottenAtOnceMax), forgetSome, { discard: true })
     }, asStorageError("VisitStore.forget"))
   })
 })

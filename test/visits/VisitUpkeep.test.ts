@@ -1,0 +1,51 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Logger, LogLevel, TestClock } from "effect"
+import * as VisitUpkeep from "../../src/actors/VisitUpkeep.ts"
+import { StorageError } from "../../src/storage/StorageError.ts"
+import { VisitStore } from "../../src/storage/VisitStore.ts"
+import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
+import { hour_ms } from "../../src/Visit.ts"
+
+/** 2026-11-21T10:05Z. */
+const start = Date.parse("2026-11-21T10:05:00Z")
+const hourOf = (text: string) => Date.parse(text) / hour_ms
+
+describe("the upkeep of visits", () => {
+  it.scoped(
+    "rolls up what has been over for half a day, drops what is too old, step by step, and again after a failure",
+    () =>
+      Effect.gen(function* () {
+        const calls: Array<string> = []
+        let more = 3
+        let isAway = true
+        const step = (call: string) =>
+          Effect.suspend(() => {
+            calls.push(call)
+            return isAway
+              ? new StorageError({ operation: "test", applied: "no", reason: "test" })
+              : Effect.succeed(more-- > 0)
+          })
+        const store = VisitStore.of({
+          ...(yield* VisitStoreMemory.make),
+          rollUp: (until, max) => step(`rollUp ${until} ${max}`),
+          drop: ({ days, hours }, max) => step(`drop ${hours} ${days} ${max}`),
+          dropWriters: (before) => Effect.sync(() => void calls.push(`dropWriters ${before}`))
+        })
+        yield* TestClock.setTime(start)
+        yield* Layer.build(
+          VisitUpkeep.layer({ stepMax: 7 }).pipe(Layer.provide(Layer.succeed(VisitStore, store)))
+        )
+        const rollUp = `rollUp ${hourOf("2026-11-20T22:00Z")} 7`
+        yield* TestClock.adjust("11 minutes")
+        expect(calls).toEqual([rollUp])
+        isAway = false
+        calls.length = 0
+        yield* TestClock.adjust("10 minutes")
+        expect(calls).toEqual([
+          ...Array.from({ length: 4 }, () => rollUp),
+          `drop ${hourOf("2026-10-17T00:00Z")} ${hourOf("2023-11-17T00:00Z")} 7`,
+          expect.stringMatching(/^dropWriters /)
+        ])
+      }).pipe(Effect.provide(Logger.minimumLogLevel(LogLevel.None)))
+  )
+})
