@@ -44,6 +44,13 @@ export const layerEmbedded: Layer.Layer<Sharding.Sharding> = owningAll.pipe(
   )
 )
 
+/** What the actors keep. */
+export interface ActorsOptions {
+  readonly pool: PoolMarks
+  /** Rows that the owner of a partition remembers; by default as `UrlMappingLive` has it. */
+  readonly ownerCacheMax?: number
+}
+
 /** All actors. */
-export const actors = (options: { readonly pool: PoolMarks }) =>
-  Layer.mergeAll(KeyRangeLive, PoolShardLive(options.pool), UrlMappingLive)
+export const actors = ({ ownerCacheMax, pool }: ActorsOptions) =>
+  Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax))

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Exit, Layer, Metric, Schedule, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Metric, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import { count, fromStrings, toStrings } from "../PackedKeys.ts"
@@ -83,13 +83,11 @@ const makeLease = Effect.gen(function* () {
       Effect.tap(({ level }) => Effect.sync(() => (levels[shard] = level))),
       Effect.ignore
     )
-  const checkFailed = Effect.suspend(() =>
-    AllAtOnce.forEach(
-      levels.flatMap((level, shard) => (level < 0 ? [shard] : [])),
-      check
-    )
-  )
-  yield* Effect.forkScoped(Effect.repeat(checkFailed, Schedule.spaced(checkEvery)))
+  const checkFailed = Effect.suspend(() => {
+    const failed = levels.flatMap((level, shard) => (level < 0 ? [shard] : []))
+    return failed.length === 0 ? Effect.void : AllAtOnce.forEach(failed, check)
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(checkFailed, checkEvery)))
 
   return { lease, clientOf }
 })

@@ -16,70 +16,72 @@ const absentFor_ms = 2_000
 /**
  * The behaviour of `UrlMapping`: the store decides, the cache remembers.
  */
-export const UrlMappingLive = UrlMapping.toLayer(
-  Effect.gen(function* () {
-    const store = yield* LinkStore
-    const cache = yield* LinkCache.make({
-      max: ownerCacheMax,
-      absentFor_ms,
-      read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
-    })
-
-    const holderOf = (key: string): Effect.Effect<CreateOutcome> =>
-      Effect.match(cache.get(key), {
-        onSuccess: (holder) => (holder?.custom === true ? "taken-by-alias" : "taken-by-key"),
-        // The batch is durable, so it must not fail any more.
-        onFailure: () => "taken"
+export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
+  UrlMapping.toLayer(
+    Effect.gen(function* () {
+      const store = yield* LinkStore
+      const cache = yield* LinkCache.make({
+        max: cacheMax,
+        absentFor_ms,
+        read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
       })
 
-    const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
-      AllAtOnce.forEach(links, ({ key }, index) =>
-        bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
-      )
-
-    const createMany = Effect.fn("UrlMapping.createMany")(function* (links: ReadonlyArray<Link>) {
-      const bound = yield* cache.write(
-        links.map((link) => link.key),
-        store.insertMany(links),
-        (bound) => links.filter((_, index) => bound[index] === true)
-      )
-      return yield* outcomesOf(links, bound)
-    })
-
-    /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
-    const takeVisits = (takes: ReadonlyArray<Take>) =>
-      Effect.tap(store.takeVisits(takes), (taken) =>
-        takes.forEach(({ key }, index) => {
-          if (taken[index]!.left === 0) cache.forget(key)
+      const holderOf = (key: string): Effect.Effect<CreateOutcome> =>
+        Effect.match(cache.get(key), {
+          onSuccess: (holder) => (holder?.custom === true ? "taken-by-alias" : "taken-by-key"),
+          // The batch is durable, so it must not fail any more.
+          onFailure: () => "taken"
         })
-      )
 
-    return UrlMapping.of({
-      CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
-      ResolveMany: ({ payload }) => Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
-      Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
-      Delete: ({ payload }) =>
-        cache
-          .write([payload.key], store.deleteMany([payload]), () => [])
-          .pipe(
-            Effect.map(([deleted]) => deleted === true),
-            Effect.mapError(fromFailure)
-          ),
-      Update: ({ payload }) =>
-        cache
-          .write([payload.key], store.updateMany([payload]), (rows) => rows.filter((row) => row !== null))
-          .pipe(
-            Effect.map(([row]) => row ?? null),
-            Effect.mapError(fromFailure)
-          )
-    })
-  }),
-  {
-    // Reads do not wait for writes: the cache keeps them in order where order matters.
-    concurrency: "unbounded",
-    mailboxCapacity: 4_096,
-    disableFatalDefects,
-    // Passivation would only empty the cache.
-    maxIdleTime: Duration.infinity
-  }
-)
+      const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
+        AllAtOnce.forEach(links, ({ key }, index) =>
+          bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
+        )
+
+      const createMany = Effect.fn("UrlMapping.createMany")(function* (links: ReadonlyArray<Link>) {
+        const bound = yield* cache.write(
+          links.map((link) => link.key),
+          store.insertMany(links),
+          (bound) => links.filter((_, index) => bound[index] === true)
+        )
+        return yield* outcomesOf(links, bound)
+      })
+
+      /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
+      const takeVisits = (takes: ReadonlyArray<Take>) =>
+        Effect.tap(store.takeVisits(takes), (taken) =>
+          takes.forEach(({ key }, index) => {
+            if (taken[index]!.left === 0) cache.forget(key)
+          })
+        )
+
+      return UrlMapping.of({
+        CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
+        ResolveMany: ({ payload }) =>
+          Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
+        Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
+        Delete: ({ payload }) =>
+          cache
+            .write([payload.key], store.deleteMany([payload]), () => [])
+            .pipe(
+              Effect.map(([deleted]) => deleted === true),
+              Effect.mapError(fromFailure)
+            ),
+        Update: ({ payload }) =>
+          cache
+            .write([payload.key], store.updateMany([payload]), (rows) => rows.filter((row) => row !== null))
+            .pipe(
+              Effect.map(([row]) => row ?? null),
+              Effect.mapError(fromFailure)
+            )
+      })
+    }),
+    {
+      // Reads do not wait for writes: the cache keeps them in order where order matters.
+      concurrency: "unbounded",
+      mailboxCapacity: 4_096,
+      disableFatalDefects,
+      // Passivation would only empty the cache.
+      maxIdleTime: Duration.infinity
+    }
+  )

@@ -7,8 +7,9 @@ import type { VirtualNode, VirtualRequest, VirtualResponse } from "./VirtualNode
 /** The load balancer's machine. */
 export const balancerName = "balancer"
 
-/** How often each node is asked whether it is ready, and how long it may take to say so. */
-const checkEvery_us = 2 * s_us
+/** How often a node is asked whether it is ready: one that is, one that was not; and how long it may take to say so. */
+const checkReadyEvery_us = 4 * s_us
+const checkEvery_us = s_us
 const checkMax_us = s_us
 
 /** How long a node may take to answer, and how often a request is sent on at most. */
@@ -53,11 +54,14 @@ export class Balancer {
 
   /** Begins to check the nodes. */
   start() {
-    const check = () => {
-      for (const node of this.#nodes()) this.#check(node)
-      this.#world.after(checkEvery_us, null, check)
+    const turnsOfReady = checkReadyEvery_us / checkEvery_us
+    const check = (turn: number) => {
+      for (const node of this.#nodes()) {
+        if (turn % turnsOfReady === 0 || !this.#ready.has(node.process.id)) this.#check(node)
+      }
+      this.#world.after(checkEvery_us, null, () => check(turn + 1))
     }
-    check()
+    check(0)
   }
 
   /** Sends a request to whichever node is ready, and to another where that is allowed. */

@@ -26,7 +26,7 @@ export class WorkerFailed extends Data.TaggedError("WorkerFailed")<{ readonly re
 }
 
 /** Room for what a run allocates and soon forgets, in megabytes a thread: a larger one is collected less often. */
-const youngMax_MB = 128
+const youngMax_MB = 384
 
 const work = (order: WorkerOrder, told: (report: SeedReport) => void): Effect.Effect<void, WorkerFailed> =>
   Effect.async<void, WorkerFailed>((resume) => {

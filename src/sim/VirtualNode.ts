@@ -36,8 +36,9 @@ import type { VirtualProcess } from "./world/VirtualProcess.ts"
 /** The administrator's API key of every simulated deployment. */
 export const adminKey = "lm_the-administrator-of-simulations"
 
-/** Links that a simulated node caches: few, so that some are dropped. */
+/** Links that a simulated node caches, and the owner of a partition: few, so that some are dropped. */
 const redirectCacheMax = 64
+const ownerCacheMax = 16
 
 /** How long an orderly stop goes on answering, so that the load balancer notices. */
 const drainDelay_us = 2_500 * ms_us
@@ -188,7 +189,7 @@ export class VirtualNode {
           RedirectCache.layer(redirectCacheMax, { storeAfter: Duration.millis(50) })
         )
       ),
-      Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh } }))
+      Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax }))
     )
     const around: Layer.Layer<
       | Sharding.Sharding

@@ -90,13 +90,8 @@ const makeRuntime = (process: VirtualProcess): Runtime.Runtime<never> => {
   )
 }
 
-const runtimes = new WeakMap<VirtualProcess, Runtime.Runtime<never>>()
-
-const runtimeOf = (process: VirtualProcess): Runtime.Runtime<never> => {
-  const known = runtimes.get(process) ?? makeRuntime(process)
-  runtimes.set(process, known)
-  return known
-}
+const runtimeOf = (process: VirtualProcess): Runtime.Runtime<never> =>
+  (process.runtime ??= makeRuntime(process))
 
 /** Starts a fiber in a process, with the process's clock, chance, log and scheduler. Only from within the world. */
 export const fork = <A, E>(process: VirtualProcess, effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> =>

@@ -1,4 +1,5 @@
 import type { RuntimeFiber } from "effect/Fiber"
+import type { Runtime } from "effect/Runtime"
 import type { Scheduler, Task } from "effect/Scheduler"
 import type { Chance } from "./Chance.ts"
 import { ms_us } from "./Time.ts"
@@ -24,6 +25,11 @@ export class VirtualProcess implements Scheduler {
   skew_us = 0
   /** How likely its fibers are to be preempted before any single step. */
   preemption: number
+  /**
+   * What its fibers run with, once there is one. Not in a `WeakMap`, whose values V8's collections of young objects take for alive: every
+   * world that has ended would be copied to the old ones.
+   */
+  runtime: Runtime<never> | undefined
   readonly #onDeath = new Set<() => void>()
   readonly #chance: Chance
   /** Steps until the next preemption. */
