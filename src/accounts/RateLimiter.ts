@@ -12,6 +12,7 @@ import {
 } from "effect"
 import { LRUCache } from "lru-cache"
 import * as Batcher from "../Batcher.ts"
+import { monotonic_ms } from "../MonotonicTime.ts"
 import { type Ask, type Lease, type Quota, QuotaStore } from "../storage/QuotaStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import * as Timeout from "../Timeout.ts"
@@ -157,7 +158,7 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       queueMax,
       inFlightMax: 1
     })
-    const now_ms = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+    const now_ms = () => monotonic_ms(clock)
 
     const meterOf = (quota: Quota): Meter => {
       const known = meters.get(quota.id)

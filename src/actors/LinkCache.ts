@@ -1,12 +1,13 @@
-import { Clock, Deferred, Effect, Exit, Fiber, FiberId, type Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, FiberId, type Scope } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Link } from "../Link.ts"
+import { monotonic_ms } from "../MonotonicTime.ts"
 import { LinkChanges } from "../storage/LinkChanges.ts"
 
 /** A cached answer: the row, or that there was none. */
 interface Entry {
   readonly link: Link | null
-  /** Milliseconds since the Unix epoch; an entry is not used from then on. */
+  /** Of `monotonic_ms`; an entry is not used from then on. */
   readonly until: number
 }
 
@@ -18,8 +19,8 @@ interface Writes {
 
 /** A cache of links that reads what it does not have. */
 export interface LinkCache<E> {
-  /** The cached row of a key, if there is one at `now` (milliseconds), without an effect. An absence is not told from an unknown. */
-  readonly peek: (key: string, now: number) => Link | undefined
+  /** The cached row of a key, if there is one, without an effect. An absence is not told from an unknown. */
+  readonly peek: (key: string) => Link | undefined
   /** The row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
   readonly get: (key: string) => Effect.Effect<Link | null, E>
   /**
@@ -57,13 +58,15 @@ export const make = <E>(options: {
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const changes = yield* LinkChanges
+    const clock = yield* Effect.clock
+    const now_ms = () => monotonic_ms(clock)
     const entries = new LRUCache<string, Entry>({ max: options.max })
     const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
     const writes = new Map<string, Writes>()
 
-    const keep = (key: string, link: Link | null, now: number) => {
+    const keep = (key: string, link: Link | null) => {
       if (link !== null) entries.set(key, { link, until: Number.POSITIVE_INFINITY })
-      else if (options.absentFor_ms > 0) entries.set(key, { link, until: now + options.absentFor_ms })
+      else if (options.absentFor_ms > 0) entries.set(key, { link, until: now_ms() + options.absentFor_ms })
     }
 
     /** Registers a read at once, so that there is one at a time; gives it with the effect that sets it going. */
@@ -72,9 +75,8 @@ export const make = <E>(options: {
       reads.set(key, done)
       const run = Effect.suspend(() => options.read(key)).pipe(
         Effect.interruptible,
-        Effect.zip(Clock.currentTimeMillis),
-        Effect.map(([link, now]) => {
-          if (reads.get(key) === done) keep(key, link, now)
+        Effect.map((link) => {
+          if (reads.get(key) === done) keep(key, link)
           return link
         }),
         Effect.onExit((exit) =>
@@ -147,9 +149,10 @@ export const make = <E>(options: {
     })
 
     return {
-      peek: (key, now) => (changes.isFresh(now) ? (entries.get(key)?.link ?? undefined) : undefined),
+      peek: (key) => (changes.isFresh(now_ms()) ? (entries.get(key)?.link ?? undefined) : undefined),
       get: (key) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        Effect.suspend(() => {
+          const now = now_ms()
           if (!changes.isFresh(now)) return options.read(key)
           const entry = entries.get(key)
           return entry !== undefined && now < entry.until ? Effect.succeed(entry.link) : readOnce(key)
@@ -162,7 +165,7 @@ export const make = <E>(options: {
             Effect.sync(() => {
               const alone = new Set([...distinct].filter(endWrite))
               if (Exit.isFailure(exit)) return
-              kept(exit.value).forEach((link) => alone.has(link.key) && keep(link.key, link, 0))
+              kept(exit.value).forEach((link) => alone.has(link.key) && keep(link.key, link))
             })
           )
           return Effect.flatMap(Effect.forkIn(run, scope), (fiber) => restore(Fiber.join(fiber)))

@@ -18,7 +18,7 @@ export class LinkChanges extends Context.Reference<LinkChanges>()("linkmint/Link
 
 /** See {@link LinkChanges}. */
 export interface LinkChangesService {
-  /** Whether a cache that heeds the news may be used at `now` (milliseconds since the Unix epoch). */
+  /** Whether a cache that heeds the news may be used at `now`, of `monotonic_ms`. */
   readonly isFresh: (now: number) => boolean
   /** Subscribes for as long as the scope is open. Both are called without a fiber and must not throw. */
   readonly subscribe: (subscriber: LinkChangesSubscriber) => Effect.Effect<void, never, Scope.Scope>

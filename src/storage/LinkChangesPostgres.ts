@@ -1,5 +1,6 @@
-import { Clock, Data, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { Data, Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { Client, type Notification } from "pg"
+import { monotonic_ms } from "../MonotonicTime.ts"
 import {
   freshFor_ms,
   LinkChanges,
@@ -35,6 +36,7 @@ const attempt = <A>(promise: () => Promise<A>) =>
  */
 export const make = (url: Redacted.Redacted): Effect.Effect<LinkChangesService, never, Scope.Scope> =>
   Effect.gen(function* () {
+    const clock = yield* Effect.clock
     const subscribers = new Set<LinkChangesSubscriber>()
     let freshAsOf = Number.NEGATIVE_INFINITY
 
@@ -57,7 +59,7 @@ export const make = (url: Redacted.Redacted): Effect.Effect<LinkChangesService, 
 
     const heartbeat = (client: Client) =>
       Effect.gen(function* () {
-        const asked = yield* Clock.currentTimeMillis
+        const asked = monotonic_ms(clock)
         yield* attempt(() => client.query("SELECT 1"))
         freshAsOf = asked
       })

@@ -56,8 +56,7 @@ export class LinkCacheWorld {
   readonly #acknowledged = new Map<string, number>()
   readonly #clock: Clock.Clock = {
     ...Clock.make(),
-    unsafeCurrentTimeMillis: () => this.now_ms,
-    currentTimeMillis: Effect.sync(() => this.now_ms)
+    unsafeCurrentTimeNanos: () => BigInt(this.now_ms) * 1_000_000n
   }
   readonly #scope = Effect.runSync(Scope.make())
 
@@ -79,13 +78,14 @@ export class LinkCacheWorld {
             this.news = subscriber
           })
       }),
+      Effect.withClock(this.#clock),
       Effect.runSync
     )
   }
 
   /** What the cache shows without an effect. */
   peek(key: string): Link | undefined {
-    return this.cache.peek(key, this.now_ms)
+    return this.cache.peek(key)
   }
 
   /** The row in the store. */

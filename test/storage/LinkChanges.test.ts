@@ -1,8 +1,9 @@
 import { it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
+import { type Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { expect } from "vitest"
+import { monotonic_ms } from "../../src/MonotonicTime.ts"
 import * as LinkChangesPostgres from "../../src/storage/LinkChangesPostgres.ts"
 import { LinkLifetime } from "../../src/storage/LinkLifetime.ts"
 import * as LinkLifetimeSql from "../../src/storage/LinkLifetimeSql.ts"
@@ -31,7 +32,8 @@ const setUp = Effect.gen(function* () {
     )
   )
   const changes = yield* LinkChangesPostgres.make(url)
-  const fresh = Effect.map(Clock.currentTimeMillis, changes.isFresh)
+  const clock = yield* Effect.clock
+  const fresh = Effect.sync(() => changes.isFresh(monotonic_ms(clock)))
   const untilFresh = (wanted: boolean) =>
     fresh.pipe(
       Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (now) => now === wanted }),
@@ -131,7 +133,7 @@ describePostgres("the news of links on PostgreSQL", () => {
         yield* changes.subscribe({
           forget: () => {},
           forgetAll: () => {
-            freshWhenForgetting = changes.isFresh(clock.unsafeCurrentTimeMillis())
+            freshWhenForgetting = changes.isFresh(monotonic_ms(clock))
             Deferred.unsafeDone(again, Effect.void)
           }
         })
@@ -150,9 +152,25 @@ describePostgres("the news of links on PostgreSQL", () => {
       Effect.gen(function* () {
         const { changes, untilFresh } = yield* setUp
         yield* untilFresh(true)
-        const now = yield* Clock.currentTimeMillis
+        const now = monotonic_ms(yield* Effect.clock)
         expect(changes.isFresh(now)).toBe(true)
         expect(changes.isFresh(now + 1_000)).toBe(false)
       })
+  )
+
+  it.scopedLive("is not fresh any longer where the wall clock stands still or jumps back", () =>
+    Effect.gen(function* () {
+      const clock = yield* Effect.clock
+      const jumping: Clock.Clock = {
+        ...clock,
+        unsafeCurrentTimeMillis: () => 0,
+        currentTimeMillis: Effect.succeed(0),
+        unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+        sleep: (duration) => clock.sleep(duration)
+      }
+      const { changes, untilFresh } = yield* Effect.withClock(setUp, jumping)
+      yield* untilFresh(true)
+      expect(changes.isFresh(monotonic_ms(clock) + 1_000)).toBe(false)
+    })
   )
 })

@@ -143,7 +143,7 @@ class Listener implements LinkChangesService {
 
   #prove(connection: Connection) {
     if (!connection.isOpen) return
-    const asked = this.#process.wallClock_ms()
+    const asked = this.#process.monotonic_ms()
     connection.ask(
       () => {},
       () => {

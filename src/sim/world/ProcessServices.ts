@@ -25,7 +25,7 @@ const clockOf = (process: VirtualProcess): Clock.Clock => {
   const { world } = process
   const lateness = world.chance("timers")
   const wallClock_ms = () => process.wallClock_ms()
-  const monotonic_ns = () => BigInt(world.now_ms) * 1_000_000n + BigInt(world.now_us % ms_us) * 1_000n
+  const monotonic_ns = () => BigInt(Math.floor(world.now_us)) * 1_000n
   /** Like a real timer: a millisecond at least, and up to one late. */
   const schedule = (task: () => void, duration: Duration.Duration): (() => boolean) => {
     const delay_ms = Duration.toMillis(duration)

@@ -61,6 +61,11 @@ export class VirtualProcess implements Scheduler {
     return this.world.now_ms + Math.floor(this.skew_us / ms_us)
   }
 
+  /** What `monotonic_ms` gives in it. */
+  monotonic_ms(): number {
+    return this.world.now_us / ms_us
+  }
+
   /** Takes any of its ready tasks. */
   take(chance: Chance): { readonly task: Task; readonly choice: number } {
     const tasks = this.#tasks

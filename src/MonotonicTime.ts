@@ -1,0 +1,7 @@
+import type { Clock } from "effect"
+
+/**
+ * Milliseconds since some moment, for how long something takes or holds. The wall clock is set by others and jumps, back too: what is only good
+ * for some milliseconds would then seem to be good for as long as it jumped.
+ */
+export const monotonic_ms = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
