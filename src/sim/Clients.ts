@@ -22,6 +22,27 @@ const rememberedMax = 400
 const jsonOf = (body: Uint8Array | undefined): { readonly key?: string } =>
   body === undefined ? {} : (JSON.parse(Buffer.from(body).toString()) as { key?: string })
 
+const requestOf = (
+  kind: "redirect" | "change" | "delete",
+  key: string,
+  url: string | undefined
+): VirtualRequest => {
+  const path = `/api/v1/links/${key}`
+  switch (kind) {
+    case "redirect":
+      return { method: "GET", path: `/${key}`, headers: { accept: "application/json" } }
+    case "change":
+      return {
+        method: "PATCH",
+        path,
+        headers: { "x-api-key": adminKey, "content-type": "application/json" },
+        body: JSON.stringify({ url })
+      }
+    case "delete":
+      return { method: "DELETE", path, headers: { "x-api-key": adminKey } }
+  }
+}
+
 /** What clients are given. */
 export interface ClientsOptions {
   readonly world: World
@@ -31,7 +52,7 @@ export interface ClientsOptions {
   readonly workload: WorkloadOptions
 }
 
-/** Many clients who create, follow and delete links, through the load balancer or at one node. */
+/** Many clients who create, follow, change and delete links, through the load balancer or at one node. */
 export class Clients {
   readonly #options: ClientsOptions
   readonly #chance: Chance
@@ -74,7 +95,13 @@ export class Clients {
     const key = own !== undefined && this.#chance.happens(workload.justCreated) ? own : this.#popular()
     if (key === undefined || this.#chance.happens(workload.created)) return this.#create(client, done)
     if (this.#chance.happens(workload.deleted)) return this.#simple(client, "delete", key, done)
+    if (this.#chance.happens(workload.changed)) return this.#simple(client, "change", key, done)
     this.#simple(client, "redirect", key, done)
+  }
+
+  /** A target that nobody has asked for yet. */
+  #newUrl() {
+    return `https://example.com/${this.#options.history.exchanges.length}`
   }
 
   /** A key that was given to somebody: after Zipf's law, the n-th is asked for 1/n as often as the first. */
@@ -90,7 +117,7 @@ export class Clients {
     const expiresAt_ms = this.#chance.happens(workload.withExpiry)
       ? world.now_ms + this.#chance.between(2_000, 20_000)
       : undefined
-    const url = `https://example.com/${history.exchanges.length}`
+    const url = this.#newUrl()
     const exchange = history.begin({
       client,
       kind: "create",
@@ -116,22 +143,19 @@ export class Clients {
     })
   }
 
-  #simple(client: string, kind: "redirect" | "delete", key: string, done: () => void) {
+  #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
+    const url = kind === "change" ? this.#newUrl() : undefined
     const direct = kind === "redirect" && this.#chance.happens(0.3)
     const exchange = this.#options.history.begin({
       client,
       kind,
       key,
-      url: undefined,
+      url,
       alias: undefined,
       expiresAt_ms: undefined,
       direct
     })
-    const request: VirtualRequest =
-      kind === "redirect"
-        ? { method: "GET", path: `/${key}`, headers: { accept: "application/json" } }
-        : { method: "DELETE", path: `/api/v1/links/${key}`, headers: { "x-api-key": adminKey } }
-    this.#send(exchange, request, () => done())
+    this.#send(exchange, requestOf(kind, key, url), () => done())
   }
 
   #send(exchange: Exchange, request: VirtualRequest, done: (answer: Answer | undefined) => void) {

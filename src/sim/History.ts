@@ -4,10 +4,10 @@ import type { World } from "./world/World.ts"
 export interface Exchange {
   readonly number: number
   readonly client: string
-  readonly kind: "create" | "redirect" | "delete"
-  /** Of a redirect or a delete, and of a create once it is known. */
+  readonly kind: "create" | "redirect" | "change" | "delete"
+  /** Of all but creates, and of a create once it is known. */
   key: string | undefined
-  /** Of a create: what it asked for. */
+  /** Of a create or a change: what it asked for. */
   readonly url: string | undefined
   readonly alias: string | undefined
   readonly expiresAt_ms: number | undefined

@@ -15,6 +15,8 @@ export type StoreEntry =
   | { readonly tag: "bound"; readonly by: string; readonly link: Link }
   /** A key that an insert found bound, by another create. */
   | { readonly tag: "conflicted"; readonly by: string; readonly link: Link }
+  /** A change of a link's target. */
+  | { readonly tag: "changed"; readonly by: string; readonly key: string; readonly url: string }
   | { readonly tag: "deleted"; readonly by: string; readonly key: string }
   | { readonly tag: "claimed"; readonly by: string; readonly shard: number; readonly epoch: number }
   /** Keys that were put into the record of a batch, whether they were minted or stocked before. */

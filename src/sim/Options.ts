@@ -73,9 +73,10 @@ export const WorkloadOptions = Schema.Struct({
   clients: Schema.Int.pipe(Schema.between(0, 10_000)),
   /** How long a client waits between its requests, on average. */
   think_ms: Positive,
-  /** How likely a request is a create; the rest are redirects and, as `deleted` tells, deletes. */
+  /** How likely a request is a create; the rest are redirects and, as `deleted` and `changed` tell, deletes and changes of the target. */
   created: Probability,
   deleted: Probability,
+  changed: Probability,
   /** How likely a create asks for an alias, of few, so that several want the same one. */
   withAlias: Probability,
   /** How likely a create expires, some seconds later. */

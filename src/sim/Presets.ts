@@ -40,6 +40,7 @@ const calm: SimOptions = {
     think_ms: 950,
     created: 0.5,
     deleted: 0.04,
+    changed: 0.06,
     withAlias: 0.1,
     withExpiry: 0.1,
     justCreated: 0.4,
@@ -132,7 +133,8 @@ const swarm = (seed: number): SimOptions => {
     workload: {
       ...calm.workload,
       bursts: chance.pick([0, 0.02, 0.1]),
-      deleted: chance.pick([0, 0.04, 0.15])
+      deleted: chance.pick([0, 0.04, 0.15]),
+      changed: chance.pick([0, 0.06, 0.2])
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }

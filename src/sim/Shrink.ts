@@ -63,7 +63,7 @@ const fewerClients: Pass = (options) =>
   }))
 
 /** What clients need not do. */
-const unneeded = ["bursts", "withAlias", "withExpiry", "deleted"] as const satisfies ReadonlyArray<
+const unneeded = ["bursts", "withAlias", "withExpiry", "deleted", "changed"] as const satisfies ReadonlyArray<
   keyof WorkloadOptions
 >
 

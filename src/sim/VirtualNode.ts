@@ -59,7 +59,7 @@ export interface Surroundings {
 
 /** A request, as the network carries it. */
 export interface VirtualRequest {
-  readonly method: "GET" | "POST" | "DELETE"
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE"
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

@@ -1,15 +1,33 @@
 import type { Checker } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import { createdLinks } from "./createdLinks.ts"
+import { type Version, versionsOf } from "./versions.ts"
 
-/** C4: within 1 s of a delete's answer, or of a link's expiry, no node redirects the key any more. */
+/** For each key, how many targets it had when a change of it was acknowledged, and when that was. */
+const acknowledgedChanges = (
+  exchanges: ReadonlyArray<Exchange>,
+  versions: ReadonlyMap<string, ReadonlyArray<Version>>
+) => {
+  const changes = new Map<string, Array<{ readonly index: number; readonly answered_us: number }>>()
+  for (const { answered_us, key, kind, status, url } of exchanges) {
+    if (kind !== "change" || status !== 200 || key === undefined || answered_us === undefined) continue
+    const index = versions.get(key)?.findIndex((version) => version.url === url) ?? -1
+    changes.set(key, [...(changes.get(key) ?? []), { index, answered_us }])
+  }
+  return changes
+}
+
+/** C4: within 1 s of a change's answer no node redirects to an earlier target, and of a delete's, or of a link's expiry, not at all. */
 export const Freshness: Checker = {
   name: "freshness",
-  check: ({ beginning_ms, exchanges, options }) => {
+  check: ({ beginning_ms, exchanges, journal, options }) => {
     const created = createdLinks(exchanges)
+    const versions = versionsOf(journal)
+    const changes = acknowledgedChanges(exchanges, versions)
     // Expiry is told by a node's own clock.
     const clocksJump = options.faults.clockJump.perMinute > 0
-    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, sent_us, status }) => {
+    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, location, sent_us, status }) => {
       const link = key === undefined ? undefined : created.get(key)
       if (kind !== "redirect" || status !== 302 || link === undefined) return []
       const violation = (text: string) => [
@@ -18,6 +36,14 @@ export const Freshness: Checker = {
       if (sent_us > link.deleted_us + s_us) {
         const late_ms = Math.round((sent_us - link.deleted_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after its deletion, and redirected`)
+      }
+      const index = versions.get(key!)?.findIndex((version) => version.url === location) ?? -1
+      const missed = changes
+        .get(key!)
+        ?.find((change) => change.index > index && sent_us > change.answered_us + s_us)
+      if (missed !== undefined) {
+        const late_ms = Math.round((sent_us - missed.answered_us) / ms_us)
+        return violation(`${key} was asked for ${late_ms} ms after a change, and led to ${location}`)
       }
       const { expiresAt_ms } = link.create
       const sent_ms = beginning_ms + sent_us / ms_us

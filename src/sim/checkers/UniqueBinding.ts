@@ -1,4 +1,5 @@
 import type { Checker, Violation } from "../Evidence.ts"
+import { versionsOf } from "./versions.ts"
 
 /** C1: no key is ever bound to two links, and a short URL leads where the one who was given it meant it to lead. */
 export const UniqueBinding: Checker = {
@@ -17,6 +18,7 @@ export const UniqueBinding: Checker = {
       else bound.set(key, url)
     }
 
+    const versions = versionsOf(journal)
     const given = new Map<string, string>()
     for (const { answered_us, key, kind, location, status, url } of exchanges) {
       if (answered_us === undefined || key === undefined) continue
@@ -25,7 +27,11 @@ export const UniqueBinding: Checker = {
         if (before !== undefined) found(answered_us, key, `${key} was given for ${before}, and for ${url}`)
         given.set(key, url!)
       }
-      if (kind === "redirect" && status === 302 && location !== bound.get(key)) {
+      if (kind !== "redirect" || status !== 302) continue
+      const isTarget = versions
+        .get(key)
+        ?.some((version) => version.url === location && version.since_us <= answered_us)
+      if (isTarget !== true) {
         found(answered_us, key, `${key} led to ${location}, and is bound to ${bound.get(key)}`)
       }
     }

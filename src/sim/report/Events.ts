@@ -38,6 +38,8 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `bound ${entry.link.key} to ${entry.link.url}`
     case "conflicted":
       return `conflict: ${entry.link.key} is bound already, not to ${entry.link.url}`
+    case "changed":
+      return `changed ${entry.key} to ${entry.url}`
     case "deleted":
       return `deleted ${entry.key}`
     case "claimed":
@@ -72,7 +74,7 @@ export const sentenceOf = (entry: JournalEntry): string => {
 const aboutEntry = (entry: JournalEntry): ReadonlyArray<string> => {
   if ("keys" in entry) return entry.keys
   if ("link" in entry) return [entry.link.key]
-  if (entry.tag === "deleted") return [entry.key]
+  if (entry.tag === "deleted" || entry.tag === "changed") return [entry.key]
   return entry.tag === "forgot" ? [...entry.gone, ...entry.again] : []
 }
 

@@ -114,7 +114,7 @@ export class VirtualDatabase {
       insertMany: (links) => call("LinkStore.insertMany", () => this.#insert(by, links)),
       findMany: (keys) => call("LinkStore.findMany", () => Effect.runSyncExit(this.#links.findMany(keys))),
       deleteMany: (deletions) => call("LinkStore.deleteMany", () => this.#delete(by, deletions)),
-      updateMany: (updates) => call("LinkStore.updateMany", () => this.#update(updates)),
+      updateMany: (updates) => call("LinkStore.updateMany", () => this.#update(by, updates)),
       list: (query) => call("LinkStore.list", () => Effect.runSyncExit(this.#links.list(query))),
       crawlable: (query) =>
         call("LinkStore.crawlable", () => Effect.runSyncExit(this.#links.crawlable(query))),
@@ -151,14 +151,20 @@ export class VirtualDatabase {
     )
   }
 
-  #update(updates: ReadonlyArray<Update>) {
-    const before = updates.map(({ key }) => this.#rows.get(key))
-    return Effect.runSyncExit(
-      Effect.tap(this.#links.updateMany(updates), () => {
-        const written = updates.filter(({ key }, index) => this.#rows.get(key) !== before[index])
-        this.#news.announce(new Set(written.map(({ key }) => key)))
+  #update(by: string, updates: ReadonlyArray<Update>) {
+    const written = new Set<string>()
+    // One after the other: the journal has each, also of two of one link.
+    const rows = Effect.forEach(updates, (update) => {
+      const before = this.#rows.get(update.key)
+      return Effect.map(this.#links.updateMany([update]), ([row]) => {
+        if (this.#rows.get(update.key) === before) return row ?? null
+        const { change, key } = update
+        written.add(key)
+        if (change.url !== undefined) this.#journal.add({ tag: "changed", by, key, url: change.url })
+        return row ?? null
       })
-    )
+    })
+    return Effect.runSyncExit(Effect.tap(rows, () => this.#news.announce(written)))
   }
 
   #takeVisits(takes: ReadonlyArray<Take>) {

@@ -8,11 +8,22 @@ import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
+import { s_us } from "../../../src/sim/world/Time.ts"
 import { created, evidence, exchange, row } from "./evidence.ts"
 
 const by = "node-0#1"
 const leased = (at_us: number, keys: ReadonlyArray<string>) =>
   ({ tag: "leased", at_us, by, shard: 0, keys }) as const
+
+const bound = { tag: "bound", at_us: s_us, by, link: row } as const
+const changed = {
+  tag: "changed",
+  at_us: 2 * s_us,
+  by,
+  key: "abc",
+  url: "https://example.com/2"
+} as const
+const change = exchange(2, { kind: "change", status: 200, url: changed.url, location: undefined })
 
 /** Runs in which one promise was broken, and whose business it is. */
 const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
@@ -50,6 +61,25 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [created(1), exchange(2, { kind: "delete", status: 204 }), exchange(3.11, {})] }
   ],
   [
+    "a redirect to the former target 1.1 s after a change",
+    Freshness,
+    { exchanges: [created(1), change, exchange(3.11, {})], journal: [bound, changed] }
+  ],
+  [
+    "a redirect to a target that the key does not have yet",
+    UniqueBinding,
+    {
+      exchanges: [created(1), exchange(1.5, { location: "https://example.com/2" })],
+      journal: [bound, changed]
+    }
+  ],
+  [
+    "an acknowledged change that is not stored",
+    Durability,
+    { exchanges: [created(1), change], journal: [bound] }
+  ],
+  ["a change that was undone", Durability, { exchanges: [created(1), change], journal: [bound, changed] }],
+  [
     "a redirect 1.1 s after the expiry",
     Freshness,
     { exchanges: [created(1, { expiresAt_ms: 9_000 }), exchange(10.1, {})] }
@@ -86,6 +116,29 @@ describe("the checkers", () => {
         { tag: "returned", at_us: 5, by, shard: 0, keys: ["k"] }
       ],
       pooled: new Set(["k"])
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in a change that holds at once or within a second, and that another one follows", () => {
+    const fine = evidence({
+      exchanges: [
+        created(1),
+        change,
+        exchange(2.9, {}),
+        exchange(3.1, { location: changed.url }),
+        exchange(4, { kind: "change", status: 503, url: "https://example.com/3", location: undefined }),
+        exchange(5, { location: "https://example.com/3" })
+      ],
+      journal: [
+        { tag: "minted", at_us: 1, by, keys: ["abc"] },
+        { tag: "pushed", at_us: 2, by, shard: 0, keys: ["abc"] },
+        leased(3, ["abc"]),
+        bound,
+        changed,
+        { ...changed, at_us: 4 * s_us, url: "https://example.com/3" }
+      ],
+      row: () => ({ ...row, url: "https://example.com/3" })
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })

@@ -24,7 +24,8 @@ describe("shrinking", () => {
           bursts: 0,
           withAlias: 0,
           withExpiry: 0,
-          deleted: 0
+          deleted: 0,
+          changed: 0
         },
         faults: {
           ...noFaults,

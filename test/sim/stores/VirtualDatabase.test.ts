@@ -129,6 +129,20 @@ it("tells the journal of each binding, conflict and deletion once, and not of re
   expect(little.database.row("a")).toMatchObject({ url: created.url, deletedAt: 9, updatedAt: 9 })
 })
 
+it("tells the journal of each change of a target once, and not of repeats", () => {
+  const { links, little, process } = setUp()
+  little.run(process, links.insertMany([linkOf("a")]))
+  const to = (updateId: number, url: string) => ({ key: "a", owner: null, at: 9, change: { url }, updateId })
+  const [one, two] = [to(1, "https://one/"), to(2, "https://two/")]
+  little.run(process, links.updateMany([one, one, two, one, { ...one, key: "none" }]))
+  little.run(process, links.updateMany([one, { ...to(3, ""), change: { title: "t" } }]))
+  expect(little.told("changed").map(({ key, url }) => [key, url])).toEqual([
+    ["a", "https://one/"],
+    ["a", "https://two/"]
+  ])
+  expect(little.database.row("a")).toMatchObject({ url: "https://two/", title: "t" })
+})
+
 it("tells the journal of what happens to ranges, stock and batches", () => {
   const { little, process, ranges, stock } = setUp()
   const slot = { length: 7, range: 3 }
