@@ -20,12 +20,14 @@ import { actors, layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerMinter } from "./Deployment.ts"
 import * as ClientAddress from "./http/ClientAddress.ts"
+import * as LinkRoutes from "./http/LinkRoutes.ts"
 import * as HttpServer from "./http/Server.ts"
 import * as VisitorCountryLive from "./http/VisitorCountryLive.ts"
 import * as Passwords from "./Passwords.ts"
 import * as TargetPolicy from "./http/TargetPolicy.ts"
 import type { Settings } from "./Settings.ts"
 import * as AccountStoreSql from "./storage/AccountStoreSql.ts"
+import * as VisitTotals from "./http/VisitTotals.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
 import type { KeyPool } from "./storage/KeyPool.ts"
@@ -38,6 +40,7 @@ import * as LinkChangesPostgres from "./storage/LinkChangesPostgres.ts"
 import * as LinkLifetimeSql from "./storage/LinkLifetimeSql.ts"
 import * as LinkStoreGrouped from "./storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "./storage/LinkStoreSql.ts"
+import * as LinkStoreTelling from "./storage/LinkStoreTelling.ts"
 import * as Migrations from "./storage/Migrations.ts"
 import * as PostgresClient from "./storage/PostgresClient.ts"
 import type { QuotaStore } from "./storage/QuotaStore.ts"
@@ -46,6 +49,12 @@ import * as ShardOwnership from "./storage/ShardOwnership.ts"
 import * as SqliteClient from "./storage/SqliteClient.ts"
 import type { StorageError } from "./storage/StorageError.ts"
 import * as VisitStoreSql from "./storage/VisitStoreSql.ts"
+import * as WebhookListeners from "./storage/WebhookListeners.ts"
+import * as WebhookStoreSql from "./storage/WebhookStoreSql.ts"
+import * as VisitNews from "./webhooks/VisitNews.ts"
+import * as WebhookDelivery from "./webhooks/WebhookDelivery.ts"
+import * as WebhookMessages from "./webhooks/WebhookMessages.ts"
+import * as WebhookSender from "./webhooks/WebhookSender.ts"
 
 /** Links that a node keeps in its redirect cache: some 50 MB with URLs of 100 characters. */
 const redirectCacheMax = 100_000
@@ -147,8 +156,8 @@ const clustered = (
   }
 }
 
-/** Every store over the SQL client. */
-const stores = (surroundings: Surroundings) =>
+/** Every store over the SQL client. What happens to links is queued for their owners' webhooks by the statement's transaction. */
+const stores = (surroundings: Surroundings, messages: LinkStoreTelling.Telling) =>
   Layer.mergeAll(
     AccountStoreSql.layer,
     KeyRangeStoreSql.layer,
@@ -156,14 +165,18 @@ const stores = (surroundings: Surroundings) =>
     VisitStoreSql.layer,
     LinkLifetimeSql.layer,
     surroundings.quotas,
-    LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax }).pipe(Layer.provide(LinkStoreSql.layer)),
+    LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax }).pipe(
+      Layer.provide(LinkStoreTelling.layer(messages)),
+      Layer.provide(LinkStoreSql.layer)
+    ),
     surroundings.ownership
-  )
+  ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))
 
 /** The counting of visits. It ends after the requests, and writes what is left. */
-const visits = (settings: Settings, { incarnation }: NodeIdentity) => {
+const visits = (settings: Settings, { incarnation }: NodeIdentity, messages: WebhookMessages.Messages) => {
   const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
   return Visits.layer({ ownHost: settings.baseUrl.hostname, writer: incarnation }).pipe(
+    Layer.provide(VisitNews.layer(messages.visited)),
     Layer.provideMerge(VisitorCountryLive.layer(settings)),
     Layer.provide(ClientAddress.layer(settings.trustedProxies)),
     Layer.provide(VisitUpkeep.layer({ stepMax }))
@@ -182,6 +195,10 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     onNone: () => alone(settings, identity),
     onSome: ([databaseUrl, redisUrls]) => clustered(settings, identity, databaseUrl, redisUrls)
   })
+  const messages = WebhookMessages.make({
+    link: (link) => LinkRoutes.bodyOf(link, baseUrl, VisitTotals.none),
+    shortUrl: (key) => LinkRoutes.shortUrlOf(key, baseUrl)
+  })
   const http = HttpServer.layer({
     host,
     port,
@@ -189,15 +206,19 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     own: { baseUrl, port },
     defaultExpiry,
     anonymousCreates: settings.anonymousCreates,
-    signUp: settings.signUp
+    signUp: settings.signUp,
+    allowPrivateWebhooks: settings.allowPrivateWebhooks
   })
-  return http.pipe(
+  const delivery = WebhookDelivery.layer.pipe(
+    Layer.provide(WebhookSender.layer({ allowPrivate: settings.allowPrivateWebhooks }))
+  )
+  return Layer.mergeAll(http, delivery).pipe(
     Layer.provide([
       Accounts.layer,
       Quotas.layer(settings).pipe(Layer.provide(RateLimiter.layer)),
       ClientAddress.layer(settings.trustedProxies),
       TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
-      visits(settings, identity),
+      visits(settings, identity, messages),
       Links.layer
     ]),
     Layer.provide([
@@ -214,7 +235,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provideMerge(layerAdminKey(settings)),
     Layer.provide(Passwords.layer),
     Layer.provide(layerMinter(settings)),
-    Layer.provide(stores(surroundings)),
+    Layer.provide(stores(surroundings, messages)),
     Layer.provide(surroundings.changes),
     Layer.provide(DeploymentStoreSql.layer),
     Layer.provide(surroundings.database)

@@ -50,6 +50,8 @@ export interface Settings {
   readonly geoIpFile: Option.Option<string>
   /** The header in which a trusted proxy says a visitor's country, in lower case. */
   readonly countryHeader: Option.Option<string>
+  /** Whether webhooks may lead to private networks. */
+  readonly allowPrivateWebhooks: boolean
   readonly logFormat: "pretty" | "json"
   readonly logLevel: LogLevel.LogLevel
 }
@@ -253,6 +255,7 @@ const raw = Config.all({
   blockPrivateTargets: flag("BLOCK_PRIVATE_TARGETS", "true"),
   geoIpFile: optional("GEOIP_FILE", "./GeoLite2-Country.mmdb", Either.right),
   countryHeader,
+  allowPrivateWebhooks: flag("ALLOW_PRIVATE_WEBHOOKS", "true"),
   logFormat: choice("LOG_FORMAT", ["pretty", "json"], "pretty"),
   logLevel: choice("LOG_LEVEL", logLevels, "info")
 })
@@ -304,6 +307,7 @@ export const settings: Config.Config<Settings> = raw.pipe(
       // Behind a database that others share, a link without an owner should be a choice.
       anonymousCreates: Option.getOrElse(values.anonymousCreates, () => Option.isNone(values.databaseUrl)),
       blockPrivateTargets: Option.getOrElse(values.blockPrivateTargets, () => false),
+      allowPrivateWebhooks: Option.getOrElse(values.allowPrivateWebhooks, () => false),
       drainDelay: Option.getOrElse(values.drainDelay, () =>
         isCluster ? Duration.seconds(2) : Duration.zero
       ),

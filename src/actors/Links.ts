@@ -41,8 +41,8 @@ export class Links extends Context.Tag("linkmint/Links")<
     readonly crawlable: (query: CrawlableQuery) => Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Uses one visit of a link that has only so many; `false` where none is left. */
     readonly visit: (key: string) => Effect.Effect<boolean, Unavailable>
-    /** Deletes a link; `false` where there was none that was not deleted yet. */
-    readonly remove: (key: string) => Effect.Effect<boolean, Unavailable>
+    /** Deletes a link; `false` where there was none that was not deleted yet. `owner`: whose it is, so that he can be told. */
+    readonly remove: (key: string, owner?: string | null) => Effect.Effect<boolean, Unavailable>
     /** A page of links, as the store has them: what was acknowledged before stands in it. */
     readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, Unavailable>
   }
@@ -210,10 +210,10 @@ export const make: Effect.Effect<
         if (left === 0) cache.forget(key)
         return granted > 0
       }),
-    remove: Effect.fn("Links.remove")(function* (key) {
+    remove: Effect.fn("Links.remove")(function* (key, owner = null) {
       const at = yield* Clock.currentTimeMillis
       const deleteId = yield* drawId
-      return yield* writeByOwner(key, ownerOf(key).Delete({ key, at, deleteId }))
+      return yield* writeByOwner(key, ownerOf(key).Delete({ key, at, deleteId, owner }))
     }),
     list: (query) => Effect.mapError(store.list(query), fromFailure)
   }

@@ -52,7 +52,8 @@ export const UrlMapping = Entity.make("UrlMapping", [
     payload: Schema.Struct({
       key: Schema.String,
       at: Schema.Number,
-      deleteId: Schema.optionalWith(Schema.Number, { exact: true })
+      deleteId: Schema.optionalWith(Schema.Number, { exact: true }),
+      owner: Schema.optionalWith(Schema.NullOr(Schema.String), { exact: true })
     }),
     success: Schema.Boolean,
     error: Unavailable

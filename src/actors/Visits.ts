@@ -1,6 +1,7 @@
 import { Clock, Context, Duration, Effect, Fiber, Layer, Metric, Option, Schedule, type Scope } from "effect"
 import { type VisitBatch, VisitStore } from "../storage/VisitStore.ts"
 import { hourOf, isLinkSubject, subjectOfLink, subjectOfOwner, type Visit } from "../Visit.ts"
+import { VisitNews } from "../webhooks/VisitNews.ts"
 import * as VisitClassifier from "./VisitClassifier.ts"
 import { VisitRing } from "./VisitRing.ts"
 import { VisitTally } from "./VisitTally.ts"
@@ -91,6 +92,7 @@ export const make = (
   Effect.gen(function* () {
     const store = yield* VisitStore
     const classify = VisitClassifier.make(options.ownHost, yield* VisitClassifier.VisitorCountry)
+    const news = yield* VisitNews
     const ring = new VisitRing(ringMax)
     const tally = new VisitTally()
     const isRecorded = Effect.unsafeMakeLatch()
@@ -108,6 +110,7 @@ export const make = (
       const visitClass = classify(visit)
       tally.add(subjectOfLink(visit.link), hour, visitClass)
       if (visit.link.owner !== null) tally.add(subjectOfOwner(visit.link.owner), hour, visitClass)
+      news.note(visit.link, visitClass.isBot)
     }
 
     /** Moves some visits on from the ring to the tally, unless that is full. */

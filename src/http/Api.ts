@@ -5,6 +5,7 @@ import { CreateBody, LinkBody, LinksBody, PatchBody, PreviewBody } from "./LinkS
 import { ListParameters } from "./ListRequest.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as Problem from "./Problem.ts"
+import { webhooks } from "./WebhookApi.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "./QrImage.ts"
 import { queryParameter } from "./QueryParameter.ts"
 import { StatsBody, StatsParameters } from "./StatsSchemas.ts"
@@ -210,6 +211,7 @@ export class Api extends HttpApi.make("linkmint")
   .add(stats)
   .add(accounts)
   .add(apiKeys)
+  .add(webhooks)
   .add(redirects)
   .add(robots)
   .add(health)

@@ -160,8 +160,8 @@ export const layer = (options: LinkRoutesOptions) =>
         key: string
       ) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
-        yield* manageable(caller, key)
-        const removed = yield* orProblem(links.remove(key))
+        const { owner } = yield* manageable(caller, key)
+        const removed = yield* orProblem(links.remove(key, owner))
         return removed ? HttpServerResponse.empty() : yield* Effect.fail(notFound)
       })
 

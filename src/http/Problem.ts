@@ -18,6 +18,7 @@ const kinds = {
   "alias-taken": { status: 409, title: "The alias is taken" },
   "email-taken": { status: 409, title: "There is an account with this e-mail address" },
   "too-many-keys": { status: 409, title: "There are too many API keys" },
+  "too-many-webhooks": { status: 409, title: "There are too many webhooks" },
   gone: { status: 410, title: "The link has ended" },
   "payload-too-large": { status: 413, title: "The request body is too large" },
   "uri-too-long": { status: 414, title: "The address is too long" },

@@ -22,6 +22,7 @@ import * as RobotsRoutes from "./RobotsRoutes.ts"
 import * as StatsRoutes from "./StatsRoutes.ts"
 import * as SessionCookie from "./SessionCookie.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
+import * as WebhookRoutes from "./WebhookRoutes.ts"
 
 /**
  * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
@@ -71,7 +72,10 @@ const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R>
   })
 
 /** What the routes need to know of the operator's choices. */
-export type RoutesOptions = LinkRoutes.LinkRoutesOptions & AccountRoutes.AccountRoutesOptions
+export interface RoutesOptions extends LinkRoutes.LinkRoutesOptions, AccountRoutes.AccountRoutesOptions {
+  /** Whether webhooks may lead to private networks. */
+  readonly allowPrivateWebhooks: boolean
+}
 
 /** The routes, and what the contract needs beside them. */
 export const routes = (options: RoutesOptions) =>
@@ -83,6 +87,7 @@ export const routes = (options: RoutesOptions) =>
         LinkRoutes.layer(options),
         QrRoutes.layer(options.own),
         StatsRoutes.layer,
+        WebhookRoutes.layer({ own: options.own, allowPrivate: options.allowPrivateWebhooks }),
         RedirectRoutes.layer(options.own),
         RobotsRoutes.layer,
         HealthRoutes.layer

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { Context, Effect, Layer, Option } from "effect"
 import * as Blocklist from "./Blocklist.ts"
-import { isPrivate } from "./PrivateTarget.ts"
+import { isPrivate } from "../PrivateTarget.ts"
 
 /** What the operator forbids links to lead to. */
 export interface TargetPolicyOptions {

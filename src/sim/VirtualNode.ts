@@ -25,6 +25,8 @@ import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
 import * as QuotaStoreMemory from "../storage/QuotaStoreMemory.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import type { VisitStore } from "../storage/VisitStore.ts"
+import { WebhookListeners } from "../storage/WebhookListeners.ts"
+import * as WebhookStoreMemory from "../storage/WebhookStoreMemory.ts"
 import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
 import * as PasswordsVirtual from "./PasswordsVirtual.ts"
@@ -178,7 +180,8 @@ export class VirtualNode {
       own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
       defaultExpiry: Option.none(),
       anonymousCreates: true,
-      signUp: false
+      signUp: false,
+      allowPrivateWebhooks: false
     })
     const stores = LinkStoreGrouped.layer({ inFlightMax: 4 }).pipe(Layer.provideMerge(ports(process)))
     const inner = Links.layer.pipe(
@@ -212,6 +215,9 @@ export class VirtualNode {
       Layer.succeed(Draining, { isDraining: () => this.#isDraining })
     )
     const whole = http.pipe(
+      // Nobody has a webhook in simulations, so that there is nothing to tell or to deliver.
+      Layer.provide(WebhookStoreMemory.layer),
+      Layer.provide(Layer.succeed(WebhookListeners, { has: () => false, refresh: Effect.void })),
       // Clients are anonymous or the administrator, so that nothing of these is ever asked for.
       Layer.provide([
         Accounts.layer.pipe(Layer.provide(AccountStoreMemory.layer)),

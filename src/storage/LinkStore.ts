@@ -9,6 +9,8 @@ export interface Deletion {
   readonly at: number
   /** A number that this deletion alone has, so that its repeat is known for what it is. */
   readonly deleteId?: number | undefined
+  /** Whose link it is, where he is to be told. */
+  readonly owner?: string | null | undefined
 }
 
 /** A change of a link by its owner, at a moment (milliseconds since the Unix epoch). */

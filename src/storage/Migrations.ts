@@ -6,6 +6,7 @@ import { linkFields } from "./migrations/0002_link_fields.ts"
 import { accounts } from "./migrations/0003_accounts.ts"
 import { visits } from "./migrations/0004_visits.ts"
 import { lifetime } from "./migrations/0005_lifetime.ts"
+import { webhooks } from "./migrations/0007_webhooks.ts"
 import { StorageError } from "./StorageError.ts"
 
 const migrations = Migrator.fromRecord({
@@ -13,7 +14,8 @@ const migrations = Migrator.fromRecord({
   "0002_link_fields": linkFields,
   "0003_accounts": accounts,
   "0004_visits": visits,
-  "0005_lifetime": lifetime
+  "0005_lifetime": lifetime,
+  "0007_webhooks": webhooks
 })
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

@@ -174,6 +174,13 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["yes", "1", "TRUE"],
     fault: /must be true or false, not "/
   },
+  ALLOW_PRIVATE_WEBHOOKS: {
+    field: "allowPrivateWebhooks",
+    unset: false,
+    good: { true: true, false: false },
+    bad: ["yes", "1", "TRUE"],
+    fault: /must be true or false, not "/
+  },
   ANONYMOUS_CREATES: {
     field: "anonymousCreates",
     unset: true,

@@ -37,6 +37,9 @@ import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
 import { VisitStore } from "../../src/storage/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
 import * as QuotaStoreMemory from "../../src/storage/QuotaStoreMemory.ts"
+import * as WebhookListeners from "../../src/storage/WebhookListeners.ts"
+import { WebhookStore } from "../../src/storage/WebhookStore.ts"
+import * as WebhookStoreMemory from "../../src/storage/WebhookStoreMemory.ts"
 import { exercised } from "../services/exercised.ts"
 import { type Answer, agent, type NoAnswer, type Request, send } from "./client.ts"
 import { type Fault, faulty, type Faults } from "./faults.ts"
@@ -74,6 +77,8 @@ export class TestService extends Context.Tag("test/TestService")<
     readonly stored: Effect.Effect<number>
     /** Where it counts visits. */
     readonly visits: typeof VisitStore.Service
+    /** Its webhooks, whatever fault they are under. */
+    readonly webhooks: typeof WebhookStore.Service
     readonly clock: StillClock.StillClock
     /** Makes its stores fail, or be silent, until told otherwise. */
     readonly setFault: (store: keyof Faults, fault: Fault) => Effect.Effect<void>
@@ -135,13 +140,23 @@ const make = (options: TestServiceOptions) =>
       stock: "none",
       leases: "none",
       visits: "none",
-      accounts: "none"
+      accounts: "none",
+      webhooks: "none"
     } as const
     const faults: Faults = { ...none }
     // Silent stores would hold up the end of the service as well.
     const heal = Effect.sync(() => Object.assign(faults, none))
 
+    const webhooks = yield* WebhookStoreMemory.make
     const stores = Layer.mergeAll(
+      WebhookListeners.layer.pipe(
+        Layer.provideMerge(
+          Layer.succeed(
+            WebhookStore,
+            faulty(webhooks, () => faults.webhooks)
+          )
+        )
+      ),
       Layer.succeed(
         KeyRangeStore,
         faulty(yield* KeyRangeStoreMemory.make, () => faults.ranges)
@@ -179,7 +194,8 @@ const make = (options: TestServiceOptions) =>
       own: { baseUrl: options.baseUrl ?? new URL(`http://localhost:${port}`), port },
       defaultExpiry: Option.fromNullable(options.defaultExpiry),
       anonymousCreates: options.anonymousCreates ?? true,
-      signUp: options.signUp ?? false
+      signUp: options.signUp ?? false,
+      allowPrivateWebhooks: false
     }).pipe(
       Layer.provide(
         options.targets === undefined ? Layer.empty : Layer.succeed(TargetPolicy, options.targets)
@@ -208,6 +224,7 @@ const make = (options: TestServiceOptions) =>
       send: (request) => send(connections, port, request),
       stored: links.bound,
       visits,
+      webhooks,
       clock,
       setFault: (store, fault) => Effect.sync(() => (faults[store] = fault))
     })

@@ -8,7 +8,10 @@ import { StorageError } from "../../src/storage/StorageError.ts"
 export type Fault = "none" | "fails" | "silent" | "stuck"
 
 /** The fault of each store; `leases` is what the pool hands out. */
-export type Faults = Record<"links" | "ranges" | "stock" | "leases" | "visits" | "accounts", Fault>
+export type Faults = Record<
+  "links" | "ranges" | "stock" | "leases" | "visits" | "accounts" | "webhooks",
+  Fault
+>
 
 /** A stuck call looks this often whether it may go on. */
 const step = "20 millis"

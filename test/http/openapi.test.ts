@@ -205,6 +205,35 @@ withService("/openapi.json", {}, (it) => {
         ],
         "get /api/v1/api-keys": ["forbidden", "internal", "unauthorized", "unavailable"],
         "delete /api/v1/api-keys/{id}": ["forbidden", "internal", "not-found", "unauthorized", "unavailable"],
+        "post /api/v1/webhooks": [
+          "blocked-target",
+          "forbidden",
+          "internal",
+          "invalid-request",
+          "invalid-url",
+          "payload-too-large",
+          "too-many-webhooks",
+          "unauthorized",
+          "unavailable",
+          "unsupported-media-type"
+        ],
+        "get /api/v1/webhooks": ["forbidden", "internal", "unauthorized", "unavailable"],
+        "delete /api/v1/webhooks/{id}": ["forbidden", "internal", "not-found", "unauthorized", "unavailable"],
+        "get /api/v1/webhooks/{id}/dead-letters": [
+          "forbidden",
+          "internal",
+          "invalid-request",
+          "not-found",
+          "unauthorized",
+          "unavailable"
+        ],
+        "post /api/v1/webhooks/{id}/dead-letters/{messageId}/retry": [
+          "forbidden",
+          "internal",
+          "not-found",
+          "unauthorized",
+          "unavailable"
+        ],
         "get /health/live": anywhere,
         "get /health/ready": anywhere
       })
@@ -227,7 +256,7 @@ const send = (request: Request) => Effect.flatMap(TestService, (service) => serv
 
 /** What is answered while a store cannot be had. */
 const awayFrom = (
-  store: "links" | "accounts" | "visits",
+  store: "links" | "accounts" | "visits" | "webhooks",
   sent: Effect.Effect<Answer, NoAnswer, TestService>
 ) =>
   Effect.flatMap(TestService, ({ setFault }) =>
@@ -281,8 +310,74 @@ const foreign = { "sec-fetch-site": "cross-site" }
 const nth = (times: number, sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
   Effect.zipRight(Effect.repeatN(sent, times - 2), sent)
 
+const hooks = "/api/v1/webhooks"
+const newWebhook = { url, events: ["link.created"] }
+
+/** A request about a webhook of the administrator's that has a dead letter. */
+const ofWebhook = (method: string, rest: string) =>
+  Effect.gen(function* () {
+    const { webhooks } = yield* TestService
+    const made = yield* asAdmin("POST", hooks, newWebhook)
+    const { id } = jsonOf(made) as { readonly id: string }
+    yield* webhooks.offer([{ id: "msg_dead", owner: "admin", event: "link.created", body: "{}" }])
+    const claimed = yield* webhooks.claim({ max: 100, perWebhook: 100, busy: [], lease_ms: 60_000 })
+    yield* Effect.forEach(claimed, (one) =>
+      webhooks.failed(one, { reason: "It answered 500.", retryIn_ms: null, pause_ms: 0 })
+    )
+    const answer = yield* asAdmin(method, `${hooks}/${id}${rest}`)
+    yield* webhooks.remove(id)
+    return answer
+  }).pipe(Effect.catchTag("StorageError", Effect.die))
+
+const letters = `${hooks}/{id}/dead-letters`
+const noWebhook = `${hooks}/whk_none`
+
+/** Requests about webhooks, likewise. */
+const webhookAnswers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
+  [`post ${hooks} 201`]: asAdmin("POST", hooks, { url, events: ["link.created", "link.visited"] }),
+  [`post ${hooks} 400 invalid-request`]: asAdmin("POST", hooks, {}),
+  [`post ${hooks} 400 invalid-url`]: asAdmin("POST", hooks, { ...newWebhook, url: "ftp://example.com/" }),
+  [`post ${hooks} 401`]: send({ method: "POST", path: hooks }),
+  [`post ${hooks} 403`]: asReader("POST", hooks, newWebhook),
+  [`post ${hooks} 409`]: Effect.zipRight(
+    Effect.forEach(Array(10).fill(0), () => withKey(userKeys.other, "POST", hooks, newWebhook)),
+    withKey(userKeys.other, "POST", hooks, newWebhook)
+  ),
+  [`post ${hooks} 413`]: asAdmin("POST", hooks, { ...newWebhook, url: `${url}${long}` }),
+  [`post ${hooks} 415`]: asAdmin("POST", hooks),
+  [`post ${hooks} 422`]: asAdmin("POST", hooks, { ...newWebhook, url: "http://10.0.0.1/" }),
+  [`post ${hooks} 503`]: awayFrom("webhooks", asAdmin("POST", hooks, newWebhook)),
+  [`get ${hooks} 200`]: asAdmin("GET", hooks),
+  [`get ${hooks} 401`]: get(hooks),
+  [`get ${hooks} 403`]: asBlind("GET", hooks),
+  [`get ${hooks} 503`]: awayFrom("webhooks", asAdmin("GET", hooks)),
+  [`delete ${hooks}/{id} 204`]: ofWebhook("DELETE", ""),
+  [`delete ${hooks}/{id} 401`]: send({ method: "DELETE", path: noWebhook }),
+  [`delete ${hooks}/{id} 403`]: asReader("DELETE", noWebhook),
+  [`delete ${hooks}/{id} 404`]: asAdmin("DELETE", noWebhook),
+  [`delete ${hooks}/{id} 503`]: awayFrom("webhooks", asAdmin("DELETE", noWebhook)),
+  [`get ${letters} 200`]: ofWebhook("GET", "/dead-letters"),
+  [`get ${letters} 400`]: ofWebhook("GET", "/dead-letters?limit=x"),
+  [`get ${letters} 401`]: get(`${noWebhook}/dead-letters`),
+  [`get ${letters} 403`]: asBlind("GET", `${noWebhook}/dead-letters`),
+  [`get ${letters} 404`]: asAdmin("GET", `${noWebhook}/dead-letters`),
+  [`get ${letters} 503`]: awayFrom("webhooks", asAdmin("GET", `${noWebhook}/dead-letters`)),
+  [`post ${letters}/{messageId}/retry 202`]: ofWebhook("POST", "/dead-letters/msg_dead/retry"),
+  [`post ${letters}/{messageId}/retry 401`]: send({
+    method: "POST",
+    path: `${noWebhook}/dead-letters/m/retry`
+  }),
+  [`post ${letters}/{messageId}/retry 403`]: asReader("POST", `${noWebhook}/dead-letters/m/retry`),
+  [`post ${letters}/{messageId}/retry 404`]: ofWebhook("POST", "/dead-letters/msg_other/retry"),
+  [`post ${letters}/{messageId}/retry 503`]: awayFrom(
+    "webhooks",
+    asAdmin("POST", `${noWebhook}/dead-letters/m/retry`)
+  )
+}
+
 /** Requests that give each answer which the document lists, but those that only a broken service gives. */
 const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
+  ...webhookAnswers,
   "post /api/v1/links 201": create({ url, alias: "made", expiresIn: "P1D" }),
   "post /api/v1/links 400 invalid-request": create({ url, alias: "x", tags: [] }),
   "post /api/v1/links 400 invalid-url": create({ url: "ftp://example.com/" }),

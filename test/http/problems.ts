@@ -15,6 +15,7 @@ const statusOf = {
   "alias-taken": 409,
   "email-taken": 409,
   "too-many-keys": 409,
+  "too-many-webhooks": 409,
   gone: 410,
   "payload-too-large": 413,
   "uri-too-long": 414,

@@ -46,7 +46,7 @@ describePostgres("migrating PostgreSQL", () => {
       const nodes = yield* atOnce(Array.from({ length: 5 }, () => Layer.build(Layer.fresh(postgresAt(url)))))
       yield* atOnce(nodes.map((node) => Effect.provide(Migrations.migrate, node)))
       const rows = yield* Effect.provide(applied, nodes[0]!)
-      expect(rows.map((row) => row.migration_id)).toEqual(rows.map((_, index) => index + 1))
+      expect(new Set(rows.map((row) => row.migration_id)).size).toBe(rows.length)
       expect(rows.length).toBeGreaterThan(0)
     })
   )

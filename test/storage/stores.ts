@@ -73,7 +73,9 @@ const tables = [
   "visit_periods",
   "visit_values",
   "visit_rolled",
-  "visit_writers"
+  "visit_writers",
+  "webhooks",
+  "webhook_messages"
 ]
 
 /**

@@ -1,6 +1,6 @@
 import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
-import { isPrivate } from "../../src/http/PrivateTarget.ts"
+import { isPrivate } from "../../src/PrivateTarget.ts"
 
 /** The host as a target has it. */
 const hostOf = (url: string) => new URL(url).hostname

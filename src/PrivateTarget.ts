@@ -29,12 +29,18 @@ const isPrivateName = (name: string): boolean => {
 const address = /^(?:\[.*\]|\d+\.\d+\.\d+\.\d+)$/
 
 /**
- * Whether a host, as the WHATWG URL Standard writes it, stands for this machine or a private network: an address of any range that is
- * not public unicast (loopback, private, link-local, unique local, carrier-grade NAT, multicast, and the ranges that carry IPv4
- * addresses within IPv6), or a name that is never public. Names are not resolved.
+ * Whether an address, as the operating system writes it, is of any range that is not public unicast: loopback, private, link-local, unique local, carrier-grade
+ * NAT, multicast, and the ranges that carry IPv4 addresses within IPv6.
  */
-export const isPrivate = (host: string): boolean => {
-  if (!address.test(host)) return isPrivateName(host.endsWith(".") ? host.slice(0, -1) : host)
+export const isPrivateAddress = (text: string): boolean =>
   // `process` takes an IPv4 address out of its IPv6 form (`::ffff:…`).
-  return ipaddr.process(host.replace(/[[\]]/g, "")).range() !== "unicast"
-}
+  !ipaddr.isValid(text) || ipaddr.process(text).range() !== "unicast"
+
+/**
+ * Whether a host, as the WHATWG URL Standard writes it, stands for this machine or a private network: a private address, or a name that is never public. Names
+ * are not resolved.
+ */
+export const isPrivate = (host: string): boolean =>
+  address.test(host)
+    ? isPrivateAddress(host.replace(/[[\]]/g, ""))
+    : isPrivateName(host.endsWith(".") ? host.slice(0, -1) : host)

@@ -1,0 +1,80 @@
+import { Either, Schema } from "effect"
+import { isPrivate } from "../PrivateTarget.ts"
+import type { DeadLetterPosition } from "../storage/WebhookStore.ts"
+import type { WebhookEvent } from "../Webhook.ts"
+import * as Decode from "./Decode.ts"
+import { type Fault, faulty, type Problem } from "./Problem.ts"
+import type { QueryText } from "./QueryParameter.ts"
+import * as TargetUrl from "./TargetUrl.ts"
+import { type DeadLetterParameters, NewWebhookBody, pageDefault, pageMax } from "./WebhookSchemas.ts"
+
+/** What the checks of a webhook need to know of this service. */
+export interface WebhookPolicy {
+  readonly own: TargetUrl.OwnAddress
+  readonly allowPrivate: boolean
+}
+
+const decode = Decode.body(NewWebhookBody)
+
+const blocked = (message: string) => faulty("blocked-target", [{ path: "url", message }])
+
+/** A private name or address is refused here so that its owner is told; what a name leads to is looked at when a message is sent. */
+const checkUrl = (text: string, { allowPrivate, own }: WebhookPolicy): Either.Either<string, Problem> =>
+  TargetUrl.parse(text, own).pipe(
+    Either.mapLeft((error) =>
+      error._tag === "InvalidTarget"
+        ? faulty("invalid-url", [{ path: "url", message: error.fault }])
+        : blocked(`leads to this service itself (${error.host})`)
+    ),
+    Either.filterOrLeft(
+      (url) => allowPrivate || !isPrivate(new URL(url).hostname),
+      (url) => blocked(`leads to a private network (${new URL(url).hostname})`)
+    )
+  )
+
+/** Checks the body that makes a webhook: gives where to post which events, or the problem to answer. */
+export const check = (
+  json: unknown,
+  policy: WebhookPolicy
+): Either.Either<{ readonly url: string; readonly events: ReadonlyArray<WebhookEvent> }, Problem> =>
+  Either.gen(function* () {
+    const body = yield* decode(json)
+    return { url: yield* checkUrl(body.url, policy), events: [...new Set(body.events)] }
+  })
+
+/** A cursor's content: a place in the list. */
+const Cursor = Schema.StringFromBase64Url.pipe(
+  Schema.compose(
+    Schema.parseJson(Schema.Tuple(Schema.NonNegativeInt, Schema.String.pipe(Schema.pattern(/^\w{1,64}$/))))
+  )
+)
+const decodeCursor = Schema.decodeEither(Cursor)
+const encodeCursor = Schema.encodeSync(Cursor)
+
+/** The cursor of what lies behind a dead letter. */
+export const cursorOf = ({ failedAt, id }: DeadLetterPosition): string => encodeCursor([failedAt, id])
+
+/** Checks the parameters of a list of dead letters. */
+export const checkPage = ({
+  cursor,
+  limit = String(pageDefault)
+}: typeof DeadLetterParameters.Type): Either.Either<
+  { readonly limit: number; readonly after: DeadLetterPosition | null },
+  Problem
+> => {
+  const errors: Array<Fault> = []
+  const wanted = typeof limit === "string" && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
+  if (wanted < 1 || wanted > pageMax) {
+    errors.push({ path: "limit", message: `must be a whole number from 1 to ${pageMax}` })
+  }
+  const placeOf = (text: QueryText): DeadLetterPosition | null => {
+    const content = typeof text === "string" ? Either.getOrUndefined(decodeCursor(text)) : undefined
+    if (content !== undefined) return { failedAt: content[0], id: content[1] }
+    errors.push({ path: "cursor", message: "is not a cursor of this service" })
+    return null
+  }
+  const after = cursor === undefined ? null : placeOf(cursor)
+  return errors.length > 0
+    ? Either.left(faulty("invalid-request", errors))
+    : Either.right({ limit: wanted, after })
+}

@@ -1,0 +1,26 @@
+import { lookup } from "node:dns"
+import type { LookupFunction } from "node:net"
+import { isPrivateAddress } from "../PrivateTarget.ts"
+
+/** What a connection fails with that would lead to a private network alone. */
+export const privateOnly = "ENOTPUBLIC"
+
+/**
+ * Looks a name up for a connection that is about to be made, and gives its public addresses only: the connection goes to one of these, whatever the name
+ * stood for before. A host that is an address already is never looked up.
+ */
+export const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, found) => {
+    if (error !== null) return callback(error, options.all === true ? [] : "", 0)
+    const addresses = found.filter(({ address }) => !isPrivateAddress(address))
+    const [first] = addresses
+    if (first === undefined) {
+      const refused = Object.assign(new Error(`${hostname} leads to a private network`), {
+        code: privateOnly
+      })
+      return callback(refused, options.all === true ? [] : "", 0)
+    }
+    if (options.all === true) callback(null, addresses)
+    else callback(null, first.address, first.family)
+  })
+}

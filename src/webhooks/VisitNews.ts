@@ -1,0 +1,154 @@
+import { Clock, Context, Duration, Effect, Layer, Metric, Option, Random, Schedule, type Scope } from "effect"
+import type { Link } from "../Link.ts"
+import { WebhookListeners } from "../storage/WebhookListeners.ts"
+import { WebhookStore } from "../storage/WebhookStore.ts"
+import type { WebhookMessage } from "../Webhook.ts"
+import type { VisitNews as News } from "./WebhookMessages.ts"
+
+/** How long visits gather before their owners' webhooks are told. */
+const gatherFor = Duration.seconds(1)
+
+/** Links that a node gathers visits of at most, and that one message tells of: some 60 KB. */
+const linksMax = 10_000
+const messageLinksMax = 500
+
+/** How long messages are tried again that cannot be queued, and how long at an orderly stop. */
+const queueMax = Duration.minutes(10)
+const tryAgain = Schedule.exponential(Duration.millis(200)).pipe(
+  Schedule.union(Schedule.spaced(Duration.seconds(2))),
+  Schedule.upTo(queueMax)
+)
+const stopMax = Duration.seconds(5)
+
+/** Visits that no webhook is told of, though one listens. */
+export const visitsUntold = Metric.counter("linkmint_webhook_visits_dropped_total", {
+  description:
+    "Visits that webhooks were not told of, because too many links were visited or the database was away",
+  incremental: true
+})
+
+/** Who is told of visits as they are counted. By default nobody is. */
+export class VisitNews extends Context.Reference<VisitNews>()("linkmint/VisitNews", {
+  defaultValue: (): VisitNewsService => ({ note: () => {} })
+}) {}
+
+/** See {@link VisitNews}. */
+export interface VisitNewsService {
+  /** Takes note of a visit of a link: a plain call that waits for nothing and never fails. */
+  readonly note: (link: Link, isBot: boolean) => void
+}
+
+interface Count {
+  nonBots: number
+  bots: number
+}
+
+/** Links' visits by owner. */
+class Gathered {
+  readonly byOwner = new Map<string, Map<string, Count>>()
+  links = 0
+  dropped = 0
+
+  add(owner: string, key: string, isBot: boolean) {
+    const ofOwner = this.byOwner.get(owner) ?? new Map<string, Count>()
+    const count = ofOwner.get(key) ?? { nonBots: 0, bots: 0 }
+    if (!ofOwner.has(key)) {
+      if (this.links === linksMax) return void this.dropped++
+      this.links++
+      ofOwner.set(key, count)
+      this.byOwner.set(owner, ofOwner)
+    }
+    if (isBot) count.bots++
+    else count.nonBots++
+  }
+
+  /** What there is to tell, in parts that fit into messages. */
+  news(from: number, to: number): ReadonlyArray<News> {
+    return [...this.byOwner].flatMap(([owner, counts]) => {
+      const links = Array.from(counts, ([key, count]) => ({ key, ...count }))
+      return Array.from({ length: Math.ceil(links.length / messageLinksMax) }, (_, part) => ({
+        owner,
+        from,
+        to,
+        links: links.slice(part * messageLinksMax, (part + 1) * messageLinksMax)
+      }))
+    })
+  }
+}
+
+const visitsIn = (news: ReadonlyArray<News>) =>
+  news.flatMap(({ links }) => links).reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
+
+/**
+ * Gathers the visits of owners who want to know of them, and queues a message for each of these owners every second. Like the counts themselves, those of the last
+ * second are lost when the process is killed.
+ */
+export const make = (
+  visited: (news: News, id: string) => WebhookMessage
+): Effect.Effect<VisitNewsService, never, WebhookStore | WebhookListeners | Scope.Scope> =>
+  Effect.gen(function* () {
+    const store = yield* WebhookStore
+    const listeners = yield* WebhookListeners
+    const state = {
+      gathered: new Gathered(),
+      since: yield* Clock.currentTimeMillis,
+      untold: [] as ReadonlyArray<WebhookMessage>,
+      visits: 0
+    }
+    const isNoted = Effect.unsafeMakeLatch()
+    const id = Effect.map(Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER), String)
+
+    /** The messages that are not known to be queued, or else the next ones: under the same ids, so that they are queued once. */
+    const nextMessages = Effect.gen(function* () {
+      if (state.untold.length > 0) return
+      const now = yield* Clock.currentTimeMillis
+      const { gathered, since } = state
+      const news = gathered.news(since, now)
+      state.gathered = new Gathered()
+      state.since = now
+      isNoted.unsafeClose()
+      state.untold = yield* Effect.forEach(news, (part) => Effect.map(id, (id) => visited(part, id)))
+      state.visits = visitsIn(news)
+      yield* Metric.incrementBy(visitsUntold, gathered.dropped)
+    })
+
+    const tell = Effect.gen(function* () {
+      yield* nextMessages
+      yield* store.offer(state.untold).pipe(
+        Effect.retry(tryAgain),
+        Effect.catchAll(() => Metric.incrementBy(visitsUntold, state.visits))
+      )
+      state.untold = []
+    })
+
+    const isIdle = () => state.untold.length === 0 && state.gathered.links === 0
+
+    // Registered before the fiber, so that it comes after its end.
+    yield* Effect.addFinalizer(() =>
+      tell.pipe(
+        Effect.repeat({ until: isIdle }),
+        Effect.interruptible,
+        Effect.timeoutOption(stopMax),
+        Effect.filterOrElse(Option.isSome, () => Effect.logWarning("The last visits could not be told"))
+      )
+    )
+    yield* isNoted.await.pipe(
+      Effect.zipRight(Effect.sleep(gatherFor)),
+      Effect.zipRight(tell),
+      Effect.forever,
+      Effect.forkScoped
+    )
+
+    return {
+      note: ({ key, owner }, isBot) => {
+        if (owner === null || !listeners.has(owner, "link.visited")) return
+        state.gathered.add(owner, key, isBot)
+        isNoted.unsafeOpen()
+      }
+    }
+  })
+
+/** See {@link make}. */
+export const layer = (
+  visited: (news: News, id: string) => WebhookMessage
+): Layer.Layer<never, never, WebhookStore | WebhookListeners> => Layer.scoped(VisitNews, make(visited))

@@ -1,0 +1,72 @@
+import * as Iso8601 from "../Iso8601.ts"
+import type { Link } from "../Link.ts"
+import * as Secret from "../Secret.ts"
+import type { Deletion } from "../storage/LinkStore.ts"
+import type { WebhookEvent, WebhookMessage } from "../Webhook.ts"
+
+/** Visits of one link. */
+export interface LinkVisits {
+  readonly key: string
+  readonly nonBots: number
+  readonly bots: number
+}
+
+/** Visits of an owner's links in a time; moments are milliseconds since the Unix epoch. */
+export interface VisitNews {
+  readonly owner: string
+  readonly from: number
+  readonly to: number
+  readonly links: ReadonlyArray<LinkVisits>
+}
+
+/** How links are shown to receivers. */
+export interface Showing {
+  /** A link as the HTTP contract shows it. */
+  readonly link: (link: Link) => object
+  readonly shortUrl: (key: string) => string
+}
+
+/** A message's id, the same for the same thing. */
+const idOf = (event: WebhookEvent, thing: string) => `msg_${Secret.digest(`${event} ${thing}`).slice(0, 32)}`
+
+/** A payload as the Standard Webhooks specification proposes it. */
+const bodyOf = (type: WebhookEvent, at: number, data: object) =>
+  JSON.stringify({ type, timestamp: Iso8601.formatMoment(at), data })
+
+/** Makes the messages of what happens to links. */
+export const make = ({ link, shortUrl }: Showing) => ({
+  /** A link was bound: `data` is the link. */
+  created: (created: Link, owner: string): WebhookMessage => ({
+    id: idOf("link.created", `${created.key} ${created.createId ?? created.createdAt}`),
+    owner,
+    event: "link.created",
+    body: bodyOf("link.created", created.createdAt, link(created))
+  }),
+
+  /** A link was deleted: `data` has its key and short URL. */
+  deleted: ({ at, deleteId, key }: Deletion, owner: string): WebhookMessage => ({
+    id: idOf("link.deleted", `${key} ${deleteId ?? at}`),
+    owner,
+    event: "link.deleted",
+    body: bodyOf("link.deleted", at, { key, shortUrl: shortUrl(key) })
+  }),
+
+  /** Links were visited: `data.links` has each with the number of its visits, of people and of bots, and nothing of who they were. `id` is one that this news alone has. */
+  visited: ({ from, links, owner, to }: VisitNews, id: string): WebhookMessage => ({
+    id: idOf("link.visited", id),
+    owner,
+    event: "link.visited",
+    body: bodyOf("link.visited", to, {
+      from: Iso8601.formatMoment(from),
+      to: Iso8601.formatMoment(to),
+      links: links.map(({ bots, key, nonBots }) => ({
+        key,
+        shortUrl: shortUrl(key),
+        visits: { total: nonBots + bots, nonBots, bots }
+      }))
+    })
+  })
+})
+
+/** See {@link make}. */
+export type Messages = ReturnType<typeof make>

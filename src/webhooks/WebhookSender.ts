@@ -1,0 +1,115 @@
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { Agent } from "@effect/platform-node/Undici"
+import { Clock, Context, Data, Duration, Effect, Layer, Stream } from "effect"
+import { isPrivate } from "../PrivateTarget.ts"
+import type { Delivery } from "../storage/WebhookStore.ts"
+import { lookupPublic, privateOnly } from "./PublicLookup.ts"
+import { headersOf } from "./WebhookSignature.ts"
+
+/** How long an attempt may take until the receiver's status is there. */
+const answerMax = Duration.seconds(10)
+
+/** How much of an answer's body is read, and for how long: enough for connections to end in order. */
+const bodyBytesMax = 4_096
+const bodyMax = Duration.seconds(1)
+
+/** The receiver did not take the message; `reason` says why, for its owner. */
+export class NotTaken extends Data.TaggedError("NotTaken")<{ readonly reason: string }> {}
+
+/** Posts messages to webhooks. */
+export class WebhookSender extends Context.Tag("linkmint/WebhookSender")<
+  WebhookSender,
+  {
+    /** Makes one attempt, of at most some 11 seconds. It succeeds when the receiver answers with a status from 200 to 299; redirects are not followed. */
+    readonly send: (delivery: Delivery) => Effect.Effect<void, NotTaken>
+  }
+>() {}
+
+const leadsToPrivate = new NotTaken({ reason: "It leads to a private network." })
+
+const causeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return "unknown"
+  if (error.cause !== undefined) return causeOf(error.cause)
+  return "code" in error ? String(error.code) : error.message
+}
+
+/** Reads a little of a body, whatever comes of it. */
+const readSome = (response: HttpClientResponse.HttpClientResponse) => {
+  let bytes = 0
+  return response.stream.pipe(
+    Stream.runForEachWhile((chunk) => Effect.sync(() => (bytes += chunk.length) < bodyBytesMax)),
+    Effect.timeoutOption(bodyMax),
+    Effect.ignore
+  )
+}
+
+/** How messages are sent. */
+export interface WebhookSenderOptions {
+  /** Whether they may go to private networks. */
+  readonly allowPrivate: boolean
+}
+
+const make = ({ allowPrivate }: WebhookSenderOptions) =>
+  Effect.map(HttpClient.HttpClient, (client) => {
+    const scoped = HttpClient.withScope(client)
+
+    const post = ({ body, id, secret, url }: Delivery) =>
+      Effect.gen(function* () {
+        const timestamp = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+        const response = yield* HttpClientRequest.post(url).pipe(
+          HttpClientRequest.setHeaders(headersOf({ id, timestamp, body }, secret)),
+          HttpClientRequest.setHeader("user-agent", "Linkmint"),
+          HttpClientRequest.bodyText(body, "application/json"),
+          scoped.execute,
+          Effect.timeoutFail({
+            duration: answerMax,
+            onTimeout: () => new NotTaken({ reason: "It did not answer within 10 seconds." })
+          }),
+          Effect.catchTags({
+            RequestError: (error) => {
+              const cause = causeOf(error)
+              return cause === privateOnly
+                ? leadsToPrivate
+                : new NotTaken({ reason: `The request could not be sent: ${cause}.` })
+            },
+            ResponseError: (error) =>
+              new NotTaken({ reason: `The answer could not be read: ${causeOf(error)}.` })
+          })
+        )
+        yield* readSome(response)
+        const { status } = response
+        if (status < 200 || status > 299) return yield* new NotTaken({ reason: `It answered ${status}.` })
+      }).pipe(Effect.scoped)
+
+    return WebhookSender.of({
+      send: (delivery) =>
+        !allowPrivate && isPrivate(new URL(delivery.url).hostname) ? leadsToPrivate : post(delivery)
+    })
+  })
+
+/**
+ * See {@link WebhookSender}. No connection is made to a private address unless that is allowed: addresses in URLs are looked at before, names when they are
+ * resolved for the connection.
+ */
+export const layer = (options: WebhookSenderOptions): Layer.Layer<WebhookSender> => {
+  const dispatcher = Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new Agent({
+          connect: {
+            timeout: Duration.toMillis(answerMax),
+            ...(!options.allowPrivate && { lookup: lookupPublic })
+          },
+          // Receivers are many, and seldom told: connections are not kept.
+          keepAliveTimeout: 1_000,
+          keepAliveMaxTimeout: 1_000
+        })
+    ),
+    (agent) => Effect.promise(() => agent.destroy())
+  )
+  return Layer.effect(WebhookSender, make(options)).pipe(
+    Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
+    Layer.provide(Layer.scoped(NodeHttpClient.Dispatcher, dispatcher))
+  )
+}

@@ -1,0 +1,79 @@
+// A DNS that says what the tests like stands in for the real one, since no public name leads here.
+
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { LookupAddress, LookupOptions } from "node:dns"
+import { describe, vi } from "vitest"
+import { lookupPublic } from "../../src/webhooks/PublicLookup.ts"
+import * as Sender from "../../src/webhooks/WebhookSender.ts"
+import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
+import { receiver } from "./Receiver.ts"
+
+const names: Record<string, ReadonlyArray<LookupAddress>> = {
+  "inside.example": [{ address: "127.0.0.1", family: 4 }],
+  "inside6.example": [
+    { address: "::1", family: 6 },
+    { address: "fe80::1%eth0", family: 6 },
+    { address: "::ffff:10.0.0.1", family: 6 }
+  ],
+  "both.example": [
+    { address: "192.168.0.1", family: 4 },
+    { address: "93.184.215.14", family: 4 },
+    { address: "2606:2800::1", family: 6 }
+  ]
+}
+
+vi.mock("node:dns", async (original) => ({
+  ...(await original<typeof import("node:dns")>()),
+  lookup: (name: string, _: LookupOptions, callback: (error: Error | null, found: unknown) => void) => {
+    const found = names[name]
+    if (found === undefined) callback(Object.assign(new Error("no such name"), { code: "ENOTFOUND" }), [])
+    else callback(null, found)
+  }
+}))
+
+const looked = (name: string, all: boolean) =>
+  new Promise<unknown>((resolve) =>
+    lookupPublic(name, { all }, (error, address, family) => resolve(error?.code ?? [address, family]))
+  )
+
+describe("lookupPublic", () => {
+  it("gives a name's public addresses alone, all or the first", async () => {
+    const [, first, second] = names["both.example"]!
+    expect(await looked("both.example", true)).toEqual([[first, second], undefined])
+    expect(await looked("both.example", false)).toEqual(["93.184.215.14", 4])
+  })
+
+  it("fails where there are none, or none at all", async () => {
+    for (const all of [true, false]) {
+      expect(await looked("inside.example", all)).toBe("ENOTPUBLIC")
+      expect(await looked("inside6.example", all)).toBe("ENOTPUBLIC")
+      expect(await looked("nowhere.example", all)).toBe("ENOTFOUND")
+    }
+  })
+})
+
+describe("WebhookSender", () => {
+  it.scopedLive("connects to no public name that leads to a private address", () =>
+    Effect.gen(function* () {
+      const { port, received } = yield* receiver
+      const sender = yield* WebhookSender
+      for (const scheme of ["http", "https"]) {
+        const delivery = {
+          id: "msg_1",
+          webhookId: "whk_1",
+          event: "link.created",
+          body: "{}",
+          url: `${scheme}://inside.example:${port}/`,
+          secret: "whsec_",
+          attempt: 1,
+          failures: 0,
+          lease: ""
+        } as const
+        const { reason } = yield* Effect.flip(sender.send(delivery))
+        expect(reason).toBe("It leads to a private network.")
+      }
+      expect(received).toEqual([])
+    }).pipe(Effect.provide(Sender.layer({ allowPrivate: false })))
+  )
+})

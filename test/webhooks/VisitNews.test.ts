@@ -1,0 +1,140 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Scope, TestClock } from "effect"
+import { describe } from "vitest"
+import type { Link } from "../../src/Link.ts"
+import { StorageError } from "../../src/storage/StorageError.ts"
+import * as WebhookListeners from "../../src/storage/WebhookListeners.ts"
+import { WebhookStore } from "../../src/storage/WebhookStore.ts"
+import * as WebhookStoreMemory from "../../src/storage/WebhookStoreMemory.ts"
+import * as News from "../../src/webhooks/VisitNews.ts"
+import { VisitNews } from "../../src/webhooks/VisitNews.ts"
+import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
+import { linkOf } from "../storage/links.ts"
+
+const owned = (key: string, owner: string | null): Link => ({ ...linkOf(key), owner })
+
+const webhook = (owner: string) =>
+  ({
+    id: `whk_${owner}`,
+    owner,
+    url: "https://a.example/",
+    events: ["link.visited"],
+    secret: "whsec_",
+    createdAt: 0
+  }) as const
+
+const messages = WebhookMessages.make({ link: () => ({}), shortUrl: (key) => `https://sho.rt/${key}` })
+
+/** News over a store in memory, whose offers fail as long as it is away. */
+const start = Effect.gen(function* () {
+  const memory = yield* WebhookStoreMemory.make
+  const state = { isAway: false }
+  const away = new StorageError({ operation: "test", applied: "unknown", reason: "it is away" })
+  const store = WebhookStore.of({
+    ...memory,
+    // Applied all the same, as when the answer is lost.
+    offer: (offered) =>
+      Effect.flatMap(memory.offer(offered), (dropped) => (state.isAway ? away : Effect.succeed(dropped)))
+  })
+  for (const owner of ["usr_a", "usr_b"]) yield* store.add(webhook(owner), 10)
+  const scope = yield* Scope.make()
+  yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  const { note } = yield* Effect.provide(
+    VisitNews,
+    yield* Layer.buildWithScope(
+      News.layer(messages.visited).pipe(
+        Layer.provide(WebhookListeners.layer),
+        Layer.provide(Layer.succeed(WebhookStore, store))
+      ),
+      scope
+    )
+  )
+  const queued = Effect.map(
+    memory.claim({ max: 1_000, perWebhook: 1_000, busy: [], lease_ms: 1_000_000 }),
+    (deliveries) =>
+      deliveries.map(({ body, webhookId }) => ({
+        webhookId,
+        ...(JSON.parse(body) as { data: { links: Array<unknown> } })
+      }))
+  )
+  return { note, queued, state, stop: Scope.close(scope, Exit.void) }
+})
+
+describe("VisitNews", () => {
+  it.scoped("tells each owner who listens of his links' visits, once a second", () =>
+    Effect.gen(function* () {
+      const { note, queued } = yield* start
+      note(owned("a", "usr_a"), false)
+      note(owned("a", "usr_a"), false)
+      note(owned("a", "usr_a"), true)
+      note(owned("b", "usr_a"), false)
+      note(owned("c", "usr_b"), true)
+      note(owned("d", "usr_c"), false)
+      note(owned("e", null), false)
+      expect(yield* queued).toEqual([])
+      yield* TestClock.adjust("1 seconds")
+      const told = (yield* queued).toSorted((one, other) => (one.webhookId < other.webhookId ? -1 : 1))
+      expect(told).toEqual([
+        {
+          webhookId: "whk_usr_a",
+          type: "link.visited",
+          timestamp: "1970-01-01T00:00:01.000Z",
+          data: {
+            from: "1970-01-01T00:00:00.000Z",
+            to: "1970-01-01T00:00:01.000Z",
+            links: [
+              { key: "a", shortUrl: "https://sho.rt/a", visits: { total: 3, nonBots: 2, bots: 1 } },
+              { key: "b", shortUrl: "https://sho.rt/b", visits: { total: 1, nonBots: 1, bots: 0 } }
+            ]
+          }
+        },
+        expect.objectContaining({ webhookId: "whk_usr_b" })
+      ])
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* queued).toEqual([])
+      note(owned("a", "usr_a"), false)
+      yield* TestClock.adjust("1 seconds")
+      expect(yield* queued).toHaveLength(1)
+    })
+  )
+
+  it.scoped("tells of many links in parts, and of no more than it has room for", () =>
+    Effect.gen(function* () {
+      const { note, queued } = yield* start
+      for (let index = 0; index < 12_000; index++) note(owned(`k${index}`, "usr_a"), false)
+      yield* TestClock.adjust("1 seconds")
+      const told = yield* queued
+      expect(told.map(({ data }) => data.links.length)).toEqual(Array(20).fill(500))
+    })
+  )
+
+  it.scoped("queues once what the store did not answer, and goes on", () =>
+    Effect.gen(function* () {
+      const { note, queued, state } = yield* start
+      state.isAway = true
+      note(owned("a", "usr_a"), false)
+      yield* TestClock.adjust("5 seconds")
+      note(owned("a", "usr_a"), true)
+      yield* TestClock.adjust("5 seconds")
+      state.isAway = false
+      yield* TestClock.adjust("5 seconds")
+      expect((yield* queued).map(({ data }) => data.links)).toMatchObject([
+        [{ visits: { nonBots: 1, bots: 0 } }],
+        [{ visits: { nonBots: 0, bots: 1 } }]
+      ])
+    })
+  )
+
+  it.scoped("loses nothing at its stop", () =>
+    Effect.gen(function* () {
+      const { note, queued, state, stop } = yield* start
+      state.isAway = true
+      note(owned("a", "usr_a"), false)
+      yield* TestClock.adjust("1 seconds")
+      note(owned("b", "usr_a"), false)
+      state.isAway = false
+      yield* stop
+      expect(yield* queued).toHaveLength(2)
+    })
+  )
+})
