@@ -95,7 +95,7 @@ interface Surroundings {
 }
 
 /** SQLite in the data folder, which belongs to this process alone, migrated. */
-const sqlite = (folder: string, pid: number) =>
+export const sqlite = (folder: string, pid: number) =>
   Migrations.layer.pipe(
     Layer.provideMerge(
       Layer.unwrapEffect(

@@ -326,3 +326,11 @@ export const faultsOf = (error: ConfigError.ConfigError): ReadonlyArray<string> 
       return [error.message]
   }
 }
+
+/** Why something could not start, for the operator. */
+export const messageOf = (error: unknown): string => {
+  if (ConfigError.isConfigError(error)) {
+    return ["The settings are not usable:", ...faultsOf(error).map((fault) => `  ${fault}`)].join("\n")
+  }
+  return error instanceof Error ? error.message : String(error)
+}

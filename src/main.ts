@@ -1,11 +1,11 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { ConfigError, Console, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { Console, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { adminEmail, Administrator } from "./accounts/Administrator.ts"
 import { AdminKey } from "./Deployment.ts"
 import * as Node from "./Node.ts"
 import { label } from "./storage/RedisUrl.ts"
 import * as Secret from "./Secret.ts"
-import { faultsOf, type Settings, settings as readSettings } from "./Settings.ts"
+import { messageOf, type Settings, settings as readSettings } from "./Settings.ts"
 
 const placeOf = ({ nodeRole, runnerHost, runnerPort }: Settings) =>
   nodeRole === "all"
@@ -50,13 +50,6 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
     Logger.withMinimumLogLevel(settings.logLevel),
     Effect.provide(settings.logFormat === "json" ? Logger.json : Logger.pretty)
   )
-
-const messageOf = (error: unknown): string => {
-  if (ConfigError.isConfigError(error)) {
-    return ["The settings are not usable:", ...faultsOf(error).map((fault) => `  ${fault}`)].join("\n")
-  }
-  return error instanceof Error ? error.message : String(error)
-}
 
 const main = Effect.gen(function* () {
   const settings = yield* readSettings

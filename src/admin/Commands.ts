@@ -1,0 +1,196 @@
+import { Command, Options } from "@effect/cli"
+import { Console, Data, Effect, Either, Option, Redacted } from "effect"
+import { scopes as allScopes } from "../accounts/Access.ts"
+import { Accounts, keysMax } from "../accounts/Accounts.ts"
+import { NewKeyBody, NewUserBody } from "../http/AccountSchemas.ts"
+import * as Decode from "../http/Decode.ts"
+import type { Problem } from "../http/Problem.ts"
+import * as Iso8601 from "../Iso8601.ts"
+import * as Secret from "../Secret.ts"
+import { AccountStore, type User } from "../storage/AccountStore.ts"
+import { KeyPool } from "../storage/KeyPool.ts"
+import * as LedgerSql from "../storage/LedgerSql.ts"
+import { LinkStore } from "../storage/LinkStore.ts"
+
+/** What was asked for cannot be done. */
+export class Refused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
+
+const decodeNewUser = Decode.body(NewUserBody)
+const decodeNewKey = Decode.body(NewKeyBody)
+
+/** Links that are shown at most. */
+const linksMax = 500
+
+const orRefuse = <A>(decoded: Either.Either<A, Problem>) =>
+  Either.mapLeft(decoded, ({ detail }) => new Refused({ message: detail }))
+
+/** What was given, without what was not. */
+const given = (options: Readonly<Record<string, Option.Option<unknown>>>) =>
+  Object.fromEntries(
+    Object.entries(options).flatMap(([name, option]) => (Option.isSome(option) ? [[name, option.value]] : []))
+  )
+
+const email = Options.text("email").pipe(Options.withDescription("The user's e-mail address"))
+const password = Options.redacted("password").pipe(
+  Options.optional,
+  Options.withDescription("8 to 128 characters; without it one is drawn and shown")
+)
+const name = (what: string) => Options.text(what).pipe(Options.optional)
+
+const userOf = (email: string) =>
+  Effect.flatMap(AccountStore, (store) => store.userByEmail(email)).pipe(
+    Effect.filterOrFail(
+      (user): user is User => user !== null,
+      () => new Refused({ message: `There is no user with the e-mail address ${email}.` })
+    )
+  )
+
+/** The password that was given, or one that is drawn, and then shown. */
+const passwordOr = Option.match({
+  onNone: () =>
+    Effect.map(Secret.draw(15), (bytes) => {
+      const drawn = bytes.toString("base64url")
+      return { password: drawn, shown: `, password shown this once: ${drawn}` }
+    }),
+  onSome: (password: Redacted.Redacted) => Effect.succeed({ password: Redacted.value(password), shown: "" })
+})
+
+const addUser = Command.make(
+  "add-user",
+  {
+    email,
+    password,
+    firstName: name("first-name"),
+    middleName: name("middle-name"),
+    lastName: name("last-name"),
+    admin: Options.boolean("admin").pipe(Options.withDescription("Makes an administrator"))
+  },
+  Effect.fn(function* ({ admin, email, password, ...names }) {
+    const accounts = yield* Accounts
+    const { shown, ...chosen } = yield* passwordOr(password)
+    const body = yield* orRefuse(decodeNewUser({ email, ...chosen, ...given(names) }))
+    const { firstName = null, lastName = null, middleName = null } = body
+    const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
+    const user = yield* accounts.addUser(draft, admin)
+    if (user === null) return yield* new Refused({ message: `${email} belongs to an account already.` })
+    yield* Console.log(`Added ${user.email} (${user.id})${shown}`)
+  })
+).pipe(Command.withDescription("Adds a user"))
+
+const setPassword = Command.make(
+  "set-password",
+  { email, password },
+  Effect.fn(function* ({ email, password }) {
+    const accounts = yield* Accounts
+    const { shown, ...chosen } = yield* passwordOr(password)
+    yield* userOf(email)
+    const body = yield* orRefuse(decodeNewUser({ email, ...chosen }))
+    yield* accounts.setPassword(email, Redacted.make(body.password))
+    yield* Console.log(`${email} has a new password, and no sessions any more${shown}`)
+  })
+).pipe(Command.withDescription("Sets a user's password, and ends his sessions"))
+
+const addKey = Command.make(
+  "add-key",
+  {
+    email,
+    name: Options.text("name").pipe(Options.withDefault("made on the command line")),
+    scopes: Options.choice("scope", allScopes).pipe(
+      Options.atLeast(1),
+      Options.withDescription("What the key allows; can be given several times")
+    ),
+    createsPerMinute: Options.integer("creates-per-minute").pipe(Options.optional),
+    redirectsPerDay: Options.integer("redirects-per-day").pipe(Options.optional),
+    expiresAt: Options.text("expires-at").pipe(
+      Options.optional,
+      Options.withDescription("An RFC 3339 date-time")
+    )
+  },
+  Effect.fn(function* ({ email, name, scopes, ...limits }) {
+    const accounts = yield* Accounts
+    const user = yield* userOf(email)
+    const body = yield* orRefuse(decodeNewKey({ name, scopes: [...new Set(scopes)], ...given(limits) }))
+    if (body.scopes.includes("admin") && !user.isAdmin) {
+      return yield* new Refused({ message: `${email} is no administrator.` })
+    }
+    const { createsPerMinute = null, redirectsPerDay = null } = body
+    const expiresAt = body.expiresAt === undefined ? null : Iso8601.parseMoment(body.expiresAt)
+    if (expiresAt === undefined) {
+      return yield* new Refused({ message: "--expires-at must be such as 2030-01-01T00:00:00Z." })
+    }
+    const draft = { name, scopes: body.scopes, createsPerMinute, redirectsPerDay, expiresAt }
+    const made = yield* accounts.addKey(user.id, draft)
+    if (made === null) return yield* new Refused({ message: `${email} has ${keysMax} keys already.` })
+    yield* Console.log(`Made ${made.key.id} for ${email}, shown this once: ${Redacted.value(made.secret)}`)
+  })
+).pipe(Command.withDescription("Makes an API key for a user"))
+
+const listKeys = Command.make(
+  "list-keys",
+  { email },
+  Effect.fn(function* ({ email }) {
+    const accounts = yield* Accounts
+    const user = yield* userOf(email)
+    for (const key of yield* accounts.keysOf(user.id)) {
+      const end = key.expiresAt === null ? "" : `  until ${Iso8601.formatMoment(key.expiresAt)}`
+      yield* Console.log(`${key.id}  ${key.scopes.join(",")}  ${key.name}${end}`)
+    }
+  })
+).pipe(Command.withDescription("Lists a user's API keys"))
+
+const revokeKey = Command.make(
+  "revoke-key",
+  { id: Options.text("id") },
+  Effect.fn(function* ({ id }) {
+    const accounts = yield* Accounts
+    if (!(yield* accounts.revoke(id, null))) {
+      return yield* new Refused({ message: `There is no API key ${id}.` })
+    }
+    yield* Console.log(`Revoked ${id}`)
+  })
+).pipe(Command.withDescription("Revokes an API key"))
+
+const links = Command.make(
+  "links",
+  {
+    email: Options.text("email").pipe(Options.optional, Options.withDescription("Of this user alone")),
+    limit: Options.integer("limit").pipe(Options.withDefault(50))
+  },
+  Effect.fn(function* ({ email, limit }) {
+    const store = yield* LinkStore
+    const owner = Option.isNone(email) ? {} : { owner: (yield* userOf(email.value)).id }
+    const { links } = yield* store.list({
+      ...owner,
+      order: "createdAt-desc",
+      limit: Math.min(linksMax, Math.max(1, limit)),
+      lookedAtMax: linksMax
+    })
+    for (const link of links) {
+      const created = Iso8601.formatMoment(link.createdAt)
+      yield* Console.log(`${link.key}  ${created}  ${link.owner ?? "anonymous"}  ${link.url}`)
+    }
+  })
+).pipe(Command.withDescription("Lists the newest links"))
+
+const ledger = Command.make(
+  "ledger",
+  {},
+  Effect.fn(function* () {
+    const pool = yield* KeyPool
+    const { bound, minted, quarantined, recorded, stocked } = yield* LedgerSql.read
+    const levels = yield* Effect.forEach(
+      Array.from({ length: pool.shards }, (_, shard) => shard),
+      pool.level
+    )
+    const pooled = levels.reduce((sum, level) => sum + level, 0)
+    const rest = minted - stocked - pooled - recorded - bound - quarantined
+    const rows = { minted, stocked, pooled, recorded, bound, quarantined, "leased or lost": rest }
+    for (const [what, count] of Object.entries(rows)) yield* Console.log(`${what.padEnd(15)}${count}`)
+  })
+).pipe(Command.withDescription("Tells where all minted keys are, as far as the stores know"))
+
+/** `npm run admin -- …` */
+export const admin = Command.make("admin").pipe(
+  Command.withDescription("Manages the deployment that the environment's settings describe"),
+  Command.withSubcommands([addUser, setPassword, addKey, listKeys, revokeKey, links, ledger])
+)

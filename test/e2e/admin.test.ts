@@ -1,0 +1,127 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { agent, type Request, send } from "../http/client.ts"
+import { freePort } from "../http/freePort.ts"
+import { describePostgres, freshDatabase } from "../services/Postgres.ts"
+import { dataFolder, run, start, type Variables } from "./Program.ts"
+
+const json = { "content-type": "application/json" }
+
+const ask = (port: string, request: Request) =>
+  Effect.scoped(Effect.flatMap(agent(1), (connections) => send(connections, Number(port), request)))
+
+/** Runs a command to its end: its exit code and what it printed. */
+const admin = (settings: Variables, ...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const program = yield* run(process.execPath, ["dist/src/admin/main.js", ...args], settings)
+    const { code } = yield* program.ended
+    return { code, output: program.output() }
+  })
+
+const done = (settings: Variables, pattern: RegExp, ...args: ReadonlyArray<string>) =>
+  Effect.map(admin(settings, ...args), ({ code, output }) => {
+    expect(output).toMatch(pattern)
+    expect(code).toBe(0)
+    return pattern.exec(output)?.[1] ?? ""
+  })
+
+const refused = (settings: Variables, pattern: RegExp, ...args: ReadonlyArray<string>) =>
+  Effect.map(admin(settings, ...args), ({ code, output }) => {
+    expect(output).toMatch(pattern)
+    expect(output).not.toMatch(/^\s+at /m)
+    expect(code).toBe(1)
+  })
+
+const create = (port: string, key: string) =>
+  ask(port, {
+    method: "POST",
+    path: "/api/v1/links",
+    headers: { ...json, "x-api-key": key },
+    body: JSON.stringify({ url: "https://example.com/" })
+  })
+
+const signIn = (port: string, email: string, password: string) =>
+  Effect.map(
+    ask(port, {
+      method: "POST",
+      path: "/api/v1/session",
+      headers: json,
+      body: JSON.stringify({ email, password })
+    }),
+    ({ status }) => status
+  )
+
+const user = ["--email", "ada@example.com"]
+
+/** What is the same of both databases; `whileUp` says whether a command can be run beside the server. */
+const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolean) =>
+  Effect.gen(function* () {
+    const program = yield* start(settings)
+    const stopped = Effect.suspend(() => {
+      program.signal("SIGTERM")
+      return program.ended
+    })
+    if (!whileUp) {
+      yield* refused(settings, /is in use by process \d+.*\n?.*Stop it first/, "ledger")
+      yield* stopped
+    }
+    const drawn = yield* done(settings, /password shown this once: (\S+)/, "add-user", ...user)
+    const key = yield* done(
+      settings,
+      /shown this once: (lm_\S+)/,
+      "add-key",
+      ...user,
+      "--scope",
+      "links:write"
+    )
+    yield* refused(settings, /belongs to an account already/, "add-user", ...user)
+    yield* refused(settings, /must have 8 to 128/, "set-password", ...user, "--password", "short")
+    yield* refused(settings, /no administrator/, "add-key", ...user, "--scope", "admin")
+    yield* refused(settings, /There is no user/, "list-keys", "--email", "nobody@example.com")
+    const id = yield* done(settings, /^(key_\S+) {2}links:write/m, "list-keys", ...user)
+
+    const up = whileUp ? program : yield* start(settings)
+    expect(yield* signIn(settings.PORT, "ada@example.com", drawn)).toBe(204)
+    expect((yield* create(settings.PORT, key)).status).toBe(201)
+    if (!whileUp) {
+      up.signal("SIGTERM")
+      yield* up.ended
+    }
+    yield* done(settings, /https:\/\/example\.com\/$/m, "links", ...user)
+    const ledger = yield* admin(settings, "ledger")
+    const counted = (what: string) => Number(new RegExp(`^${what} +(\\d+)$`, "m").exec(ledger.output)?.[1])
+    expect(counted("bound")).toBe(1)
+    expect(counted("minted")).toBeGreaterThan(1)
+    const parts = ["stocked", "pooled", "recorded", "bound", "quarantined", "leased or lost"].map(counted)
+    expect(parts.reduce((sum, part) => sum + part, 0)).toBe(counted("minted"))
+    yield* done(settings, /Revoked/, "revoke-key", "--id", id)
+    yield* refused(settings, /There is no API key/, "revoke-key", "--id", id)
+  })
+
+describe("npm run admin", () => {
+  it.scopedLive("needs no database to tell what it can do", () =>
+    done({ DATA_DIR: "/nowhere/at/all" }, /set-password/, "--help")
+  )
+
+  it.scopedLive(
+    "manages a data folder while no process has it",
+    () =>
+      Effect.gen(function* () {
+        const settings = { PORT: String(yield* freePort), HOST: "127.0.0.1", DATA_DIR: yield* dataFolder }
+        yield* useful(settings, false)
+      }),
+    240_000
+  )
+})
+
+describePostgres("npm run admin on PostgreSQL", () => {
+  it.scopedLive(
+    "manages a deployment while it runs",
+    () =>
+      Effect.gen(function* () {
+        const DATABASE_URL = yield* freshDatabase
+        yield* useful({ PORT: String(yield* freePort), HOST: "127.0.0.1", DATABASE_URL }, true)
+      }),
+    240_000
+  )
+})
