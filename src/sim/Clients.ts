@@ -16,6 +16,9 @@ const burstMax = 20
 /** Aliases that clients want: few, so that they want the same ones. */
 const aliases = Array.from({ length: 40 }, (_, index) => `alias-${index}`)
 
+/** Visits that a link of few visits has at most. */
+const visitsMax = 8
+
 /** Links that clients remember, of which they ask the first ones most. */
 const rememberedMax = 400
 
@@ -117,6 +120,9 @@ export class Clients {
     const expiresAt_ms = this.#chance.happens(workload.withExpiry)
       ? world.now_ms + this.#chance.between(2_000, 20_000)
       : undefined
+    const maxVisits = this.#chance.happens(workload.withMaxVisits)
+      ? this.#chance.between(1, visitsMax)
+      : undefined
     const url = this.#newUrl()
     const exchange = history.begin({
       client,
@@ -125,6 +131,7 @@ export class Clients {
       url,
       alias,
       expiresAt_ms,
+      maxVisits,
       direct: false
     })
     const expiresAt = expiresAt_ms === undefined ? undefined : Iso8601.formatMoment(expiresAt_ms)
@@ -132,7 +139,7 @@ export class Clients {
       method: "POST",
       path: "/api/v1/links",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ url, alias, expiresAt })
+      body: JSON.stringify({ url, alias, expiresAt, maxVisits })
     }
     this.#send(exchange, request, (answer) => {
       if (answer?.response.status !== 201) return done()
@@ -153,6 +160,7 @@ export class Clients {
       url,
       alias: undefined,
       expiresAt_ms: undefined,
+      maxVisits: undefined,
       direct
     })
     this.#send(exchange, requestOf(kind, key, url), () => done())

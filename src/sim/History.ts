@@ -11,6 +11,7 @@ export interface Exchange {
   readonly url: string | undefined
   readonly alias: string | undefined
   readonly expiresAt_ms: number | undefined
+  readonly maxVisits: number | undefined
   /** Whether it was sent to one node rather than to the load balancer. */
   readonly direct: boolean
   readonly sent_us: number
@@ -36,7 +37,10 @@ export class History {
 
   /** Notes a request that is sent now. */
   begin(
-    asked: Pick<Exchange, "client" | "kind" | "key" | "url" | "alias" | "expiresAt_ms" | "direct">
+    asked: Pick<
+      Exchange,
+      "client" | "kind" | "key" | "url" | "alias" | "expiresAt_ms" | "maxVisits" | "direct"
+    >
   ): Exchange {
     const exchange: Exchange = {
       ...asked,

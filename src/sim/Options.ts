@@ -81,6 +81,8 @@ export const WorkloadOptions = Schema.Struct({
   withAlias: Probability,
   /** How likely a create expires, some seconds later. */
   withExpiry: Probability,
+  /** How likely a create allows so many visits and no more: few, so that they are used up. */
+  withMaxVisits: Probability,
   /** How likely a redirect is of a link that this client has just created. */
   justCreated: Probability,
   /** How likely a client sends many requests at once. */

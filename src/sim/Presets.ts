@@ -43,6 +43,7 @@ const calm: SimOptions = {
     changed: 0.06,
     withAlias: 0.1,
     withExpiry: 0.1,
+    withMaxVisits: 0.1,
     justCreated: 0.4,
     bursts: 0.02
   },

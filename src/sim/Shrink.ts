@@ -63,9 +63,14 @@ const fewerClients: Pass = (options) =>
   }))
 
 /** What clients need not do. */
-const unneeded = ["bursts", "withAlias", "withExpiry", "deleted", "changed"] as const satisfies ReadonlyArray<
-  keyof WorkloadOptions
->
+const unneeded = [
+  "bursts",
+  "withAlias",
+  "withExpiry",
+  "withMaxVisits",
+  "deleted",
+  "changed"
+] as const satisfies ReadonlyArray<keyof WorkloadOptions>
 
 const plainerWorkload: Pass = (options) =>
   unneeded

@@ -22,7 +22,9 @@ export const ReadYourWrites: Checker = {
       ]
       if (status === 404) return violation(`${key} was created, and is unknown`)
       if (status !== 410 || link.deleteSent_us < answered_us) return []
-      const { expiresAt_ms } = link.create
+      const { expiresAt_ms, maxVisits } = link.create
+      // Whether it may be used up is told by `ExactVisits`.
+      if (maxVisits !== undefined) return []
       if (expiresAt_ms === undefined) return violation(`${key} is said to have ended, and nobody deleted it`)
       const now_ms = beginning_ms + answered_us / ms_us
       return clocksJump || now_ms >= expiresAt_ms ? [] : violation(`${key} is said to have expired too early`)

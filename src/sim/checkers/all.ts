@@ -1,5 +1,6 @@
 import type { Checker } from "../Evidence.ts"
 import { Durability } from "./Durability.ts"
+import { ExactVisits } from "./ExactVisits.ts"
 import { Freshness } from "./Freshness.ts"
 import { IssuedOnce } from "./IssuedOnce.ts"
 import { Ledger } from "./Ledger.ts"
@@ -7,12 +8,13 @@ import { Liveness } from "./Liveness.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { UniqueBinding } from "./UniqueBinding.ts"
 
-/** Every checker. Exact visits (C5) and idempotency (C7) get theirs with the features. */
+/** Every checker. Idempotency (C7) gets its own with the feature. */
 export const checkers: ReadonlyArray<Checker> = [
   UniqueBinding,
   Durability,
   ReadYourWrites,
   Freshness,
+  ExactVisits,
   IssuedOnce,
   Ledger,
   Liveness

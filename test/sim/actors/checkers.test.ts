@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
 import { checkers } from "../../../src/sim/checkers/all.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
+import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
 import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
 import { IssuedOnce } from "../../../src/sim/checkers/IssuedOnce.ts"
 import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
@@ -84,6 +85,23 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Freshness,
     { exchanges: [created(1, { expiresAt_ms: 9_000 }), exchange(10.1, {})] }
   ],
+  [
+    "a redirect more than a link has visits",
+    ExactVisits,
+    { exchanges: [created(1, { maxVisits: 2 }), exchange(2, {}), exchange(3, {}), exchange(4, {})] }
+  ],
+  [
+    "a link that is used up before it was followed so often",
+    ExactVisits,
+    {
+      exchanges: [
+        created(1, { maxVisits: 3 }),
+        exchange(2, {}),
+        exchange(3, { status: 503 }),
+        exchange(4, { status: 410 })
+      ]
+    }
+  ],
   ["a key leased twice", IssuedOnce, { journal: [leased(1, ["k"]), leased(2, ["k"])] }],
   ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
   ["a refill that was not recorded", Ledger, { journal: [{ tag: "minted", at_us: 1, by, keys: ["k"] }] }],
@@ -141,6 +159,18 @@ describe("the checkers", () => {
       row: () => ({ ...row, url: "https://example.com/3" })
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("count a visit whose answer may have been lost as used, whatever came of it", () => {
+    const lost = [
+      exchange(3, { status: 503 }),
+      exchange(3, { status: 0, tries: 0 }),
+      exchange(3, { tries: 2 })
+    ]
+    for (const one of lost) {
+      const exchanges = [created(1, { maxVisits: 2 }), exchange(2, {}), one, exchange(4, { status: 410 })]
+      expect(ExactVisits.check(evidence({ exchanges }))).toEqual([])
+    }
   })
 
   it.each(broken)("find %s", (_, checker, some) => {

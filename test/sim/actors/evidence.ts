@@ -16,6 +16,7 @@ export const exchange = (at_s: number, some: Partial<Exchange>): Exchange => ({
   url: undefined,
   alias: undefined,
   expiresAt_ms: undefined,
+  maxVisits: undefined,
   direct: false,
   sent_us: at_s * s_us,
   answered_us: at_s * s_us + 1_000,

@@ -24,6 +24,7 @@ describe("shrinking", () => {
           bursts: 0,
           withAlias: 0,
           withExpiry: 0,
+          withMaxVisits: 0,
           deleted: 0,
           changed: 0
         },
