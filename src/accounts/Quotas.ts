@@ -28,6 +28,9 @@ export const unlimited: QuotaPolicy = {
 /** Log-ins and sign-ups that a client tries in a minute, and log-ins that are tried for one account. */
 const attemptsPerMinute = { client: 30, account: 10 }
 
+/** Passwords of links that a client tries in a minute, and those that are tried of one link. */
+const unlocksPerMinute = { client: 30, link: 60 }
+
 /** A quota of a caller, and what is left of it for all nodes. */
 export interface QuotaUse {
   readonly limit: number
@@ -66,6 +69,8 @@ export class Quotas extends Context.Tag("linkmint/Quotas")<
     readonly lookupFailed: (client: string | null) => void
     /** Takes one try to log in, of the client's and of the account's; without an e-mail address one to sign up. */
     readonly attempt: (client: string | null, email: string | null) => Effect.Effect<Standing | null>
+    /** Takes one try of a link's password, of the client's and of the link's. */
+    readonly unlock: (client: string | null, key: string) => Effect.Effect<Standing | null>
     /** What a caller has, and what is left of it. */
     readonly of: (caller: KnownCaller) => Effect.Effect<CallerQuotas, StorageError>
   }
@@ -125,6 +130,11 @@ export const make = (policy: QuotaPolicy) =>
           ...quota("attempt:client", client, attemptsPerMinute.client, "minute"),
           // Only its digest, since nothing else keeps what was typed there.
           ...quota("attempt:account", email && Secret.digest(email), attemptsPerMinute.account, "minute")
+        ]),
+      unlock: (client, key) =>
+        limiter.takeAll([
+          ...quota("unlock:client", client, unlocksPerMinute.client, "minute"),
+          ...quota("unlock:link", key, unlocksPerMinute.link, "minute")
         ]),
       of: (caller) =>
         Effect.all({

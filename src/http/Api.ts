@@ -162,7 +162,7 @@ const redirects = HttpApiGroup.make("redirects")
         OpenApi.Description,
         "Redirects to the link's target. HEAD answers the same, and is no visit. With a + behind the key: the preview (200)."
       )
-      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["200", "401", "404", "410", "414"]))
+      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["200", "401", "404", "410", "414", "429"]))
   )
   .add(
     HttpApiEndpoint.post("unlock", "/:key")
@@ -179,7 +179,7 @@ const redirects = HttpApiGroup.make("redirects")
       .addError(Problem.schema("rate-limited"))
       .addError(Problem.schema("unsupported-media-type"))
       .annotate(OpenApi.Description, "Redirects to the target of a link that a password guards.")
-      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["401", "404", "410", "414"]))
+      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["401", "404", "410", "414", "429"]))
   )
 
 const robots = HttpApiGroup.make("robots").add(

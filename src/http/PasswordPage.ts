@@ -22,11 +22,7 @@ const pages = {
     text: "A password guards this short link.",
     html: form
   }),
-  wrong: Page.make({ title: "Password needed", text: "That was not the password.", html: form }),
-  tooMany: Page.make({
-    title: "Too many tries",
-    text: "There were too many tries. Please wait a minute before the next one."
-  })
+  wrong: Page.make({ title: "Password needed", text: "That was not the password.", html: form })
 }
 
 /** RFC 9110, section 15.5.2, wants a challenge; of a scheme that browsers do not know, so that they show the form. */

@@ -28,6 +28,10 @@ const pages = {
     title: "Link ended",
     text: "This short link has expired, was used up or deleted, or is blocked."
   }),
+  "rate-limited": Page.make({
+    title: "Too many requests",
+    text: "There were too many requests. Please wait before the next one."
+  }),
   "uri-too-long": Page.make({ title: "Address too long", text: "This address is too long to be passed on." })
 } as const
 
@@ -44,7 +48,7 @@ const refuse = (problem: Problem.Problem, request: Request) => {
   if (html === undefined) return Problem.respond(problem)
   return Page.prefersJson(request)
     ? HttpServerResponse.setHeader(Problem.respond(problem), "vary", "accept")
-    : Page.respond(html, Problem.statusOf(problem.kind))
+    : Page.respond(html, Problem.statusOf(problem.kind), problem.headers)
 }
 
 const nowhere = (kind: keyof typeof details) => Effect.fail<Problem.Problem>({ kind, detail: details[kind] })
@@ -116,8 +120,8 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
       /** Also of a link that has no password any more: its visitor has still the form. */
       const unlock = Effect.fn("unlock")(function* (request: Request, key: string) {
         const link = yield* findLive(request, key)
-        yield* RateLimit.check(quotas.attempt(clientOf(request), null))
         const password = (yield* Body.readForm(request)).get("password") ?? ""
+        if (link.passwordHash !== null) yield* RateLimit.check(quotas.unlock(clientOf(request), link.key))
         if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
           return PasswordPage.ask(request, "wrong")
         }

@@ -134,4 +134,20 @@ withService("a link that a password guards", {}, (it) => {
       expect((yield* unlock("a.b", withPassword(password))).status).toBe(404)
     })
   )
+
+  it.effect("is tried so often in a minute and no more, whoever tries, the right password included", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "tried", password })
+      yield* create({ url, alias: "other", password })
+      const tries = Array.from({ length: 60 }, () => unlock("tried", withPassword("wrong")))
+      const answers = yield* Effect.all(tries, { concurrency: 20 })
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]))
+      const page = yield* unlock("tried", withPassword(password))
+      expect([page.status, page.headers["content-type"]]).toEqual([429, "text/html; charset=utf-8"])
+      expect(Number(page.headers["retry-after"])).toBeGreaterThan(0)
+      const headers = { ...form, accept: "application/json" }
+      expectProblem(yield* unlock("tried", withPassword(password), headers), "rate-limited")
+      expect((yield* unlock("other", withPassword(password))).status).toBe(303)
+    })
+  )
 })

@@ -7,7 +7,7 @@ import { expectProblem } from "./problems.ts"
 import { create, get, TestService, withService } from "./TestService.ts"
 
 const url = "https://example.com/"
-const from = (address: string) => ({ "x-forwarded-for": address })
+const from = (address: string) => ({ "x-forwarded-for": address, accept: "application/json" })
 
 /** Repeats a request until it is refused: how often it was not, and the refusal. */
 const drain = (request: Effect.Effect<Answer, NoAnswer, TestService>, status: number, max = 200) =>
