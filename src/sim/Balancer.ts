@@ -64,6 +64,11 @@ export class Balancer {
     check(0)
   }
 
+  /** Whether a node said so when it was asked last. */
+  isReady({ process }: VirtualNode): boolean {
+    return this.#ready.has(process.id)
+  }
+
   /** Sends a request to whichever node is ready, and to another where that is allowed. */
   send(request: VirtualRequest, done: (answer: Answer) => void) {
     const isIdempotent = request.method !== "POST"

@@ -95,11 +95,12 @@ export class Clients {
 
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
+    const wish = this.#chance.happens(workload.wished) ? this.#chance.pick(aliases) : undefined
     const key = own !== undefined && this.#chance.happens(workload.justCreated) ? own : this.#popular()
     if (key === undefined || this.#chance.happens(workload.created)) return this.#create(client, done)
     if (this.#chance.happens(workload.deleted)) return this.#simple(client, "delete", key, done)
     if (this.#chance.happens(workload.changed)) return this.#simple(client, "change", key, done)
-    this.#simple(client, "redirect", key, done)
+    this.#simple(client, "redirect", wish ?? key, done)
   }
 
   /** A target that nobody has asked for yet. */

@@ -12,6 +12,7 @@ import * as Faults from "./Faults.ts"
 import { History } from "./History.ts"
 import { Journal } from "./Journal.ts"
 import type { FaultOptions, SimOptions } from "./Options.ts"
+import { type Mutation, mutatePorts, sound } from "./mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
 import { noFaults } from "./Presets.ts"
 import * as KeyPoolVirtual from "./stores/KeyPoolVirtual.ts"
@@ -42,6 +43,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 export class Deployment {
   readonly world: World
   readonly options: SimOptions
+  readonly #mutation: Mutation
   readonly #network: Network
   readonly #journal: Journal
   readonly #history: History
@@ -49,11 +51,14 @@ export class Deployment {
   readonly #pools: ReadonlyArray<VirtualRedis>
   readonly #placement: Placement
   readonly #places: ReadonlyArray<Place>
+  readonly #balancer: Balancer
   #faults: FaultOptions
   readonly #strikes: Array<Faults.Strike> = []
 
-  constructor(seed: number, options: SimOptions, keepTrace: boolean) {
+  /** `mutation`: what is broken about the product. */
+  constructor(seed: number, options: SimOptions, keepTrace: boolean, mutation: Mutation = sound) {
     this.options = options
+    this.#mutation = mutation
     this.#faults = options.faults
     this.world = new World({ seed, preemption: options.faults.preemption, keepTrace })
     this.#network = new Network(this.world, {
@@ -75,7 +80,7 @@ export class Deployment {
       this.#kill(place, down_us)
     }
     const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint }
-    this.#database = new VirtualDatabase({ ...around, faults: () => this.#faults.databaseCalls })
+    this.#database = new VirtualDatabase({ ...around, faults: () => this.#faults.databaseCalls }, mutation)
     this.#pools = numbers(options.pools).map(
       (shard) =>
         new VirtualRedis({
@@ -85,6 +90,7 @@ export class Deployment {
           faults: () => this.#faults.redisCalls
         })
     )
+    if (mutation.redis !== undefined) this.#pools.forEach(mutation.redis)
     this.#placement =
       options.level === "actors"
         ? new AdversarialPlacement({ ...around, messages: () => this.#faults.messages })
@@ -98,6 +104,7 @@ export class Deployment {
       node: undefined,
       starts: 0
     }))
+    this.#balancer = new Balancer(this.world, this.#network, () => this.#nodes())
   }
 
   /** Runs it to its end, and gives what there is to judge by. */
@@ -120,12 +127,22 @@ export class Deployment {
       strikes: this.#strikes,
       row: (key) => this.#database.row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
+      open: this.#database.openBatches,
       recorded: new Set(this.#database.openBatches.flatMap(({ keys }) => toStrings(keys))),
       stocked: this.#database.stockedKeys,
-      buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0)
+      buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0),
+      unready: this.#unready(),
+      mint: ({ length, range }, first, count) => toStrings(minter.mint(length, range, first, count))
     }
     this.world.end()
     return evidence
+  }
+
+  /** Places whose node does not run, or does not say that it is ready. */
+  #unready(): ReadonlyArray<string> {
+    return this.#places.flatMap(({ name, node }) =>
+      node !== undefined && this.#balancer.isReady(node) ? [] : [name]
+    )
   }
 
   #nodes(): ReadonlyArray<VirtualNode> {
@@ -133,13 +150,12 @@ export class Deployment {
   }
 
   #begin(healed_us: number, end_us: number) {
-    const balancer = new Balancer(this.world, this.#network, () => this.#nodes())
     this.#places.forEach((place) => this.#start(place))
-    balancer.start()
+    this.#balancer.start()
     const clients = new Clients({
       world: this.world,
       history: this.#history,
-      balancer,
+      balancer: this.#balancer,
       nodes: () => this.#nodes(),
       workload: this.options.workload
     })
@@ -173,6 +189,7 @@ export class Deployment {
         placement: this.#placement,
         journal: this.#journal,
         options: this.options,
+        mutation: this.#mutation,
         ports: (process) => this.#ports(process)
       },
       () => {
@@ -192,21 +209,22 @@ export class Deployment {
   }
 
   #ports(process: VirtualProcess) {
-    const { mint, ...rest } = minter
+    const { mint, ...rest } = this.#mutation.minter?.(minter, process) ?? minter
     const told: typeof minter = {
       ...rest,
       mint: (length, range, first, count) => {
         const keys = mint(length, range, first, count)
-        this.#journal.add({ tag: "minted", by: process.id, keys: toStrings(keys) })
+        const slot = { length, range }
+        this.#journal.add({ tag: "minted", by: process.id, slot, first, keys: toStrings(keys) })
         return keys
       }
     }
-    return Layer.mergeAll(
+    const ports = Layer.mergeAll(
       this.#database.layer(process),
       this.#database.changes(process),
-      KeyPoolVirtual.layer(this.#pools, process),
-      Layer.succeed(KeyMinter, told)
+      KeyPoolVirtual.layer(this.#pools, process)
     )
+    return Layer.merge(mutatePorts(this.#mutation, process, ports), Layer.succeed(KeyMinter, told))
   }
 
   #kill(place: Place, down_us: number) {

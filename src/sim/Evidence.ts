@@ -1,6 +1,8 @@
 import type { Link } from "../Link.ts"
 import type { Strike } from "./Faults.ts"
 import type { Exchange } from "./History.ts"
+import type { RangeSlot } from "../storage/KeyRangeStore.ts"
+import type { BatchId } from "../storage/KeyStock.ts"
 import type { JournalEntry } from "./Journal.ts"
 import type { SimOptions } from "./Options.ts"
 
@@ -23,9 +25,15 @@ export interface Evidence {
   /** Keys in the pools, in open batch records, and in the stock at the end. */
   readonly pooled: ReadonlySet<string>
   readonly recorded: ReadonlySet<string>
+  /** The batches that are open at the end. */
+  readonly open: ReadonlyArray<BatchId>
   readonly stocked: ReadonlySet<string>
   /** Keys in the buffers of nodes at the end. */
   readonly buffered: number
+  /** Nodes that have run for some time at the end, and that the load balancer does not take to be ready. */
+  readonly unready: ReadonlyArray<string>
+  /** The keys that the deployment's permutation gives for `count` numbers of a range from `first` on. */
+  readonly mint: (slot: RangeSlot, first: number, count: number) => ReadonlyArray<string>
 }
 
 /** A promise that was not kept. `keys` tells which of the trace's events have to do with it. */

@@ -4,7 +4,14 @@ import type { World } from "./world/World.ts"
 
 /** What a store did, at the moment when it did it. `by` is the process that asked for it, by its id. Keys are strings. */
 export type StoreEntry =
-  | { readonly tag: "minted"; readonly by: string; readonly keys: ReadonlyArray<string> }
+  /** Numbers `first` … of a range that were made into keys. */
+  | {
+      readonly tag: "minted"
+      readonly by: string
+      readonly slot: RangeSlot
+      readonly first: number
+      readonly keys: ReadonlyArray<string>
+    }
   | {
       readonly tag: "advanced"
       readonly by: string
@@ -24,15 +31,21 @@ export type StoreEntry =
       readonly tag: "recorded"
       readonly by: string
       readonly shard: number
+      readonly epoch: number
       readonly batch: string
       readonly keys: ReadonlyArray<string>
     }
   | { readonly tag: "closed"; readonly by: string; readonly shard: number; readonly batch: string }
+  /** An epoch that a pool shard's Redis remembers now. */
+  | { readonly tag: "poolClaimed"; readonly by: string; readonly shard: number; readonly epoch: number }
   /** Keys that a push added to the pool shard's list; a push that was known already adds none, and is not told of. */
   | {
       readonly tag: "pushed"
       readonly by: string
       readonly shard: number
+      /** The epoch of the owner that pushed, which may finish a batch of an earlier one. */
+      readonly epoch: number
+      readonly batch: string
       readonly keys: ReadonlyArray<string>
     }
   /** Keys that were added to the stock; those that were stocked already are told of again. */
@@ -51,13 +64,17 @@ export type StoreEntry =
       readonly shard: number
       readonly keys: ReadonlyArray<string>
     }
-  /** A failover or a loss of data: keys that are not in the list any more, and keys that are in it again though they had been leased. */
+  /**
+   * A failover or a loss of data: keys that are not in the list any more, and keys that are in it again though they had been leased. `unleased` are all keys
+   * whose lease is not known any more: each may come out once more.
+   */
   | {
       readonly tag: "forgot"
       readonly by: string
       readonly shard: number
       readonly gone: ReadonlyArray<string>
       readonly again: ReadonlyArray<string>
+      readonly unleased: ReadonlyArray<string> | "all"
     }
 
 /** What happened to a process. */

@@ -85,6 +85,8 @@ export const WorkloadOptions = Schema.Struct({
   withMaxVisits: Probability,
   /** How likely a redirect is of a link that this client has just created. */
   justCreated: Probability,
+  /** How likely a redirect is of an alias that somebody may create yet. */
+  wished: Probability,
   /** How likely a client sends many requests at once. */
   bursts: Probability
 })

@@ -45,6 +45,7 @@ const calm: SimOptions = {
     withExpiry: 0.1,
     withMaxVisits: 0.1,
     justCreated: 0.4,
+    wished: 0.05,
     bursts: 0.02
   },
   faults: noFaults

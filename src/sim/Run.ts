@@ -1,6 +1,7 @@
 import { checkers } from "./checkers/all.ts"
 import { Deployment } from "./Deployment.ts"
 import type { Evidence, Violation } from "./Evidence.ts"
+import type { Mutation } from "./mutants/Mutation.ts"
 import type { SimOptions } from "./Options.ts"
 import type { TraceEvent } from "./world/Trace.ts"
 
@@ -17,13 +18,20 @@ export interface RunResult {
   readonly events: ReadonlyArray<TraceEvent>
 }
 
+/** How a seed is run. */
+export interface RunOptions {
+  readonly keepTrace: boolean
+  /** What is broken about the product. */
+  readonly mutation?: Mutation
+}
+
 /** Runs a seed and judges it. */
 export const run = (
   seed: number,
   options: SimOptions,
-  { keepTrace }: { readonly keepTrace: boolean } = { keepTrace: false }
+  { keepTrace, mutation }: RunOptions = { keepTrace: false }
 ): RunResult => {
-  const deployment = new Deployment(seed, options, keepTrace)
+  const deployment = new Deployment(seed, options, keepTrace, mutation)
   const evidence = deployment.run()
   return {
     seed,

@@ -29,6 +29,7 @@ import { WebhookListeners } from "../storage/WebhookListeners.ts"
 import * as WebhookStoreMemory from "../storage/WebhookStoreMemory.ts"
 import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
+import type { Mutation } from "./mutants/Mutation.ts"
 import * as PasswordsVirtual from "./PasswordsVirtual.ts"
 import type { Placement } from "./Placement.ts"
 import { ms_us } from "./world/Time.ts"
@@ -57,6 +58,8 @@ export interface Surroundings {
     process: VirtualProcess
   ) => Layer.Layer<LinkStore | KeyRangeStore | KeyStock | KeyPool | KeyMinter | VisitStore>
   readonly options: SimOptions
+  /** What is broken about the product. */
+  readonly mutation: Mutation
 }
 
 /** A request, as the network carries it. */
@@ -110,6 +113,16 @@ const responseOf = ({ body, headers, status }: HttpServerResponse.HttpServerResp
 type Serve = (
   request: HttpServerRequest.HttpServerRequest
 ) => Fiber.RuntimeFiber<HttpServerResponse.HttpServerResponse>
+
+/** A layer whose service is replaced, where there is something to replace it. */
+const mutated = <I, S, E, R>(
+  tag: Context.Tag<I, S>,
+  layer: Layer.Layer<I, E, R>,
+  mutate: ((service: S) => S) | undefined
+): Layer.Layer<I, E, R> =>
+  mutate === undefined
+    ? layer
+    : Layer.map(layer, (context) => Context.add(context, tag, mutate(Context.get(context, tag))))
 
 /** A node of the deployment in one virtual process: the service from its HTTP handlers to its ports, as it runs in production. */
 export class VirtualNode {
@@ -174,7 +187,7 @@ export class VirtualNode {
   }
 
   #run() {
-    const { options, placement, ports } = this.#surroundings
+    const { mutation, options, placement, ports } = this.#surroundings
     const { process } = this
     const http = HttpServer.routes({
       own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
@@ -187,9 +200,17 @@ export class VirtualNode {
     const inner = Links.layer.pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          KeyBuffer.layer(options.bufferCapacity),
           Visits.layer({ ownHost: "linkmint.test", writer: process.id }),
-          RedirectCache.layer(redirectCacheMax, { storeAfter: Duration.millis(50) })
+          mutated(
+            KeyBuffer.KeyBuffer,
+            KeyBuffer.layer(options.bufferCapacity),
+            mutation.buffer && ((buffer) => mutation.buffer!(buffer, process))
+          ),
+          mutated(
+            RedirectCache.RedirectCache,
+            RedirectCache.layer(redirectCacheMax, { storeAfter: Duration.millis(50) }),
+            mutation.cache
+          )
         )
       ),
       Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax }))
@@ -212,7 +233,9 @@ export class VirtualNode {
       Layer.succeed(ShardOwnership, placement.ownership(process)),
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() }),
       PasswordsVirtual.layer,
-      Layer.succeed(Draining, { isDraining: () => this.#isDraining })
+      Layer.succeed(Draining, {
+        isDraining: () => mutation.isDraining?.(this.#isDraining, process) ?? this.#isDraining
+      })
     )
     const whole = http.pipe(
       // Nobody has a webhook in simulations, so that there is nothing to tell or to deliver.

@@ -3,6 +3,7 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Exit, Logger, LogLevel } from "effect"
 import type { Command } from "./Command.ts"
+import * as Mutants from "./mutants/command.ts"
 import { exitCode } from "./report/ExitCode.ts"
 import * as Seeds from "./Seeds.ts"
 
@@ -11,7 +12,10 @@ process.stdout.on("error", () => {})
 process.stderr.on("error", () => {})
 
 /** The commands, by the first argument; without one, seeds are run. */
-const commands: ReadonlyMap<string, Command> = new Map([["seeds", Seeds.command]])
+const commands: ReadonlyMap<string, Command> = new Map([
+  ["seeds", Seeds.command],
+  ["mutants", Mutants.command]
+])
 
 const [first = "", ...rest] = process.argv.slice(2)
 const named = commands.get(first)

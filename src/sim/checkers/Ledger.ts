@@ -52,14 +52,16 @@ const chances = ({ faults, journal, options }: Evidence) => {
     ({ ignored, lost, refused }) => ignored + lost + refused > 0
   )
   const messagesFail = messages.dropped + messages.repeated + messages.delayed > 0
-  const troubles =
+  const others =
     kills +
-    count("stop", "pause", "cutNodes", "cutDatabase", "cutRedis", "databaseRestart", "redisRestart", "move") +
+    count("pause", "cutNodes", "cutDatabase", "cutRedis", "databaseRestart", "redisRestart", "move") +
     count("redisFailover", "redisLoss")
+  const anything = others > 0 || callsFail || messagesFail
   return {
-    troubles,
+    // A node that stops in order returns all its keys, if only something else does not keep it from that.
+    troubles: anything ? others + count("stop") : 0,
     redis: count("redisFailover", "redisLoss"),
-    anything: troubles > 0 || callsFail || messagesFail
+    anything
   }
 }
 

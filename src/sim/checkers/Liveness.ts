@@ -7,8 +7,14 @@ const healWithin_us = 5 * s_us
 /** C8: after faults have ended, every request is answered as it should be, without help. And no request ever ends as a fault of the service. */
 export const Liveness: Checker = {
   name: "liveness",
-  check: ({ end_us, exchanges, healed_us }) =>
-    exchanges.flatMap(({ answered_us, alias, key, kind, number, sent_us, status }) => {
+  check: ({ end_us, exchanges, healed_us, unready }) => [
+    ...unready.map((node) => ({
+      checker: Liveness.name,
+      at_us: end_us,
+      text: `${node} is not ready again`,
+      keys: []
+    })),
+    ...exchanges.flatMap(({ answered_us, alias, key, kind, number, sent_us, status }) => {
       const violation = (text: string) => [
         { checker: Liveness.name, at_us: answered_us ?? end_us, text, keys: [key ?? alias ?? ""] }
       ]
@@ -21,4 +27,5 @@ export const Liveness: Checker = {
             `request ${number} (${kind}), ${((sent_us - healed_us) / s_us).toFixed(1)} s after the last fault, was answered ${status === 0 ? "never" : status}`
           )
     })
+  ]
 }

@@ -8,8 +8,13 @@ export const ReadYourWrites: Checker = {
   check: ({ beginning_ms, exchanges, options }) => {
     const created = createdLinks(exchanges)
     const clocksJump = options.faults.clockJump.perMinute > 0
-    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, sent_us, status }) => {
+    return exchanges.flatMap(({ answered_us, answeredBy, key, kind, sent_us, status, tries }) => {
       const link = key === undefined ? undefined : created.get(key)
+      if (kind === "delete" && status === 404 && tries === 1 && link?.deletes === 1) {
+        const text = `${key} was created, and its only delete found nothing, said ${answeredBy}`
+        const wasThere = link.create.answered_us! < sent_us
+        return wasThere ? [{ checker: ReadYourWrites.name, at_us: answered_us!, text, keys: [key!] }] : []
+      }
       if (kind !== "redirect" || answered_us === undefined || link === undefined) return []
       if (sent_us <= link.create.answered_us!) return []
       const violation = (text: string) => [

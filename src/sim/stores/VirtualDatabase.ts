@@ -15,6 +15,7 @@ import { VisitStore } from "../../storage/VisitStore.ts"
 import * as VisitStoreMemory from "../../storage/VisitStoreMemory.ts"
 import type { Take } from "../../storage/VisitTakes.ts"
 import type { Journal } from "../Journal.ts"
+import { type Backends, type Mutation, sound } from "../mutants/Mutation.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { VirtualNews } from "./LinkChangesVirtual.ts"
@@ -38,14 +39,28 @@ export class VirtualDatabase {
   readonly #news: VirtualNews
   readonly #rows = new Map<string, Link>()
   readonly #stocked: KeyStockMemory.Tables = { epochs: new Map(), stock: new Set(), batches: new Map() }
-  readonly #links = LinkStoreMemory.makeOver(this.#rows)
-  readonly #stock = KeyStockMemory.makeOver(this.#stocked)
-  readonly #ranges = Effect.runSync(KeyRangeStoreMemory.make)
   readonly #visits = Effect.runSync(VisitStoreMemory.make)
+  readonly #links: typeof LinkStore.Service
+  readonly #stock: typeof KeyStock.Service
+  readonly #ranges: typeof KeyRangeStore.Service
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
 
-  constructor({ crashPoint, faults, journal, network, world }: StoreOptions) {
+  /** `database`: what is broken about it. */
+  constructor(
+    { crashPoint, faults, journal, network, world }: StoreOptions,
+    { database }: Pick<Mutation, "database"> = sound
+  ) {
     this.#journal = journal
+    const right: Backends = {
+      links: LinkStoreMemory.makeOver(this.#rows),
+      stock: KeyStockMemory.makeOver(this.#stocked),
+      ranges: Effect.runSync(KeyRangeStoreMemory.make)
+    }
+    const wrong = database?.(right, { rows: this.#rows, stocked: this.#stocked })
+    const { links, ranges, stock } = { ...right, ...wrong }
+    this.#links = links
+    this.#stock = stock
+    this.#ranges = ranges
     this.server = new VirtualServer(world, network, {
       name: databaseName,
       faults,
@@ -197,7 +212,9 @@ export class VirtualDatabase {
   #keyStock(call: StoreCall, by: string): typeof KeyStock.Service {
     const stock = this.#stock
     const recorded = ({ shard, ...batch }: BatchId, keys: ReadonlyArray<string>) => {
-      if (keys.length > 0) this.#journal.add({ tag: "recorded", by, shard, batch: nameOf(batch), keys })
+      const { epoch } = batch
+      if (keys.length > 0)
+        this.#journal.add({ tag: "recorded", by, shard, epoch, batch: nameOf(batch), keys })
     }
     /** Tells of a refusal. */
     const fenced = <A>(operation: string, self: Effect.Effect<A, StorageError | Fenced>) =>

@@ -21,6 +21,8 @@ export interface RedisOptions extends StoreOptions {
 interface Recent {
   readonly at_us: number
   readonly undo: () => void
+  /** Keys that it leased. */
+  readonly leased: ReadonlyArray<string>
 }
 
 /** The keys of `some` that `others` do not have, each as often as that. */
@@ -41,6 +43,9 @@ const without = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): Ar
 export class VirtualRedis {
   readonly server: VirtualServer
   readonly shard: number
+  /** Whether it refuses what comes with an epoch older than the newest, and whether it knows batches again: always, but where that is to be broken. */
+  fences = true
+  knowsBatches = true
   readonly #world: World
   readonly #journal: Journal
   readonly #chance: Chance
@@ -96,41 +101,44 @@ export class VirtualRedis {
     this.#epoch = 0
     this.#known = new Set()
     this.#recent = []
-    this.#forgot(before)
+    this.#forgot(before, "all")
     this.server.stop(down_us)
   }
 
   /** The primary is lost, and after a time, in microseconds, its replica is the primary. It has not seen the last operations of any kind. */
   failover(down_us: number) {
     const before = this.#keys.slice()
+    const unleased: Array<string> = []
     const seen_us = this.#world.now_us - this.#chance.below(this.#replicaLag_us + 1)
     for (let last = this.#recent.at(-1); last !== undefined && last.at_us > seen_us;) {
       last.undo()
+      unleased.push(...last.leased)
       this.#recent.pop()
       last = this.#recent.at(-1)
     }
     // The new primary's own replica begins with what it has.
     this.#recent = []
-    this.#forgot(before)
+    this.#forgot(before, unleased)
     this.server.stop(down_us)
   }
 
   /** The claim script: remembers an epoch, and gives 0, or `stale`. */
   claim(by: string, epoch: number): number {
-    if (epoch < this.#epoch) return this.#fenced(by, epoch)
+    if (this.fences && epoch < this.#epoch) return this.#fenced(by, epoch)
     this.#remember(epoch)
+    this.#journal.add({ tag: "poolClaimed", by, shard: this.shard, epoch })
     return 0
   }
 
   /** The push script: adds a batch that is not known, and gives the level then, or `stale`. */
   push(by: string, epoch: number, batch: string, keys: ReadonlyArray<string>): number {
-    if (epoch < this.#epoch) return this.#fenced(by, epoch)
+    if (this.fences && epoch < this.#epoch) return this.#fenced(by, epoch)
     this.#remember(epoch)
-    if (this.#known.has(batch)) return this.#keys.length
+    if (this.knowsBatches && this.#known.has(batch)) return this.#keys.length
     for (const key of keys) this.#keys.push(key)
     this.#did(() => this.#keys.splice(this.#keys.length - keys.length))
     this.#know(batch)
-    this.#journal.add({ tag: "pushed", by, shard: this.shard, keys })
+    this.#journal.add({ tag: "pushed", by, shard: this.shard, epoch, batch, keys })
     return this.#keys.length
   }
 
@@ -140,7 +148,7 @@ export class VirtualRedis {
     if (keys.length === 0) return keys
     this.#did(() => {
       this.#keys = [...keys, ...this.#keys]
-    })
+    }, keys)
     this.#journal.add({ tag: "leased", by, shard: this.shard, keys })
     return keys
   }
@@ -173,12 +181,12 @@ export class VirtualRedis {
     })
   }
 
-  #did(undo: () => void) {
+  #did(undo: () => void, leased: ReadonlyArray<string> = []) {
     const now_us = this.#world.now_us
     const recent = this.#recent
     const firstNeeded = recent.findIndex(({ at_us }) => at_us > now_us - this.#replicaLag_us)
     if (firstNeeded !== 0) recent.splice(0, firstNeeded < 0 ? recent.length : firstNeeded)
-    recent.push({ at_us: now_us, undo })
+    recent.push({ at_us: now_us, undo, leased })
   }
 
   #fenced(by: string, epoch: number): number {
@@ -186,9 +194,9 @@ export class VirtualRedis {
     return stale
   }
 
-  #forgot(before: ReadonlyArray<string>) {
+  #forgot(before: ReadonlyArray<string>, unleased: ReadonlyArray<string> | "all") {
     const gone = without(before, this.#keys)
     const again = without(this.#keys, before)
-    this.#journal.add({ tag: "forgot", by: this.server.name, shard: this.shard, gone, again })
+    this.#journal.add({ tag: "forgot", by: this.server.name, shard: this.shard, gone, again, unleased })
   }
 }

@@ -4,10 +4,13 @@ import { checkers } from "../../../src/sim/checkers/all.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
 import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
 import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
-import { IssuedOnce } from "../../../src/sim/checkers/IssuedOnce.ts"
+import { Fencing } from "../../../src/sim/checkers/Fencing.ts"
+import { KeyWays } from "../../../src/sim/checkers/KeyWays.ts"
 import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
+import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
+import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { created, evidence, exchange, row } from "./evidence.ts"
@@ -25,6 +28,30 @@ const changed = {
   url: "https://example.com/2"
 } as const
 const change = exchange(2, { kind: "change", status: 200, url: changed.url, location: undefined })
+const returned = (at_us: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "returned", at_us, by, shard: 0, keys }) as const
+const slot = { length: 7, range: 0 }
+const advanced = (at_us: number, first: number, count: number) =>
+  ({ tag: "advanced", at_us, by, slot, first, count }) as const
+const minted = (at_us: number, first: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "minted", at_us, by, slot, first, keys }) as const
+const recorded = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "recorded", at_us, by, shard: 0, epoch, batch: `${epoch}/0`, keys }) as const
+const claimed = (at_us: number, epoch: number) => ({ tag: "claimed", at_us, by, shard: 0, epoch }) as const
+const pushed = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "pushed", at_us, by, shard: 0, epoch, batch: "1/0", keys }) as const
+const closed = (at_us: number, batch: string) => ({ tag: "closed", at_us, by, shard: 0, batch }) as const
+const conflicted = (at_us: number) => ({ tag: "conflicted", at_us, by, link: row }) as const
+/** The way of a batch as it should be, up to its lease. */
+const way = (keys: ReadonlyArray<string>) => [
+  advanced(1, 0, keys.length),
+  minted(1, 0, keys),
+  claimed(1, 1),
+  recorded(1, 1, keys),
+  pushed(1, 1, keys),
+  closed(1, "1/0"),
+  leased(1, keys)
+]
 
 /** Runs in which one promise was broken, and whose business it is. */
 const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
@@ -102,10 +129,43 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       ]
     }
   ],
-  ["a key leased twice", IssuedOnce, { journal: [leased(1, ["k"]), leased(2, ["k"])] }],
+  ["a key leased twice", KeyWays, { journal: [...way(["k"]), leased(2, ["k"])] }],
+  ["a key pushed again", KeyWays, { journal: [...way(["k"]), pushed(2, 2, ["k"])] }],
+  ["a key returned twice", KeyWays, { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }],
+  ["a key pushed without a record", KeyWays, { journal: [minted(1, 0, ["k"]), pushed(2, 1, ["k"])] }],
+  ["a batch closed before it is pushed", KeyWays, { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }],
+  ["a conflict that no pool is to blame for", KeyWays, { journal: [...way(["abc"]), conflicted(2)] }],
+  ["a key bound that nobody leased", KeyWays, { journal: [{ tag: "bound", at_us: 1, by, link: row }] }],
+  ["numbers that are given out again", MintedOnce, { journal: [advanced(1, 0, 2), advanced(2, 1, 2)] }],
+  ["keys minted before the watermark", MintedOnce, { journal: [minted(1, 0, ["abc"]), advanced(2, 0, 1)] }],
+  [
+    "a key minted twice",
+    MintedOnce,
+    { journal: [advanced(1, 0, 1), minted(1, 0, ["abc"]), minted(2, 0, ["abc"])] }
+  ],
+  ["a key of another secret", MintedOnce, { journal: [advanced(1, 0, 1), minted(1, 0, ["xyz"])] }],
+  ["an epoch claimed again", Fencing, { journal: [claimed(1, 1), claimed(2, 1)] }],
+  ["a record of a former owner", Fencing, { journal: [claimed(1, 1), claimed(2, 2), recorded(3, 1, [])] }],
+  ["a push of a former owner", Fencing, { journal: [pushed(1, 2, []), pushed(2, 1, [])] }],
+  [
+    "a batch left behind",
+    Recovery,
+    { journal: [closed(1, "2/0")], open: [{ shard: 0, epoch: 1, sequence: 0 }] }
+  ],
   ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
-  ["a refill that was not recorded", Ledger, { journal: [{ tag: "minted", at_us: 1, by, keys: ["k"] }] }],
-  ["a key that left its pool", Ledger, { journal: [{ tag: "pushed", at_us: 1, by, shard: 0, keys: ["k"] }] }],
+  ["a refill that was not recorded", Ledger, { journal: [minted(1, 0, ["k"])] }],
+  ["a key that left its pool", Ledger, { journal: [pushed(1, 1, ["k"])] }],
+  [
+    "an acknowledged delete that was not made",
+    Durability,
+    { exchanges: [exchange(2, { kind: "delete", status: 204 })] }
+  ],
+  [
+    "a delete that finds nothing",
+    ReadYourWrites,
+    { exchanges: [created(1), exchange(2, { kind: "delete", status: 404 })] }
+  ],
+  ["a node that is not ready again", Liveness, { unready: ["node-0"] }],
   ["a fault of the service", Liveness, { exchanges: [exchange(2, { status: 500 })] }],
   ["a 503 when all is well again", Liveness, { exchanges: [exchange(46, { status: 503 })] }],
   [
@@ -126,14 +186,9 @@ describe("the checkers", () => {
         exchange(3.5, {}),
         exchange(47, { status: 410 })
       ],
-      journal: [
-        { tag: "minted", at_us: 1, by, keys: ["abc", "k"] },
-        { tag: "pushed", at_us: 2, by, shard: 0, keys: ["abc", "k"] },
-        leased(3, ["abc", "k"]),
-        { tag: "bound", at_us: 4, by, link: row },
-        { tag: "returned", at_us: 5, by, shard: 0, keys: ["k"] }
-      ],
-      pooled: new Set(["k"])
+      journal: [...way(["abc", "k"]), { tag: "bound", at_us: 4, by, link: row }, returned(5, ["k"])],
+      pooled: new Set(["k"]),
+      row: (key) => (key === row.key ? { ...row, deletedAt: 1 } : null)
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })
@@ -149,9 +204,7 @@ describe("the checkers", () => {
         exchange(5, { location: "https://example.com/3" })
       ],
       journal: [
-        { tag: "minted", at_us: 1, by, keys: ["abc"] },
-        { tag: "pushed", at_us: 2, by, shard: 0, keys: ["abc"] },
-        leased(3, ["abc"]),
+        ...way(["abc"]),
         bound,
         changed,
         { ...changed, at_us: 4 * s_us, url: "https://example.com/3" }

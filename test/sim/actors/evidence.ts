@@ -56,5 +56,8 @@ export const evidence = (some: Partial<Evidence>): Evidence => ({
   recorded: new Set(),
   stocked: new Set(),
   buffered: 0,
+  open: [],
+  unready: [],
+  mint: () => ["abc", "k"],
   ...some
 })

@@ -1,0 +1,139 @@
+import type { Checker, Violation } from "../Evidence.ts"
+import type { JournalEntry } from "../Journal.ts"
+import { s_us } from "../world/Time.ts"
+
+/** Where a key is on its way. */
+type Place = "minted" | "stocked" | "recorded" | "pooled" | "leased"
+
+type Entry<Tag extends JournalEntry["tag"]> = Extract<JournalEntry, { readonly tag: Tag }>
+
+/** An owner that finishes a record leaves out what is bound, as it read within this time before it pushes, unless it was paused in between. */
+const readBefore_us = 6 * s_us
+
+/** Follows every key from its minting to its binding. */
+class Ways {
+  readonly violations: Array<Violation> = []
+  readonly #places = new Map<string, Place>()
+  readonly #shards = new Map<string, number>()
+  readonly #bound = new Map<string, number>()
+  /** Keys whose links were changed: a create that comes twice finds another row than its own. */
+  readonly #changed = new Set<string>()
+  /** Keys that their pool forgot to have handed out: two nodes may have them. */
+  readonly #twice = new Set<string>()
+  readonly #pushed = new Set<string>()
+  readonly #pausedUntil_us = new Map<string, number>()
+
+  add(entry: JournalEntry) {
+    switch (entry.tag) {
+      case "minted":
+      case "stocked":
+        return entry.keys.forEach((key) => this.#places.set(key, entry.tag))
+      case "recorded":
+        return this.#move(entry, "recorded", ["minted", "stocked"])
+      case "pushed":
+        return this.#push(entry)
+      case "leased":
+        return this.#move(entry, "leased", ["pooled"])
+      case "returned":
+        return this.#return(entry)
+      case "forgot":
+        return this.#forget(entry)
+      case "closed":
+        if (!this.#pushed.has(`${entry.shard}/${entry.batch}`))
+          this.#found(
+            entry,
+            `batch ${entry.batch} of pool shard ${entry.shard} was closed before it was pushed`
+          )
+        return
+      case "bound":
+      case "conflicted":
+        return entry.link.custom ? undefined : this.#use(entry)
+      case "changed":
+      case "deleted":
+        return void this.#changed.add(entry.key)
+      case "paused":
+        return void this.#pausedUntil_us.set(entry.by, entry.at_us + entry.for_us)
+    }
+  }
+
+  #found(entry: JournalEntry, text: string, key?: string) {
+    const { at_us, by } = entry
+    this.violations.push({
+      checker: KeyWays.name,
+      at_us,
+      text: `${text}, by ${by}`,
+      keys: key === undefined ? [] : [key]
+    })
+  }
+
+  /** A key may be `to` only when it is in one of the places `from`, but for those that are in two places. */
+  #move(entry: Entry<"recorded" | "pushed" | "leased" | "returned">, to: Place, from: ReadonlyArray<Place>) {
+    for (const key of entry.keys) {
+      const place = this.#places.get(key)
+      const isRight = place !== undefined && from.includes(place)
+      if (!isRight && !this.#twice.has(key))
+        this.#found(entry, `${key} was ${entry.tag} when it was ${place ?? "unknown"}`, key)
+      this.#places.set(key, to)
+    }
+  }
+
+  #push(entry: Entry<"pushed">) {
+    this.#move(entry, "pooled", ["recorded"])
+    this.#pushed.add(`${entry.shard}/${entry.batch}`)
+    for (const key of entry.keys) {
+      this.#shards.set(key, entry.shard)
+      const bound_us = this.#bound.get(key)
+      if (bound_us === undefined || entry.at_us - bound_us < readBefore_us) continue
+      if ((this.#pausedUntil_us.get(entry.by) ?? 0) < bound_us)
+        this.#found(entry, `${key} was pushed though it was bound`, key)
+    }
+  }
+
+  #return(entry: Entry<"returned">) {
+    this.#move(entry, "pooled", ["leased"])
+    for (const key of entry.keys)
+      if (this.#bound.has(key) && !this.#twice.has(key))
+        this.#found(entry, `${key} was returned though it was bound`, key)
+  }
+
+  #forget({ again, gone, shard, unleased }: Entry<"forgot">) {
+    const forgotten =
+      unleased === "all"
+        ? Array.from(this.#shards.keys()).filter(
+            (key) => this.#shards.get(key) === shard && this.#places.get(key) === "leased"
+          )
+        : unleased
+    for (const key of forgotten) {
+      this.#twice.add(key)
+      this.#places.set(key, "recorded")
+    }
+    for (const key of gone) this.#places.set(key, "recorded")
+    for (const key of again) this.#places.set(key, "pooled")
+  }
+
+  #use(entry: Entry<"bound" | "conflicted">) {
+    const { key } = entry.link
+    if (entry.tag === "conflicted") {
+      if (!this.#twice.has(key) && !this.#changed.has(key))
+        this.#found(entry, `${key} was handed out a second time, and was bound`, key)
+      return
+    }
+    this.#bound.set(key, entry.at_us)
+    const place = this.#places.get(key)
+    if (place !== "leased" && !this.#twice.has(key))
+      this.#found(entry, `${key} was bound when it was ${place ?? "unknown"}`, key)
+  }
+}
+
+/**
+ * C1, before the primary key has to hold it: a key is minted, recorded, pushed, leased and bound in this order and once each, or is returned and leased
+ * again. Only a Redis that forgets hands one out twice; whatever else does would show in `linkmint_key_conflicts_total` some day.
+ */
+export const KeyWays: Checker = {
+  name: "key ways",
+  check: ({ journal }) => {
+    const ways = new Ways()
+    for (const entry of journal) ways.add(entry)
+    return ways.violations
+  }
+}

@@ -1,0 +1,37 @@
+import { Effect } from "effect"
+import type { FaultOptions, SimOptions } from "../Options.ts"
+import { noFaults, type PresetName } from "../Presets.ts"
+import { fork } from "../world/ProcessServices.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import type { Mutation } from "./Mutation.ts"
+
+/** A small breakage of the product, planted in the simulation to see whether the checkers find it. */
+export interface Mutant {
+  readonly name: string
+  /** What is broken, in one sentence. */
+  readonly text: string
+  /** The promise that it breaks. */
+  readonly promise: "C1" | "C2" | "C3" | "C4" | "C6" | "C8"
+  /** Whose faults bring it out; `swarm` unless said otherwise. */
+  readonly preset?: PresetName
+  /** What else is different about its runs. */
+  readonly options?: (options: SimOptions) => SimOptions
+  /** For one run, since it may remember things. */
+  readonly make: () => Mutation
+}
+
+/** Has runs in which nothing goes wrong but this. */
+export const withFaults =
+  (faults: Partial<FaultOptions>) =>
+  (options: SimOptions): SimOptions => ({ ...options, faults: { ...noFaults, preemption: 0.02, ...faults } })
+
+/** Does something in a process after a time in milliseconds, whatever comes of it, unless the process is dead by then. */
+export const later = <A, E>(
+  process: VirtualProcess,
+  after_ms: number,
+  effect: Effect.Effect<A, E>
+): Effect.Effect<void> => Effect.sync(() => void fork(process, Effect.ignore(Effect.delay(effect, after_ms))))
+
+/** Whether it happens this time. */
+export const happens = (process: VirtualProcess, probability: number): boolean =>
+  process.world.chance("mutant").happens(probability)

@@ -1,0 +1,83 @@
+import { Context, Layer } from "effect"
+import type { KeyBuffer } from "../../actors/KeyBuffer.ts"
+import type { RedirectCache } from "../../actors/RedirectCache.ts"
+import type { KeyMinter } from "../../KeyMinter.ts"
+import type { Link } from "../../Link.ts"
+import { KeyPool } from "../../storage/KeyPool.ts"
+import { KeyRangeStore } from "../../storage/KeyRangeStore.ts"
+import { KeyStock } from "../../storage/KeyStock.ts"
+import type { Tables } from "../../storage/KeyStockMemory.ts"
+import { LinkChanges, type LinkChangesService } from "../../storage/LinkChanges.ts"
+import { LinkStore } from "../../storage/LinkStore.ts"
+import type { VirtualRedis } from "../stores/VirtualRedis.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+
+/** The ports of a process. */
+export interface Ports {
+  readonly links: typeof LinkStore.Service
+  readonly ranges: typeof KeyRangeStore.Service
+  readonly stock: typeof KeyStock.Service
+  readonly pool: typeof KeyPool.Service
+  readonly changes: LinkChangesService
+}
+
+/** What the database does at one moment, over its tables. */
+export interface Backends {
+  readonly links: typeof LinkStore.Service
+  readonly ranges: typeof KeyRangeStore.Service
+  readonly stock: typeof KeyStock.Service
+}
+
+/** The database's tables. */
+export interface DatabaseTables {
+  readonly rows: Map<string, Link>
+  readonly stocked: Tables
+}
+
+/**
+ * What takes the place of sound parts, in the simulation alone. One is made for each run, since it may remember things. Each function is given the sound
+ * part, and gives what stands in for it.
+ */
+export interface Mutation {
+  readonly ports?: (ports: Ports, process: VirtualProcess) => Partial<Ports>
+  readonly database?: (backends: Backends, tables: DatabaseTables) => Partial<Backends>
+  readonly minter?: (minter: typeof KeyMinter.Service, process: VirtualProcess) => typeof KeyMinter.Service
+  /** Replaces methods of a pool shard's Redis. */
+  readonly redis?: (redis: VirtualRedis) => void
+  readonly buffer?: (buffer: typeof KeyBuffer.Service, process: VirtualProcess) => typeof KeyBuffer.Service
+  readonly cache?: (cache: typeof RedirectCache.Service) => typeof RedirectCache.Service
+  /** Whether a node says that it is stopping. */
+  readonly isDraining?: (isDraining: boolean, process: VirtualProcess) => boolean
+}
+
+/** Nothing is broken. */
+export const sound: Mutation = {}
+
+type PortTags = LinkStore | KeyRangeStore | KeyStock | KeyPool
+
+/** The ports of a process, as the mutation has them; those that it could replace are among the layer's. */
+export const mutatePorts = <A, E, R>(
+  { ports }: Mutation,
+  process: VirtualProcess,
+  layer: Layer.Layer<A, E, R>
+): Layer.Layer<A, E, R> => {
+  if (ports === undefined) return layer
+  return Layer.map(layer, (whole) => {
+    const context = whole as unknown as Context.Context<PortTags>
+    const soundPorts: Ports = {
+      links: Context.get(context, LinkStore),
+      ranges: Context.get(context, KeyRangeStore),
+      stock: Context.get(context, KeyStock),
+      pool: Context.get(context, KeyPool),
+      changes: Context.get(context, LinkChanges)
+    }
+    const { changes, links, pool, ranges, stock } = { ...soundPorts, ...ports(soundPorts, process) }
+    return context.pipe(
+      Context.add(LinkStore, links),
+      Context.add(KeyRangeStore, ranges),
+      Context.add(KeyStock, stock),
+      Context.add(KeyPool, pool),
+      Context.add(LinkChanges, changes)
+    ) as unknown as Context.Context<A>
+  })
+}

@@ -1,0 +1,97 @@
+import { Clock, Effect } from "effect"
+import type { LinkChangesService } from "../../storage/LinkChanges.ts"
+import { s_us } from "../world/Time.ts"
+import type { Mutant } from "./Mutant.ts"
+
+const news =
+  (mutate: (changes: LinkChangesService) => Partial<LinkChangesService>): Mutant["make"] =>
+  () => ({ ports: ({ changes }) => ({ changes: { ...changes, ...mutate(changes) } }) })
+
+/** What can be broken about what nodes remember. */
+export const caches: ReadonlyArray<Mutant> = [
+  {
+    name: "news-unheeded",
+    text: "Caches do not hear that another node has changed a link.",
+    promise: "C4",
+    make: news((changes) => ({
+      subscribe: (subscriber) => changes.subscribe({ ...subscriber, forget: () => {} })
+    }))
+  },
+  {
+    name: "always-fresh",
+    text: "Caches are used though the news of changed links do not come through.",
+    promise: "C4",
+    make: news(() => ({ isFresh: () => true }))
+  },
+  {
+    name: "nothing-forgotten-after-silence",
+    text: "Caches keep what they had when the news of changed links were lost for a while.",
+    promise: "C4",
+    make: news((changes) => ({
+      subscribe: (subscriber) => changes.subscribe({ ...subscriber, forgetAll: () => {} })
+    }))
+  },
+  {
+    name: "absences-in-the-node-cache",
+    text: "A node remembers for 5 s that a key is unknown.",
+    promise: "C3",
+    make: () => ({
+      cache: (cache) => {
+        const absentUntil = new Map<string, number>()
+        return {
+          ...cache,
+          get: (key) =>
+            Effect.flatMap(Clock.currentTimeMillis, (now) =>
+              now < (absentUntil.get(key) ?? 0)
+                ? Effect.succeed(null)
+                : Effect.tap(cache.get(key), (link) => {
+                    if (link === null) absentUntil.set(key, now + 5_000)
+                  })
+            )
+        }
+      }
+    })
+  },
+  {
+    name: "absences-for-long",
+    text: "A process remembers for 20 s what had no row when it read it, unless it has created it itself.",
+    promise: "C3",
+    make: () => ({
+      ports: ({ links }, { world }) => {
+        const absentUntil_us = new Map<string, number>()
+        return {
+          links: {
+            ...links,
+            insertMany: (rows) => {
+              for (const { key } of rows) absentUntil_us.delete(key)
+              return links.insertMany(rows)
+            },
+            findMany: (keys) =>
+              Effect.map(links.findMany(keys), (rows) =>
+                rows.map((row, index) => {
+                  const key = keys[index]!
+                  if (row === null) absentUntil_us.set(key, world.now_us + 20 * s_us)
+                  return world.now_us < (absentUntil_us.get(key) ?? 0) ? null : row
+                })
+              )
+          }
+        }
+      }
+    })
+  },
+  {
+    name: "stopping-for-ever",
+    text: "A node that has run for 20 s says for ever that it is stopping.",
+    promise: "C8",
+    make: () => {
+      const started_us = new Map<number, number>()
+      return {
+        isDraining: (isDraining, { number, world }) => {
+          const since_us = started_us.get(number) ?? world.now_us
+          started_us.set(number, since_us)
+          return isDraining || world.now_us - since_us > 20 * s_us
+        }
+      }
+    }
+  }
+]

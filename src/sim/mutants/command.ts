@@ -1,0 +1,117 @@
+import { Console, Effect, Either } from "effect"
+import { parseArgs } from "node:util"
+import { Worker } from "node:worker_threads"
+import { CommandFailed, misused, type Command } from "../Command.ts"
+import { exitCode } from "../report/ExitCode.ts"
+import { mutants } from "./all.ts"
+import type { Hunted } from "./hunt.ts"
+
+/** What a thread is to do: hunt mutants through so many seeds at most, from `from` on. */
+export interface HuntOrder {
+  readonly names: ReadonlyArray<string>
+  readonly from: number
+  readonly seeds: number
+}
+
+const usage = `Usage: npm run sim -- mutants [options]
+
+Breaks the product in the simulation in one way after the other, and runs seeds until a checker finds it.
+
+  --from N     the first seed (default 1)
+  --seeds N    how many seeds a mutant may take, 1 to 100000 (default 1000)
+  --jobs N     mutants side by side, 1 to 64 (default 2)
+  --name NAME  this one alone, or several, each with --name
+  --list       say what each breaks, and run nothing
+  --help       print this
+
+Exit status:
+    0  every mutant was caught
+    1  one was not
+    2  the arguments are not usable`
+
+const options = {
+  from: { type: "string", default: "1" },
+  seeds: { type: "string", default: "1000" },
+  jobs: { type: "string", default: "2" },
+  name: { type: "string", multiple: true },
+  list: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false }
+} as const
+
+const whole = (name: string, text: string, least: number, most: number): Either.Either<number, string> =>
+  /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
+    ? Either.right(Number(text))
+    : Either.left(`--${name} must be a whole number from ${least} to ${most}, not "${text}"`)
+
+const read = (args: ReadonlyArray<string>) =>
+  Either.try({
+    try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
+    catch: (error) => (error instanceof Error ? error.message.split(/\. (?=[A-Z])/)[0]! : String(error))
+  })
+
+const parse = (args: ReadonlyArray<string>) =>
+  Either.gen(function* () {
+    const { from, help, jobs, list, name, seeds } = yield* read(args)
+    const known = mutants.map((mutant) => mutant.name)
+    const unknown = name?.find((one) => !known.includes(one))
+    if (unknown !== undefined) return yield* Either.left(`--name knows ${known.join(", ")}, not "${unknown}"`)
+    return {
+      help,
+      list,
+      names: known.filter((one) => name === undefined || name.includes(one)),
+      from: yield* whole("from", from, 0, 100_000_000),
+      seeds: yield* whole("seeds", seeds, 1, 100_000),
+      jobs: yield* whole("jobs", jobs, 1, 64)
+    }
+  })
+
+const work = (order: HuntOrder, told: (hunted: Hunted) => void): Effect.Effect<void, CommandFailed> =>
+  Effect.async<void, CommandFailed>((resume) => {
+    const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: order })
+    const crashed = (error: Error) =>
+      new CommandFailed({
+        code: exitCode.crashed,
+        message: `A simulation crashed: ${error.stack ?? error.message}`
+      })
+    worker.on("message", told)
+    worker.on("error", (error) => resume(crashed(error)))
+    worker.on("exit", () => resume(Effect.void))
+    return Effect.promise(() => worker.terminate())
+  })
+
+const nameWidth = Math.max(...mutants.map(({ name }) => name.length))
+
+const rowOf = ({ checker, name, seeds }: Hunted): string =>
+  `${name.padEnd(nameWidth)}  ${String(seeds).padStart(6)}  ${checker ?? "NOT CAUGHT"}`
+
+/** `npm run sim -- mutants`: see its usage. Gives 1 when a mutant was not caught. */
+export const command: Command = (args) =>
+  Effect.gen(function* () {
+    const { from, help, jobs, list, names, seeds } = yield* Effect.mapError(parse(args), (text) =>
+      misused(text, usage)
+    )
+    if (help) return yield* Effect.as(Console.log(usage), exitCode.kept)
+    if (list) {
+      for (const { name, promise, text } of mutants)
+        yield* Console.log(`${name.padEnd(nameWidth)}  ${promise}  ${text}`)
+      return exitCode.kept
+    }
+    const hunted: Array<Hunted> = []
+    yield* Console.log(`${"mutant".padEnd(nameWidth)}  ${"seeds".padStart(6)}  caught by`)
+    yield* Effect.forEach(
+      names,
+      (name) =>
+        work({ names: [name], from, seeds }, (one) => {
+          hunted.push(one)
+          process.stdout.write(`${rowOf(one)}\n`)
+        }),
+      { concurrency: jobs, discard: true }
+    )
+    const free = hunted.filter(({ checker }) => checker === undefined).length
+    yield* Console.log(
+      free === 0
+        ? `All ${hunted.length} mutants were caught.`
+        : `${free} of ${hunted.length} mutants were not caught.`
+    )
+    return free === 0 ? exitCode.kept : exitCode.unexpected
+  })

@@ -1,0 +1,180 @@
+import { Effect, Struct } from "effect"
+import type { Link } from "../../Link.ts"
+import type { LinkStore } from "../../storage/LinkStore.ts"
+import { StorageError } from "../../storage/StorageError.ts"
+import { happens, later, type Mutant, withFaults } from "./Mutant.ts"
+
+type Links = typeof LinkStore.Service
+
+/** A mutant of the links at a process's end of the connection. */
+const atPort =
+  (mutate: (links: Links, process: Parameters<typeof happens>[0]) => Partial<Links>): Mutant["make"] =>
+  () => ({
+    ports: ({ links }, process) => ({ links: { ...links, ...mutate(links, process) } })
+  })
+
+/** The same in the database. */
+const inDatabase =
+  (mutate: (links: Links, rows: Map<string, Link>) => Partial<Links>): Mutant["make"] =>
+  () => ({
+    database: ({ links }, { rows }) => ({ links: { ...links, ...mutate(links, rows) } })
+  })
+
+/** How far the replica of `reads-lag` is behind. */
+const lag_ms = 2_000
+
+const asItWas = (row: Link | null, now_ms: number): Link | null => {
+  if (row === null || now_ms - row.updatedAt > lag_ms) return row
+  return row.deletedAt === null ? null : { ...row, deletedAt: null, updatedAt: row.createdAt }
+}
+
+/** What can be broken about the links and their primary key. */
+export const links: ReadonlyArray<Mutant> = [
+  {
+    name: "insert-overwrites",
+    text: "An insert takes the place of the row that has its key.",
+    promise: "C1",
+    make: inDatabase((_, rows) => ({
+      insertMany: (links) =>
+        Effect.sync(() =>
+          links.map((link) => {
+            rows.set(link.key, link)
+            return true
+          })
+        )
+    }))
+  },
+  {
+    name: "insert-says-yes",
+    text: "An insert that finds its key bound says that it has bound it.",
+    promise: "C1",
+    make: inDatabase((links) => ({
+      insertMany: (rows) => Effect.map(links.insertMany(rows), (answers) => answers.map(() => true))
+    }))
+  },
+  {
+    name: "insert-before-commit",
+    text: "A create is acknowledged before it is committed.",
+    promise: "C2",
+    make: atPort((links, process) => ({
+      insertMany: (rows) =>
+        Effect.map(links.takenAmong(rows.map(({ key }) => key)), (taken) =>
+          rows.map(({ key }) => !taken.has(key))
+        ).pipe(Effect.zipLeft(later(process, 300, links.insertMany(rows))))
+    }))
+  },
+  {
+    name: "delete-before-commit",
+    text: "A delete is acknowledged before it is committed.",
+    promise: "C2",
+    make: atPort((links, process) => ({
+      deleteMany: (deletions) =>
+        Effect.map(links.takenAmong(deletions.map(({ key }) => key)), (taken) =>
+          deletions.map(({ key }) => taken.has(key))
+        ).pipe(Effect.zipLeft(later(process, 300, links.deleteMany(deletions))))
+    }))
+  },
+  {
+    name: "taken-none",
+    text: "Recovery and the buffer are told that no key is bound.",
+    promise: "C1",
+    options: withFaults({
+      databaseCalls: { refused: 0.03, lost: 0.03, ignored: 0.03 },
+      redisLoss: { perMinute: 12, least_ms: 100, most_ms: 1_000 }
+    }),
+    make: atPort(() => ({ takenAmong: () => Effect.succeed(new Set<string>()) }))
+  },
+  {
+    name: "reads-lag",
+    text: "Links are read from a replica that is 2 s behind.",
+    promise: "C3",
+    make: atPort((links, { world }) => ({
+      findMany: (keys) =>
+        Effect.map(links.findMany(keys), (rows) => rows.map((row) => asItWas(row, world.now_ms)))
+    }))
+  },
+  {
+    name: "delete-removes-the-row",
+    text: "A deleted link leaves no tombstone, so that its key can be bound again.",
+    promise: "C1",
+    make: inDatabase((_, rows) => ({
+      deleteMany: (deletions) => Effect.sync(() => deletions.map(({ key }) => rows.delete(key)))
+    }))
+  },
+  {
+    name: "unknown-taken-for-no",
+    text: "A create whose fate is unknown counts as not applied, and its key is used again.",
+    promise: "C1",
+    make: atPort((links) => ({
+      insertMany: (rows) =>
+        Effect.mapError(
+          links.insertMany(rows),
+          ({ operation, reason }) => new StorageError({ operation, reason, applied: "no" })
+        )
+    }))
+  },
+  {
+    name: "unknown-taken-for-yes",
+    text: "A create whose fate is unknown is acknowledged.",
+    promise: "C2",
+    make: atPort((links) => ({
+      insertMany: (rows) =>
+        Effect.catchIf(
+          links.insertMany(rows),
+          ({ applied }) => applied === "unknown",
+          () => Effect.succeed(rows.map(() => true))
+        )
+    }))
+  },
+  {
+    name: "half-a-batch",
+    text: "Now and then half of a batch is bound, and all of it counts as not applied.",
+    promise: "C1",
+    make: atPort((links, process) => ({
+      insertMany: (rows) =>
+        happens(process, 0.03)
+          ? Effect.zipRight(
+              links.insertMany(rows.slice(0, Math.ceil(rows.length / 2))),
+              new StorageError({
+                operation: "LinkStore.insertMany",
+                applied: "no",
+                reason: "half of it is done"
+              })
+            )
+          : links.insertMany(rows)
+    }))
+  },
+  {
+    name: "create-repeat-unknown",
+    text: "A create that comes twice conflicts with itself.",
+    promise: "C1",
+    make: inDatabase((links) => ({
+      insertMany: (rows) => links.insertMany(rows.map((row) => Struct.omit(row, "createId")))
+    }))
+  },
+  {
+    name: "delete-repeat-unknown",
+    text: "A delete that comes twice is told that there was nothing to delete.",
+    promise: "C8",
+    make: inDatabase((links) => ({
+      deleteMany: (deletions) => links.deleteMany(deletions.map(({ at, key }) => ({ at, key })))
+    }))
+  },
+  {
+    name: "expiry-late",
+    text: "Links are read with an expiry that is 10 s late.",
+    promise: "C4",
+    options: (options) => ({
+      ...options,
+      faults: { ...options.faults, clockJump: { perMinute: 0, least_ms: 0, most_ms: 0 } }
+    }),
+    make: atPort((links) => ({
+      findMany: (keys) =>
+        Effect.map(links.findMany(keys), (rows) =>
+          rows.map((row) =>
+            row === null || row.expiresAt === null ? row : { ...row, expiresAt: row.expiresAt + 10_000 }
+          )
+        )
+    }))
+  }
+]

@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process"
+import { setImmediate } from "node:timers/promises"
+import { promisify } from "node:util"
+import { afterEach, describe, expect, it } from "vitest"
+import { mutants } from "../../../src/sim/mutants/all.ts"
+import { hunt } from "../../../src/sim/mutants/hunt.ts"
+import { presets } from "../../../src/sim/Presets.ts"
+import { run } from "../../../src/sim/Run.ts"
+
+/** Mutants that are found within few seeds, one for each checker and more, and who finds them. */
+const quick: Readonly<Record<string, string>> = {
+  "watermark-late": "minted once",
+  "push-before-record": "key ways",
+  "epoch-again": "fencing",
+  "insert-says-yes": "unique binding",
+  "insert-before-commit": "durability",
+  "reads-lag": "read your writes",
+  "buffer-drops-what-is-put-back": "ledger",
+  "stopping-for-ever": "liveness"
+}
+
+/** The test runner gets its turn between two worlds. */
+afterEach(() => setImmediate())
+
+describe("the mutants", () => {
+  it("have names of their own", () => {
+    expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length)
+    expect(mutants.length).toBeGreaterThanOrEqual(24)
+  })
+
+  it.each(mutants)("$name lives: $text", ({ make, options = (sound) => sound, preset = "swarm" }) => {
+    const short = { ...options(presets[preset](1)), faulty_s: 3, calm_s: 6 }
+    const { evidence } = run(1, short, { keepTrace: false, mutation: make() })
+    expect(evidence.exchanges.length).toBeGreaterThan(10)
+  })
+
+  it.each(Object.entries(quick))(
+    "%s is found by the checker of %s",
+    (name, checker) => {
+      const mutant = mutants.find((one) => one.name === name)!
+      expect(hunt(mutant, 1, 8)).toMatchObject({ name, checker })
+    },
+    180_000
+  )
+})
+
+describe("npm run sim -- mutants", () => {
+  const main = new URL("../../../dist/src/sim/main.js", import.meta.url).pathname
+  const sim = (...args: ReadonlyArray<string>) =>
+    promisify(execFile)(process.execPath, [main, "mutants", ...args]).then(
+      ({ stdout }) => ({ code: 0, stdout, stderr: "" }),
+      ({ code, stderr, stdout }: { code: number; stdout: string; stderr: string }) => ({
+        code,
+        stdout,
+        stderr
+      })
+    )
+
+  it("says what each breaks", async () => {
+    const { stdout } = await sim("--list")
+    expect(stdout.trim().split("\n").length).toBe(mutants.length)
+  }, 60_000)
+
+  it("tells who caught one, and says so when one got away", async () => {
+    expect(await sim("--name", "own-secret", "--seeds", "1")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/own-secret +1 +minted once/)
+    })
+    expect(await sim("--name", "always-fresh", "--seeds", "1", "--from", "2")).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/always-fresh +1 +NOT CAUGHT/)
+    })
+  }, 180_000)
+
+  it("refuses what it does not know", async () => {
+    const { code, stderr } = await sim("--name", "nobody")
+    expect(code).toBe(2)
+    expect(stderr).toContain('not "nobody"')
+  }, 60_000)
+})
