@@ -61,6 +61,9 @@ export const Link = Schema.Struct({
   createdAt: Schema.Number,
   updatedAt: Schema.Number,
   deletedAt: Schema.NullOr(Schema.Number),
+  /** The API key by which it was made, and how often a day (of UTC) that lets its links redirect; only where it has such a limit. */
+  keyId: Schema.optionalWith(Schema.String, { exact: true }),
+  keyRedirectsPerDay: Schema.optionalWith(Schema.Number, { exact: true }),
   /** Redirects that are left of `maxVisits`; `null` exactly where that is. The store alone knows the newest number. */
   visitsLeft: Schema.NullOr(Schema.Number),
   /**

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { Link } from "../Link.ts"
 import type { Quota } from "../storage/QuotaStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { adminId, type KnownCaller } from "./Access.ts"
@@ -31,6 +32,9 @@ const attemptsPerMinute = { client: 30, account: 10 }
 /** Passwords of links that a client tries in a minute, and those that are tried of one link. */
 const unlocksPerMinute = { client: 30, link: 60 }
 
+/** For whom a link's redirects are counted. */
+export type CountedLink = Pick<Link, "owner" | "keyId" | "keyRedirectsPerDay">
+
 /** A quota of a caller, and what is left of it for all nodes. */
 export interface QuotaUse {
   readonly limit: number
@@ -57,12 +61,12 @@ export class Quotas extends Context.Tag("linkmint/Quotas")<
       client: string | null
     ) => Effect.Effect<Standing | null>
     /**
-     * Takes one redirect of an owner's, without an effect: `null` where he has no quota, `undefined` where `redirectLater` must be asked, because this node
-     * has not leased any yet.
+     * Takes one redirect of a link's owner, and of the API key by which it was made, without an effect: `null` where there is no quota, `undefined` where
+     * `redirectLater` must be asked, because this node has not leased any yet.
      */
-    readonly redirect: (owner: string | null) => Standing | null | undefined
-    /** Takes one redirect of an owner's. */
-    readonly redirectLater: (owner: string | null) => Effect.Effect<Standing | null>
+    readonly redirect: (link: CountedLink) => Standing | null | undefined
+    /** Takes one redirect of a link's. */
+    readonly redirectLater: (link: CountedLink) => Effect.Effect<Standing | null>
     /** How it stands where a client has asked for too many keys that lead nowhere. */
     readonly lookupsUsedUp: (client: string | null) => Standing | undefined
     /** Counts a key that leads nowhere. */
@@ -93,8 +97,10 @@ export const make = (policy: QuotaPolicy) =>
       ...quota("create:key", keyId, limits.createsPerMinute, "minute"),
       ...quota("create:owner", ownerOf(userId), policy.createsPerMinute, "minute")
     ]
-    const redirectsOf = (owner: string | null) =>
-      quota("redirect:owner", ownerOf(owner), policy.redirectsPerDay, "day")
+    const redirectsOf = ({ keyId, keyRedirectsPerDay, owner }: CountedLink) => [
+      ...quota("redirect:key", keyId ?? null, keyRedirectsPerDay ?? null, "day"),
+      ...quota("redirect:owner", ownerOf(owner), policy.redirectsPerDay, "day")
+    ]
     const lookupsOf = (client: string | null) =>
       quota("lookup:client", client, policy.failedLookupsPerMinute, "minute")
 
@@ -115,11 +121,8 @@ export const make = (policy: QuotaPolicy) =>
             ? quota("create:client", client, policy.anonymousCreatesPerMinute, "minute")
             : createsOf(caller)
         ),
-      redirect: (owner) => {
-        const [only] = redirectsOf(owner)
-        return only === undefined ? null : limiter.tryTake(only)
-      },
-      redirectLater: (owner) => limiter.takeAll(redirectsOf(owner)),
+      redirect: (link) => limiter.tryTakeAll(redirectsOf(link)),
+      redirectLater: (link) => limiter.takeAll(redirectsOf(link)),
       lookupsUsedUp: (client) => {
         const [only] = lookupsOf(client)
         return only && limiter.usedUp(only)
@@ -139,7 +142,15 @@ export const make = (policy: QuotaPolicy) =>
       of: (caller) =>
         Effect.all({
           createsPerMinute: useOf(createsOf(caller)),
-          redirectsPerDay: useOf(redirectsOf(caller.userId))
+          redirectsPerDay: useOf(
+            redirectsOf({
+              owner: caller.userId,
+              ...(caller.keyId !== null && { keyId: caller.keyId }),
+              ...(caller.limits.redirectsPerDay !== null && {
+                keyRedirectsPerDay: caller.limits.redirectsPerDay
+              })
+            })
+          )
         })
     })
   })

@@ -45,6 +45,8 @@ export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
     readonly take: (quota: Quota) => Effect.Effect<Standing>
     /** Takes one of each, or none at all where one of them has none left: gives that one, else the one of which the least is left. */
     readonly takeAll: (quotas: ReadonlyArray<Quota>) => Effect.Effect<Standing | null>
+    /** The same without an effect; `undefined`, and nothing is taken, where the store must be asked. */
+    readonly tryTakeAll: (quotas: ReadonlyArray<Quota>) => Standing | null | undefined
     /** Takes one if there is one, at once or soon, without waiting for it. */
     readonly spend: (quota: Quota) => void
     /** How it stands if it is known to be used up, without taking anything. */
@@ -219,16 +221,31 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
         )
       })
 
-    const takeAll = Effect.fn("RateLimiter.takeAll")(function* (quotas: ReadonlyArray<Quota>) {
-      const taken: Array<Quota> = []
+    const giveBack = (quotas: ReadonlyArray<Quota>) => {
+      for (const quota of quotas) meterOf(quota).tokens++
+    }
+
+    const tryTakeAll = (quotas: ReadonlyArray<Quota>) => {
       let least: Standing | null = null
-      for (const quota of quotas) {
-        const standing: Standing = yield* take(quota)
-        if (!standing.isAllowed) {
-          for (const one of taken) meterOf(one).tokens++
+      for (const [index, quota] of quotas.entries()) {
+        const standing = tryTake(quota)
+        if (standing === undefined || !standing.isAllowed) {
+          giveBack(quotas.slice(0, index))
           return standing
         }
-        taken.push(quota)
+        if (least === null || standing.remaining < least.remaining) least = standing
+      }
+      return least
+    }
+
+    const takeAll = Effect.fn("RateLimiter.takeAll")(function* (quotas: ReadonlyArray<Quota>) {
+      let least: Standing | null = null
+      for (const [index, quota] of quotas.entries()) {
+        const standing: Standing = yield* take(quota)
+        if (!standing.isAllowed) {
+          giveBack(quotas.slice(0, index))
+          return standing
+        }
         if (least === null || standing.remaining < least.remaining) least = standing
       }
       return least
@@ -246,6 +263,7 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       tryTake,
       take,
       takeAll,
+      tryTakeAll,
       spend: (quota) => {
         if (tryTake(quota) === undefined) run(take(quota))
       },

@@ -21,6 +21,9 @@ export interface LinkDraft extends LinkChoices {
   readonly alias: string | null
   /** The id of the user whose link it will be, `null` for an anonymous creator's. */
   readonly owner: string | null
+  /** See `Link`. */
+  readonly keyId?: string
+  readonly keyRedirectsPerDay?: number
 }
 
 /** What the node can do with links, whichever actors do it. */

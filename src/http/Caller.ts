@@ -2,6 +2,7 @@ import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Either, Redacted } from "effect"
 import type { KnownCaller, Scope } from "../accounts/Access.ts"
 import { Accounts } from "../accounts/Accounts.ts"
+import type { Link } from "../Link.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as Problem from "./Problem.ts"
 
@@ -78,6 +79,15 @@ export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownC
 
 /** The owner of what a caller makes; `null` for the anonymous. */
 export const ownerOf = (caller: Caller): string | null => (caller === "anonymous" ? null : caller.userId)
+
+/** What a link keeps of the API key by which a caller makes it: that and its limit of redirects, where it has one. */
+export const keyLimitOf = (caller: Caller): Pick<Link, "keyId" | "keyRedirectsPerDay"> => {
+  if (caller === "anonymous") return {}
+  const { keyId, limits } = caller
+  return keyId === null || limits.redirectsPerDay === null
+    ? {}
+    : { keyId, keyRedirectsPerDay: limits.redirectsPerDay }
+}
 
 /** Whether what `owner` made is a caller's to see and change. What has no owner is the administrators'. */
 export const mayManage = (caller: KnownCaller, owner: string | null): boolean =>

@@ -94,7 +94,9 @@ export const layer = (options: LinkRoutesOptions) =>
         const standing = yield* RateLimit.check(quotas.create(caller, clientOf(request)))
         const passwordHash = password === null ? null : yield* hash(password)
         const owner = Caller.ownerOf(caller)
-        const link = yield* orProblem(links.create({ ...draft, passwordHash, owner }))
+        const link = yield* orProblem(
+          links.create({ ...draft, passwordHash, owner, ...Caller.keyLimitOf(caller) })
+        )
         const response = HttpServerResponse.unsafeJson(bodyOf(link, baseUrl, VisitTotals.none), {
           status: 201,
           headers: { location: `/api/v1/links/${link.key}`, "cache-control": "no-store" }

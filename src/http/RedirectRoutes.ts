@@ -83,10 +83,8 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
 
       /** Takes one redirect of the owner's, mostly without an effect. */
       const checkQuota = (link: Link) => {
-        const standing = quotas.redirect(link.owner)
-        return RateLimit.check(
-          standing === undefined ? quotas.redirectLater(link.owner) : Effect.succeed(standing)
-        )
+        const standing = quotas.redirect(link)
+        return RateLimit.check(standing === undefined ? quotas.redirectLater(link) : Effect.succeed(standing))
       }
 
       /** Uses a visit up where a link has only so many, and counts it. */

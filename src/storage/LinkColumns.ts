@@ -30,6 +30,8 @@ export interface LinkRow {
   readonly redirect_status: RedirectStatus
   readonly forward_query: boolean | number
   readonly crawlable: boolean | number
+  readonly key_id: string | null
+  readonly key_redirects_per_day: string | number | null
 }
 
 /** The columns that make a link. */
@@ -50,7 +52,9 @@ export const linkColumns: ReadonlyArray<LinkColumn & { readonly column: keyof Li
   { column: "password_hash", name: "passwordHash", type: "text" },
   { column: "redirect_status", name: "redirectStatus", type: "smallint" },
   { column: "forward_query", name: "forwardQuery", type: "boolean" },
-  { column: "crawlable", name: "crawlable", type: "boolean" }
+  { column: "crawlable", name: "crawlable", type: "boolean" },
+  { column: "key_id", name: "keyId", type: "text" },
+  { column: "key_redirects_per_day", name: "keyRedirectsPerDay", type: "bigint" }
 ]
 
 /** The columns that are filled beside those when a link is bound. */
@@ -80,7 +84,9 @@ export const linkOf = (row: LinkRow): Link => ({
   passwordHash: row.password_hash,
   redirectStatus: row.redirect_status,
   forwardQuery: Boolean(row.forward_query),
-  crawlable: Boolean(row.crawlable)
+  crawlable: Boolean(row.crawlable),
+  ...(row.key_id !== null && { keyId: row.key_id }),
+  ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: Number(row.key_redirects_per_day) })
 })
 
 /**

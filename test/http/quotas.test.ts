@@ -190,6 +190,29 @@ withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
     })
   )
 
+  it.effect("are as many a day as the API key may have by which links were made, where that is less", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* newSession
+      const limited = yield* newKey({ scopes: ["links:write"], redirectsPerDay: 3 }, headers)
+      const [one, other, free] = [
+        createdKey(yield* create({ url }, limited.headers)),
+        createdKey(yield* create({ url }, limited.headers)),
+        createdKey(yield* create({ url }, headers))
+      ]
+      expect((yield* get(`/${one}`)).status).toBe(302)
+      const { allowed, refused } = yield* drain(get(`/${other}`), 302)
+      expect(allowed).toBe(2)
+      expectProblem(refused, "rate-limited")
+      expect(refused.headers).toMatchObject({ "ratelimit-limit": "3" })
+      expect((yield* get(`/${one}`)).status).toBe(429)
+      expect(jsonOf(yield* ask("GET", "/api/v1/me", limited.headers))).toMatchObject({
+        quotas: { redirectsPerDay: { limit: 3, used: 3 } }
+      })
+      // What the key was refused is not taken from its owner.
+      expect((yield* drain(get(`/${free}`), 302)).allowed).toBe(17)
+    })
+  )
+
   it.effect("are not counted where a key leads nowhere", () =>
     Effect.gen(function* () {
       const { headers } = yield* newSession

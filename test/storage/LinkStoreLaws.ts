@@ -96,7 +96,9 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
             passwordHash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA",
             redirectStatus: 308,
             forwardQuery: true,
-            crawlable: true
+            crawlable: true,
+            keyId: "key_1",
+            keyRedirectsPerDay: 1_000_000_000_000
           },
           { ...linkOf("late"), updatedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER },
           { ...linkOf("tombstone"), deletedAt: 1_700_000_000_001 },

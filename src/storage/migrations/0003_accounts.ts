@@ -46,6 +46,9 @@ export const accounts = Effect.gen(function* () {
   ) ${table}`
   yield* sql`CREATE INDEX api_keys_of_user ON api_keys (user_id, created_at)`
 
+  yield* sql`ALTER TABLE links ADD COLUMN key_id TEXT`
+  yield* sql`ALTER TABLE links ADD COLUMN key_redirects_per_day BIGINT`
+
   yield* sql`CREATE ${unlogged} TABLE quotas (
     id TEXT NOT NULL PRIMARY KEY,
     available DOUBLE PRECISION NOT NULL,
