@@ -14,13 +14,14 @@ import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import * as Links from "./actors/Links.ts"
 import * as LinkSweep from "./actors/LinkSweep.ts"
 import * as RedirectCache from "./actors/RedirectCache.ts"
+import * as ReusedLinks from "./actors/ReusedLinks.ts"
 import * as Visits from "./actors/Visits.ts"
 import * as VisitUpkeep from "./actors/VisitUpkeep.ts"
 import { actors, layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerMinter } from "./Deployment.ts"
 import * as ClientAddress from "./http/ClientAddress.ts"
-import * as LinkRoutes from "./http/LinkRoutes.ts"
+import * as LinkAnswers from "./http/LinkAnswers.ts"
 import * as HttpServer from "./http/Server.ts"
 import * as VisitorCountryLive from "./http/VisitorCountryLive.ts"
 import * as Passwords from "./Passwords.ts"
@@ -30,6 +31,7 @@ import * as AccountStoreSql from "./storage/AccountStoreSql.ts"
 import * as VisitTotals from "./http/VisitTotals.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
+import * as GuardedCreatesSql from "./storage/GuardedCreatesSql.ts"
 import type { KeyPool } from "./storage/KeyPool.ts"
 import * as KeyPoolMemory from "./storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "./storage/KeyPoolRedis.ts"
@@ -165,10 +167,10 @@ const stores = (surroundings: Surroundings, messages: LinkStoreTelling.Telling) 
     VisitStoreSql.layer,
     LinkLifetimeSql.layer,
     surroundings.quotas,
-    LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax }).pipe(
-      Layer.provide(LinkStoreTelling.layer(messages)),
-      Layer.provide(LinkStoreSql.layer)
-    ),
+    Layer.merge(
+      GuardedCreatesSql.layer,
+      LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax })
+    ).pipe(Layer.provide(LinkStoreTelling.layer(messages)), Layer.provide(LinkStoreSql.layer)),
     surroundings.ownership
   ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))
 
@@ -196,8 +198,8 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     onSome: ([databaseUrl, redisUrls]) => clustered(settings, identity, databaseUrl, redisUrls)
   })
   const messages = WebhookMessages.make({
-    link: (link) => LinkRoutes.bodyOf(link, baseUrl, VisitTotals.none),
-    shortUrl: (key) => LinkRoutes.shortUrlOf(key, baseUrl)
+    link: (link) => LinkAnswers.bodyOf(link, baseUrl, VisitTotals.none),
+    shortUrl: (key) => LinkAnswers.shortUrlOf(key, baseUrl)
   })
   const http = HttpServer.layer({
     host,
@@ -219,7 +221,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       ClientAddress.layer(settings.trustedProxies),
       TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
       visits(settings, identity, messages),
-      Links.layer
+      Layer.provideMerge(ReusedLinks.layer, Links.layer)
     ]),
     Layer.provide([
       ExpiredLinks.layer,

@@ -1,6 +1,7 @@
 import { Singleton } from "@effect/cluster"
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Duration, Effect, type Layer, Metric, Schedule } from "effect"
+import { GuardedCreates } from "../storage/GuardedCreates.ts"
 import { LinkLifetime } from "../storage/LinkLifetime.ts"
 import { VisitStore } from "../storage/VisitStore.ts"
 import { subjectOfLink } from "../Visit.ts"
@@ -13,6 +14,9 @@ const batchesMax = 100
 
 /** How long after a turn the next one comes, at most. */
 const pauseMax = Duration.minutes(1)
+
+/** How long what is known of creates that must not be repeated is kept: longer than anybody may repeat one. */
+const guardsKept = Duration.days(2)
 
 /** Links that became tombstones because they had expired. */
 export const linksExpired = Metric.counter("linkmint_links_expired_total", {
@@ -32,17 +36,22 @@ const inBatches = <A, E>(metric: Metric.Metric.Counter<number>, batch: Effect.Ef
     Effect.repeat({ while: (done) => done.length === batchMax, times: batchesMax - 1 })
   )
 
-/** One turn: ends what has expired, then frees what has been in quarantine for long enough, and forgets its visits. */
+/** One turn: ends what has expired, then frees what has been in quarantine for long enough, and forgets its visits; then what is known of old creates. */
 const turn = (quarantine: Duration.Duration) =>
   Effect.gen(function* () {
     const lifetime = yield* LinkLifetime
     const visits = yield* VisitStore
+    const guarded = yield* GuardedCreates
     yield* inBatches(linksExpired, lifetime.expireSome(batchMax))
     const recycle = lifetime.recycle({ quarantine_ms: Duration.toMillis(quarantine), count: batchMax })
     yield* inBatches(
       keysRecycled,
       Effect.tap(recycle, (freed) => visits.forget(freed.map(subjectOfLink)))
     )
+    yield* Effect.repeat(guarded.drop(Duration.toMillis(guardsKept), batchMax), {
+      while: (dropped) => dropped === batchMax,
+      times: batchesMax - 1
+    })
   })
 
 /**
@@ -51,7 +60,7 @@ const turn = (quarantine: Duration.Duration) =>
  */
 export const layer = (
   quarantine: Duration.Duration
-): Layer.Layer<never, never, Sharding | LinkLifetime | VisitStore> => {
+): Layer.Layer<never, never, Sharding | GuardedCreates | LinkLifetime | VisitStore> => {
   const pause = Duration.min(pauseMax, Duration.times(quarantine, 0.25))
   return Singleton.make(
     "LinkSweep",

@@ -18,7 +18,7 @@ export interface LinkWriters {
 const queueMax = 10_000
 
 /** An owner that takes longer is taken to be away: dead, paused, or on its way to another node. */
-const ownerMax = Duration.millis(1_200)
+export const ownerMax = Duration.millis(1_200)
 
 /** An owner that has been silent for this long is avoided, in milliseconds. */
 const silentMax_ms = 500

@@ -1,6 +1,7 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
+import type { Guard } from "../storage/GuardedCreates.ts"
 import { type CrawlableQuery, type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
 import * as Timeout from "../Timeout.ts"
 import { ExpiredLinks } from "./ExpiredLinks.ts"
@@ -9,11 +10,20 @@ import { keyConflicts } from "./KeyConflicts.ts"
 import { RedirectCache } from "./RedirectCache.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { type Failure, fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
-import { partitionOf, UrlMapping } from "./UrlMapping.ts"
+import { type GuardedOutcome, partitionOf, UrlMapping } from "./UrlMapping.ts"
 import * as VisitTakers from "./VisitTakers.ts"
 
 /** The alias has a row: it is in use, or was. */
 export class AliasTaken extends Data.TaggedError("AliasTaken")<{ readonly alias: string }> {}
+
+/** Somebody else holds a guard of the create now, or has settled it; or an earlier try of the same create has. */
+export class Superseded extends Data.TaggedError("Superseded")<{}> {}
+
+/** The guards under which a link is bound, and the answer that is kept with them then. */
+export interface Guarding {
+  readonly guards: ReadonlyArray<Guard>
+  readonly answerOf: (link: Link) => string
+}
 
 /** What a new link is made of. */
 export interface LinkDraft extends LinkChoices {
@@ -32,6 +42,11 @@ export class Links extends Context.Tag("linkmint/Links")<
   {
     /** Binds a link. When this succeeds the link is durable, and every node redirects it. */
     readonly create: (draft: LinkDraft) => Effect.Effect<Link, AliasTaken | Unavailable>
+    /** The same, only while its guards are held: with it they are settled, at one moment. */
+    readonly createGuarded: (
+      draft: LinkDraft,
+      guarding: Guarding
+    ) => Effect.Effect<Link, AliasTaken | Superseded | Unavailable>
     /** The row of a key, tombstones included, `null` where there is none. */
     readonly find: (key: string) => Effect.Effect<Link | null, Unavailable>
     /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted. */
@@ -96,6 +111,11 @@ const linkOf = ({ alias, ...chosen }: LinkDraft, key: string, now: number, creat
   visitsLeft: chosen.maxVisits
 })
 
+const silent = () => new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
+
+/** Asks for a link to be bound; gives the effect that waits for the outcome. */
+type Ask = (link: Link) => Effect.Effect<Effect.Effect<GuardedOutcome, Unavailable>, Unavailable>
+
 /** See {@link Links}. */
 export const make: Effect.Effect<
   typeof Links.Service,
@@ -118,13 +138,32 @@ export const make: Effect.Effect<
   const mayGoOn = (error: Unavailable, start: number) =>
     Effect.map(Clock.currentTimeMillis, (now) => error.away && now - start < createMax_ms)
 
-  const createAlias = Effect.fn("Links.createAlias")(function* (draft: LinkDraft, alias: string) {
+  const ownerOf = (key: string) => clientOf(String(partitionOf(key)))
+
+  /** Guarded creates are few, and go in messages of their own. */
+  const askGuarded =
+    ({ answerOf, guards }: Guarding): Ask =>
+    (link) =>
+      Effect.succeed(
+        Timeout.within(
+          orUnavailable(
+            ownerOf(link.key).CreateGuarded({ links: [{ link, guards, answer: answerOf(link) }] })
+          ),
+          { duration: LinkWriters.ownerMax, onTimeout: silent }
+        ).pipe(
+          Effect.map(([outcome]) => outcome!),
+          Effect.tapError(({ applied }) => (applied === "no" ? putBack([link]) : Effect.void))
+        )
+      )
+
+  const createAlias = Effect.fn("Links.createAlias")(function* (draft: LinkDraft, alias: string, ask: Ask) {
     const start = yield* Clock.currentTimeMillis
     const link = linkOf(draft, alias, start, yield* drawId)
     // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
-    const outcome = yield* Effect.flatten(writers.ask(link)).pipe(
+    const outcome = yield* Effect.flatten(ask(link)).pipe(
       Effect.retry({ while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(retryAfter) })
     )
+    if (outcome === "superseded") return yield* new Superseded()
     return outcome === "bound" ? link : yield* new AliasTaken({ alias })
   })
 
@@ -156,6 +195,7 @@ export const make: Effect.Effect<
   /** Takes keys until one is bound. Uninterruptible from the taking of a key to the asking, so that none is lost in between. */
   const createMinted = Effect.fn("Links.createMinted")(function* (
     draft: LinkDraft,
+    ask: Ask,
     restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   ) {
     const start = yield* Clock.currentTimeMillis
@@ -163,7 +203,7 @@ export const make: Effect.Effect<
     for (let tries = 0; tries < keyTriesMax; tries++) {
       const key = yield* takeKeyInTime(start)
       const link = linkOf(draft, key, yield* Clock.currentTimeMillis, yield* drawId)
-      const waiting = yield* Effect.tapError(writers.ask(link), () => buffer.putBack([key]))
+      const waiting = yield* Effect.tapError(ask(link), () => buffer.putBack([key]))
       const outcome = yield* Effect.either(restore(waiting))
       if (outcome._tag === "Left") {
         if (!(yield* mayGoOn(outcome.left, start))) return yield* outcome.left
@@ -172,20 +212,23 @@ export const make: Effect.Effect<
         continue
       }
       if (outcome.right === "bound") return link
+      if (outcome.right === "superseded") {
+        yield* buffer.putBack([key])
+        return yield* new Superseded()
+      }
       yield* countConflict(key, outcome.right)
       if (outcome.right === "taken-by-key") yield* restore(buffer.dropBound)
     }
     return yield* new Unavailable({ reason: `none of ${keyTriesMax} keys could be bound`, applied: "no" })
   })
 
-  const create = (draft: LinkDraft) =>
-    draft.alias === null
-      ? Effect.uninterruptibleMask((restore) => createMinted(draft, restore))
-      : createAlias(draft, draft.alias)
-
-  const ownerOf = (key: string) => clientOf(String(partitionOf(key)))
-
-  const silent = () => new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
+  const create = (draft: LinkDraft, ask: Ask) =>
+    Effect.tap(
+      draft.alias === null
+        ? Effect.uninterruptibleMask((restore) => createMinted(draft, ask, restore))
+        : createAlias(draft, draft.alias, ask),
+      () => Metric.increment(linksCreated)
+    )
 
   /** Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here. */
   const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>
@@ -196,7 +239,10 @@ export const make: Effect.Effect<
     )
 
   return {
-    create: (draft) => Effect.tap(create(draft), () => Metric.increment(linksCreated)),
+    create: (draft) =>
+      // Nobody supersedes what has no guard.
+      Effect.catchTag(create(draft, writers.ask), "Superseded", Effect.die),
+    createGuarded: (draft, guarding) => create(draft, askGuarded(guarding)),
     find: (key) =>
       Effect.zipWith(cache.get(key), Clock.currentTimeMillis, (link, now) => {
         if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(key)

@@ -3,6 +3,7 @@ import { Rpc } from "@effect/rpc"
 import { Hash, Schema } from "effect"
 import { Link, LinkChange } from "../Link.ts"
 import { Take, Taken } from "../storage/VisitTakes.ts"
+import { GuardedLink } from "../storage/GuardedCreates.ts"
 import { Unavailable } from "./Unavailable.ts"
 
 /**
@@ -24,11 +25,16 @@ export const CreateOutcome = Schema.Literal("bound", "taken-by-alias", "taken-by
 /** See {@link CreateOutcome}. */
 export type CreateOutcome = typeof CreateOutcome.Type
 
+/** What became of a guarded create: also, that somebody else holds a guard of it, or has settled it. */
+export const GuardedOutcome = Schema.Literal(...CreateOutcome.literals, "superseded")
+/** See {@link GuardedOutcome}. */
+export type GuardedOutcome = typeof GuardedOutcome.Type
+
 /**
  * The keeper of one partition of the links: every create, change and delete of its keys, and every read that a node cannot answer from its own cache,
  * goes through it. Answers come in the order of the questions.
  *
- * `CreateMany` binds links, each alone. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone and tells
+ * `CreateMany` binds links, each alone; `CreateGuarded` those that are bound only while their guards are held. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone and tells
  * whether it was this call that did. `Update` changes a link and gives it as it is then, `null` where there is none of that owner that is not deleted.
  * Writes have ids: a message that comes twice is answered like the first time.
  */
@@ -36,6 +42,11 @@ export const UrlMapping = Entity.make("UrlMapping", [
   Rpc.make("CreateMany", {
     payload: { links: Schema.Array(Link).pipe(Schema.maxItems(batchMax)) },
     success: Schema.Array(CreateOutcome),
+    error: Unavailable
+  }),
+  Rpc.make("CreateGuarded", {
+    payload: { links: Schema.Array(GuardedLink).pipe(Schema.maxItems(batchMax)) },
+    success: Schema.Array(GuardedOutcome),
     error: Unavailable
   }),
   Rpc.make("ResolveMany", {

@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import type { Link } from "../Link.ts"
+import { type GuardedLink, GuardedCreates } from "../storage/GuardedCreates.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import type { Take } from "../storage/VisitTakes.ts"
 import * as LinkCache from "./LinkCache.ts"
@@ -20,6 +21,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
   UrlMapping.toLayer(
     Effect.gen(function* () {
       const store = yield* LinkStore
+      const guarded = yield* GuardedCreates
       const cache = yield* LinkCache.make({
         max: cacheMax,
         absentFor_ms,
@@ -47,6 +49,19 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         return yield* outcomesOf(links, bound)
       })
 
+      const createGuarded = Effect.fn("UrlMapping.createGuarded")(function* (
+        links: ReadonlyArray<GuardedLink>
+      ) {
+        const outcomes = yield* cache.write(
+          links.map(({ link }) => link.key),
+          guarded.bindMany(links),
+          (outcomes) => links.filter((_, index) => outcomes[index] === "bound").map(({ link }) => link)
+        )
+        return yield* AllAtOnce.forEach(outcomes, (outcome, index) =>
+          outcome === "taken" ? holderOf(links[index]!.link.key) : Effect.succeed(outcome)
+        )
+      })
+
       /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
       const takeVisits = (takes: ReadonlyArray<Take>) =>
         Effect.tap(store.takeVisits(takes), (taken) =>
@@ -57,6 +72,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
 
       return UrlMapping.of({
         CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
+        CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
         ResolveMany: ({ payload }) =>
           Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
         Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),

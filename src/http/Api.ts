@@ -1,7 +1,15 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { accounts, apiKeys } from "./AccountApi.ts"
-import { CreateBody, LinkBody, LinksBody, PatchBody, PreviewBody } from "./LinkSchemas.ts"
+import {
+  BulkAnswer,
+  BulkBody,
+  CreateBody,
+  LinkBody,
+  LinksBody,
+  PatchBody,
+  PreviewBody
+} from "./LinkSchemas.ts"
 import { ListParameters } from "./ListRequest.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as Problem from "./Problem.ts"
@@ -29,11 +37,20 @@ export const ReadyBody = Schema.Struct({
 /** See {@link ReadyBody}. */
 export type ReadyBody = typeof ReadyBody.Type
 
+const IdempotencyKey = Schema.Struct({
+  "idempotency-key": Schema.optionalWith(
+    Schema.String.annotations({ description: "A repeat with it within 24 h gets the first answer again" }),
+    { exact: true }
+  )
+})
+
 const links = HttpApiGroup.make("links")
   .add(
     HttpApiEndpoint.post("create", "/api/v1/links")
+      .setHeaders(IdempotencyKey)
       .setPayload(CreateBody)
       .addSuccess(LinkBody, { status: 201 })
+      .addSuccess(LinkBody)
       .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("invalid-url"))
       .addError(Problem.schema("alias-reserved"))
@@ -41,10 +58,24 @@ const links = HttpApiGroup.make("links")
       .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("rate-limited"))
       .addError(Problem.schema("alias-taken"))
+      .addError(Problem.schema("idempotency-in-progress"))
+      .addError(Problem.schema("idempotency-mismatch"))
       .addError(Problem.schema("payload-too-large"))
       .addError(Problem.schema("unsupported-media-type"))
       .addError(Problem.schema("blocked-target"))
       .annotate(OpenApi.Description, "Shortens a URL. The response's Location names the link.")
+  )
+  .add(
+    HttpApiEndpoint.post("createBulk", "/api/v1/links/bulk")
+      .setHeaders(IdempotencyKey)
+      .setPayload(BulkBody)
+      .addSuccess(BulkAnswer)
+      .addError(Problem.schema("invalid-request"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .annotate(OpenApi.Description, "Shortens up to 1,000 URLs. Each item fails alone.")
   )
   .add(
     HttpApiEndpoint.get("get", "/api/v1/links/:key")

@@ -4,13 +4,13 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Either } from "effect"
 import type { Problem } from "./Problem.ts"
 
-/** Bytes of a request body at most. */
+/** Bytes of a request body at most, unless more is said to be allowed. */
 export const bodyBytesMax = 64 * 1024
 
-const tooLarge: Problem = {
+const tooLarge = (bytesMax: number): Problem => ({
   kind: "payload-too-large",
-  detail: `The body may have ${bodyBytesMax} bytes at most.`
-}
+  detail: `The body may have ${bytesMax} bytes at most.`
+})
 
 const malformed = (detail: string): Problem => ({
   kind: "invalid-request",
@@ -40,7 +40,7 @@ export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
  * Reads a body to its end, or to the first byte too many. What is left then is thrown away as it comes, as long as the listener lets a
  * request take: to close the connection on a client that still sends would reset it, and the client would never see the response.
  */
-const readBytes = (request: IncomingMessage): Effect.Effect<Uint8Array, Problem> =>
+const readBytes = (request: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, Problem> =>
   Effect.async((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
@@ -51,8 +51,8 @@ const readBytes = (request: IncomingMessage): Effect.Effect<Uint8Array, Problem>
     const onData = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
-      if (size <= bodyBytesMax) return
-      finish(Effect.fail(tooLarge))
+      if (size <= bytesMax) return
+      finish(Effect.fail(tooLarge(bytesMax)))
       request.resume()
     }
     const onEnd = () => finish(Effect.succeed(Buffer.concat(chunks)))
@@ -60,24 +60,28 @@ const readBytes = (request: IncomingMessage): Effect.Effect<Uint8Array, Problem>
     request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
   })
 
-/** Reads a body of a type, of at most 64 KiB, without ever holding more; fails with the problem to answer. */
+/** Reads a body of a type, of at most `bytesMax` bytes, without ever holding more; fails with the problem to answer. */
 const readAs = (
   request: HttpServerRequest.HttpServerRequest,
   type: string,
-  isType: (contentType: string | undefined) => boolean
+  isType: (contentType: string | undefined) => boolean,
+  bytesMax: number = bodyBytesMax
 ): Effect.Effect<Uint8Array, Problem> => {
   if (!isType(request.headers["content-type"])) {
     const detail = `The request needs the header Content-Type: ${type}.`
     return Effect.fail({ kind: "unsupported-media-type", detail })
   }
-  return Number(request.headers["content-length"] ?? 0) > bodyBytesMax
-    ? Effect.fail(tooLarge)
-    : readBytes(NodeHttpServerRequest.toIncomingMessage(request))
+  return Number(request.headers["content-length"] ?? 0) > bytesMax
+    ? Effect.fail(tooLarge(bytesMax))
+    : readBytes(NodeHttpServerRequest.toIncomingMessage(request), bytesMax)
 }
 
 /** Reads a JSON body; fails with the problem to answer. */
-export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Problem> =>
-  Effect.flatMap(readAs(request, "application/json", isJson), parse)
+export const read = (
+  request: HttpServerRequest.HttpServerRequest,
+  bytesMax?: number
+): Effect.Effect<unknown, Problem> =>
+  Effect.flatMap(readAs(request, "application/json", isJson, bytesMax), parse)
 
 const formType = "application/x-www-form-urlencoded"
 

@@ -43,6 +43,8 @@ const checkAlias = (alias: string | undefined): Either.Either<string | null, Pro
 export interface Create {
   readonly draft: Omit<LinkDraft, "owner" | "passwordHash">
   readonly password: string | null
+  /** Whether a link of the same URL that its owner has already will do. */
+  readonly reuse: boolean
 }
 
 /** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to create, or the problem to answer. */
@@ -54,7 +56,7 @@ export const check = (json: unknown, policy: CreatePolicy, now: number): Either.
     const end = (yield* checkEnd(body, now, policy.defaultExpiry)) ?? null
     const beginning = body.validSince === undefined ? null : yield* checkMoment("validSince", body.validSince)
     yield* checkOrder("validSince", beginning, end)
-    const { expiresIn: _, password = null, tags = [], ...others } = body
+    const { expiresIn: _, password = null, reuse = false, tags = [], ...others } = body
     const times = { expiresAt: end, validSince: beginning }
-    return { draft: { ...none, ...others, ...times, url, alias, tags: distinct(tags) }, password }
+    return { draft: { ...none, ...others, ...times, url, alias, tags: distinct(tags) }, password, reuse }
   })

@@ -1,5 +1,6 @@
 import { Record, Schema, Struct } from "effect"
 import { RedirectStatus } from "../Link.ts"
+import * as Problem from "./Problem.ts"
 import { passwordLengthMax } from "../Passwords.ts"
 
 /** Bounds of what a link's creator says of it; lengths count characters (Unicode code points). */
@@ -83,9 +84,23 @@ export const settingNames = Struct.keys(settings)
 const whatever = Schema.partialWith(Schema.Struct(settings), { exact: true })
 
 /** The body of a create. What the schema alone cannot say of a field is checked by `CreateRequest`. */
-export const CreateBody = Schema.Struct({ url: Target, alias: optional(Alias) })
+export const CreateBody = Schema.Struct({
+  url: Target,
+  alias: optional(Alias),
+  reuse: optional(
+    Flag.annotations({ description: "Give the caller's own link of this URL, if there is one" })
+  )
+})
   .pipe(Schema.extend(whatever))
   .annotations({ identifier: "CreateLink" })
+
+/** Links in one bulk at most. */
+export const bulkMax = 1_000
+
+/** The body of a bulk, for the contract. Each item is checked by itself, so that it fails alone. */
+export const BulkBody = Schema.Struct({
+  links: Schema.Array(CreateBody).pipe(Schema.minItems(1), Schema.maxItems(bulkMax))
+}).annotations({ identifier: "CreateLinks" })
 
 /** The body of a patch without the settings that it clears. What the schema alone cannot say of a field is checked by `PatchRequest`. */
 export const ChangeBody = Schema.Struct({ url: optional(Target) }).pipe(Schema.extend(whatever))
@@ -117,6 +132,16 @@ export const LinkBody = Schema.Struct({
   custom: Schema.Boolean,
   visits: Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
 }).annotations({ identifier: "Link" })
+
+/** The answer to a bulk: what became of each of its items, in the order given. */
+export const BulkAnswer = Schema.Struct({
+  results: Schema.Array(
+    Schema.Union(
+      Schema.Struct({ status: Schema.Literal(200, 201), link: LinkBody }),
+      Schema.Struct({ status: Schema.Number, problem: Problem.ProblemBody })
+    )
+  )
+}).annotations({ identifier: "CreatedLinks" })
 
 /** What anybody may know of a link. `url` is `null` where a password guards it. */
 export const PreviewBody = Schema.Struct({

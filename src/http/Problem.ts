@@ -19,10 +19,12 @@ const kinds = {
   "email-taken": { status: 409, title: "There is an account with this e-mail address" },
   "too-many-keys": { status: 409, title: "There are too many API keys" },
   "too-many-webhooks": { status: 409, title: "There are too many webhooks" },
+  "idempotency-in-progress": { status: 409, title: "The first request with this key is under way" },
   gone: { status: 410, title: "The link has ended" },
   "payload-too-large": { status: 413, title: "The request body is too large" },
   "uri-too-long": { status: 414, title: "The address is too long" },
   "unsupported-media-type": { status: 415, title: "The request body has another type than it must have" },
+  "idempotency-mismatch": { status: 422, title: "The key was used with another request" },
   "blocked-target": { status: 422, title: "Links to this target are not allowed" },
   "rate-limited": { status: 429, title: "There were too many requests" },
   internal: { status: 500, title: "Something went wrong here" },
@@ -43,6 +45,9 @@ export const statusOf = (kind: Kind): number => kinds[kind].status
 /** Whether a text is the type of a problem of this service. */
 export const isProblemType = (text: string): boolean => text.startsWith(typeBase)
 
+/** The type of every problem's body. */
+export const contentType = "application/problem+json"
+
 /** The schema of one kind of problem as RFC 9457 writes it, for the contract. */
 export const schema = (kind: Kind) =>
   Schema.Struct({
@@ -56,7 +61,7 @@ export const schema = (kind: Kind) =>
       identifier: `Problem-${kind}`,
       ...HttpApiSchema.annotations({ status: kinds[kind].status })
     })
-    .pipe(HttpApiSchema.withEncoding({ kind: "Json", contentType: "application/problem+json" }))
+    .pipe(HttpApiSchema.withEncoding({ kind: "Json", contentType }))
 
 /** A problem of one request. */
 export interface Problem {
@@ -82,20 +87,31 @@ const headersOf = (kind: Kind): Record<string, string> => {
   }
 }
 
-/** The response that says a problem (RFC 9457). */
-export const respond = ({
+/** A problem of any kind as RFC 9457 writes it. */
+export const ProblemBody = Schema.Struct({
+  type: Schema.String,
+  title: Schema.String,
+  status: Schema.Number,
+  detail: Schema.String,
+  errors: Schema.optional(Schema.Array(Fault))
+}).annotations({ identifier: "Problem" })
+
+/** Says a problem in JSON (RFC 9457). */
+export const bodyOf = ({ detail, errors, kind }: Problem): typeof ProblemBody.Type => ({
+  type: typeOf(kind),
+  title: kinds[kind].title,
+  status: statusOf(kind),
   detail,
-  errors,
-  headers,
-  kind
-}: Problem): HttpServerResponse.HttpServerResponse => {
-  const { status, title } = kinds[kind]
-  return HttpServerResponse.text(JSON.stringify({ type: typeOf(kind), title, status, detail, errors }), {
-    status,
-    contentType: "application/problem+json",
-    headers: { "cache-control": "no-store", ...headersOf(kind), ...headers }
+  ...(errors !== undefined && { errors })
+})
+
+/** The response that says a problem (RFC 9457). */
+export const respond = (problem: Problem): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(JSON.stringify(bodyOf(problem)), {
+    status: statusOf(problem.kind),
+    contentType,
+    headers: { "cache-control": "no-store", ...headersOf(problem.kind), ...problem.headers }
   })
-}
 
 /** Problems of a request whose parts have faults: the detail names the first. */
 export const faulty = (kind: Kind, errors: ReadonlyArray<Fault>): Problem => {

@@ -2,7 +2,7 @@ import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Cache, Clock, Duration, Effect } from "effect"
 import { Links } from "../actors/Links.ts"
 import { Api } from "./Api.ts"
-import { orProblem } from "./LinkRoutes.ts"
+import { orProblem } from "./LinkAnswers.ts"
 import * as Problem from "./Problem.ts"
 
 /**

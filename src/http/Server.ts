@@ -13,6 +13,7 @@ import * as AccountRoutes from "./AccountRoutes.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyRoutes from "./ApiKeyRoutes.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
+import type { LinkRoutesOptions } from "./LinkCreation.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
 import * as Problem from "./Problem.ts"
@@ -72,7 +73,7 @@ const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R>
   })
 
 /** What the routes need to know of the operator's choices. */
-export interface RoutesOptions extends LinkRoutes.LinkRoutesOptions, AccountRoutes.AccountRoutesOptions {
+export interface RoutesOptions extends LinkRoutesOptions, AccountRoutes.AccountRoutesOptions {
   /** Whether webhooks may lead to private networks. */
   readonly allowPrivateWebhooks: boolean
 }

@@ -7,7 +7,7 @@ import { type Point, type ValueCount, VisitStore } from "../storage/VisitStore.t
 import { type Dimension, dimensions, hour_ms, subjectOfLink, subjectOfOwner } from "../Visit.ts"
 import { Api } from "./Api.ts"
 import * as Caller from "./Caller.ts"
-import { orProblem } from "./LinkRoutes.ts"
+import { orProblem } from "./LinkAnswers.ts"
 import { isKeyShaped } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import * as StatsRequest from "./StatsRequest.ts"

@@ -7,6 +7,7 @@ import * as Quotas from "../accounts/Quotas.ts"
 import * as RateLimiter from "../accounts/RateLimiter.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as Links from "../actors/Links.ts"
+import * as ReusedLinks from "../actors/ReusedLinks.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
 import * as Visits from "../actors/Visits.ts"
 import { actors } from "../Cluster.ts"
@@ -17,6 +18,7 @@ import { KeyMinter } from "../KeyMinter.ts"
 import type { Passwords } from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
 import * as AccountStoreMemory from "../storage/AccountStoreMemory.ts"
+import type { GuardedCreates } from "../storage/GuardedCreates.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import type { KeyStock } from "../storage/KeyStock.ts"
@@ -56,7 +58,7 @@ export interface Surroundings {
   /** The stores as a process sees them, and the news of links. */
   readonly ports: (
     process: VirtualProcess
-  ) => Layer.Layer<LinkStore | KeyRangeStore | KeyStock | KeyPool | KeyMinter | VisitStore>
+  ) => Layer.Layer<LinkStore | GuardedCreates | KeyRangeStore | KeyStock | KeyPool | KeyMinter | VisitStore>
   readonly options: SimOptions
   /** What is broken about the product. */
   readonly mutation: Mutation
@@ -197,7 +199,7 @@ export class VirtualNode {
       allowPrivateWebhooks: false
     })
     const stores = LinkStoreGrouped.layer({ inFlightMax: 4 }).pipe(Layer.provideMerge(ports(process)))
-    const inner = Links.layer.pipe(
+    const inner = Layer.provideMerge(ReusedLinks.layer, Links.layer).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
           Visits.layer({ ownHost: "linkmint.test", writer: process.id }),
@@ -217,6 +219,7 @@ export class VirtualNode {
     )
     const around: Layer.Layer<
       | Sharding.Sharding
+      | GuardedCreates
       | LinkStore
       | KeyRangeStore
       | KeyStock

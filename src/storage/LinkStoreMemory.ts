@@ -1,5 +1,7 @@
-import { Clock, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { changed, type Link, stateAt } from "../Link.ts"
+import { GuardedCreates } from "./GuardedCreates.ts"
+import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
 import { fold } from "./LinkColumns.ts"
 import {
   isRepeat,
@@ -129,5 +131,13 @@ export const makeOver = (
 /** `LinkStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
 export const make = Effect.sync(() => makeOver(new Map()))
 
-/** A store of its own for each build of the layer. */
-export const layer: Layer.Layer<LinkStore> = Layer.effect(LinkStore, make)
+/** A store of its own for each build of the layer, and the guards of its creates. */
+export const layer: Layer.Layer<LinkStore | GuardedCreates> = Layer.effectContext(
+  Effect.sync(() => {
+    const rows = new Map<string, Link>()
+    const links = makeOver(rows)
+    return Context.make(LinkStore, links).pipe(
+      Context.add(GuardedCreates, GuardedCreatesMemory.makeOver(rows, links))
+    )
+  })
+)

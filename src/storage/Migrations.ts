@@ -6,6 +6,7 @@ import { linkFields } from "./migrations/0002_link_fields.ts"
 import { accounts } from "./migrations/0003_accounts.ts"
 import { visits } from "./migrations/0004_visits.ts"
 import { lifetime } from "./migrations/0005_lifetime.ts"
+import { idempotency } from "./migrations/0006_idempotency.ts"
 import { webhooks } from "./migrations/0007_webhooks.ts"
 import { StorageError } from "./StorageError.ts"
 
@@ -15,6 +16,7 @@ const migrations = Migrator.fromRecord({
   "0003_accounts": accounts,
   "0004_visits": visits,
   "0005_lifetime": lifetime,
+  "0006_idempotency": idempotency,
   "0007_webhooks": webhooks
 })
 

@@ -7,6 +7,8 @@ import * as RedirectCache from "../../src/actors/RedirectCache.ts"
 import { partitionOf, UrlMapping } from "../../src/actors/UrlMapping.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
+import { GuardedCreates } from "../../src/storage/GuardedCreates.ts"
+import * as GuardedCreatesMemory from "../../src/storage/GuardedCreatesMemory.ts"
 import * as KeySpace from "../../src/KeySpace.ts"
 import { fromStrings, toStrings } from "../../src/PackedKeys.ts"
 import { KeyPool } from "../../src/storage/KeyPool.ts"
@@ -119,6 +121,7 @@ const ports = (stores: Stores, faults: Faults.Faults) =>
     Context.add(KeyStock, faults.over("KeyStock", stores.stock)),
     Context.add(LinkStore, faults.over("LinkStore", stores.links)),
     Context.add(KeyPool, faults.over("KeyPool", stores.pool)),
+    Context.add(GuardedCreates, GuardedCreatesMemory.makeOver(new Map(), stores.links)),
     Context.add(KeyMinter.KeyMinter, stores.minter)
   )
 

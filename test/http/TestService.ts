@@ -10,6 +10,7 @@ import * as Quotas from "../../src/accounts/Quotas.ts"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import * as Links from "../../src/actors/Links.ts"
+import * as ReusedLinks from "../../src/actors/ReusedLinks.ts"
 import * as RedirectCache from "../../src/actors/RedirectCache.ts"
 import * as Visits from "../../src/actors/Visits.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
@@ -25,6 +26,9 @@ import * as Passwords from "../../src/Passwords.ts"
 import * as Secret from "../../src/Secret.ts"
 import { AccountStore } from "../../src/storage/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
+import type { Link } from "../../src/Link.ts"
+import { GuardedCreates } from "../../src/storage/GuardedCreates.ts"
+import * as GuardedCreatesMemory from "../../src/storage/GuardedCreatesMemory.ts"
 import { KeyPool } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
 import { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
@@ -85,8 +89,10 @@ export class TestService extends Context.Tag("test/TestService")<
   }
 >() {}
 
-const countedLinks = Effect.map(LinkStoreMemory.make, (store) => {
+const countedLinks = Effect.sync(() => {
   let bound = 0
+  const rows = new Map<string, Link>()
+  const store = LinkStoreMemory.makeOver(rows)
   const counted = LinkStore.of({
     ...store,
     insertMany: (links) =>
@@ -94,7 +100,7 @@ const countedLinks = Effect.map(LinkStoreMemory.make, (store) => {
         Effect.sync(() => (bound += outcomes.filter(Boolean).length))
       )
   })
-  return { store: counted, bound: Effect.sync(() => bound) }
+  return { store: counted, rows, bound: Effect.sync(() => bound) }
 })
 
 const callerOf = (userId: string, scopes: ReadonlyArray<Scope>): KnownCaller => ({
@@ -177,6 +183,10 @@ const make = (options: TestServiceOptions) =>
         VisitStore,
         faulty(visits, () => faults.visits)
       ),
+      Layer.succeed(
+        GuardedCreates,
+        faulty(GuardedCreatesMemory.makeOver(links.rows, links.store), () => faults.links)
+      ),
       Layer.succeed(KeyPool, { ...pool, ...faulty({ lease: pool.lease }, () => faults.leases) }),
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16)),
       Layer.succeed(
@@ -208,7 +218,10 @@ const make = (options: TestServiceOptions) =>
       Layer.provide([RateLimiter.layer, Administrator.layer({ drawsPassword: false })]),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide([Links.layer, Visits.layer({ ownHost: "localhost", writer: "test" })]),
+      Layer.provide([
+        Layer.provideMerge(ReusedLinks.layer, Links.layer),
+        Visits.layer({ ownHost: "localhost", writer: "test" })
+      ]),
       Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
       Layer.provide(actors({ pool: { low: 100, high: 500 } })),
       Layer.provide(layerEmbedded),

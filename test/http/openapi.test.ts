@@ -108,6 +108,8 @@ withService("/openapi.json", {}, (it) => {
           "alias-taken",
           "blocked-target",
           "forbidden",
+          "idempotency-in-progress",
+          "idempotency-mismatch",
           "internal",
           "invalid-request",
           "invalid-url",
@@ -117,6 +119,14 @@ withService("/openapi.json", {}, (it) => {
           "unavailable",
           "unsupported-media-type"
         ],
+        "post /api/v1/links/bulk": [
+          "forbidden",
+          "invalid-request",
+          "payload-too-large",
+          "unauthorized",
+          "unsupported-media-type",
+          ...anywhere
+        ].toSorted(),
         "get /api/v1/links": ["forbidden", "internal", "invalid-request", "unauthorized", "unavailable"],
         "patch /api/v1/links/{key}": [
           "blocked-target",
@@ -306,6 +316,8 @@ const newUserBody = { email: "ada@example.com", password }
 const newKeyBody = { name: "a key", scopes: ["links:read"] }
 const foreign = { "sec-fetch-site": "cross-site" }
 
+const bulk = (body: object, headers: Record<string, string> = {}) => post("/api/v1/links/bulk", body, headers)
+
 /** The last of several answers to the same request. */
 const nth = (times: number, sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
   Effect.zipRight(Effect.repeatN(sent, times - 2), sent)
@@ -395,6 +407,19 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
     create({ url: `http://localhost:${port}/` })
   ),
   "post /api/v1/links 503": away(create({ url })),
+  "post /api/v1/links 200": Effect.flatMap(newSession, ({ headers }) =>
+    nth(2, create({ url, reuse: true }, headers))
+  ),
+  "post /api/v1/links/bulk 200": bulk({ links: [{ url }, { url: "nowhere" }] }),
+  "post /api/v1/links/bulk 400": bulk({ links: [] }),
+  "post /api/v1/links/bulk 401": bulk({ links: [{ url }] }, { "x-api-key": "wrong" }),
+  "post /api/v1/links/bulk 403": asReader("POST", "/api/v1/links/bulk", { links: [{ url }] }),
+  "post /api/v1/links/bulk 413": bulk({ links: [{ url: " ".repeat(4 * 1_024 * 1_024) }] }),
+  "post /api/v1/links/bulk 415": bulk({ links: [{ url }] }, { "content-type": "text/plain" }),
+  "post /api/v1/links/bulk 503": awayFrom(
+    "accounts",
+    bulk({ links: [{ url }] }, { "x-api-key": `lm_${"x".repeat(32)}` })
+  ),
   "get /api/v1/links/{key} 200": Effect.zipRight(
     create({ url, alias: "seen" }),
     asAdmin("GET", "/api/v1/links/seen")

@@ -16,6 +16,8 @@ const statusOf = {
   "email-taken": 409,
   "too-many-keys": 409,
   "too-many-webhooks": 409,
+  "idempotency-in-progress": 409,
+  "idempotency-mismatch": 422,
   gone: 410,
   "payload-too-large": 413,
   "uri-too-long": 414,

@@ -87,7 +87,6 @@ withService("a request to nothing", {}, (it) => {
     ["PUT", "/api/v1/links"],
     ["POST", "/api/v1/links/abc"],
     ["PATCH", "/api/v1/links"],
-    ["POST", "/api/v1/links/bulk"],
     ["POST", "/abc"],
     ["PUT", "/abc"],
     ["DELETE", "/abc"],

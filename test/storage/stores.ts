@@ -62,6 +62,7 @@ export const inMemory = <I, S>(tag: Context.Tag<I, S>, layer: Layer.Layer<I>): O
 
 const tables = [
   "links",
+  "create_guards",
   "key_ranges",
   "keys",
   "pool_shards",

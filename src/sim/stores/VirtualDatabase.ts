@@ -3,6 +3,8 @@ import type { Link } from "../../Link.ts"
 import { count, toStrings } from "../../PackedKeys.ts"
 import { DeploymentStore } from "../../storage/DeploymentStore.ts"
 import * as DeploymentStoreMemory from "../../storage/DeploymentStoreMemory.ts"
+import { type GuardedLink, GuardedCreates } from "../../storage/GuardedCreates.ts"
+import * as GuardedCreatesMemory from "../../storage/GuardedCreatesMemory.ts"
 import { KeyRangeStore, type Watermark } from "../../storage/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../storage/KeyRangeStoreMemory.ts"
 import { type BatchId, type BatchRecord, KeyStock, type PoolClaim } from "../../storage/KeyStock.ts"
@@ -41,6 +43,7 @@ export class VirtualDatabase {
   readonly #stocked: KeyStockMemory.Tables = { epochs: new Map(), stock: new Set(), batches: new Map() }
   readonly #visits = Effect.runSync(VisitStoreMemory.make)
   readonly #links: typeof LinkStore.Service
+  readonly #guarded: typeof GuardedCreates.Service
   readonly #stock: typeof KeyStock.Service
   readonly #ranges: typeof KeyRangeStore.Service
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
@@ -59,6 +62,7 @@ export class VirtualDatabase {
     const wrong = database?.(right, { rows: this.#rows, stocked: this.#stocked })
     const { links, ranges, stock } = { ...right, ...wrong }
     this.#links = links
+    this.#guarded = GuardedCreatesMemory.makeOver(this.#rows, links)
     this.#stock = stock
     this.#ranges = ranges
     this.server = new VirtualServer(world, network, {
@@ -79,11 +83,12 @@ export class VirtualDatabase {
   /** The stores, as a process reaches them. */
   layer(
     process: VirtualProcess
-  ): Layer.Layer<LinkStore | KeyRangeStore | KeyStock | VisitStore | DeploymentStore> {
+  ): Layer.Layer<LinkStore | GuardedCreates | KeyRangeStore | KeyStock | VisitStore | DeploymentStore> {
     const call = storeCall(this.server, process)
     return Layer.succeedContext(
       Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
         Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
+        Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
         Context.add(KeyStock, this.#keyStock(call, process.id)),
         Context.add(VisitStore, this.#visitStore(call)),
         Context.add(DeploymentStore, {
@@ -137,6 +142,33 @@ export class VirtualDatabase {
       takenAmong: (keys) =>
         call("LinkStore.takenAmong", () => Effect.runSyncExit(this.#links.takenAmong(keys)))
     }
+  }
+
+  #guardedCreates(call: StoreCall, by: string): typeof GuardedCreates.Service {
+    const guarded = this.#guarded
+    return {
+      begin: (beginning) => call("GuardedCreates.begin", () => Effect.runSyncExit(guarded.begin(beginning))),
+      bindMany: (batch) =>
+        call("GuardedCreates.bindMany", () => Effect.runSyncExit(this.#bindGuarded(by, batch))),
+      settle: (guard, answer) =>
+        call("GuardedCreates.settle", () => Effect.runSyncExit(guarded.settle(guard, answer))),
+      abandon: (guard) => call("GuardedCreates.abandon", () => Effect.runSyncExit(guarded.abandon(guard))),
+      findByUrl: (owner, url, now) =>
+        call("GuardedCreates.findByUrl", () => Effect.runSyncExit(guarded.findByUrl(owner, url, now))),
+      drop: (keep_ms, count) =>
+        call("GuardedCreates.drop", () => Effect.runSyncExit(guarded.drop(keep_ms, count)))
+    }
+  }
+
+  #bindGuarded(by: string, batch: ReadonlyArray<GuardedLink>) {
+    const free = new Set(batch.map(({ link }) => link.key).filter((key) => !this.#rows.has(key)))
+    return Effect.tap(this.#guarded.bindMany(batch), (outcomes) =>
+      batch.forEach(({ link }, index) => {
+        if (outcomes[index] === "taken") this.#journal.add({ tag: "conflicted", by, link })
+        else if (outcomes[index] === "bound" && free.delete(link.key))
+          this.#journal.add({ tag: "bound", by, link })
+      })
+    )
   }
 
   #insert(by: string, links: ReadonlyArray<Link>) {

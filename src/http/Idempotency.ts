@@ -1,0 +1,146 @@
+import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Duration, Effect, Either, Schema } from "effect"
+import type { Guarding, Superseded } from "../actors/Links.ts"
+import { drawToken, lease } from "../actors/ReusedLinks.ts"
+import { fromFailure, type Unavailable } from "../actors/Unavailable.ts"
+import type { Link } from "../Link.ts"
+import * as Secret from "../Secret.ts"
+import { type Guard, GuardedCreates, type GuardState } from "../storage/GuardedCreates.ts"
+import * as Problem from "./Problem.ts"
+
+/** How long a repeat gets the first answer. */
+export const keep = Duration.hours(24)
+
+/** An answer as it is kept for repeats. */
+const Answer = Schema.Struct({
+  status: Schema.Number,
+  contentType: Schema.String,
+  location: Schema.NullOr(Schema.String),
+  body: Schema.String
+})
+/** See {@link Answer}. */
+export type Answer = typeof Answer.Type
+
+const Kept = Schema.parseJson(Answer)
+const encode = Schema.encodeSync(Kept)
+
+/** The response that an answer is. */
+export const respond = ({ answer, isReplay }: Answered): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(answer.body, {
+    status: answer.status,
+    contentType: answer.contentType,
+    headers: {
+      "cache-control": "no-store",
+      ...(answer.location !== null && { location: answer.location }),
+      ...(isReplay && { "idempotency-replayed": "true" })
+    }
+  })
+
+/** 1 to 255 printable ASCII characters. */
+const keyShape = /^[\x20-\x7e]{1,255}$/
+
+const badKey = Problem.faulty("invalid-request", [
+  { path: "Idempotency-Key", message: "must have 1 to 255 printable ASCII characters" }
+])
+
+const inProgress: Problem.Problem = {
+  kind: "idempotency-in-progress",
+  detail: "A request with this Idempotency-Key is under way. Please try again."
+}
+
+const mismatch: Problem.Problem = {
+  kind: "idempotency-mismatch",
+  detail: "This Idempotency-Key was used with another request body."
+}
+
+/** What a create that is answered once comes to: an answer that was made under the guards, and is settled; or one that is not. */
+export interface Outcome {
+  readonly answer: Answer
+  readonly isSettled: boolean
+}
+
+/** A create that can be asked to hold guards. `answerOf` says how the answer of a link is kept. */
+export type Create = (
+  guarding: Guarding
+) => Effect.Effect<Outcome, Problem.Problem | Superseded | Unavailable>
+
+/** The `Idempotency-Key` of a request, if it has one. */
+export const keyOf = (
+  request: HttpServerRequest.HttpServerRequest
+): Either.Either<string | undefined, Problem.Problem> => {
+  const key = request.headers["idempotency-key"]
+  return key === undefined || keyShape.test(key) ? Either.right(key) : Either.left(badKey)
+}
+
+/** What is to be run once. */
+export interface Once {
+  /** `undefined`: it runs each time. */
+  readonly key: string | undefined
+  readonly owner: string | null
+  readonly body: unknown
+  /** How the answer of a link is kept. */
+  readonly answerOf: (link: Link) => Answer
+  readonly create: Create
+}
+
+/** An answer, and whether it was given before. */
+export interface Answered {
+  readonly answer: Answer
+  readonly isReplay: boolean
+}
+
+const problemOf = (
+  error: Problem.Problem | Superseded | Unavailable
+): Effect.Effect<never, Problem.Problem> => {
+  if (!("_tag" in error)) return Effect.fail(error)
+  return error._tag === "Superseded" ? Effect.fail(inProgress) : Problem.orUnavailable(error)
+}
+
+/** Runs creates once for each key. */
+export const make = Effect.map(GuardedCreates, (guarded) => {
+  const replay = (state: GuardState, fingerprint: string): Effect.Effect<Answered, Problem.Problem> => {
+    if (state._tag === "Begun") return Effect.fail(inProgress)
+    if (state.fingerprint !== fingerprint) return Effect.fail(mismatch)
+    if (state._tag === "Running") return Effect.fail(inProgress)
+    return Effect.orDie(
+      Effect.map(Schema.decode(Kept)(state.answer), (answer) => ({ answer, isReplay: true }))
+    )
+  }
+
+  /**
+   * Runs a create once for each key of an owner: a repeat with the same body within 24 h gets the first answer again. Answers that a repeat would get
+   * anyway, because something is wrong with the request, are not kept, nor is one that says to try again. Callers without an account share one space of
+   * keys.
+   */
+  return Effect.fn("Idempotency.once")(function* ({ answerOf, body, create, key, owner }: Once) {
+    const guarding = (guards: ReadonlyArray<Guard>): Guarding => ({
+      guards,
+      answerOf: (link) => encode(answerOf(link))
+    })
+    if (key === undefined) {
+      const { answer } = yield* Effect.catchAll(create(guarding([])), problemOf)
+      return { answer, isReplay: false }
+    }
+    const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawToken }
+    const fingerprint = Secret.digest(JSON.stringify(body))
+    const times = { lease_ms: Duration.toMillis(lease), keep_ms: Duration.toMillis(keep) }
+    const begin = Problem.orUnavailable(
+      Effect.mapError(guarded.begin({ ...guard, ...times, fingerprint }), fromFailure)
+    )
+    const state = yield* begin
+    if (state._tag !== "Begun") return yield* replay(state, fingerprint)
+
+    const outcome = yield* Effect.either(create(guarding([guard])))
+    if (Either.isRight(outcome)) {
+      const { answer, isSettled } = outcome.right
+      if (!isSettled) yield* Effect.ignore(guarded.settle(guard, encode(answer)))
+      return { answer, isReplay: false }
+    }
+    const error = outcome.left
+    // An earlier try of this very create may have been applied, and its answer lost.
+    if ("_tag" in error && error._tag === "Superseded") return yield* replay(yield* begin, fingerprint)
+    const isUnknown = "_tag" in error && error.applied === "unknown"
+    if (!isUnknown) yield* Effect.ignore(guarded.abandon(guard))
+    return yield* problemOf(error)
+  })
+})

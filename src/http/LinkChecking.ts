@@ -1,0 +1,20 @@
+import type { HttpServerRequest } from "@effect/platform"
+import { Effect, Redacted } from "effect"
+import { Passwords } from "../Passwords.ts"
+import type * as CreateRequest from "./CreateRequest.ts"
+import * as Problem from "./Problem.ts"
+import { TargetPolicy } from "./TargetPolicy.ts"
+
+/** What creates and changes of links are checked with. */
+export const make = Effect.fnUntraced(function* (options: Omit<CreateRequest.CreatePolicy, "targets">) {
+  const passwords = yield* Passwords
+  const targets = yield* TargetPolicy
+  return {
+    policyOf: (request: HttpServerRequest.HttpServerRequest): CreateRequest.CreatePolicy => ({
+      ...options,
+      own: { ...options.own, reachedAt: request.headers["host"] },
+      targets
+    }),
+    hash: (password: string) => Problem.orUnavailable(passwords.hash(Redacted.make(password)))
+  }
+})

@@ -1,0 +1,165 @@
+import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Clock, Effect, Either } from "effect"
+import { Quotas } from "../accounts/Quotas.ts"
+import type { Standing } from "../accounts/RateLimiter.ts"
+import { type Guarding, type LinkDraft, Links } from "../actors/Links.ts"
+import { ReusedLinks } from "../actors/ReusedLinks.ts"
+import type { Link } from "../Link.ts"
+import * as Body from "./Body.ts"
+import * as Caller from "./Caller.ts"
+import { ClientAddress } from "./ClientAddress.ts"
+import * as CreateRequest from "./CreateRequest.ts"
+import { isObject } from "./Decode.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { aliasTaken, bodyOf } from "./LinkAnswers.ts"
+import type * as LinkChecking from "./LinkChecking.ts"
+import { bulkMax } from "./LinkSchemas.ts"
+import * as Problem from "./Problem.ts"
+import * as RateLimit from "./RateLimit.ts"
+import * as VisitTotals from "./VisitTotals.ts"
+
+/** What the link routes need to know of the operator's choices. */
+export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "targets"> {
+  readonly anonymousCreates: boolean
+}
+
+/** Bytes of a bulk's body at most. */
+export const bulkBytesMax = 4 * 1024 * 1024
+
+/** Items of a bulk that are under way at once: such that their keys come from the buffer, and a partition's links go in few messages. */
+const itemsAtOnce = 250
+
+const problemAnswer = (problem: Problem.Problem): Idempotency.Answer => ({
+  status: Problem.statusOf(problem.kind),
+  contentType: Problem.contentType,
+  location: null,
+  body: JSON.stringify(Problem.bodyOf(problem))
+})
+
+const listOf = (json: unknown): Either.Either<ReadonlyArray<unknown>, Problem.Problem> => {
+  const fault = (path: string, message: string) =>
+    Either.left(Problem.faulty("invalid-request", [{ path, message }]))
+  if (!isObject(json)) return fault("", "The body must be a JSON object.")
+  const unknown = Object.keys(json).find((name) => name !== "links")
+  if (unknown !== undefined) return fault(unknown, "is not a known field")
+  const { links } = json
+  return Array.isArray(links) && links.length >= 1 && links.length <= bulkMax
+    ? Either.right(links as ReadonlyArray<unknown>)
+    : fault("links", `must be a list of 1 to ${bulkMax.toLocaleString("en")} links`)
+}
+
+/** Who creates, and what he is held to. */
+interface Creator {
+  readonly owner: string | null
+  readonly keyLimit: ReturnType<typeof Caller.keyLimitOf>
+  readonly policy: CreateRequest.CreatePolicy
+  /** Takes one create. */
+  readonly quota: Effect.Effect<Standing | null>
+}
+
+/** Creates links, one or many at a time. */
+export const make = Effect.fnUntraced(function* (
+  options: LinkRoutesOptions,
+  checks: Effect.Effect.Success<ReturnType<typeof LinkChecking.make>>
+) {
+  const links = yield* Links
+  const reused = yield* ReusedLinks
+  const once = yield* Idempotency.make
+  const quotas = yield* Quotas
+  const { clientOf } = yield* ClientAddress
+  const totals = yield* VisitTotals.make
+  const { baseUrl } = options.own
+
+  const answerOf = (status: 200 | 201, link: Link, visits: VisitTotals.VisitTotals): Idempotency.Answer => ({
+    status,
+    contentType: "application/json",
+    location: `/api/v1/links/${link.key}`,
+    body: JSON.stringify(bodyOf(link, baseUrl, visits))
+  })
+  const created = (link: Link) => answerOf(201, link, VisitTotals.none)
+
+  /** An anonymous creator has no links of his own to be given again. */
+  const linkFor = (draft: LinkDraft, reuse: boolean, guarding: Guarding) => {
+    const { owner } = draft
+    if (reuse && owner !== null) return reused.get({ ...draft, owner }, guarding)
+    const create = guarding.guards.length === 0 ? links.create(draft) : links.createGuarded(draft, guarding)
+    return Effect.map(create, (link) => ({ link, isNew: true }))
+  }
+
+  /** Gives also how the quota stands that it was counted for, if it was. */
+  const createOne = Effect.fnUntraced(function* (
+    json: unknown,
+    key: string | undefined,
+    { keyLimit, owner, policy, quota }: Creator
+  ) {
+    let standing: Standing | null = null
+    const create = (guarding: Guarding) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const { draft, password, reuse } = yield* CreateRequest.check(json, policy, now)
+        standing = yield* RateLimit.check(quota)
+        const passwordHash = password === null ? null : yield* checks.hash(password)
+        const { isNew, link } = yield* linkFor(
+          { ...draft, ...keyLimit, passwordHash, owner },
+          reuse,
+          guarding
+        )
+        if (isNew) return { answer: created(link), isSettled: true }
+        const [visits] = yield* totals([link])
+        return { answer: answerOf(200, link, visits!), isSettled: false }
+      }).pipe(
+        // Kept for repeats, since the alias may be free later.
+        Effect.catchTag("AliasTaken", ({ alias }) =>
+          Effect.succeed({ answer: problemAnswer(aliasTaken(alias)), isSettled: false })
+        )
+      )
+    const answered = yield* once({ key, owner, body: json, answerOf: created, create })
+    return { answered, standing }
+  })
+
+  const identified = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const caller = yield* Caller.identify(request)
+    if (caller !== "anonymous" || !options.anonymousCreates) {
+      yield* Caller.requireScope(caller, "links:write")
+    }
+    return {
+      owner: Caller.ownerOf(caller),
+      keyLimit: Caller.keyLimitOf(caller),
+      key: yield* Idempotency.keyOf(request),
+      quota: quotas.create(caller, clientOf(request)),
+      policy: checks.policyOf(request)
+    }
+  })
+
+  return {
+    one: Effect.fn("links.create")(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { key, ...creator } = yield* identified(request)
+      const json = yield* Body.read(request)
+      const { answered, standing } = yield* createOne(json, key, creator)
+      return RateLimit.show(Idempotency.respond(answered), standing)
+    }),
+
+    /** Each item is a create of its own, also for repeats: its key is the bulk's, with its place. */
+    bulk: Effect.fn("links.createBulk")(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { key, ...creator } = yield* identified(request)
+      const items = yield* listOf(yield* Body.read(request, bulkBytesMax))
+      const results = yield* Effect.forEach(
+        items,
+        (item, index) =>
+          createOne(item, key === undefined ? undefined : `${key}\n${index}`, creator).pipe(
+            Effect.map(({ answered }) => answered.answer),
+            Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem))),
+            Effect.map(({ body, contentType, status }) => {
+              const name = contentType === Problem.contentType ? "problem" : "link"
+              return `{"status":${status},"${name}":${body}}`
+            })
+          ),
+        { concurrency: itemsAtOnce }
+      )
+      return HttpServerResponse.text(`{"results":[${results.join(",")}]}`, {
+        contentType: "application/json",
+        headers: { "cache-control": "no-store" }
+      })
+    })
+  }
+})

@@ -1,0 +1,71 @@
+import { Context, type Effect, Schema } from "effect"
+import { Link } from "../Link.ts"
+import type { StorageError } from "./StorageError.ts"
+
+/**
+ * What lets only one of several creates make its link: those with one `Idempotency-Key`, or those that would reuse a link of one URL.
+ *
+ * Whoever has begun a guard last holds it, by a token that nobody else has.
+ */
+export const Guard = Schema.Struct({ name: Schema.String, token: Schema.Number })
+/** See {@link Guard}. */
+export type Guard = typeof Guard.Type
+
+/** A link to be bound if each of its guards is still held, and the answer that is kept with them then. */
+export const GuardedLink = Schema.Struct({ link: Link, guards: Schema.Array(Guard), answer: Schema.String })
+/** See {@link GuardedLink}. */
+export type GuardedLink = typeof GuardedLink.Type
+
+/** How a guard stands for the one who asked for it: held now, held by another who is at it, or settled. */
+export type GuardState =
+  | { readonly _tag: "Begun" }
+  | { readonly _tag: "Running"; readonly fingerprint: string }
+  | {
+      readonly _tag: "Settled"
+      readonly fingerprint: string
+      readonly key: string | null
+      readonly answer: string
+    }
+
+/** What became of a guarded create: the key was bound, it has a row already, or the guard is not held any more, or was settled with another key. */
+export type GuardedOutcome = "bound" | "taken" | "superseded"
+
+/** How to begin a guard. */
+export interface Beginning extends Guard {
+  /** What the create is about, for those who come later to compare. */
+  readonly fingerprint: string
+  /** How long nobody else may begin it, in milliseconds: longer than its create can take. */
+  readonly lease_ms: number
+  /** How long it stands once settled, in milliseconds. */
+  readonly keep_ms: number
+  /** A key with which it was settled, and which does not count any more. */
+  readonly replaces?: string
+}
+
+/**
+ * Guards of creates. Time is the store's own.
+ *
+ * Laws:
+ * 1. Of all links that are bound under a guard between two beginnings, there is one at most, whenever and however often messages come: a link is
+ *    bound, and its guard settled, in one transaction, and only by who holds it.
+ * 2. A link whose guard is settled with its own key and token is answered `bound` again.
+ * 3. A settled guard keeps its answer until `keep_ms` is over, or somebody begins it in place of its key.
+ */
+export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
+  GuardedCreates,
+  {
+    readonly begin: (beginning: Beginning) => Effect.Effect<GuardState, StorageError>
+    /** Binds links; answers in the order of the questions. */
+    readonly bindMany: (
+      links: ReadonlyArray<GuardedLink>
+    ) => Effect.Effect<ReadonlyArray<GuardedOutcome>, StorageError>
+    /** Settles a guard without a link; `false` where it is not held any more. */
+    readonly settle: (guard: Guard, answer: string) => Effect.Effect<boolean, StorageError>
+    /** Gives up a guard that is held and not settled, as if it had never been begun. */
+    readonly abandon: (guard: Guard) => Effect.Effect<void, StorageError>
+    /** The newest link of an owner with this target that has not ended at `now` (milliseconds since the Unix epoch). */
+    readonly findByUrl: (owner: string, url: string, now: number) => Effect.Effect<Link | null, StorageError>
+    /** Drops up to `count` guards that nobody has begun for `keep_ms`; gives how many. */
+    readonly drop: (keep_ms: number, count: number) => Effect.Effect<number, StorageError>
+  }
+>() {}
