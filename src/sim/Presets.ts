@@ -37,8 +37,8 @@ const calm: SimOptions = {
   calm_s: 20,
   workload: {
     clients: 6,
-    think_ms: 950,
-    created: 0.5,
+    think_ms: 1_050,
+    created: 0.53,
     deleted: 0.04,
     changed: 0.06,
     withAlias: 0.1,
