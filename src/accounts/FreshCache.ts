@@ -1,5 +1,6 @@
 import { Deferred, Duration, Effect, Exit, FiberId, type Scope } from "effect"
 import { LRUCache } from "lru-cache"
+import { atMost } from "../LruCacheOptions.ts"
 
 /** An answer that is there or on its way, and when it was asked for. */
 interface Entry<A, E> {
@@ -21,7 +22,7 @@ export const make = <A, E, R>(options: {
     const context = yield* Effect.context<R>()
     const clock = yield* Effect.clock
     const freshFor_ns = Duration.unsafeToNanos(options.freshFor)
-    const entries = new LRUCache<string, Entry<A, E>>({ max: options.max })
+    const entries = new LRUCache<string, Entry<A, E>>(atMost(options.max))
 
     const start = (key: string, askedAt: bigint) => {
       const entry = { askedAt, answer: Deferred.unsafeMake<A, E>(FiberId.none) }

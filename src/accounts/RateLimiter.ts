@@ -11,6 +11,7 @@ import {
   type Scope
 } from "effect"
 import { LRUCache } from "lru-cache"
+import { atMost } from "../LruCacheOptions.ts"
 import * as Batcher from "../Batcher.ts"
 import { monotonic_ms } from "../MonotonicTime.ts"
 import { type Ask, type Lease, type Quota, QuotaStore } from "../storage/QuotaStore.ts"
@@ -148,7 +149,7 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
     const store = yield* QuotaStore
     const clock = yield* Effect.clock
     const run = yield* FiberSet.makeRuntime<never>()
-    const meters = new LRUCache<string, Meter>({ max: metersMax })
+    const meters = new LRUCache<string, Meter>(atMost(metersMax))
     const batcher = yield* Batcher.make<Ask, Lease, StorageError | NoAnswer>({
       name: "quotas",
       // Not waited for longer, so that what comes next is not held up.

@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import { LRUCache } from "lru-cache"
+import { atMost } from "../LruCacheOptions.ts"
 import * as Referrer from "../Referrer.ts"
 import * as UserAgent from "../UserAgent.ts"
 import type { Dimension, Visit, VisitClass } from "../Visit.ts"
@@ -25,7 +26,7 @@ export interface VisitorCountryService {
 }
 
 const remembering = <A extends object>(f: (text: string | undefined) => A) => {
-  const cache = new LRUCache<string, A>({ max: rememberedMax })
+  const cache = new LRUCache<string, A>(atMost(rememberedMax))
   return (text: string | undefined): A => {
     if (text === undefined) return f(text)
     const known = cache.get(text)

@@ -7,7 +7,7 @@ export class VisitRing {
   #size = 0
 
   constructor(capacity: number) {
-    this.#slots = Array.from({ length: capacity }, () => undefined)
+    this.#slots = Array.from<Visit | undefined>({ length: capacity })
   }
 
   /** Visits that are in it. */

@@ -1,5 +1,6 @@
 import { Clock, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"
+import { atMost } from "../LruCacheOptions.ts"
 import { grant, QuotaStore } from "./QuotaStore.ts"
 
 /** Quotas remembered at most: of more, those that were asked about longest ago are full again too early. */
@@ -7,7 +8,7 @@ const quotasMax = 100_000
 
 /** `QuotaStore` in this process's memory, by Effect's clock: the reference that other backends are compared with. */
 export const make = Effect.sync(() => {
-  const states = new LRUCache<string, ReturnType<typeof grant>>({ max: quotasMax })
+  const states = new LRUCache<string, ReturnType<typeof grant>>(atMost(quotasMax))
   return QuotaStore.of({
     leaseMany: (asks) =>
       Effect.map(Clock.currentTimeMillis, (now) =>

@@ -1,0 +1,5 @@
+/**
+ * Options of an `LRUCache` for at most `count` entries, which takes memory as it fills. With its `max`, room for all of them is laid out when it is made,
+ * which is slow where nodes come and go, as in the simulation.
+ */
+export const atMost = (count: number) => ({ maxSize: count, sizeCalculation: () => 1 })
