@@ -1,4 +1,4 @@
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
 import * as Secret from "../Secret.ts"
 import type { WebhookEvent, WebhookMessage } from "../Webhook.ts"
@@ -16,9 +16,6 @@ import {
   type WebhookStore
 } from "./WebhookStore.ts"
 
-/** Messages that a claim looks at to find some for as many webhooks as it can. */
-const lookedAtMax = 2_000
-
 /** Rows that one statement inserts. */
 const insertMax = 1_000
 
@@ -26,7 +23,6 @@ interface RecipientRow {
   readonly id: string
   readonly owner: string
   readonly events: string
-  readonly paused_until: string | number
   readonly pending: string | number
 }
 
@@ -55,25 +51,18 @@ export const make = Effect.gen(function* () {
       orElse: () => sql`${sql(column)} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`,
       pg: () => sql`${sql(column)} = ANY(${values}::text[])`
     })
-  const skipLocked = sql.onDialectOrElse({
-    orElse: () => sql``,
-    pg: () => sql`FOR UPDATE OF m SKIP LOCKED`
-  })
 
-  const insert = (
-    messages: ReadonlyArray<{ webhookId: string } & WebhookMessage & { pausedUntil: number }>
-  ) =>
+  const insert = (messages: ReadonlyArray<{ webhookId: string } & WebhookMessage>) =>
     sql.onDialectOrElse({
       orElse: () => sql`
         INSERT INTO webhook_messages (webhook_id, id, event, body, queued_at, due_at)
-        SELECT value ->> 'webhookId', value ->> 'id', value ->> 'event', value ->> 'body', ${now},
-               MAX(${now}, value ->> 'pausedUntil')
+        SELECT value ->> 'webhookId', value ->> 'id', value ->> 'event', value ->> 'body', ${now}, ${now}
         FROM json_each(${JSON.stringify(messages)}) WHERE true ON CONFLICT DO NOTHING`,
       pg: () => sql`
         INSERT INTO webhook_messages (webhook_id, id, event, body, queued_at, due_at)
-        SELECT "webhookId", id, event, body, ${now}, GREATEST(${now}, "pausedUntil")
+        SELECT "webhookId", id, event, body, ${now}, ${now}
         FROM json_to_recordset(${JSON.stringify(messages)}::json)
-          AS m ("webhookId" text, id text, event text, body text, "pausedUntil" bigint)
+          AS m ("webhookId" text, id text, event text, body text)
         ON CONFLICT DO NOTHING`
     })
 
@@ -81,19 +70,18 @@ export const make = Effect.gen(function* () {
     if (messages.length === 0) return 0
     const owners = [...new Set(messages.map(({ owner }) => owner))]
     const rows = yield* sql<RecipientRow>`
-      SELECT id, owner, events, paused_until,
+      SELECT id, owner, events,
         (SELECT COUNT(*) FROM webhook_messages m WHERE m.webhook_id = webhooks.id AND m.dead_at IS NULL) AS pending
       FROM webhooks WHERE ${oneOf("owner", owners)} ORDER BY id`
     const recipients = rows.map((row) => ({
       id: row.id,
       owner: row.owner,
       events: eventsOf(row),
-      pending: Number(row.pending),
-      pausedUntil: Number(row.paused_until)
+      pending: Number(row.pending)
     }))
     const routed = route(recipients, messages)
-    const queued = routed.flatMap(({ messages, recipient: { id, pausedUntil } }) =>
-      messages.map((message) => ({ ...message, webhookId: id, pausedUntil }))
+    const queued = routed.flatMap(({ messages, recipient: { id } }) =>
+      messages.map((message) => ({ ...message, webhookId: id }))
     )
     for (let from = 0; from < queued.length; from += insertMax) {
       yield* insert(queued.slice(from, from + insertMax))
@@ -106,20 +94,44 @@ export const make = Effect.gen(function* () {
     return full.reduce((sum, { dropped }) => sum + dropped, 0)
   })
 
-  const lease = ({ busy, lease_ms, max, perWebhook }: Claim, token: string) => sql<ClaimedRow>`
-    WITH due AS (
-      SELECT m.webhook_id, m.id, m.due_at, w.failures FROM webhook_messages m JOIN webhooks w ON w.id = m.webhook_id
-      WHERE m.dead_at IS NULL AND m.due_at <= ${now} AND NOT ${oneOf("webhook_id", busy)}
-      ORDER BY m.due_at LIMIT ${lookedAtMax}
-    ), ranked AS (
-      SELECT webhook_id, id, failures, row_number() OVER (PARTITION BY webhook_id ORDER BY due_at, id) AS place FROM due
-    ), chosen AS (
-      SELECT m.webhook_id, m.id
-      FROM webhook_messages m JOIN ranked r ON r.webhook_id = m.webhook_id AND r.id = m.id
-      WHERE r.place <= CASE WHEN r.failures > 0 THEN 1 ELSE ${perWebhook} END AND m.dead_at IS NULL AND m.due_at <= ${now}
-      ORDER BY m.due_at LIMIT ${max} ${skipLocked}
-    )
-    UPDATE webhook_messages SET lease = ${token}, due_at = ${now} + ${lease_ms}, attempts = attempts + 1
+  /** Once for a whole statement, so that an index on time can be used. */
+  const moment = sql`(SELECT ${now})`
+
+  /** The first webhook of those behind another that has messages which are not dead. */
+  const nextWaiting = (behind: Statement.Fragment) => sql`
+    (SELECT webhook_id FROM webhook_messages WHERE dead_at IS NULL AND webhook_id > ${behind} ORDER BY webhook_id LIMIT 1)`
+
+  /** Messages of the webhook `w` that are due. */
+  const due = sql`
+    SELECT m.webhook_id, m.id, m.due_at FROM webhook_messages m
+    WHERE m.webhook_id = w.id AND m.dead_at IS NULL AND m.due_at <= ${moment} ORDER BY m.due_at`
+
+  const chosen = ({ max, perWebhook }: Claim) =>
+    sql.onDialectOrElse({
+      // A limit cannot depend on the row here.
+      orElse: () => sql`
+        SELECT m.webhook_id, m.id FROM free w CROSS JOIN webhook_messages m
+        WHERE m.webhook_id = w.id
+          AND m.id IN (SELECT id FROM (
+            SELECT id, row_number() OVER (ORDER BY due_at) AS place FROM (${due} LIMIT ${perWebhook})) WHERE place <= w.wanted)
+        ORDER BY m.due_at LIMIT ${max}`,
+      pg: () => sql`
+        SELECT m.webhook_id, m.id FROM free w CROSS JOIN LATERAL (${due} LIMIT w.wanted FOR UPDATE SKIP LOCKED) AS m
+        ORDER BY m.due_at LIMIT ${max}`
+    })
+
+  /** Steps from webhook to webhook through the index of those that have messages: what it costs does not grow with how many wait for each. */
+  const lease = (claim: Claim, token: string) => sql<ClaimedRow>`
+    WITH RECURSIVE waiting (webhook_id) AS (
+      SELECT ${nextWaiting(sql`''`)}
+      UNION ALL
+      SELECT ${nextWaiting(sql`waiting.webhook_id`)} FROM waiting WHERE waiting.webhook_id IS NOT NULL
+    ), free AS (
+      SELECT id, CASE WHEN failures > 0 THEN 1 ELSE ${claim.perWebhook} END AS wanted
+      FROM waiting JOIN webhooks ON webhooks.id = waiting.webhook_id
+      WHERE paused_until <= ${moment} AND NOT ${oneOf("id", claim.busy)}
+    ), chosen AS (${chosen(claim)})
+    UPDATE webhook_messages SET lease = ${token}, due_at = ${now} + ${claim.lease_ms}, attempts = attempts + 1
     WHERE (webhook_id, id) IN (SELECT webhook_id, id FROM chosen)
     RETURNING webhook_id, id, event, body, attempts`
 
@@ -133,9 +145,6 @@ export const make = Effect.gen(function* () {
     yield* retryIn_ms === null
       ? sql`UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = ${reason} WHERE ${held(delivery)}`
       : sql`UPDATE webhook_messages SET lease = NULL, due_at = ${now} + ${retryIn_ms} WHERE ${held(delivery)}`
-    yield* sql`
-      UPDATE webhook_messages SET due_at = ${now} + ${pause_ms}
-      WHERE webhook_id = ${delivery.webhookId} AND dead_at IS NULL AND due_at < ${now} + ${pause_ms}`
   })
 
   const sweep = Effect.gen(function* () {

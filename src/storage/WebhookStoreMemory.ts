@@ -84,7 +84,7 @@ export const make: Effect.Effect<typeof WebhookStore.Service> = Effect.sync(() =
           message,
           webhookId: recipient.id,
           queuedAt: now,
-          dueAt: Math.max(now, place.pausedUntil),
+          dueAt: now,
           attempts: 0,
           lease: null,
           deadAt: null,
@@ -97,7 +97,7 @@ export const make: Effect.Effect<typeof WebhookStore.Service> = Effect.sync(() =
 
   const claim = ({ busy, lease_ms, max, perWebhook }: Claim, now: number): ReadonlyArray<Delivery> => {
     const due = all()
-      .filter(({ webhook }) => !busy.includes(webhook.id))
+      .filter(({ pausedUntil, webhook }) => pausedUntil <= now && !busy.includes(webhook.id))
       .flatMap((place) =>
         [...place.messages.values()]
           .filter((held) => isPending(held) && held.dueAt <= now)
@@ -140,7 +140,6 @@ export const make: Effect.Effect<typeof WebhookStore.Service> = Effect.sync(() =
       if (retryIn_ms === null) Object.assign(held, { deadAt: now, reason })
       else held.dueAt = now + retryIn_ms
     }
-    for (const other of place.messages.values()) other.dueAt = Math.max(other.dueAt, place.pausedUntil)
   }
 
   return WebhookStore.of({

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 /**
  * Webhooks, and the messages on their way to them. Times are milliseconds since the Unix epoch, by the database's clock but for `created_at`.
  *
- * A message is due at `due_at`; whoever claims it sets that to the end of its lease. With `dead_at` it is a dead letter. `webhook_changes` has one row, which
+ * A message is due at `due_at`, unless its webhook is paused; whoever claims it sets that to the end of its lease. With `dead_at` it is a dead letter. `webhook_changes` has one row, which
  * everyone who adds or removes a webhook writes first: so its version tells of changes, and they happen one after the other. A message's webhook is no
  * foreign key, because a link's create must not fail when the webhook is removed meanwhile.
  */
@@ -48,7 +48,6 @@ export const webhooks = Effect.gen(function* () {
     reason TEXT,
     PRIMARY KEY (webhook_id, id)
   ) ${table}`
-  yield* sql`CREATE INDEX webhook_messages_due ON webhook_messages (due_at) WHERE dead_at IS NULL`
   yield* sql`CREATE INDEX webhook_messages_pending ON webhook_messages (webhook_id, due_at) WHERE dead_at IS NULL`
   yield* sql`CREATE INDEX webhook_messages_dead ON webhook_messages (webhook_id, dead_at, id) WHERE dead_at IS NOT NULL`
 })
