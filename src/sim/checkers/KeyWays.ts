@@ -1,4 +1,4 @@
-import type { Checker, Violation } from "../Evidence.ts"
+import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { s_us } from "../world/Time.ts"
 
@@ -20,8 +20,22 @@ class Ways {
   readonly #changed = new Set<string>()
   /** Keys that their pool forgot to have handed out: two nodes may have them. */
   readonly #twice = new Set<string>()
+  /** Targets of links that clients were told of. */
+  readonly #told: ReadonlySet<string>
+  /** Whether a message may come twice. */
+  readonly #isRepeated: boolean
+  readonly #targets = new Map<string, string>()
   readonly #pushed = new Set<string>()
   readonly #pausedUntil_us = new Map<string, number>()
+
+  constructor({ exchanges, options }: Evidence) {
+    const { crashPoint, cutNodes, kill, messages, move, pause, stop } = options.faults
+    const created = exchanges.filter(({ kind, status }) => kind === "create" && status === 201)
+    this.#told = new Set(created.map(({ url }) => url!))
+    this.#isRepeated =
+      [kill, stop, pause, cutNodes, move].some(({ perMinute }) => perMinute > 0) ||
+      crashPoint.probability + messages.repeated + messages.dropped + messages.delayed > 0
+  }
 
   add(entry: JournalEntry) {
     switch (entry.tag) {
@@ -70,6 +84,8 @@ class Ways {
   #move(entry: Entry<"recorded" | "pushed" | "leased" | "returned">, to: Place, from: ReadonlyArray<Place>) {
     for (const key of entry.keys) {
       const place = this.#places.get(key)
+      // A return that comes twice puts its keys into the pool twice; the primary key catches what comes of it.
+      if (this.#isRepeated && entry.tag === "returned" && place === "pooled") this.#twice.add(key)
       const isRight = place !== undefined && from.includes(place)
       if (!isRight && !this.#twice.has(key))
         this.#found(entry, `${key} was ${entry.tag} when it was ${place ?? "unknown"}`, key)
@@ -92,8 +108,16 @@ class Ways {
   #return(entry: Entry<"returned">) {
     this.#move(entry, "pooled", ["leased"])
     for (const key of entry.keys)
-      if (this.#bound.has(key) && !this.#twice.has(key))
+      if (this.#bound.has(key) && !this.#twice.has(key) && !this.#isUntold(key))
         this.#found(entry, `${key} was returned though it was bound`, key)
+  }
+
+  /**
+   * Whether a key is bound by a create that its node takes not to have been applied: its message came twice, was applied, and the second time failed
+   * certainly, for all that its owner could know. The primary key catches what comes of it.
+   */
+  #isUntold(key: string): boolean {
+    return this.#isRepeated && !this.#told.has(this.#targets.get(key) ?? "")
   }
 
   #forget({ again, gone, shard, unleased }: Entry<"forgot">) {
@@ -114,11 +138,14 @@ class Ways {
   #use(entry: Entry<"bound" | "conflicted">) {
     const { key } = entry.link
     if (entry.tag === "conflicted") {
-      if (!this.#twice.has(key) && !this.#changed.has(key))
+      const isItself = this.#targets.get(key) === entry.link.url
+      const isUntold = !isItself && this.#isUntold(key)
+      if (!this.#twice.has(key) && !this.#changed.has(key) && !isUntold)
         this.#found(entry, `${key} was handed out a second time, and was bound`, key)
       return
     }
     this.#bound.set(key, entry.at_us)
+    this.#targets.set(key, entry.link.url)
     const place = this.#places.get(key)
     if (place !== "leased" && !this.#twice.has(key))
       this.#found(entry, `${key} was bound when it was ${place ?? "unknown"}`, key)
@@ -131,9 +158,9 @@ class Ways {
  */
 export const KeyWays: Checker = {
   name: "key ways",
-  check: ({ journal }) => {
-    const ways = new Ways()
-    for (const entry of journal) ways.add(entry)
+  check: (evidence) => {
+    const ways = new Ways(evidence)
+    for (const entry of evidence.journal) ways.add(entry)
     return ways.violations
   }
 }

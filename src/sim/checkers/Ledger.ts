@@ -57,9 +57,14 @@ const chances = ({ faults, journal, options }: Evidence) => {
     count("pause", "cutNodes", "cutDatabase", "cutRedis", "databaseRestart", "redisRestart", "move") +
     count("redisFailover", "redisLoss")
   const anything = others > 0 || callsFail || messagesFail
+  // Which calls of a pool fail is not told of, and each may lose the keys that it carried: four times as many as are to be expected, and two.
+  const { ignored, lost, refused } = redisCalls
+  const failing = ignored + lost + refused
+  const leases = journal.filter(({ tag }) => tag === "leased").length
+  const lostCalls = failing === 0 ? 0 : 2 + Math.ceil(4 * failing * leases)
   return {
     // A node that stops in order returns all its keys, if only something else does not keep it from that.
-    troubles: anything ? others + count("stop") : 0,
+    troubles: anything ? others + lostCalls + count("stop") : 0,
     redis: count("redisFailover", "redisLoss"),
     anything
   }

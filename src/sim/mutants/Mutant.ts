@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { FaultOptions, SimOptions } from "../Options.ts"
+import type { FaultOptions, SimOptions, WorkloadOptions } from "../Options.ts"
 import { noFaults, type PresetName } from "../Presets.ts"
 import { fork } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -20,10 +20,14 @@ export interface Mutant {
   readonly make: () => Mutation
 }
 
-/** Has runs in which nothing goes wrong but this. */
+/** Has runs in which nothing goes wrong but this, and clients do more of something. */
 export const withFaults =
-  (faults: Partial<FaultOptions>) =>
-  (options: SimOptions): SimOptions => ({ ...options, faults: { ...noFaults, preemption: 0.02, ...faults } })
+  (faults: Partial<FaultOptions>, workload: Partial<WorkloadOptions> = {}) =>
+  (options: SimOptions): SimOptions => ({
+    ...options,
+    workload: { ...options.workload, ...workload },
+    faults: { ...noFaults, preemption: 0.02, ...faults }
+  })
 
 /** Does something in a process after a time in milliseconds, whatever comes of it, unless the process is dead by then. */
 export const later = <A, E>(

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { LinkChangesService } from "../../storage/LinkChanges.ts"
 import { s_us } from "../world/Time.ts"
-import type { Mutant } from "./Mutant.ts"
+import { type Mutant, withFaults } from "./Mutant.ts"
 
 const news =
   (mutate: (changes: LinkChangesService) => Partial<LinkChangesService>): Mutant["make"] =>
@@ -21,6 +21,10 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "always-fresh",
     text: "Caches are used though the news of changed links do not come through.",
     promise: "C4",
+    options: withFaults(
+      { cutDatabase: { perMinute: 12, least_ms: 3_000, most_ms: 8_000 } },
+      { deleted: 0.15 }
+    ),
     make: news(() => ({ isFresh: () => true }))
   },
   {
@@ -56,6 +60,10 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "absences-for-long",
     text: "A process remembers for 20 s what had no row when it read it, unless it has created it itself.",
     promise: "C3",
+    options: withFaults(
+      { move: { perMinute: 60, least_ms: 500, most_ms: 3_000 } },
+      { wished: 0.4, withAlias: 0.3 }
+    ),
     make: () => ({
       ports: ({ links }, { world }) => {
         const absentUntil_us = new Map<string, number>()

@@ -20,6 +20,9 @@ const inDatabase =
     database: ({ links }, { rows }) => ({ links: { ...links, ...mutate(links, rows) } })
   })
 
+/** The database restarts all the time, so that statements under way are not answered. */
+const restarts = { databaseRestart: { perMinute: 60, least_ms: 50, most_ms: 200 } }
+
 /** How far the replica of `reads-lag` is behind. */
 const lag_ms = 2_000
 
@@ -105,6 +108,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "unknown-taken-for-no",
     text: "A create whose fate is unknown counts as not applied, and its key is used again.",
     promise: "C1",
+    options: withFaults(restarts, { bursts: 0.2 }),
     make: atPort((links) => ({
       insertMany: (rows) =>
         Effect.mapError(
@@ -117,6 +121,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "unknown-taken-for-yes",
     text: "A create whose fate is unknown is acknowledged.",
     promise: "C2",
+    options: withFaults(restarts, { bursts: 0.2 }),
     make: atPort((links) => ({
       insertMany: (rows) =>
         Effect.catchIf(
@@ -156,6 +161,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "delete-repeat-unknown",
     text: "A delete that comes twice is told that there was nothing to delete.",
     promise: "C8",
+    options: withFaults({ kill: { perMinute: 40, least_ms: 300, most_ms: 1_000 } }, { deleted: 0.5 }),
     make: inDatabase((links) => ({
       deleteMany: (deletions) => links.deleteMany(deletions.map(({ at, key }) => ({ at, key })))
     }))

@@ -31,9 +31,13 @@ export const minting: ReadonlyArray<Mutant> = [
   },
   {
     name: "watermark-in-two-steps",
-    text: "A range reads its watermark, and moves it 100 ms later.",
+    text: "A range reads its watermark, and moves it 1 s later.",
     promise: "C1",
-    options: withFaults({ move: { perMinute: 60, least_ms: 500, most_ms: 3_000 } }),
+    options: (options) => ({
+      ...withFaults({ move: { perMinute: 120, least_ms: 500, most_ms: 3_000 } }, { bursts: 0.2 })(options),
+      nodes: 4,
+      pools: 3
+    }),
     make: () => ({
       ports: (ports) => ({
         ranges: {
@@ -41,7 +45,7 @@ export const minting: ReadonlyArray<Mutant> = [
           advance: (slot, options) =>
             Effect.gen(function* () {
               const first = yield* nextOf(ports, slot)
-              yield* Effect.sleep(100)
+              yield* Effect.sleep(1_000)
               const { count } = yield* ports.ranges.advance(slot, options)
               return { first, count }
             })

@@ -6,13 +6,16 @@ import type { PackedKeys } from "../../PackedKeys.ts"
 import { happens, later, type Mutant, withFaults } from "./Mutant.ts"
 
 /** Owners change all the time, and for a while both go on. */
-const move = { perMinute: 60, least_ms: 500, most_ms: 3_000 }
+const move = { perMinute: 120, least_ms: 500, most_ms: 3_000 }
 
 /** Short cuts, which delay what goes over them. */
 const shortly = { perMinute: 40, least_ms: 100, most_ms: 900 }
 
+/** Pools that are refilled all the time. */
+const small = { nodes: 4, bufferCapacity: 4, poolLow: 5, poolHigh: 12 }
+
 /** Pushes fail, and their answers get lost. */
-const redisCalls = { refused: 0.05, lost: 0.05, ignored: 0.05 }
+const redisCalls = { refused: 0.1, lost: 0.08, ignored: 0 }
 
 const append = ({ batches }: Tables, batch: BatchId, keys: PackedKeys) => {
   const { epoch, sequence, shard } = batch
@@ -31,7 +34,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "pool-without-epochs",
     text: "A pool takes what an owner pushes that is not the newest.",
     promise: "C1",
-    options: withFaults({ move, cutRedis: shortly }),
+    options: (options) => ({ ...withFaults({ move, cutRedis: shortly })(options), ...small }),
     make: () => ({
       redis: (redis) => {
         redis.fences = false
@@ -42,7 +45,10 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "record-without-epochs",
     text: "The database takes records of an owner that is not the newest.",
     promise: "C1",
-    options: withFaults({ move, cutNodes: shortly, cutDatabase: shortly }),
+    options: (options) => ({
+      ...withFaults({ move, cutNodes: shortly, cutDatabase: shortly })(options),
+      ...small
+    }),
     make: () => ({
       database: ({ stock }, { stocked }) => ({
         stock: { ...stock, record: (batch, keys) => Effect.sync(() => append(stocked, batch, keys)) }
@@ -187,6 +193,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "give-back-twice",
     text: "Returned keys are put into their pool twice.",
     promise: "C1",
+    options: withFaults({ databaseCalls: { refused: 0.2, lost: 0, ignored: 0 } }, { bursts: 0.2 }),
     make: () => ({
       ports: ({ pool }) => ({
         pool: {
