@@ -1,6 +1,7 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Clock, Duration, Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import * as Batcher from "../Batcher.ts"
+import { monotonicNow_ms } from "../MonotonicTime.ts"
 import * as Timeout from "../Timeout.ts"
 import type { Link } from "../Link.ts"
 import { fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
@@ -10,7 +11,7 @@ import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping }
 export interface LinkWriters {
   /** Asks for a link to be bound; gives the effect that waits for the outcome. */
   readonly ask: (link: Link) => Effect.Effect<Effect.Effect<CreateOutcome, Unavailable>, Unavailable>
-  /** Whether the owner of a key's partition seems to be away at `now` (milliseconds): a create does better with another key. */
+  /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
 }
 
@@ -52,7 +53,7 @@ export const make = (
         })
 
       const run = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* monotonicNow_ms
         if (now < awayUntil) return yield* away("no")
         sentAt = now
         return yield* Effect.ensuring(
@@ -69,7 +70,7 @@ export const make = (
           Effect.tapError(run(links), (error) =>
             Effect.gen(function* () {
               if (error.away && error.applied === "unknown") {
-                awayUntil = (yield* Clock.currentTimeMillis) + restFor_ms
+                awayUntil = (yield* monotonicNow_ms) + restFor_ms
               }
               if (error.applied === "no") yield* onRefused(links)
             })

@@ -3,6 +3,7 @@ import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
 import type { Guard } from "../storage/GuardedCreates.ts"
 import { type CrawlableQuery, type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
+import { monotonicNow_ms } from "../MonotonicTime.ts"
 import * as Timeout from "../Timeout.ts"
 import { ExpiredLinks } from "./ExpiredLinks.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
@@ -136,7 +137,7 @@ export const make: Effect.Effect<
 
   /** What a failed create may do: go on with another key or try again, as long as its client waits. */
   const mayGoOn = (error: Unavailable, start: number) =>
-    Effect.map(Clock.currentTimeMillis, (now) => error.away && now - start < createMax_ms)
+    Effect.map(monotonicNow_ms, (now) => error.away && now - start < createMax_ms)
 
   const ownerOf = (key: string) => clientOf(String(partitionOf(key)))
 
@@ -157,8 +158,8 @@ export const make: Effect.Effect<
       )
 
   const createAlias = Effect.fn("Links.createAlias")(function* (draft: LinkDraft, alias: string, ask: Ask) {
-    const start = yield* Clock.currentTimeMillis
-    const link = linkOf(draft, alias, start, yield* drawId)
+    const start = yield* monotonicNow_ms
+    const link = linkOf(draft, alias, yield* Clock.currentTimeMillis, yield* drawId)
     // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
     const outcome = yield* Effect.flatten(ask(link)).pipe(
       Effect.retry({ while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(retryAfter) })
@@ -169,7 +170,7 @@ export const make: Effect.Effect<
 
   /** A key whose partition has an owner, as far as this node knows; any key when it knows of none. */
   const takeKey = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicNow_ms
     const passedOver: Array<string> = []
     let key = yield* buffer.take
     while (writers.isAway(key, now) && passedOver.length < passedOverMax) {
@@ -198,7 +199,7 @@ export const make: Effect.Effect<
     ask: Ask,
     restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   ) {
-    const start = yield* Clock.currentTimeMillis
+    const start = yield* monotonicNow_ms
     let pause_ms = awayPause_ms
     for (let tries = 0; tries < keyTriesMax; tries++) {
       const key = yield* takeKeyInTime(start)

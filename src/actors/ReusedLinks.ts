@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
 import type { Link } from "../Link.ts"
+import { monotonicNow_ms } from "../MonotonicTime.ts"
 import { type Guard, GuardedCreates } from "../storage/GuardedCreates.ts"
 import { urlHash } from "../storage/LinkColumns.ts"
 import { type AliasTaken, type Guarding, type LinkDraft, Links, Superseded } from "./Links.ts"
@@ -60,7 +61,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
     return {
       get: Effect.fn("ReusedLinks.get")(function* (draft, guarding) {
         const name = `reuse:${urlHash(draft.owner, draft.url)}`
-        const start = yield* Clock.currentTimeMillis
+        const start = yield* monotonicNow_ms
         // A key that stands settled and whose link was not found afterwards has ended, or leads elsewhere now.
         let ended: string | undefined
         while (true) {
@@ -79,7 +80,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
             .pipe(Effect.mapError(fromFailure))
           if (state._tag === "Begun") return { link: yield* createUnder(guard, draft, guarding), isNew: true }
           if (state._tag === "Settled" && state.key !== null) ended = state.key
-          else if (now - start > waitMax_ms) {
+          else if ((yield* monotonicNow_ms) - start > waitMax_ms) {
             return yield* new Unavailable({
               reason: "another create of the same link is under way",
               applied: "no"
