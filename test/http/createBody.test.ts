@@ -15,9 +15,8 @@ const post = (body: NonNullable<Request["body"]>, headers: NonNullable<Request["
 const json = { "content-type": "application/json" }
 
 withService("a create's fields:", {}, (it) => {
-  // Fields that API.md has for later versions, fields of the answer, and names that objects inherit.
+  // Fields of the answer, and names that objects inherit.
   const unknown: Record<string, unknown> = {
-    reuse: false,
     key: "abcdefg",
     custom: true,
     visits: { total: 0 },

@@ -85,7 +85,7 @@ withService("a create", {}, (it) => {
     ...[200, 303, 304, 302.5, "302", null, [302], "x".repeat(1_000)].map(
       (sent) => ["redirectStatus", sent, ["redirectStatus", /^must be 301, 302, 307 or 308$/]] as const
     ),
-    ...["forwardQuery", "crawlable"].flatMap((name) =>
+    ...["forwardQuery", "crawlable", "reuse"].flatMap((name) =>
       ["true", 1, 0, null, []].map((sent) => [name, sent, [name, /^must be true or false$/]] as const)
     ),
     ["password", "", ["password", /^must have 1 to 128 characters$/]],
