@@ -21,10 +21,13 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "always-fresh",
     text: "Caches are used though the news of changed links do not come through.",
     promise: "C4",
-    options: withFaults(
-      { cutDatabase: { perMinute: 12, least_ms: 3_000, most_ms: 8_000 } },
-      { deleted: 0.15 }
-    ),
+    options: (options) => ({
+      ...withFaults(
+        { cutDatabase: { perMinute: 10, least_ms: 6_000, most_ms: 15_000 } },
+        { deleted: 0.05, clients: 30, created: 0.2 }
+      )(options),
+      nodes: 2
+    }),
     make: news(() => ({ isFresh: () => true }))
   },
   {

@@ -161,7 +161,10 @@ export const links: ReadonlyArray<Mutant> = [
     name: "delete-repeat-unknown",
     text: "A delete that comes twice is told that there was nothing to delete.",
     promise: "C8",
-    options: withFaults({ kill: { perMinute: 40, least_ms: 300, most_ms: 1_000 } }, { deleted: 0.5 }),
+    options: withFaults(
+      { messages: { dropped: 0.1, repeated: 0.5, delayed: 0, delay_ms: 0 } },
+      { deleted: 0.3 }
+    ),
     make: inDatabase((links) => ({
       deleteMany: (deletions) => links.deleteMany(deletions.map(({ at, key }) => ({ at, key })))
     }))

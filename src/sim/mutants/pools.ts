@@ -34,7 +34,11 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "pool-without-epochs",
     text: "A pool takes what an owner pushes that is not the newest.",
     promise: "C1",
-    options: (options) => ({ ...withFaults({ move, cutRedis: shortly })(options), ...small }),
+    options: (options) => ({
+      ...withFaults({ move: { ...move, perMinute: 200 }, cutRedis: { ...shortly, perMinute: 120 } })(options),
+      ...small,
+      pools: 1
+    }),
     make: () => ({
       redis: (redis) => {
         redis.fences = false
