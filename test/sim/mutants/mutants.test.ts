@@ -7,13 +7,14 @@ import { hunt } from "../../../src/sim/mutants/hunt.ts"
 import { presets } from "../../../src/sim/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
 
-/** Mutants that are found within few seeds, one for each checker and more, and who finds them. */
-const quick: Readonly<Record<string, string>> = {
+/** Mutants that are found within few seeds, one for each checker and more, and who may be the first to find them. */
+const quick: Readonly<Record<string, string | ReadonlyArray<string>>> = {
   "watermark-late": "minted once",
   "push-before-record": "key ways",
   "epoch-again": "fencing",
   "insert-says-yes": "unique binding",
-  "insert-before-commit": "durability",
+  // A link that was lost is missed, or its key comes to stand for another one.
+  "insert-before-commit": ["durability", "unique binding"],
   "reads-lag": "read your writes",
   "buffer-drops-what-is-put-back": "ledger",
   "stopping-for-ever": "liveness"
@@ -36,9 +37,9 @@ describe("the mutants", () => {
 
   it.each(Object.entries(quick))(
     "%s is found by the checker of %s",
-    (name, checker) => {
+    (name, checkers) => {
       const mutant = mutants.find((one) => one.name === name)!
-      expect(hunt(mutant, 1, 8)).toMatchObject({ name, checker })
+      expect([checkers].flat()).toContain(hunt(mutant, 1, 8).checker)
     },
     180_000
   )
