@@ -40,6 +40,9 @@ const evidenceMax = 10
 /** Requests of the last faults that recovery is told from. */
 const recentMax = 20_000
 
+/** How finely the beginning of a steady time is looked for, in milliseconds. */
+const step_ms = 100
+
 /** See the parts. Times are those of `now`, in milliseconds. */
 export class Observed {
   readonly #now: () => number
@@ -119,7 +122,12 @@ export class Observed {
    */
   steadyFrom(from: number, steady_ms: number): number | null {
     const since = this.#recent.filter(({ start }) => start >= from)
-    const moments = [from, ...since.filter(({ ok }) => !ok).map(({ start }) => start + 0.001)]
+    // Also moments at which nothing failed: on a busy machine there can be too few requests in the time before.
+    const steps = Math.max(0, Math.floor((this.#now() - steady_ms - from) / step_ms))
+    const moments = [
+      ...Array.from({ length: steps + 1 }, (_, step) => from + step * step_ms),
+      ...since.filter(({ ok }) => !ok).map(({ start }) => start + 0.001)
+    ]
     const isSteady = (moment: number) => {
       const end = moment + steady_ms
       if (this.#now() < end) return false

@@ -118,7 +118,7 @@ describe("the time to recover", () => {
         now += 2
       }
     }
-    return { observed, ask }
+    return { observed, ask, pass: (ms: number) => (now += ms) }
   }
 
   it("ends when the first request of a second without failures began", () => {
@@ -135,6 +135,14 @@ describe("the time to recover", () => {
     ask(true)
     expect(observed.steadyFrom(0, 10)).toBeGreaterThan(8)
     expect(observed.steadyFrom(0, 10)).toBeLessThan(9)
+  })
+
+  it("ends also after a time in which there were few requests, and none failed", () => {
+    const { ask, observed, pass } = world()
+    observed.begin("create")(true, "201")
+    pass(500)
+    for (let turn = 0; turn < 30; turn++) ask(true)
+    expect(observed.steadyFrom(0, 50)).toBe(500)
   })
 
   it("goes on while a request is under way, and while nobody asks", () => {
