@@ -11,7 +11,4 @@ export const forEach = <A, B, E, R>(
   items: ReadonlyArray<A>,
   run: (item: A, index: number) => Effect.Effect<B, E, R>
 ): Effect.Effect<Array<B>, E, R> =>
-  items.length === 1
-    ? // One alone, as most often, needs no fibers.
-      Effect.map(run(items[0]!, 0), (result) => [result])
-    : Effect.disconnect(Effect.forEach(items, run, { concurrency: "unbounded" }))
+  Effect.disconnect(Effect.forEach(items, run, { concurrency: "unbounded" }))
