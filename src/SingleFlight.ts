@@ -8,6 +8,8 @@ export interface SingleFlight<A, E> {
   readonly start: Effect.Effect<void>
   /** Whether a run is under way. */
   readonly isRunning: () => boolean
+  /** Waits for the run that is under way, if there is one, however it ends. */
+  readonly rest: Effect.Effect<void>
 }
 
 /**
@@ -37,6 +39,9 @@ export const make = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<SingleFlight
         Effect.flatMap(started, (done) => restore(Deferred.await(done)))
       ),
       start: Effect.uninterruptible(Effect.asVoid(started)),
-      isRunning: () => current !== undefined
+      isRunning: () => current !== undefined,
+      rest: Effect.suspend(() =>
+        current === undefined ? Effect.void : Effect.asVoid(Effect.exit(Deferred.await(current)))
+      )
     }
   })

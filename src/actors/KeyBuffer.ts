@@ -162,8 +162,8 @@ export const make = (
     /** A lease that is under way ends by itself, after `waitMax` a shard at the latest. */
     const close = Effect.gen(function* () {
       closed = true
-      if (refill.isRunning()) yield* Effect.exit(refill.join)
-      if (drop.isRunning()) yield* Effect.exit(drop.join)
+      yield* refill.rest
+      yield* drop.rest
       yield* giveBack(lastShard, ring.drain())
       yield* Scope.close(leasing, Exit.void)
     })

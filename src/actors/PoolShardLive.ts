@@ -1,5 +1,5 @@
 import { Entity } from "@effect/cluster"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Exit, Scope } from "effect"
 import { rangeCount } from "../KeyRanges.ts"
 import * as SingleFlight from "../SingleFlight.ts"
 import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
@@ -48,6 +48,9 @@ const mintFrom = Effect.gen(function* () {
     return yield* new Unavailable({ reason: `no key range can mint: ${reason}`, applied: "no" })
   })
 })
+
+/** How long an actor that stops waits for its refill: others wait for its shard meanwhile. */
+const refillEndMax = Duration.seconds(2)
 
 /** Refills that one lease waits for at most. */
 const leaseTurnsMax = 16
@@ -141,9 +144,20 @@ const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, mar
     Effect.mapError(fromFailure)
   )
 
-  const refill = yield* SingleFlight.make(
-    Effect.tapError(refillOnce, (error) =>
-      Effect.logWarning(`Pool shard ${shard} was not refilled: ${error.reason}`)
+  // A scope of its own: the actor's would interrupt a refill that is under way, and minted keys are nowhere else until they are recorded.
+  const refilling = yield* Scope.make()
+  const refill = yield* Scope.extend(
+    SingleFlight.make(
+      Effect.tapError(refillOnce, (error) =>
+        Effect.logWarning(`Pool shard ${shard} was not refilled: ${error.reason}`)
+      )
+    ),
+    refilling
+  )
+  yield* Effect.addFinalizer(() =>
+    Effect.zipRight(
+      Effect.timeoutOption(Effect.interruptible(refill.rest), refillEndMax),
+      Scope.close(refilling, Exit.void)
     )
   )
 

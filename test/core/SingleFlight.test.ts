@@ -90,6 +90,20 @@ describe("a single flight", () => {
     })
   )
 
+  it.scoped("is at rest when its run has ended, however it did, and starts none for who waits for that", () =>
+    Effect.gen(function* () {
+      const { ends, flight } = yield* controlled
+      yield* flight.rest
+      yield* flight.start
+      const waiting = yield* Effect.fork(flight.rest)
+      yield* others
+      expect(waiting.unsafePoll()).toBeNull()
+      yield* Deferred.fail(ends[0]!, "broken")
+      yield* Fiber.join(waiting)
+      expect(ends.length).toBe(1)
+    })
+  )
+
   it.effect("ends with its scope, and so does the waiting for it, begun before or after", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
