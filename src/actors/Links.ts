@@ -1,9 +1,10 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Clock, Context, Data, Duration, Effect, Layer, Metric, Random, Schedule, type Scope } from "effect"
+import { Clock, Context, Data, Duration, Effect, Layer, Metric, Schedule, type Scope } from "effect"
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
 import type { Guard } from "../storage/GuardedCreates.ts"
 import { type CrawlableQuery, type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
 import { monotonicNow_ms } from "../MonotonicTime.ts"
+import { drawId } from "../RandomId.ts"
 import * as Timeout from "../Timeout.ts"
 import { ExpiredLinks } from "./ExpiredLinks.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
@@ -98,8 +99,6 @@ export const linksCreated = Metric.counter("linkmint_links_created_total", {
 })
 
 const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: "unknown" } as const
-
-const drawId = Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
 
 const linkOf = ({ alias, ...chosen }: LinkDraft, key: string, now: number, createId: number): Link => ({
   ...chosen,

@@ -1,7 +1,8 @@
-import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
 import { monotonicNow_ms } from "../MonotonicTime.ts"
-import { type Guard, GuardedCreates } from "../storage/GuardedCreates.ts"
+import { drawId } from "../RandomId.ts"
+import { type Guard, GuardedCreates, guardTimes } from "../storage/GuardedCreates.ts"
 import { urlHash } from "../storage/LinkColumns.ts"
 import { type AliasTaken, type Guarding, type LinkDraft, Links, Superseded } from "./Links.ts"
 import { fromFailure, Unavailable } from "./Unavailable.ts"
@@ -11,12 +12,6 @@ export interface Reused {
   readonly link: Link
   readonly isNew: boolean
 }
-
-/** Longer than a create can take. Whoever held a guard for longer has died, or its link can come no more. */
-export const lease = Duration.seconds(6)
-
-/** A guard's answer is read by nobody here: what counts is whether its link can be found. */
-const keep = Duration.hours(24)
 
 /** How often one who waits for another's create looks for its link, and for how long at most. */
 const lookEvery = Duration.millis(50)
@@ -36,9 +31,6 @@ export class ReusedLinks extends Context.Tag("linkmint/ReusedLinks")<
     ) => Effect.Effect<Reused, AliasTaken | Superseded | Unavailable>
   }
 >() {}
-
-/** A number that tells who holds a guard. */
-export const drawToken = Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)
 
 /** See {@link ReusedLinks}. */
 export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = Layer.effect(
@@ -68,13 +60,12 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           const now = yield* Clock.currentTimeMillis
           const link = yield* Effect.mapError(guarded.findByUrl(draft.owner, draft.url, now), fromFailure)
           if (link !== null) return { link, isNew: false }
-          const guard = { name, token: yield* drawToken }
+          const guard = { name, token: yield* drawId }
           const state = yield* guarded
             .begin({
               ...guard,
+              ...guardTimes,
               fingerprint: "",
-              lease_ms: Duration.toMillis(lease),
-              keep_ms: Duration.toMillis(keep),
               ...(ended !== undefined && { replaces: ended })
             })
             .pipe(Effect.mapError(fromFailure))

@@ -1,4 +1,5 @@
-import { Clock, Context, Duration, Effect, Fiber, Layer, Metric, Option, Schedule, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer, Metric, Option, type Scope } from "effect"
+import * as RetrySchedule from "../RetrySchedule.ts"
 import { type VisitBatch, VisitStore } from "../storage/VisitStore.ts"
 import { hourOf, isLinkSubject, subjectOfLink, subjectOfOwner, type Visit } from "../Visit.ts"
 import { VisitNews } from "../webhooks/VisitNews.ts"
@@ -33,13 +34,6 @@ const waitingRowsMax = 100_000
 
 /** Rows of one batch at most: SQLite writes them in about 10 ms, in which no request is answered. */
 const batchRowsMax = 1_000
-
-/** How long a batch is tried again that cannot be written. */
-const writeMax = Duration.minutes(10)
-const tryAgain = Schedule.exponential(Duration.millis(200)).pipe(
-  Schedule.union(Schedule.spaced(Duration.seconds(2))),
-  Schedule.upTo(writeMax)
-)
 
 /** How long an orderly stop tries to write what is left. */
 const stopMax = Duration.seconds(5)
@@ -159,7 +153,7 @@ export const make = (
       const batch = yield* nextBatch
       yield* store.write(batch).pipe(
         Effect.tapError(({ message }) => Effect.logWarning(`Visits wait to be written: ${message}`)),
-        Effect.retry(tryAgain),
+        Effect.retry(RetrySchedule.patient),
         Effect.catchAll(() => countShed(visitsIn(batch), "they could not be written"))
       )
       yield* isWritten

@@ -1,15 +1,12 @@
 import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Duration, Effect, Either, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
 import type { Guarding, Superseded } from "../actors/Links.ts"
-import { drawToken, lease } from "../actors/ReusedLinks.ts"
 import { fromFailure, type Unavailable } from "../actors/Unavailable.ts"
 import type { Link } from "../Link.ts"
+import { drawId } from "../RandomId.ts"
 import * as Secret from "../Secret.ts"
-import { type Guard, GuardedCreates, type GuardState } from "../storage/GuardedCreates.ts"
+import { type Guard, GuardedCreates, type GuardState, guardTimes } from "../storage/GuardedCreates.ts"
 import * as Problem from "./Problem.ts"
-
-/** How long a repeat gets the first answer. */
-export const keep = Duration.hours(24)
 
 /** An answer as it is kept for repeats. */
 const Answer = Schema.Struct({
@@ -121,11 +118,10 @@ export const make = Effect.map(GuardedCreates, (guarded) => {
       const { answer } = yield* Effect.catchAll(create(guarding([])), problemOf)
       return { answer, isReplay: false }
     }
-    const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawToken }
+    const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawId }
     const fingerprint = Secret.digest(JSON.stringify(body))
-    const times = { lease_ms: Duration.toMillis(lease), keep_ms: Duration.toMillis(keep) }
     const begin = Problem.orUnavailable(
-      Effect.mapError(guarded.begin({ ...guard, ...times, fingerprint }), fromFailure)
+      Effect.mapError(guarded.begin({ ...guard, ...guardTimes, fingerprint }), fromFailure)
     )
     const state = yield* begin
     if (state._tag !== "Begun") return yield* replay(state, fingerprint)

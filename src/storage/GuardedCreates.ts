@@ -1,4 +1,4 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, Duration, type Effect, Schema } from "effect"
 import { Link } from "../Link.ts"
 import type { StorageError } from "./StorageError.ts"
 
@@ -40,6 +40,14 @@ export interface Beginning extends Guard {
   readonly keep_ms: number
   /** A key with which it was settled, and which does not count any more. */
   readonly replaces?: string
+}
+
+/** For how long a create begins its guards. */
+export const guardTimes: Pick<Beginning, "lease_ms" | "keep_ms"> = {
+  /** Longer than a create can take. Whoever held a guard for longer has died, or its link can come no more. */
+  lease_ms: Duration.toMillis("6 seconds"),
+  /** How long a repeat gets the first answer. */
+  keep_ms: Duration.toMillis("24 hours")
 }
 
 /**

@@ -1,5 +1,7 @@
-import { Clock, Context, Duration, Effect, Layer, Metric, Option, Random, Schedule, type Scope } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Metric, Option, type Scope } from "effect"
 import type { Link } from "../Link.ts"
+import { drawId } from "../RandomId.ts"
+import * as RetrySchedule from "../RetrySchedule.ts"
 import { WebhookListeners } from "../storage/WebhookListeners.ts"
 import { WebhookStore } from "../storage/WebhookStore.ts"
 import type { WebhookMessage } from "../Webhook.ts"
@@ -12,12 +14,7 @@ const gatherFor = Duration.seconds(1)
 const linksMax = 10_000
 const messageLinksMax = 500
 
-/** How long messages are tried again that cannot be queued, and how long at an orderly stop. */
-const queueMax = Duration.minutes(10)
-const tryAgain = Schedule.exponential(Duration.millis(200)).pipe(
-  Schedule.union(Schedule.spaced(Duration.seconds(2))),
-  Schedule.upTo(queueMax)
-)
+/** How long messages are tried to be queued at an orderly stop. */
 const stopMax = Duration.seconds(5)
 
 /** Visits that no webhook is told of, though one listens. */
@@ -96,7 +93,6 @@ export const make = (
       visits: 0
     }
     const isNoted = Effect.unsafeMakeLatch()
-    const id = Effect.map(Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER), String)
 
     /** The messages that are not known to be queued, or else the next ones: under the same ids, so that they are queued once. */
     const nextMessages = Effect.gen(function* () {
@@ -107,7 +103,9 @@ export const make = (
       state.gathered = new Gathered()
       state.since = now
       isNoted.unsafeClose()
-      state.untold = yield* Effect.forEach(news, (part) => Effect.map(id, (id) => visited(part, id)))
+      state.untold = yield* Effect.forEach(news, (part) =>
+        Effect.map(drawId, (id) => visited(part, String(id)))
+      )
       state.visits = visitsIn(news)
       yield* Metric.incrementBy(visitsUntold, gathered.dropped)
     })
@@ -115,7 +113,7 @@ export const make = (
     const tell = Effect.gen(function* () {
       yield* nextMessages
       yield* store.offer(state.untold).pipe(
-        Effect.retry(tryAgain),
+        Effect.retry(RetrySchedule.patient),
         Effect.catchAll(() => Metric.incrementBy(visitsUntold, state.visits))
       )
       state.untold = []
