@@ -163,9 +163,8 @@ const stores = (surroundings: Surroundings, messages: LinkStoreTelling.Telling) 
   Layer.mergeAll(
     AccountStoreSql.layer,
     KeyRangeStoreSql.layer,
-    KeyStockSql.layer,
+    Layer.provideMerge(LinkLifetimeSql.layer, KeyStockSql.layer),
     VisitStoreSql.layer,
-    LinkLifetimeSql.layer,
     surroundings.quotas,
     Layer.merge(
       GuardedCreatesSql.layer,
@@ -231,7 +230,6 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provide(LinkSweep.layer(settings.recycleQuarantine)),
     Layer.provide(actors({ pool: { low: settings.poolLow, high: settings.poolHigh } })),
     Layer.provide(surroundings.runner),
-    Layer.provide(surroundings.changes),
     Layer.provide(surroundings.pool),
     Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),
     Layer.provideMerge(layerAdminKey(settings)),

@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { AccountStore, type ApiKey, emailKeyOf, type User } from "./AccountStore.ts"
+import { forUpdate, numberOrNull } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 
 /** BIGINT comes as a string from `pg` and as a number from libSQL; BOOLEAN as 0 or 1 from SQLite. */
@@ -28,8 +29,6 @@ interface KeyRow {
   readonly created_at: string | number
   readonly expires_at: string | number | null
 }
-
-const numberOrNull = (value: string | number | null) => (value === null ? null : Number(value))
 
 const userOf = (row: UserRow): User => ({
   id: row.id,
@@ -62,8 +61,7 @@ export const make = Effect.gen(function* () {
 
   const boolean = (value: boolean) =>
     sql.onDialectOrElse({ orElse: () => sql`${value ? 1 : 0}`, pg: () => sql`${value}` })
-  const forUpdate = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE` })
-  const lockUser = (id: string) => sql`SELECT id FROM users WHERE id = ${id} ${forUpdate}`
+  const lockUser = (id: string) => sql`SELECT id FROM users WHERE id = ${id} ${forUpdate(sql)}`
 
   const firstUser = (rows: ReadonlyArray<UserRow>) => (rows[0] === undefined ? null : userOf(rows[0]))
 

@@ -10,8 +10,8 @@ import {
   type GuardState
 } from "./GuardedCreates.ts"
 import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
-import { databaseNow } from "./LinkSql.ts"
 import { LinkStore } from "./LinkStore.ts"
+import { databaseNow, forUpdate } from "./SqlDialect.ts"
 import { rowsOf } from "./SqlRows.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 
@@ -47,7 +47,6 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { insertMany } = yield* LinkStore
   const now = databaseNow(sql)
-  const forUpdate = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE` })
   const columns = sql.literal(linkColumns.map(({ column }) => column).join(", "))
 
   const read = (name: string) =>
@@ -78,7 +77,7 @@ export const make = Effect.gen(function* () {
   const locked = (links: ReadonlyArray<GuardedLink>) => {
     const names = [...new Set(links.flatMap(({ guards }) => guards.map(({ name }) => name)))].toSorted()
     return Effect.map(
-      sql<GuardRow>`SELECT * FROM create_guards WHERE ${sql.in("name", names)} ORDER BY name ${forUpdate}`,
+      sql<GuardRow>`SELECT * FROM create_guards WHERE ${sql.in("name", names)} ORDER BY name ${forUpdate(sql)}`,
       (rows) => new Map(rows.map((row) => [row.name, row]))
     )
   }

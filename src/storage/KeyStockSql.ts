@@ -2,6 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
 import { type BatchId, KeyStock, type PoolClaim } from "./KeyStock.ts"
+import { forUpdate, isOneOfFree } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 import { Fenced } from "./StorageError.ts"
 
@@ -11,7 +12,9 @@ const textOf = (keys: PackedKeys) =>
   toStrings(keys)
     .map((key) => key + end)
     .join("")
-const keysOf = (text: string) => fromStrings(text.split(end).slice(0, -1))
+
+/** The keys of a record. */
+export const keysOf = (text: string): PackedKeys => fromStrings(text.split(end).slice(0, -1))
 
 /** The text of a record without some of its keys. */
 export const textWithout = (text: string, keys: ReadonlySet<string>): string =>
@@ -24,13 +27,6 @@ export const textWithout = (text: string, keys: ReadonlySet<string>): string =>
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  const forUpdate = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE` })
-  /** On PostgreSQL an array: a planner that runs the sub-select more than once would delete more than it gave. */
-  const someStocked = (count: number) =>
-    sql.onDialectOrElse({
-      orElse: () => sql`key IN (SELECT key FROM keys LIMIT ${count})`,
-      pg: () => sql`key = ANY(ARRAY(SELECT key FROM keys LIMIT ${count} FOR UPDATE SKIP LOCKED))`
-    })
   const jsonStrings = (json: string) =>
     sql.onDialectOrElse({
       orElse: () => sql`SELECT value FROM json_each(${json}) WHERE true`,
@@ -55,7 +51,7 @@ export const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<{
           epoch: number | string
-        }>`SELECT epoch FROM pool_shards WHERE shard = ${shard} ${forUpdate}`
+        }>`SELECT epoch FROM pool_shards WHERE shard = ${shard} ${forUpdate(sql)}`
         if (rows[0] === undefined || Number(rows[0].epoch) !== epoch)
           return yield* new Fenced({ shard, epoch })
         return yield* effect
@@ -81,8 +77,8 @@ export const make = Effect.gen(function* () {
       return yield* fenced(
         batch,
         Effect.gen(function* () {
-          const rows = yield* sql<{ key: string }>`
-            DELETE FROM keys WHERE ${someStocked(count)} RETURNING key`
+          const some = isOneOfFree(sql, "key", sql`SELECT key FROM keys LIMIT ${count}`)
+          const rows = yield* sql<{ key: string }>`DELETE FROM keys WHERE ${some} RETURNING key`
           const keys = fromStrings(rows.map((row) => row.key))
           if (rows.length > 0) yield* append(batch, textOf(keys))
           return keys

@@ -1,5 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
+import { toStrings } from "../PackedKeys.ts"
+import { keysOf } from "./KeyStockSql.ts"
 import { LinkStore } from "./LinkStore.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 
@@ -27,7 +29,7 @@ export const read = Effect.gen(function* () {
   const count = (rows: ReadonlyArray<{ readonly count: number | string }>) => Number(rows[0]!.count)
 
   const batches = yield* sql<{ keys: string }>`SELECT keys FROM pool_batches`
-  const keys = batches.flatMap((batch) => batch.keys.split(" ").filter((key) => key !== ""))
+  const keys = batches.flatMap((batch) => toStrings(keysOf(batch.keys)))
   let recorded = 0
   for (let at = 0; at < keys.length; at += lookupMax) {
     const some = keys.slice(at, at + lookupMax)

@@ -1,5 +1,6 @@
 import { type Link, type LinkChange, LinkChoices, type RedirectStatus } from "../Link.ts"
 import * as Secret from "../Secret.ts"
+import { numberOrNull } from "./SqlDialect.ts"
 
 /** How PostgreSQL types a column that is filled from JSON. */
 type ColumnType = "text" | "bigint" | "smallint" | "boolean" | "jsonb"
@@ -64,8 +65,6 @@ export const addedColumns: ReadonlyArray<LinkColumn> = [
   { column: "url_hash", name: "urlHash", type: "text" }
 ]
 
-const numberOf = (value: string | number | null) => (value === null ? null : Number(value))
-
 /** The link of a row. */
 export const linkOf = (row: LinkRow): Link => ({
   key: row.key,
@@ -76,11 +75,11 @@ export const linkOf = (row: LinkRow): Link => ({
   custom: Boolean(row.custom),
   createdAt: Number(row.created_at),
   updatedAt: Number(row.updated_at),
-  validSince: numberOf(row.valid_since),
-  expiresAt: numberOf(row.expires_at),
-  deletedAt: numberOf(row.deleted_at),
-  maxVisits: numberOf(row.max_visits),
-  visitsLeft: numberOf(row.visits_left),
+  validSince: numberOrNull(row.valid_since),
+  expiresAt: numberOrNull(row.expires_at),
+  deletedAt: numberOrNull(row.deleted_at),
+  maxVisits: numberOrNull(row.max_visits),
+  visitsLeft: numberOrNull(row.visits_left),
   passwordHash: row.password_hash,
   redirectStatus: row.redirect_status,
   forwardQuery: Boolean(row.forward_query),

@@ -32,7 +32,5 @@ export class LinkLifetime extends Context.Tag("linkmint/LinkLifetime")<
     readonly expireSome: (count: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
     /** Removes tombstones, the oldest first: gives what they were of, in no particular order. */
     readonly recycle: (options: Recycling) => Effect.Effect<ReadonlyArray<FreedLink>, StorageError>
-    /** How many tombstones stand. */
-    readonly quarantined: Effect.Effect<number, StorageError>
   }
 >() {}

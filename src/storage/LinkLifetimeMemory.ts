@@ -68,7 +68,6 @@ export const makeOver = ({ batches, ended, links, stock }: Tables): typeof LinkL
             .slice(0, max)
             .map(([key]) => key)
         )
-      }),
-    quarantined: Effect.sync(() => ended.size)
+      })
   })
 }

@@ -1,10 +1,12 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Layer } from "effect"
+import { fromStrings } from "../PackedKeys.ts"
+import { KeyStock } from "./KeyStock.ts"
 import { textWithout } from "./KeyStockSql.ts"
 import { LinkAnnouncer } from "./LinkChangesLocal.ts"
 import { channel } from "./LinkChangesPostgres.ts"
 import { LinkLifetime } from "./LinkLifetime.ts"
-import { databaseNow, keysIn } from "./LinkSql.ts"
+import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 
 interface Ended {
@@ -27,15 +29,8 @@ interface Batch {
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const announce = yield* LinkAnnouncer
+  const stock = yield* KeyStock
   const now = databaseNow(sql)
-  const locked = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE SKIP LOCKED` })
-
-  /** On PostgreSQL an array: a planner that runs the sub-select more than once would change more than `count` rows. */
-  const keysOf = (due: Statement.Fragment) =>
-    sql.onDialectOrElse({
-      orElse: () => sql`key IN (${due})`,
-      pg: () => sql`key = ANY(ARRAY(${due} ${locked}))`
-    })
 
   const announced = sql.onDialectOrElse({
     orElse: () => sql`key, custom, created_at`,
@@ -48,15 +43,14 @@ export const make = Effect.gen(function* () {
   const expired = (due: Statement.Fragment) =>
     sql<Ended>`
       UPDATE links SET deleted_at = ${now}, updated_at = ${now}, ended_at = ${now}, create_id = NULL
-      WHERE ${hasExpired} AND ${due} RETURNING ${announced}`
+      WHERE ${hasExpired} AND ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
 
   /** Whoever finishes an open batch must not hand the keys out again. */
   const strike = (keys: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const freed = new Set(keys)
-      const forUpdate = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE` })
       const batches = yield* sql<Batch>`
-        SELECT shard, epoch, sequence, keys FROM pool_batches ORDER BY shard, epoch, sequence ${forUpdate}`
+        SELECT shard, epoch, sequence, keys FROM pool_batches ORDER BY shard, epoch, sequence ${forUpdate(sql)}`
       for (const batch of batches) {
         const left = textWithout(batch.keys, freed)
         if (left === batch.keys) continue
@@ -73,12 +67,12 @@ export const make = Effect.gen(function* () {
 
   return LinkLifetime.of({
     expire: Effect.fn("LinkLifetime.expire")(function* (keys) {
-      const due = sql`SELECT key FROM links WHERE ${keysIn(sql, keys)} AND ${hasExpired}`
-      return keys.length === 0 ? [] : told(yield* expired(keysOf(due)))
+      const due = sql`SELECT key FROM links WHERE ${isOneOf(sql, "key", keys)} AND ${hasExpired}`
+      return keys.length === 0 ? [] : told(yield* expired(due))
     }, asStorageError("LinkLifetime.expire")),
     expireSome: Effect.fn("LinkLifetime.expireSome")(function* (count) {
       const due = sql`SELECT key FROM links WHERE ${hasExpired} ORDER BY expires_at LIMIT ${count}`
-      return told(yield* expired(keysOf(due)))
+      return told(yield* expired(due))
     }, asStorageError("LinkLifetime.expireSome")),
     recycle: Effect.fn("LinkLifetime.recycle")(function* ({ count, quarantine_ms }) {
       const due = sql`
@@ -87,26 +81,24 @@ export const make = Effect.gen(function* () {
       const gone = yield* inTransaction(
         sql,
         Effect.gen(function* () {
-          const rows = yield* sql<Ended>`DELETE FROM links WHERE ${keysOf(due)} RETURNING ${announced}`
+          const rows = yield* sql<Ended>`
+            DELETE FROM links WHERE ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
           const minted = rows.filter(({ custom }) => !custom).map(({ key }) => key)
           if (minted.length > 0) {
             yield* strike(minted)
-            yield* sql`INSERT INTO keys ${sql.insert(minted.toSorted().map((key) => ({ key })))} ON CONFLICT (key) DO NOTHING`
+            yield* stock.add(fromStrings(minted))
           }
           return rows
         })
       )
       told(gone)
       return gone.map((row) => ({ key: row.key, createdAt: Number(row.created_at) }))
-    }, asStorageError("LinkLifetime.recycle")),
-    quarantined: sql<{
-      size: number | string
-    }>`SELECT count(*) AS size FROM links WHERE ended_at IS NOT NULL`.pipe(
-      Effect.map((rows) => Number(rows[0]!.size)),
-      asStorageError("LinkLifetime.quarantined")
-    )
+    }, asStorageError("LinkLifetime.recycle"))
   })
 })
 
-/** `LinkLifetime` over whatever database the SQL client speaks to. The schema must be migrated. */
-export const layer: Layer.Layer<LinkLifetime, never, SqlClient.SqlClient> = Layer.effect(LinkLifetime, make)
+/** `LinkLifetime` over whatever database the SQL client speaks to, and the `KeyStock` of the same. The schema must be migrated. */
+export const layer: Layer.Layer<LinkLifetime, never, KeyStock | SqlClient.SqlClient> = Layer.effect(
+  LinkLifetime,
+  make
+)

@@ -4,10 +4,10 @@ import type { Link } from "../Link.ts"
 import { channel } from "./LinkChangesPostgres.ts"
 import { addedColumns, insertedJson, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
-import { databaseNow, keysIn } from "./LinkSql.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
+import { databaseNow, isOneOf } from "./SqlDialect.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 import { StorageError } from "./StorageError.ts"
 
@@ -131,7 +131,7 @@ export const make = Effect.gen(function* () {
   return LinkStore.of({
     insertMany: insert,
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
-      const rows = yield* sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${keysIn(sql, keys)}`
+      const rows = yield* sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${isOneOf(sql, "key", keys)}`
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),
@@ -155,7 +155,7 @@ export const make = Effect.gen(function* () {
       asStorageError("LinkStore.takeVisits")
     ),
     takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
-      const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${keysIn(sql, keys)}`
+      const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${isOneOf(sql, "key", keys)}`
       return new Set(rows.map((row) => row.key))
     }, asStorageError("LinkStore.takenAmong"))
   })

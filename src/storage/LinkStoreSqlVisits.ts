@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { channel } from "./LinkChangesPostgres.ts"
+import { forUpdate, isOneOf, numberOrNull } from "./SqlDialect.ts"
 import { inTransaction } from "./SqlTransaction.ts"
 import { type LastTake, noneTaken, type Take, take, type VisitsState } from "./VisitTakes.ts"
 
@@ -12,7 +13,7 @@ interface VisitsRow {
 }
 
 const stateOf = ({ visit_takes, visits_left }: VisitsRow): VisitsState => ({
-  visitsLeft: visits_left === null ? null : Number(visits_left),
+  visitsLeft: numberOrNull(visits_left),
   takes: typeof visit_takes === "string" ? (JSON.parse(visit_takes) as ReadonlyArray<LastTake>) : visit_takes
 })
 
@@ -24,14 +25,9 @@ export const makeTakeVisits = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   const lock = (keys: ReadonlyArray<string>) =>
-    sql.onDialectOrElse({
-      orElse: () => sql<VisitsRow>`
-        SELECT key, visits_left, visit_takes FROM links
-        WHERE key IN (SELECT value FROM json_each(${JSON.stringify(keys)})) AND deleted_at IS NULL`,
-      pg: () => sql<VisitsRow>`
-        SELECT key, visits_left, visit_takes FROM links
-        WHERE key = ANY(${keys}::text[]) AND deleted_at IS NULL ORDER BY key FOR UPDATE`
-    })
+    sql<VisitsRow>`
+      SELECT key, visits_left, visit_takes FROM links
+      WHERE ${isOneOf(sql, "key", keys)} AND deleted_at IS NULL ORDER BY key ${forUpdate(sql)}`
 
   const write = (states: ReadonlyArray<readonly [key: string, state: VisitsState]>) => {
     const json = JSON.stringify(states.map(([key, state]) => ({ key, ...state })))

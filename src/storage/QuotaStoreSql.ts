@@ -1,7 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Clock, Effect, Layer } from "effect"
 import { grant, QuotaStore } from "./QuotaStore.ts"
-import { databaseNow } from "./LinkSql.ts"
+import { databaseNow, isOneOfFree } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 
 interface QuotaRow {
@@ -53,8 +53,6 @@ export const make = (now: Now) =>
           WHERE quotas.id = q.id`
       })
 
-    const skipLocked = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE SKIP LOCKED` })
-
     return QuotaStore.of({
       leaseMany: Effect.fn("QuotaStore.leaseMany")(function* (asks) {
         return yield* inTransaction(
@@ -76,10 +74,8 @@ export const make = (now: Now) =>
 
       sweep: Effect.fn("QuotaStore.sweep")(function* (max) {
         const moment = yield* now
-        const rows = yield* sql`
-          DELETE FROM quotas WHERE id IN (
-            SELECT id FROM quotas WHERE full_at <= ${moment} LIMIT ${max} ${skipLocked})
-          RETURNING id`
+        const full = sql`SELECT id FROM quotas WHERE full_at <= ${moment} LIMIT ${max}`
+        const rows = yield* sql`DELETE FROM quotas WHERE ${isOneOfFree(sql, "id", full)} RETURNING id`
         return rows.length
       }, asStorageError("QuotaStore.sweep"))
     })

@@ -7,9 +7,36 @@ export const databaseNow = (sql: SqlClient.SqlClient): Statement.Fragment =>
     pg: () => sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
   })
 
-/** Whether a row's key is one of `keys`. */
-export const keysIn = (sql: SqlClient.SqlClient, keys: ReadonlyArray<string>): Statement.Fragment =>
+/** Locks the rows that a `SELECT` gives until the transaction ends. On SQLite a transaction has the whole database. */
+export const forUpdate = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE` })
+
+/** Whether a row's `column` is one of `values`, however many these are. */
+export const isOneOf = (
+  sql: SqlClient.SqlClient,
+  column: string,
+  values: ReadonlyArray<string>
+): Statement.Fragment =>
   sql.onDialectOrElse({
-    orElse: () => sql`key IN (SELECT value FROM json_each(${JSON.stringify(keys)}))`,
-    pg: () => sql`key = ANY(${keys}::text[])`
+    orElse: () => sql`${sql(column)} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`,
+    pg: () => sql`${sql(column)} = ANY(${values}::text[])`
   })
+
+/**
+ * Whether a row's `column` is one that `select` gives, which may have a limit. Rows that another transaction holds are passed over; the others are locked.
+ *
+ * On PostgreSQL an array: a planner that runs the sub-select more than once would take more rows than its limit.
+ */
+export const isOneOfFree = (
+  sql: SqlClient.SqlClient,
+  column: string,
+  select: Statement.Fragment
+): Statement.Fragment =>
+  sql.onDialectOrElse({
+    orElse: () => sql`${sql(column)} IN (${select})`,
+    pg: () => sql`${sql(column)} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`
+  })
+
+/** A column that is BIGINT or NULL: a string from `pg`, a number from libSQL. */
+export const numberOrNull = (value: string | number | null): number | null =>
+  value === null ? null : Number(value)

@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Array, Effect, Layer } from "effect"
 import { type Dimension, dimensions, valuesMax } from "../Visit.ts"
+import { isOneOf } from "./SqlDialect.ts"
 import { rowsOf } from "./SqlRows.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 import { grains, type Segment, segmentsOf } from "./VisitPeriods.ts"
@@ -109,11 +110,7 @@ export const make = Effect.gen(function* () {
   const add = makeAdd(sql)
   const { drop, rolledUp, rollUp } = VisitRollUpSql.make(sql)
 
-  const subjectsIn = (subjects: ReadonlyArray<string>) =>
-    sql.onDialectOrElse({
-      orElse: () => sql`subject IN (SELECT value FROM json_each(${JSON.stringify(subjects)}))`,
-      pg: () => sql`subject = ANY(${subjects}::text[])`
-    })
+  const subjectsIn = (subjects: ReadonlyArray<string>) => isOneOf(sql, "subject", subjects)
 
   /** Takes note of the batch, unless its writer has written it before. The note is locked until the transaction ends. */
   const isNew = ({ at, sequence, writer }: VisitBatch) =>

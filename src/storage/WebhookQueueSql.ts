@@ -2,7 +2,7 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
 import * as Secret from "../Secret.ts"
 import type { WebhookEvent, WebhookMessage } from "../Webhook.ts"
-import { databaseNow } from "./LinkSql.ts"
+import { databaseNow, isOneOf } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 import { route } from "./WebhookRouting.ts"
 import { eventsOf } from "./WebhookRows.ts"
@@ -46,12 +46,6 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = databaseNow(sql)
 
-  const oneOf = (column: string, values: ReadonlyArray<string>) =>
-    sql.onDialectOrElse({
-      orElse: () => sql`${sql(column)} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`,
-      pg: () => sql`${sql(column)} = ANY(${values}::text[])`
-    })
-
   const insert = (messages: ReadonlyArray<{ webhookId: string } & WebhookMessage>) =>
     sql.onDialectOrElse({
       orElse: () => sql`
@@ -72,7 +66,7 @@ export const make = Effect.gen(function* () {
     const rows = yield* sql<RecipientRow>`
       SELECT id, owner, events,
         (SELECT COUNT(*) FROM webhook_messages m WHERE m.webhook_id = webhooks.id AND m.dead_at IS NULL) AS pending
-      FROM webhooks WHERE ${oneOf("owner", owners)} ORDER BY id`
+      FROM webhooks WHERE ${isOneOf(sql, "owner", owners)} ORDER BY id`
     const recipients = rows.map((row) => ({
       id: row.id,
       owner: row.owner,
@@ -129,7 +123,7 @@ export const make = Effect.gen(function* () {
     ), free AS (
       SELECT id, CASE WHEN failures > 0 THEN 1 ELSE ${claim.perWebhook} END AS wanted
       FROM waiting JOIN webhooks ON webhooks.id = waiting.webhook_id
-      WHERE paused_until <= ${moment} AND NOT ${oneOf("id", claim.busy)}
+      WHERE paused_until <= ${moment} AND NOT ${isOneOf(sql, "id", claim.busy)}
     ), chosen AS (${chosen(claim)})
     UPDATE webhook_messages SET lease = ${token}, due_at = ${now} + ${claim.lease_ms}, attempts = attempts + 1
     WHERE (webhook_id, id) IN (SELECT webhook_id, id FROM chosen)
@@ -174,7 +168,7 @@ export const make = Effect.gen(function* () {
       if (rows.length === 0) return []
       const ids = [...new Set(rows.map((row) => row.webhook_id))]
       const endpoints = yield* sql<EndpointRow>`
-        SELECT id, url, secret, failures FROM webhooks WHERE ${oneOf("id", ids)}`
+        SELECT id, url, secret, failures FROM webhooks WHERE ${isOneOf(sql, "id", ids)}`
       const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]))
       return rows.flatMap(({ attempts, body, event, id, webhook_id }) => {
         const endpoint = byId.get(webhook_id)

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { Webhook, WebhookEvent } from "../Webhook.ts"
-import { databaseNow } from "./LinkSql.ts"
+import { databaseNow } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 import {
   deadLetterOf,

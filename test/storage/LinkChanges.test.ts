@@ -6,6 +6,7 @@ import { expect } from "vitest"
 import { monotonic_ms } from "../../src/MonotonicTime.ts"
 import * as LinkChangesPostgres from "../../src/storage/LinkChangesPostgres.ts"
 import { LinkLifetime } from "../../src/storage/LinkLifetime.ts"
+import * as KeyStockSql from "../../src/storage/KeyStockSql.ts"
 import * as LinkLifetimeSql from "../../src/storage/LinkLifetimeSql.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
@@ -27,6 +28,7 @@ const setUp = Effect.gen(function* () {
   const url = Redacted.make(yield* freshDatabase)
   const context = yield* Layer.build(
     Layer.merge(LinkStoreSql.layer, LinkLifetimeSql.layer).pipe(
+      Layer.provide(KeyStockSql.layer),
       Layer.provideMerge(Migrations.layer),
       Layer.provideMerge(PgClient.layer({ url }))
     )

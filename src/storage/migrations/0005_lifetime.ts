@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { databaseNow } from "../LinkSql.ts"
+import { databaseNow } from "../SqlDialect.ts"
 
 /**
  * When a link became a tombstone, by the database's own clock, and the indices by which the sweep finds what is due. A tombstone of before counts
