@@ -31,10 +31,11 @@ export const keysRecycled = Metric.counter("linkmint_keys_recycled_total", {
 })
 
 /** One batch after the other, until one is not full. */
-const inBatches = <A, E>(metric: Metric.Metric.Counter<number>, batch: Effect.Effect<ReadonlyArray<A>, E>) =>
-  Effect.tap(batch, (done) => Metric.incrementBy(metric, done.length)).pipe(
-    Effect.repeat({ while: (done) => done.length === batchMax, times: batchesMax - 1 })
-  )
+const inBatches = <E>(batch: Effect.Effect<number, E>) =>
+  Effect.repeat(batch, { while: (done) => done === batchMax, times: batchesMax - 1 })
+
+const count = (metric: Metric.Metric.Counter<number>) => (done: ReadonlyArray<unknown>) =>
+  Effect.as(Metric.incrementBy(metric, done.length), done.length)
 
 /** One turn: ends what has expired, then frees what has been in quarantine for long enough, and forgets its visits; then what is known of old creates. */
 const turn = (quarantine: Duration.Duration) =>
@@ -42,16 +43,13 @@ const turn = (quarantine: Duration.Duration) =>
     const lifetime = yield* LinkLifetime
     const visits = yield* VisitStore
     const guarded = yield* GuardedCreates
-    yield* inBatches(linksExpired, lifetime.expireSome(batchMax))
-    const recycle = lifetime.recycle({ quarantine_ms: Duration.toMillis(quarantine), count: batchMax })
-    yield* inBatches(
-      keysRecycled,
-      Effect.tap(recycle, (freed) => visits.forget(freed.map(subjectOfLink)))
+    yield* inBatches(Effect.flatMap(lifetime.expireSome(batchMax), count(linksExpired)))
+    yield* lifetime.recycle({ quarantine_ms: Duration.toMillis(quarantine), count: batchMax }).pipe(
+      Effect.tap((freed) => visits.forget(freed.map(subjectOfLink))),
+      Effect.flatMap(count(keysRecycled)),
+      inBatches
     )
-    yield* Effect.repeat(guarded.drop(Duration.toMillis(guardsKept), batchMax), {
-      while: (dropped) => dropped === batchMax,
-      times: batchesMax - 1
-    })
+    yield* inBatches(guarded.drop(Duration.toMillis(guardsKept), batchMax))
   })
 
 /**

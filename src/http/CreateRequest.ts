@@ -3,17 +3,9 @@ import type { LinkDraft } from "../actors/Links.ts"
 import type * as Iso8601 from "../Iso8601.ts"
 import { unlessChosen } from "../Link.ts"
 import * as Decode from "./Decode.ts"
-import {
-  checkEnd,
-  checkMoment,
-  checkOrder,
-  checkUrl,
-  distinct,
-  type LinkPolicy,
-  oneFault
-} from "./LinkChecks.ts"
+import { checkEnd, checkMoment, checkOrder, checkUrl, distinct, type LinkPolicy } from "./LinkChecks.ts"
 import { CreateBody } from "./LinkSchemas.ts"
-import type { Problem } from "./Problem.ts"
+import { oneFault, type Problem } from "./Problem.ts"
 
 /** What the checks of a create need to know of this service. */
 export interface CreatePolicy extends LinkPolicy {

@@ -1,5 +1,5 @@
 import { Either, ParseResult, Schema } from "effect"
-import { type Fault, faulty, type Problem } from "./Problem.ts"
+import { type Fault, faulty, oneFault, type Problem } from "./Problem.ts"
 
 const messageOf = (issue: ParseResult.ArrayFormatterIssue): string => {
   switch (issue._tag) {
@@ -29,5 +29,5 @@ export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Eit
     // Not left to the schema, whose error would quote the body, whatever its size and depth.
     isObject(json)
       ? Either.mapLeft(decode(json), (error) => faulty("invalid-request", faultsOf(error)))
-      : Either.left(faulty("invalid-request", [{ path: "", message: "The body must be a JSON object." }]))
+      : oneFault("invalid-request", "", "The body must be a JSON object.")
 }

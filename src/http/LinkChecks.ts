@@ -1,6 +1,6 @@
 import { Either, Option } from "effect"
 import * as Iso8601 from "../Iso8601.ts"
-import { faulty, type Problem } from "./Problem.ts"
+import { faulty, oneFault, type Problem } from "./Problem.ts"
 import type { TargetPolicyService } from "./TargetPolicy.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 
@@ -9,10 +9,6 @@ export interface LinkPolicy {
   readonly own: TargetUrl.OwnAddress
   readonly targets: TargetPolicyService
 }
-
-/** A problem with one field. */
-export const oneFault = (kind: Problem["kind"], path: string, message: string) =>
-  Either.left(faulty(kind, [{ path, message }]))
 
 const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
 

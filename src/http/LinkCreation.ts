@@ -24,7 +24,7 @@ export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "tar
 }
 
 /** Bytes of a bulk's body at most. */
-export const bulkBytesMax = 4 * 1024 * 1024
+const bulkBytesMax = 4 * 1024 * 1024
 
 /** Items of a bulk that are under way at once: such that their keys come from the buffer, and a partition's links go in few messages. */
 const itemsAtOnce = 250
@@ -37,15 +37,17 @@ const problemAnswer = (problem: Problem.Problem): Idempotency.Answer => ({
 })
 
 const listOf = (json: unknown): Either.Either<ReadonlyArray<unknown>, Problem.Problem> => {
-  const fault = (path: string, message: string) =>
-    Either.left(Problem.faulty("invalid-request", [{ path, message }]))
-  if (!isObject(json)) return fault("", "The body must be a JSON object.")
+  if (!isObject(json)) return Problem.oneFault("invalid-request", "", "The body must be a JSON object.")
   const unknown = Object.keys(json).find((name) => name !== "links")
-  if (unknown !== undefined) return fault(unknown, "is not a known field")
+  if (unknown !== undefined) return Problem.oneFault("invalid-request", unknown, "is not a known field")
   const { links } = json
   return Array.isArray(links) && links.length >= 1 && links.length <= bulkMax
     ? Either.right(links as ReadonlyArray<unknown>)
-    : fault("links", `must be a list of 1 to ${bulkMax.toLocaleString("en")} links`)
+    : Problem.oneFault(
+        "invalid-request",
+        "links",
+        `must be a list of 1 to ${bulkMax.toLocaleString("en")} links`
+      )
 }
 
 /** Who creates, and what he is held to. */

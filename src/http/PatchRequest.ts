@@ -1,17 +1,9 @@
 import { Either, Option, Struct } from "effect"
 import { type Link, type LinkChange, unlessChosen } from "../Link.ts"
 import * as Decode from "./Decode.ts"
-import {
-  checkEnd,
-  checkMoment,
-  checkOrder,
-  checkUrl,
-  distinct,
-  type LinkPolicy,
-  oneFault
-} from "./LinkChecks.ts"
+import { checkEnd, checkMoment, checkOrder, checkUrl, distinct, type LinkPolicy } from "./LinkChecks.ts"
 import { ChangeBody, settingNames } from "./LinkSchemas.ts"
-import type { Problem } from "./Problem.ts"
+import { oneFault, type Problem } from "./Problem.ts"
 
 /** What is to be changed of a link: its password is not hashed yet. */
 export interface Patch {

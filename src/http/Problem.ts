@@ -1,5 +1,5 @@
 import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
-import { Effect, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
 
 /** A fault of one part of the request: `path` is the field's place in the body, empty for the body as a whole. */
 export const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
@@ -118,6 +118,10 @@ export const faulty = (kind: Kind, errors: ReadonlyArray<Fault>): Problem => {
   const { message, path } = errors[0]!
   return { kind, detail: path === "" ? message : `${path} ${message}`, errors }
 }
+
+/** The problem of a request with one fault. */
+export const oneFault = (kind: Kind, path: string, message: string): Either.Either<never, Problem> =>
+  Either.left(faulty(kind, [{ path, message }]))
 
 /** The problem of a request that the service cannot answer now; why it cannot stays in the log. */
 export const unavailable: Problem = {

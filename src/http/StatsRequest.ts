@@ -2,7 +2,7 @@ import { Either } from "effect"
 import { daysKept_days, firstDayKept, firstHourKept, hoursKept_days } from "../actors/VisitUpkeep.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import { dayHours, hour_ms, hourOf } from "../Visit.ts"
-import { type Fault, faulty, type Problem } from "./Problem.ts"
+import { type Fault, faulty, oneFault, type Problem } from "./Problem.ts"
 import type { QueryText } from "./QueryParameter.ts"
 import { pointsMax } from "./StatsSchemas.ts"
 
@@ -34,7 +34,7 @@ const kept = {
   day: { first: firstDayKept, text: `are kept by the day for ${daysKept_days} days` }
 } as const
 
-const fault = (path: string, message: string) => Either.left(faulty("invalid-request", [{ path, message }]))
+const fault = (path: string, message: string) => oneFault("invalid-request", path, message)
 
 /** Checks what is asked at `now` (milliseconds since the Unix epoch). */
 export const check = (parameters: Parameters, now: number): Either.Either<StatsRange, Problem> => {

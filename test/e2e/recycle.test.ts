@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Schedule } from "effect"
-import { agent, jsonOf, send } from "../http/client.ts"
+import { agent, keyOf, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { dataFolder, start } from "./Program.ts"
 
@@ -32,7 +32,7 @@ it.scopedLive(
           }),
           (answer) => {
             expect(answer.status).toBe(201)
-            return (jsonOf(answer) as { key: string }).key
+            return keyOf(answer)
           }
         )
       const visit = (key: string) => send(connections, port, { path: `/${key}` })

@@ -5,7 +5,7 @@ import type { Agent } from "node:http"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as SqliteClient from "../../src/storage/SqliteClient.ts"
-import { agent, jsonOf, send } from "../http/client.ts"
+import { agent, jsonOf, keyOf, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
 import { postgresAt } from "../storage/stores.ts"
@@ -74,7 +74,7 @@ const create = (connections: Agent, port: number) =>
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ url: "https://example.com/" })
     }),
-    (answer) => (jsonOf(answer) as { readonly key: string }).key
+    keyOf
   )
 
 /** Follows the link so often, eight at a time. */

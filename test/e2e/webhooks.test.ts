@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, type Scope, Schedule } from "effect"
-import { agent, jsonOf, send } from "../http/client.ts"
+import { agent, jsonOf, keyOf, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
 import { type Receiver, receiver, signatureOf } from "../webhooks/Receiver.ts"
@@ -92,7 +92,7 @@ const webhooks = (title: string, database: Effect.Effect<Variables, never, Scope
         const answers = yield* Effect.forEach(links, (body) => call("POST", "/api/v1/links", body), {
           concurrency: "unbounded"
         })
-        const keys = answers.map((answer) => (jsonOf(answer) as { readonly key: string }).key)
+        const keys = answers.map(keyOf)
         yield* until(() => hook.received.length > told)
         first.signal("SIGKILL")
         yield* first.ended

@@ -30,6 +30,9 @@ export interface Answer {
 /** A response's body as JSON. */
 export const jsonOf = (answer: Answer): unknown => JSON.parse(answer.text)
 
+/** The key of the link in an answer. */
+export const keyOf = (answer: Answer): string => (jsonOf(answer) as { readonly key: string }).key
+
 /** Connections that are kept open between requests, at most `max` at a time, until the scope closes. */
 export const agent = (max = 16): Effect.Effect<Agent, never, Scope.Scope> =>
   Effect.acquireRelease(

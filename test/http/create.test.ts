@@ -1,10 +1,8 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Iso8601 from "../../src/Iso8601.ts"
-import { jsonOf } from "./client.ts"
+import { jsonOf, keyOf } from "./client.ts"
 import { create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
-
-const keyOf = (answer: { readonly text: string }) => (JSON.parse(answer.text) as { key: string }).key
 
 withService("a create", {}, (it) => {
   it.effect("is answered with 201, the link, and where the link is", () =>

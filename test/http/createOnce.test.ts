@@ -1,6 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { jsonOf } from "./client.ts"
+import { jsonOf, keyOf } from "./client.ts"
 import { expectProblem } from "./problems.ts"
 import {
   asAdmin,
@@ -14,8 +14,6 @@ import {
 } from "./TestService.ts"
 
 const url = "https://example.com/once"
-
-const keyOf = (answer: { readonly text: string }) => (JSON.parse(answer.text) as { key: string }).key
 
 const once = (key: string, body: unknown, headers: Record<string, string> = {}) =>
   create(body, { "idempotency-key": key, ...headers })

@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { formatMoment } from "../../src/Iso8601.ts"
 import { ask, asAdmin, newKey, newSession } from "./Account.ts"
-import { type Answer, jsonOf, type NoAnswer } from "./client.ts"
+import { type Answer, jsonOf, keyOf, type NoAnswer } from "./client.ts"
 import { expectProblem } from "./problems.ts"
 import { create, get, TestService, withService } from "./TestService.ts"
 
@@ -21,8 +21,6 @@ const drain = (request: Effect.Effect<Answer, NoAnswer, TestService>, status: nu
 
 const wait = (ms: number) =>
   Effect.map(TestService, ({ clock }) => clock.set(clock.unsafeCurrentTimeMillis() + ms))
-
-const createdKey = (answer: Answer) => (jsonOf(answer) as { readonly key: string }).key
 
 withService("creates", { quotas: { createsPerMinute: 6 }, trustedProxies: "127.0.0.1" }, (it) => {
   it.effect("are as many a minute as an owner may make, by whatever key, and each tells what is left", () =>
@@ -156,10 +154,7 @@ withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   it.effect("are as many a day as their owner has, and again from midnight in UTC", () =>
     Effect.gen(function* () {
       const { headers } = yield* newSession
-      const [one, other] = [
-        createdKey(yield* create({ url }, headers)),
-        createdKey(yield* create({ url }, headers))
-      ]
+      const [one, other] = [keyOf(yield* create({ url }, headers)), keyOf(yield* create({ url }, headers))]
       expect((yield* drain(get(`/${one}`), 302)).allowed).toBe(20)
       const refused = yield* get(`/${other}`)
       expectProblem(refused, "rate-limited")
@@ -180,11 +175,11 @@ withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   it.effect("of others, of the administrator and of the anonymous are not limited by it", () =>
     Effect.gen(function* () {
       const { headers } = yield* newSession
-      yield* drain(get(`/${createdKey(yield* create({ url }, headers))}`), 302)
+      yield* drain(get(`/${keyOf(yield* create({ url }, headers))}`), 302)
       const other = yield* newSession
-      expect((yield* get(`/${createdKey(yield* create({ url }, other.headers))}`)).status).toBe(302)
+      expect((yield* get(`/${keyOf(yield* create({ url }, other.headers))}`)).status).toBe(302)
       for (const headers of [asAdmin, {}]) {
-        const key = createdKey(yield* create({ url }, headers))
+        const key = keyOf(yield* create({ url }, headers))
         for (let turn = 0; turn < 25; turn++) expect((yield* get(`/${key}`)).status).toBe(302)
       }
     })
@@ -195,9 +190,9 @@ withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
       const { headers } = yield* newSession
       const limited = yield* newKey({ scopes: ["links:write"], redirectsPerDay: 3 }, headers)
       const [one, other, free] = [
-        createdKey(yield* create({ url }, limited.headers)),
-        createdKey(yield* create({ url }, limited.headers)),
-        createdKey(yield* create({ url }, headers))
+        keyOf(yield* create({ url }, limited.headers)),
+        keyOf(yield* create({ url }, limited.headers)),
+        keyOf(yield* create({ url }, headers))
       ]
       expect((yield* get(`/${one}`)).status).toBe(302)
       const { allowed, refused } = yield* drain(get(`/${other}`), 302)
@@ -216,10 +211,7 @@ withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   it.effect("are not counted where a key leads nowhere", () =>
     Effect.gen(function* () {
       const { headers } = yield* newSession
-      const [live, ended] = [
-        createdKey(yield* create({ url }, headers)),
-        createdKey(yield* create({ url }, headers))
-      ]
+      const [live, ended] = [keyOf(yield* create({ url }, headers)), keyOf(yield* create({ url }, headers))]
       yield* ask("DELETE", `/api/v1/links/${ended}`, headers)
       for (let turn = 0; turn < 25; turn++) expect((yield* get(`/${ended}`)).status).toBe(410)
       expect((yield* drain(get(`/${live}`), 302)).allowed).toBe(20)
@@ -235,7 +227,7 @@ withService(
 
     it.effect("is stopped for a client that does it often, whatever it asks for then", () =>
       Effect.gen(function* () {
-        const key = createdKey(yield* create({ url }))
+        const key = keyOf(yield* create({ url }))
         const address = "198.51.100.7"
         let turn = 0
         const { allowed, refused } = yield* drain(
@@ -254,7 +246,7 @@ withService(
 
     it.effect("is not counted for links that are there, nor on this machine itself", () =>
       Effect.gen(function* () {
-        const key = createdKey(yield* create({ url }))
+        const key = keyOf(yield* create({ url }))
         for (let turn = 0; turn < 20; turn++) {
           expect((yield* get(`/${key}`, from("198.51.100.9"))).status).toBe(302)
           expect((yield* get(`/nothing-${turn}`)).status).toBe(404)

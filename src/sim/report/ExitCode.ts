@@ -1,5 +1,3 @@
-import type { Violation } from "../Evidence.ts"
-
 /** With which statuses `npm run sim` ends, apart from broken promises. */
 export const exitCode = {
   kept: 0,
@@ -29,10 +27,6 @@ export const codeOf = (names: Iterable<string>): number => {
   const [first] = codes
   return first === undefined ? exitCode.kept : codes.size > 1 ? exitCode.several : first
 }
-
-/** The same for violations. */
-export const codeOfViolations = (violations: ReadonlyArray<Violation>): number =>
-  codeOf(violations.map(({ checker }) => checker))
 
 /** What `--help` says of them. */
 export const told: ReadonlyArray<readonly [code: number, meaning: string]> = [
