@@ -47,6 +47,8 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
     ).pipe(Layer.provide(Node.layer(settings, identity)), Layer.provide(NodeContext.layer))
   ).pipe(
     Effect.ensuring(Console.log("Linkmint has stopped.")),
+    // Nobody sees the spans.
+    Effect.withTracerEnabled(false),
     Logger.withMinimumLogLevel(settings.logLevel),
     Effect.provide(settings.logFormat === "json" ? Logger.json : Logger.pretty)
   )

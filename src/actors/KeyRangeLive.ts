@@ -6,6 +6,7 @@ import { concat, type PackedKeys } from "../PackedKeys.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import { KeyRange, RangeExhausted } from "./KeyRange.ts"
 import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
+import * as Traced from "../Traced.ts"
 
 /**
  * The behaviour of `KeyRange`. Its only state is which key length it found not yet used up: a cache of the store.
@@ -19,7 +20,7 @@ export const KeyRangeLive = KeyRange.toLayer(
     const range = Number((yield* Entity.CurrentAddress).entityId)
     let length = minter.space.length
 
-    const mint = Effect.fn("KeyRange.mint")(function* (wanted: number) {
+    const mint = Effect.fnUntraced(function* (wanted: number) {
       const parts: Array<PackedKeys> = []
       for (let left = wanted; left > 0;) {
         const size = minter.spanOf(length, range)
@@ -36,7 +37,7 @@ export const KeyRangeLive = KeyRange.toLayer(
         if (left > 0) length++
       }
       return parts.length === 0 ? yield* new RangeExhausted({ range }) : concat(...parts)
-    })
+    }, Traced.span("KeyRange.mint"))
 
     const status = Effect.map(store.watermarks, (watermarks) =>
       watermarks

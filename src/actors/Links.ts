@@ -14,6 +14,7 @@ import * as LinkWriters from "./LinkWriters.ts"
 import { type Failure, fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
 import { type GuardedOutcome, partitionOf, UrlMapping } from "./UrlMapping.ts"
 import * as VisitTakers from "./VisitTakers.ts"
+import * as Traced from "../Traced.ts"
 
 /** The alias has a row: it is in use, or was. */
 export class AliasTaken extends Data.TaggedError("AliasTaken")<{ readonly alias: string }> {}
@@ -156,7 +157,7 @@ export const make: Effect.Effect<
         )
       )
 
-  const createAlias = Effect.fn("Links.createAlias")(function* (draft: LinkDraft, alias: string, ask: Ask) {
+  const createAlias = Effect.fnUntraced(function* (draft: LinkDraft, alias: string, ask: Ask) {
     const start = yield* monotonicNow_ms
     const link = linkOf(draft, alias, yield* Clock.currentTimeMillis, yield* drawId)
     // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
@@ -165,7 +166,7 @@ export const make: Effect.Effect<
     )
     if (outcome === "superseded") return yield* new Superseded()
     return outcome === "bound" ? link : yield* new AliasTaken({ alias })
-  })
+  }, Traced.span("Links.createAlias"))
 
   /** A key whose partition has an owner, as far as this node knows; any key when it knows of none. */
   const takeKey = Effect.gen(function* () {
@@ -193,7 +194,7 @@ export const make: Effect.Effect<
   }
 
   /** Takes keys until one is bound. Uninterruptible from the taking of a key to the asking, so that none is lost in between. */
-  const createMinted = Effect.fn("Links.createMinted")(function* (
+  const createMinted = Effect.fnUntraced(function* (
     draft: LinkDraft,
     ask: Ask,
     restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -220,7 +221,7 @@ export const make: Effect.Effect<
       if (outcome.right === "taken-by-key") yield* restore(buffer.dropBound)
     }
     return yield* new Unavailable({ reason: `none of ${keyTriesMax} keys could be bound`, applied: "no" })
-  })
+  }, Traced.span("Links.createMinted"))
 
   const create = (draft: LinkDraft, ask: Ask) =>
     Effect.tap(
@@ -248,22 +249,22 @@ export const make: Effect.Effect<
         if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(key)
         return link
       }),
-    update: Effect.fn("Links.update")(function* (key, owner, change) {
+    update: Effect.fnUntraced(function* (key, owner, change) {
       const at = yield* Clock.currentTimeMillis
       const updateId = yield* drawId
       return yield* writeByOwner(key, ownerOf(key).Update({ key, owner, at, change, updateId }))
-    }),
+    }, Traced.span("Links.update")),
     crawlable: (query) => Effect.mapError(store.crawlable(query), fromFailure),
     visit: (key) =>
       Effect.map(takers.take(key), ({ granted, left }) => {
         if (left === 0) cache.forget(key)
         return granted > 0
       }),
-    remove: Effect.fn("Links.remove")(function* (key, owner = null) {
+    remove: Effect.fnUntraced(function* (key, owner = null) {
       const at = yield* Clock.currentTimeMillis
       const deleteId = yield* drawId
       return yield* writeByOwner(key, ownerOf(key).Delete({ key, at, deleteId, owner }))
-    }),
+    }, Traced.span("Links.remove")),
     list: (query) => Effect.mapError(store.list(query), fromFailure)
   }
 })

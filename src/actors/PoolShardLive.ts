@@ -10,6 +10,7 @@ import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import { KeyRange } from "./KeyRange.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { disableFatalDefects, fromFailure, orElsewhere, Unavailable } from "./Unavailable.ts"
+import * as Traced from "../Traced.ts"
 
 /** The marks between which a shard's level is held, in keys. 0 < low < high ≤ 65,536. */
 export interface PoolMarks {
@@ -38,7 +39,7 @@ const mintFrom = Effect.gen(function* () {
         orElsewhere
       )
 
-  return Effect.fn("PoolShard.mint")(function* (start: number, wanted: number) {
+  return Effect.fnUntraced(function* (start: number, wanted: number) {
     let reason = ""
     for (let turn = 0; turn < rangeCount; turn++) {
       const minted = yield* Effect.either(mintOf((start + turn) % rangeCount, wanted))
@@ -46,7 +47,7 @@ const mintFrom = Effect.gen(function* () {
       reason = minted.left.reason
     }
     return yield* new Unavailable({ reason: `no key range can mint: ${reason}`, applied: "no" })
-  })
+  }, Traced.span("PoolShard.mint"))
 })
 
 /** How long an actor that stops waits for its refill: others wait for its shard meanwhile. */
@@ -59,7 +60,7 @@ const leaseTurnsMax = 16
  * What one owner does with one pool shard. The claim (epoch) is taken with the first message and dropped when anything goes wrong
  * on the way of a batch; the next message claims anew and finishes what stands recorded.
  */
-const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, marks: PoolMarks) {
+const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) {
   const { shardId } = yield* Entity.CurrentAddress
   const ownership = yield* ShardOwnership
   const stock = yield* KeyStock
@@ -183,7 +184,7 @@ const makeOwner = Effect.fn("PoolShard.makeOwner")(function* (shard: number, mar
   })
 
   return { lease, status, giveBack: (keys: PackedKeys) => pool.giveBack(shard, keys) }
-})
+}, Traced.span("PoolShard.makeOwner"))
 
 /** The behaviour of `PoolShard` with the given marks. */
 export const PoolShardLive = (marks: PoolMarks) =>

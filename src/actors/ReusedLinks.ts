@@ -6,6 +6,7 @@ import { type Guard, GuardedCreates, guardTimes } from "../storage/GuardedCreate
 import { urlHash } from "../storage/LinkColumns.ts"
 import { type AliasTaken, type Guarding, type LinkDraft, Links, Superseded } from "./Links.ts"
 import { fromFailure, Unavailable } from "./Unavailable.ts"
+import * as Traced from "../Traced.ts"
 
 /** A link for a draft, and whether it was made for it. */
 export interface Reused {
@@ -51,7 +52,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
         )
 
     return {
-      get: Effect.fn("ReusedLinks.get")(function* (draft, guarding) {
+      get: Effect.fnUntraced(function* (draft, guarding) {
         const name = `reuse:${urlHash(draft.owner, draft.url)}`
         const start = yield* monotonicNow_ms
         // A key that stands settled and whose link was not found afterwards has ended, or leads elsewhere now.
@@ -78,7 +79,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
             })
           } else yield* Effect.sleep(lookEvery)
         }
-      })
+      }, Traced.span("ReusedLinks.get"))
     }
   })
 )

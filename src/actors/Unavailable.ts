@@ -57,17 +57,13 @@ const isLostOnTheWay = (defect: unknown) =>
 export const orUnavailable = <A, E extends Failure, R>(
   call: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Unavailable, R> =>
-  call.pipe(
-    Effect.mapError(fromFailure),
-    Effect.catchSomeDefect((defect) =>
-      isLostOnTheWay(defect)
-        ? Option.some(away(`the way to the actor broke: ${String(defect)}`))
-        : Option.none()
-    ),
-    Effect.catchSomeCause((cause) =>
-      Cause.isInterruptedOnly(cause) ? Option.some(away("the actor stopped")) : Option.none()
-    )
-  )
+  Effect.catchAllCause(call, (cause) => {
+    if (Cause.isInterruptedOnly(cause)) return Effect.fail(away("the actor stopped"))
+    const lost = Option.filter(Cause.dieOption(cause), isLostOnTheWay)
+    return Option.isSome(lost)
+      ? Effect.fail(away(`the way to the actor broke: ${String(lost.value)}`))
+      : Effect.failCause(Cause.map(cause, fromFailure))
+  })
 
 /** `orUnavailable` for callers that can ask another actor instead: one that is broken is passed over, and logged. */
 export const orElsewhere = <A, E extends Failure, R>(

@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
+import * as Traced from "../Traced.ts"
 import type { Link } from "../Link.ts"
 import { type GuardedLink, GuardedCreates } from "../storage/GuardedCreates.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
@@ -36,22 +37,23 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         })
 
       const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
-        AllAtOnce.forEach(links, ({ key }, index) =>
-          bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
-        )
+        bound.every(Boolean)
+          ? Effect.succeed(links.map(() => "bound" as const))
+          : AllAtOnce.forEach(links, ({ key }, index) =>
+              bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
+            )
 
-      const createMany = Effect.fn("UrlMapping.createMany")(function* (links: ReadonlyArray<Link>) {
-        const bound = yield* cache.write(
-          links.map((link) => link.key),
-          store.insertMany(links),
-          (bound) => links.filter((_, index) => bound[index] === true)
-        )
-        return yield* outcomesOf(links, bound)
-      })
+      const createMany = (links: ReadonlyArray<Link>) =>
+        Effect.flatMap(
+          cache.write(
+            links.map((link) => link.key),
+            store.insertMany(links),
+            (bound) => links.filter((_, index) => bound[index] === true)
+          ),
+          (bound): Effect.Effect<ReadonlyArray<CreateOutcome>> => outcomesOf(links, bound)
+        ).pipe(Traced.span("UrlMapping.createMany"))
 
-      const createGuarded = Effect.fn("UrlMapping.createGuarded")(function* (
-        links: ReadonlyArray<GuardedLink>
-      ) {
+      const createGuarded = Effect.fnUntraced(function* (links: ReadonlyArray<GuardedLink>) {
         const outcomes = yield* cache.write(
           links.map(({ link }) => link.key),
           guarded.bindMany(links),
@@ -60,7 +62,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         return yield* AllAtOnce.forEach(outcomes, (outcome, index) =>
           outcome === "taken" ? holderOf(links[index]!.link.key) : Effect.succeed(outcome)
         )
-      })
+      }, Traced.span("UrlMapping.createGuarded"))
 
       /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
       const takeVisits = (takes: ReadonlyArray<Take>) =>

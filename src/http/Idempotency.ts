@@ -7,6 +7,7 @@ import { drawId } from "../RandomId.ts"
 import * as Secret from "../Secret.ts"
 import { type Guard, GuardedCreates, type GuardState, guardTimes } from "../storage/GuardedCreates.ts"
 import * as Problem from "./Problem.ts"
+import * as Traced from "../Traced.ts"
 
 /** An answer as it is kept for repeats. */
 const Answer = Schema.Struct({
@@ -109,7 +110,7 @@ export const make = Effect.map(GuardedCreates, (guarded) => {
    * anyway, because something is wrong with the request, are not kept, nor is one that says to try again. Callers without an account share one space of
    * keys.
    */
-  return Effect.fn("Idempotency.once")(function* ({ answerOf, body, create, key, owner }: Once) {
+  return Effect.fnUntraced(function* ({ answerOf, body, create, key, owner }: Once) {
     const guarding = (guards: ReadonlyArray<Guard>): Guarding => ({
       guards,
       answerOf: (link) => encode(answerOf(link))
@@ -138,5 +139,5 @@ export const make = Effect.map(GuardedCreates, (guarded) => {
     const isUnknown = "_tag" in error && error.applied === "unknown"
     if (!isUnknown) yield* Effect.ignore(guarded.abandon(guard))
     return yield* problemOf(error)
-  })
+  }, Traced.span("Idempotency.once"))
 })

@@ -17,6 +17,7 @@ import { bulkMax } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as VisitTotals from "./VisitTotals.ts"
+import * as Traced from "../Traced.ts"
 
 /** What the link routes need to know of the operator's choices. */
 export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "targets"> {
@@ -134,15 +135,15 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return {
-    one: Effect.fn("links.create")(function* (request: HttpServerRequest.HttpServerRequest) {
+    one: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { key, ...creator } = yield* identified(request)
       const json = yield* Body.read(request)
       const { answered, standing } = yield* createOne(json, key, creator)
       return RateLimit.show(Idempotency.respond(answered), standing)
-    }),
+    }, Traced.span("links.create")),
 
     /** Each item is a create of its own, also for repeats: its key is the bulk's, with its place. */
-    bulk: Effect.fn("links.createBulk")(function* (request: HttpServerRequest.HttpServerRequest) {
+    bulk: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { key, ...creator } = yield* identified(request)
       const items = yield* listOf(yield* Body.read(request, bulkBytesMax))
       const results = yield* Effect.forEach(
@@ -162,6 +163,6 @@ export const make = Effect.fnUntraced(function* (
         contentType: "application/json",
         headers: { "cache-control": "no-store" }
       })
-    })
+    }, Traced.span("links.createBulk"))
   }
 })

@@ -14,6 +14,7 @@ import * as ListRequest from "./ListRequest.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 import * as Problem from "./Problem.ts"
 import * as VisitTotals from "./VisitTotals.ts"
+import * as Traced from "../Traced.ts"
 
 const notFound: Problem.Problem = { kind: "not-found", detail: "There is no link with this key." }
 
@@ -41,15 +42,12 @@ export const layer = (options: LinkCreation.LinkRoutesOptions) =>
         })
       })
 
-      const get = Effect.fn("links.get")(function* (
-        request: HttpServerRequest.HttpServerRequest,
-        key: string
-      ) {
+      const get = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, key: string) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
         return yield* show(yield* manageable(caller, key))
-      })
+      }, Traced.span("links.get"))
 
-      const list = Effect.fn("links.list")(function* (
+      const list = Effect.fnUntraced(function* (
         request: HttpServerRequest.HttpServerRequest,
         parameters: typeof ListRequest.ListParameters.Type
       ) {
@@ -62,12 +60,9 @@ export const layer = (options: LinkCreation.LinkRoutesOptions) =>
           nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next)
         }
         return HttpServerResponse.unsafeJson(body, { headers: { "cache-control": "no-store" } })
-      })
+      }, Traced.span("links.list"))
 
-      const patch = Effect.fn("links.patch")(function* (
-        request: HttpServerRequest.HttpServerRequest,
-        key: string
-      ) {
+      const patch = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, key: string) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
         const json = yield* Body.read(request)
         const link = yield* manageable(caller, key)
@@ -78,17 +73,14 @@ export const layer = (options: LinkCreation.LinkRoutesOptions) =>
           links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
         )
         return changed === null ? yield* Effect.fail(notFound) : yield* show(changed)
-      })
+      }, Traced.span("links.patch"))
 
-      const remove = Effect.fn("links.delete")(function* (
-        request: HttpServerRequest.HttpServerRequest,
-        key: string
-      ) {
+      const remove = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, key: string) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
         const { owner } = yield* manageable(caller, key)
         const removed = yield* orProblem(links.remove(key, owner))
         return removed ? HttpServerResponse.empty() : yield* Effect.fail(notFound)
-      })
+      }, Traced.span("links.delete"))
 
       return handlers
         .handleRaw("create", ({ request }) => Problem.orRespond(creation.one(request)))

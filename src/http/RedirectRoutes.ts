@@ -18,6 +18,7 @@ import * as Redirect from "./Redirect.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 import * as VisitRecorder from "./VisitRecorder.ts"
 import * as VisitTotals from "./VisitTotals.ts"
+import * as Traced from "../Traced.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -94,21 +95,21 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
         record(request, link, yield* Clock.currentTimeMillis)
       })
 
-      const redirect = Effect.fn("redirect")(function* (request: Request, key: string) {
+      const redirect = Effect.fnUntraced(function* (request: Request, key: string) {
         const link = yield* findLive(request, key)
         if (link.passwordHash !== null) return PasswordPage.ask(request, "asked")
         yield* checkQuota(link)
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
         if (request.method !== "HEAD") yield* visit(request, link)
         return Redirect.respond(link, link.redirectStatus, location)
-      })
+      }, Traced.span("redirect"))
 
-      const preview = Effect.fn("preview")(function* (request: Request, key: string) {
+      const preview = Effect.fnUntraced(function* (request: Request, key: string) {
         const link = yield* findLive(request, key)
         const [visits] = yield* totals([link])
         const body = PreviewPage.bodyOf(link, shortUrlOf(link.key, baseUrl), visits!.total)
         return PreviewPage.respond(body, Page.prefersJson(request))
-      })
+      }, Traced.span("preview"))
 
       const isPasswordOf = (link: Link, password: string) =>
         password.length > passwordLengthMax
@@ -116,7 +117,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
           : Problem.orUnavailable(passwords.verify(link.passwordHash, Redacted.make(password)))
 
       /** Also of a link that has no password any more: its visitor has still the form. */
-      const unlock = Effect.fn("unlock")(function* (request: Request, key: string) {
+      const unlock = Effect.fnUntraced(function* (request: Request, key: string) {
         const link = yield* findLive(request, key)
         const password = (yield* Body.readForm(request)).get("password") ?? ""
         if (link.passwordHash !== null) yield* RateLimit.check(quotas.unlock(clientOf(request), link.key))
@@ -127,7 +128,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
         yield* visit(request, link)
         return Redirect.respond(link, 303, location)
-      })
+      }, Traced.span("unlock"))
 
       const answer = (
         request: Request,
