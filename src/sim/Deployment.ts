@@ -1,8 +1,10 @@
-import { Layer } from "effect"
+import { Context, Effect } from "effect"
 import { KeyMinter } from "../KeyMinter.ts"
 import * as Minter from "../KeyMinter.ts"
 import * as KeySpace from "../KeySpace.ts"
 import { toStrings } from "../PackedKeys.ts"
+import { KeyPool } from "../storage/KeyPool.ts"
+import { LinkChanges } from "../storage/LinkChanges.ts"
 import { AdversarialPlacement } from "./actors/AdversarialPlacement.ts"
 import { Balancer } from "./Balancer.ts"
 import { Clients } from "./Clients.ts"
@@ -219,12 +221,13 @@ export class Deployment {
         return keys
       }
     }
-    const ports = Layer.mergeAll(
-      this.#database.layer(process),
-      this.#database.changes(process),
-      KeyPoolVirtual.layer(this.#pools, process)
-    )
-    return Layer.merge(mutatePorts(this.#mutation, process, ports), Layer.succeed(KeyMinter, told))
+    const ports = Effect.all([this.#database.changes(process), KeyPoolVirtual.make(this.#pools, process)])
+    return Effect.map(ports, ([changes, pool]) => {
+      const sound = this.#database
+        .stores(process)
+        .pipe(Context.add(LinkChanges, changes), Context.add(KeyPool, pool))
+      return Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, told)
+    })
   }
 
   #kill(place: Place, down_us: number) {

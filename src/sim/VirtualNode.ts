@@ -1,45 +1,31 @@
 import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
-import type { Sharding } from "@effect/cluster"
-import { Context, Duration, Effect, type Fiber, Layer, Option } from "effect"
-import * as Accounts from "../accounts/Accounts.ts"
-import * as Quotas from "../accounts/Quotas.ts"
-import * as RateLimiter from "../accounts/RateLimiter.ts"
+import { Context, Duration, Effect, type Fiber, Layer, Option, type Scope } from "effect"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as Links from "../actors/Links.ts"
 import * as ReusedLinks from "../actors/ReusedLinks.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
 import * as Visits from "../actors/Visits.ts"
 import { actors } from "../Cluster.ts"
-import { AdminKey } from "../Deployment.ts"
 import { Draining } from "../http/Draining.ts"
 import * as HttpServer from "../http/Server.ts"
-import { KeyMinter } from "../KeyMinter.ts"
-import type { Passwords } from "../Passwords.ts"
-import * as Secret from "../Secret.ts"
-import * as AccountStoreMemory from "../storage/AccountStoreMemory.ts"
+import type { KeyMinter } from "../KeyMinter.ts"
 import type { GuardedCreates } from "../storage/GuardedCreates.ts"
-import { KeyPool } from "../storage/KeyPool.ts"
+import type { KeyPool } from "../storage/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import type { KeyStock } from "../storage/KeyStock.ts"
-import { LinkStore } from "../storage/LinkStore.ts"
+import type { LinkChanges } from "../storage/LinkChanges.ts"
+import type { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
-import * as QuotaStoreMemory from "../storage/QuotaStoreMemory.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import type { VisitStore } from "../storage/VisitStore.ts"
-import { WebhookListeners } from "../storage/WebhookListeners.ts"
-import * as WebhookStoreMemory from "../storage/WebhookStoreMemory.ts"
+import { bystanders } from "./Bystanders.ts"
 import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
 import type { Mutation } from "./mutants/Mutation.ts"
-import * as PasswordsVirtual from "./PasswordsVirtual.ts"
 import type { Placement } from "./Placement.ts"
 import { ms_us } from "./world/Time.ts"
 import { fork, forkWith } from "./world/ProcessServices.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
-
-/** The administrator's API key of every simulated deployment. */
-export const adminKey = "lm_the-administrator-of-simulations"
 
 /** Links that a simulated node caches, and the owner of a partition: few, so that some are dropped. */
 const redirectCacheMax = 64
@@ -51,6 +37,10 @@ const drainDelay_us = 2_500 * ms_us
 /** How long an orderly stop waits at most for requests that are under way. */
 const drainMax_us = 5_000 * ms_us
 
+/** The ports, as a node has them. */
+export type PortServices =
+  LinkStore | LinkChanges | GuardedCreates | KeyRangeStore | KeyStock | KeyPool | KeyMinter | VisitStore
+
 /** What a node is given from outside. */
 export interface Surroundings {
   readonly placement: Placement
@@ -58,7 +48,7 @@ export interface Surroundings {
   /** The stores as a process sees them, and the news of links. */
   readonly ports: (
     process: VirtualProcess
-  ) => Layer.Layer<LinkStore | GuardedCreates | KeyRangeStore | KeyStock | KeyPool | KeyMinter | VisitStore>
+  ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
   readonly options: SimOptions
   /** What is broken about the product. */
   readonly mutation: Mutation
@@ -198,7 +188,6 @@ export class VirtualNode {
       signUp: false,
       allowPrivateWebhooks: false
     })
-    const stores = LinkStoreGrouped.layer({ inFlightMax: 4 }).pipe(Layer.provideMerge(ports(process)))
     const inner = Layer.provideMerge(ReusedLinks.layer, Links.layer).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
@@ -217,44 +206,20 @@ export class VirtualNode {
       ),
       Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax }))
     )
-    const around: Layer.Layer<
-      | Sharding.Sharding
-      | GuardedCreates
-      | LinkStore
-      | KeyRangeStore
-      | KeyStock
-      | KeyPool
-      | KeyMinter
-      | VisitStore
-      | AdminKey
-      | Passwords
-      | Draining,
-      unknown
-    > = Layer.mergeAll(
-      // The actors end before their stores do.
-      placement.layer(process).pipe(Layer.provideMerge(stores)),
-      Layer.succeed(ShardOwnership, placement.ownership(process)),
-      Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() }),
-      PasswordsVirtual.layer,
-      Layer.succeed(Draining, {
-        isDraining: () => mutation.isDraining?.(this.#isDraining, process) ?? this.#isDraining
-      })
+    const own = Effect.map(ports(process), (ports) =>
+      Context.merge(bystanders, ports).pipe(
+        Context.add(ShardOwnership, placement.ownership(process)),
+        Context.add(Draining, {
+          isDraining: () => mutation.isDraining?.(this.#isDraining, process) ?? this.#isDraining
+        })
+      )
     )
     const whole = http.pipe(
-      // Nobody has a webhook in simulations, so that there is nothing to tell or to deliver.
-      Layer.provide(WebhookStoreMemory.layer),
-      Layer.provide(Layer.succeed(WebhookListeners, { has: () => false, refresh: Effect.void })),
-      // Clients are anonymous or the administrator, so that nothing of these is ever asked for.
-      Layer.provide([
-        Accounts.layer.pipe(Layer.provide(AccountStoreMemory.layer)),
-        Quotas.layer(Quotas.unlimited).pipe(
-          Layer.provide(RateLimiter.layer),
-          Layer.provide(QuotaStoreMemory.layer)
-        )
-      ]),
       Layer.provideMerge(inner),
-      Layer.provide(around),
-      Layer.provideMerge(NodeHttpServer.layerContext)
+      // The actors end before their stores do.
+      Layer.provideMerge(placement.layer(process)),
+      Layer.provideMerge(LinkStoreGrouped.layer({ inFlightMax: 4 })),
+      Layer.provideMerge(Layer.scopedContext(own))
     )
     return Effect.scoped(
       Effect.gen(this, function* () {

@@ -1,4 +1,4 @@
-import { Context, Layer } from "effect"
+import { Context } from "effect"
 import type { KeyBuffer } from "../../actors/KeyBuffer.ts"
 import type { RedirectCache } from "../../actors/RedirectCache.ts"
 import type { KeyMinter } from "../../KeyMinter.ts"
@@ -55,29 +55,27 @@ export const sound: Mutation = {}
 
 type PortTags = LinkStore | KeyRangeStore | KeyStock | KeyPool
 
-/** The ports of a process, as the mutation has them; those that it could replace are among the layer's. */
-export const mutatePorts = <A, E, R>(
+/** The ports of a process, as the mutation has them; those that it could replace are among the context's. */
+export const mutatePorts = <A>(
   { ports }: Mutation,
   process: VirtualProcess,
-  layer: Layer.Layer<A, E, R>
-): Layer.Layer<A, E, R> => {
-  if (ports === undefined) return layer
-  return Layer.map(layer, (whole) => {
-    const context = whole as unknown as Context.Context<PortTags>
-    const soundPorts: Ports = {
-      links: Context.get(context, LinkStore),
-      ranges: Context.get(context, KeyRangeStore),
-      stock: Context.get(context, KeyStock),
-      pool: Context.get(context, KeyPool),
-      changes: Context.get(context, LinkChanges)
-    }
-    const { changes, links, pool, ranges, stock } = { ...soundPorts, ...ports(soundPorts, process) }
-    return context.pipe(
-      Context.add(LinkStore, links),
-      Context.add(KeyRangeStore, ranges),
-      Context.add(KeyStock, stock),
-      Context.add(KeyPool, pool),
-      Context.add(LinkChanges, changes)
-    ) as unknown as Context.Context<A>
-  })
+  whole: Context.Context<A>
+): Context.Context<A> => {
+  if (ports === undefined) return whole
+  const context = whole as unknown as Context.Context<PortTags>
+  const soundPorts: Ports = {
+    links: Context.get(context, LinkStore),
+    ranges: Context.get(context, KeyRangeStore),
+    stock: Context.get(context, KeyStock),
+    pool: Context.get(context, KeyPool),
+    changes: Context.get(context, LinkChanges)
+  }
+  const { changes, links, pool, ranges, stock } = { ...soundPorts, ...ports(soundPorts, process) }
+  return context.pipe(
+    Context.add(LinkStore, links),
+    Context.add(KeyRangeStore, ranges),
+    Context.add(KeyStock, stock),
+    Context.add(KeyPool, pool),
+    Context.add(LinkChanges, changes)
+  ) as unknown as Context.Context<A>
 }

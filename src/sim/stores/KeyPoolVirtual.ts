@@ -140,12 +140,16 @@ const makeShard = (
     })
   })
 
-/** The pools, one a server in the order of the shards, as a process reaches them. Built when connecting to each was tried once. */
-export const layer = (servers: ReadonlyArray<VirtualRedis>, process: VirtualProcess): Layer.Layer<KeyPool> =>
-  Layer.scoped(
-    KeyPool,
-    Effect.map(
-      Effect.forEach(servers, (redis) => makeShard(redis, process), { concurrency: "unbounded" }),
-      KeyPoolShard.join
-    )
+/** The pools, one a server in the order of the shards, as a process reaches them. Made when connecting to each was tried once. */
+export const make = (
+  servers: ReadonlyArray<VirtualRedis>,
+  process: VirtualProcess
+): Effect.Effect<typeof KeyPool.Service, never, Scope.Scope> =>
+  Effect.map(
+    Effect.forEach(servers, (redis) => makeShard(redis, process), { concurrency: "unbounded" }),
+    KeyPoolShard.join
   )
+
+/** See {@link make}. */
+export const layer = (servers: ReadonlyArray<VirtualRedis>, process: VirtualProcess): Layer.Layer<KeyPool> =>
+  Layer.scoped(KeyPool, make(servers, process))

@@ -1,7 +1,6 @@
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import {
   freshFor_ms,
-  LinkChanges,
   type LinkChangesService,
   type LinkChangesSubscriber
 } from "../../storage/LinkChanges.ts"
@@ -195,14 +194,11 @@ export class VirtualNews {
       for (const key of keys) connection.tell(() => listener.forget(key))
   }
 
-  /** See {@link LinkChanges}: on a connection that is made anew when it is lost, until the scope is closed or the process dies. */
-  layer(process: VirtualProcess): Layer.Layer<LinkChanges> {
-    return Layer.scoped(
-      LinkChanges,
-      Effect.acquireRelease(
-        Effect.sync(() => new Listener(this, process)),
-        (listener) => Effect.sync(() => listener.close())
-      )
+  /** See `LinkChanges`: on a connection that is made anew when it is lost, until the scope is closed or the process dies. */
+  of(process: VirtualProcess): Effect.Effect<LinkChangesService, never, Scope.Scope> {
+    return Effect.acquireRelease(
+      Effect.sync(() => new Listener(this, process)),
+      (listener) => Effect.sync(() => listener.close())
     )
   }
 

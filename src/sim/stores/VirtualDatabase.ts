@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import type { Link } from "../../Link.ts"
 import { count, toStrings } from "../../PackedKeys.ts"
 import { DeploymentStore } from "../../storage/DeploymentStore.ts"
@@ -9,7 +9,7 @@ import { KeyRangeStore, type Watermark } from "../../storage/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../storage/KeyRangeStoreMemory.ts"
 import { type BatchId, type BatchRecord, KeyStock, type PoolClaim } from "../../storage/KeyStock.ts"
 import * as KeyStockMemory from "../../storage/KeyStockMemory.ts"
-import type { LinkChanges } from "../../storage/LinkChanges.ts"
+import type { LinkChangesService } from "../../storage/LinkChanges.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/LinkStore.ts"
 import * as LinkStoreMemory from "../../storage/LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
@@ -81,27 +81,25 @@ export class VirtualDatabase {
   }
 
   /** The stores, as a process reaches them. */
-  layer(
+  stores(
     process: VirtualProcess
-  ): Layer.Layer<LinkStore | GuardedCreates | KeyRangeStore | KeyStock | VisitStore | DeploymentStore> {
+  ): Context.Context<LinkStore | GuardedCreates | KeyRangeStore | KeyStock | VisitStore | DeploymentStore> {
     const call = storeCall(this.server, process)
-    return Layer.succeedContext(
-      Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
-        Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
-        Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
-        Context.add(KeyStock, this.#keyStock(call, process.id)),
-        Context.add(VisitStore, this.#visitStore(call)),
-        Context.add(DeploymentStore, {
-          decide: (name, value) =>
-            call("DeploymentStore.decide", () => Effect.runSyncExit(this.#deployment.decide(name, value)))
-        })
-      )
+    return Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
+      Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
+      Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
+      Context.add(KeyStock, this.#keyStock(call, process.id)),
+      Context.add(VisitStore, this.#visitStore(call)),
+      Context.add(DeploymentStore, {
+        decide: (name, value) =>
+          call("DeploymentStore.decide", () => Effect.runSyncExit(this.#deployment.decide(name, value)))
+      })
     )
   }
 
-  /** The news of links, as a process hears them on a connection of its own, which goes with the layer's scope. */
-  changes(process: VirtualProcess): Layer.Layer<LinkChanges> {
-    return this.#news.layer(process)
+  /** The news of links, as a process hears them on a connection of its own, which goes with the scope. */
+  changes(process: VirtualProcess): Effect.Effect<LinkChangesService, never, Scope.Scope> {
+    return this.#news.of(process)
   }
 
   /** The row of a key, with its `createId`. */

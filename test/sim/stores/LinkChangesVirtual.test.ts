@@ -1,8 +1,8 @@
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Scope } from "effect"
 import { describe, expect, it } from "vitest"
 import { ms_us } from "../../../src/sim/world/Time.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
-import { freshFor_ms, LinkChanges } from "../../../src/storage/LinkChanges.ts"
+import { freshFor_ms } from "../../../src/storage/LinkChanges.ts"
 import { LinkStore } from "../../../src/storage/LinkStore.ts"
 import { linkOf } from "../../storage/links.ts"
 import { LittleWorld } from "./LittleWorld.ts"
@@ -11,8 +11,7 @@ import { LittleWorld } from "./LittleWorld.ts"
 const listen = (little: LittleWorld, process: VirtualProcess) => {
   const heard: Array<string> = []
   const scope = little.run(process, Scope.make())
-  const context = little.run(process, Layer.buildWithScope(little.database.changes(process), scope))
-  const changes = Context.get(context as Context.Context<unknown>, LinkChanges)
+  const changes = little.run(process, Scope.extend(little.database.changes(process), scope))
   const isFresh = () => changes.isFresh(process.monotonic_ms())
   let wasFresh: boolean | undefined
   let forgotAll_us = 0
@@ -38,7 +37,7 @@ const listen = (little: LittleWorld, process: VirtualProcess) => {
 const setUp = (seed = 1, delay_ms = 20) => {
   const little = new LittleWorld(seed, { delay_ms })
   const [process, other] = [little.world.spawn("node-1", 1), little.world.spawn("node-2", 1)]
-  const context = little.run(other, Effect.scoped(Layer.build(little.database.layer(other))))
+  const context = little.database.stores(other)
   const links = Context.get(context, LinkStore)
   const news = listen(little, process)
   const remove = (...keys: ReadonlyArray<string>) => {

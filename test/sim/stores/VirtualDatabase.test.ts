@@ -1,4 +1,4 @@
-import { Context, Effect, type Exit, Layer } from "effect"
+import { Context, type Exit } from "effect"
 import { expect, it } from "vitest"
 import type { Link } from "../../../src/Link.ts"
 import { fromStrings, toStrings } from "../../../src/PackedKeys.ts"
@@ -17,7 +17,7 @@ const setUp = (seed = 1) => {
 }
 
 const portsOf = (little: LittleWorld, process: VirtualProcess) => {
-  const context = little.run(process, Effect.scoped(Layer.build(little.database.layer(process))))
+  const context = little.database.stores(process)
   return {
     links: Context.get(context, LinkStore),
     ranges: Context.get(context, KeyRangeStore),

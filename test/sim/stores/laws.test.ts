@@ -36,10 +36,14 @@ import type { LittleWorld } from "./LittleWorld.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
 import { built, littleWorld, openVirtual } from "./virtualStores.ts"
 
-const onDatabase = (little: LittleWorld, process: VirtualProcess) => little.database.layer(process)
+const onDatabase = (little: LittleWorld, process: VirtualProcess) =>
+  Layer.succeedContext(little.database.stores(process))
 
 const grouped = (little: LittleWorld, process: VirtualProcess) =>
-  Layer.provide(LinkStoreGrouped.layer({ inFlightMax: 2 }), little.database.layer(process))
+  Layer.provide(
+    LinkStoreGrouped.layer({ inFlightMax: 2 }),
+    Layer.succeedContext(little.database.stores(process))
+  )
 
 const onRedis = (little: LittleWorld, process: VirtualProcess) => KeyPoolVirtual.layer(little.redis, process)
 
