@@ -1,11 +1,12 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Effect, Layer, Option } from "effect"
-import { Accounts } from "../accounts/Accounts.ts"
+import * as Accounts from "../accounts/Accounts.ts"
 import * as Quotas from "../accounts/Quotas.ts"
 import { RateLimiter } from "../accounts/RateLimiter.ts"
 import { AdminKey } from "../Deployment.ts"
 import { Passwords } from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
+import { AccountStore } from "../storage/AccountStore.ts"
 import { WebhookListeners } from "../storage/WebhookListeners.ts"
 import { WebhookStore } from "../storage/WebhookStore.ts"
 import { passwords } from "./PasswordsVirtual.ts"
@@ -13,19 +14,22 @@ import { passwords } from "./PasswordsVirtual.ts"
 /** The administrator's API key of every simulated deployment. */
 export const adminKey = "lm_the-administrator-of-simulations"
 
-/** A service of which no simulated client makes use. */
-const unasked = <S extends object>(name: string): S =>
-  new Proxy<S>({} as S, {
-    get: (_, method) => () => Effect.dieMessage(`${name}.${String(method)} is not simulated`)
+/** A service of which simulated clients make no use beyond `asked`. */
+const unasked = <S extends object>(name: string, asked: Partial<S> = {}): S =>
+  new Proxy<S>(asked as S, {
+    get: (_, method) =>
+      asked[method as keyof S] ?? (() => Effect.dieMessage(`${name}.${String(method)} is not simulated`))
   })
 
 /** Without a limit nothing is counted. */
-const quotas = Effect.runSync(
-  Effect.provideService(Quotas.make(Quotas.unlimited), RateLimiter, {
-    ...unasked<typeof RateLimiter.Service>("RateLimiter"),
-    takeAll: () => Effect.succeed(null),
-    tryTakeAll: () => null
-  })
+const limiter = unasked<typeof RateLimiter.Service>("RateLimiter", {
+  takeAll: () => Effect.succeed(null),
+  tryTakeAll: () => null
+})
+
+/** It knows the administrator by his key. */
+const accounts = Accounts.layer.pipe(
+  Layer.provide(Layer.succeed(AccountStore, unasked<typeof AccountStore.Service>("AccountStore")))
 )
 
 /**
@@ -33,11 +37,16 @@ const quotas = Effect.runSync(
  * all worlds, so that a node's start need not make them.
  */
 export const bystanders = Context.mergeAll(
-  Effect.runSync(Effect.scoped(Layer.build(NodeHttpServer.layerContext))),
-  Context.make(Accounts, unasked<typeof Accounts.Service>("Accounts")),
-  Context.make(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() }),
-  Context.make(Passwords, passwords),
-  Context.make(Quotas.Quotas, quotas),
+  Effect.runSync(
+    accounts.pipe(
+      Layer.merge(Layer.provide(Quotas.layer(Quotas.unlimited), Layer.succeed(RateLimiter, limiter))),
+      Layer.provideMerge(Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })),
+      Layer.provideMerge(Layer.succeed(Passwords, passwords)),
+      Layer.merge(NodeHttpServer.layerContext),
+      Layer.build,
+      Effect.scoped
+    )
+  ),
   Context.make(WebhookListeners, { has: () => false, refresh: Effect.void }),
   Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore"))
 )
