@@ -3,7 +3,7 @@
 import { Agent, request } from "node:http"
 
 /** A client gives up a request after this. */
-export const clientTimeout_ms = 6_000
+const clientTimeout_ms = 6_000
 
 /** An answer, or why there is none. */
 export interface Answer {

@@ -9,7 +9,7 @@ export type Operation = "create" | "redirect"
 export type Phase = FaultKind | "calm"
 
 /** An answer that comes later than this does not count as one. */
-export const answerMax_ms = 5_000
+const answerMax_ms = 5_000
 
 /** Counts of requests. */
 export interface Tally {

@@ -46,7 +46,7 @@ const logging = (folder: string, command: Command): Command => [
 ]
 
 /** How a program ended, by the status that its parent shell saw. */
-export const endOf = (status: number | null): string => {
+const endOf = (status: number | null): string => {
   if (status === null) return "ended"
   const signal = Object.entries(constants.signals).find(([, number]) => number === status - 128)?.[0]
   return signal === undefined ? `ended with status ${status}` : `was killed by ${signal}`

@@ -8,7 +8,7 @@ const wordSpan = 2 ** 32
 const doublesModulusMax = 2 ** 36
 
 /** The largest radix^⌈length/2⌉: every half, and the sum of two, is then exact in a double. */
-export const halfModulusMax = 2 ** 52
+const halfModulusMax = 2 ** 52
 
 /** The longest tweak in bytes. NIST leaves this bound (its maxTlen) to the implementation. */
 export const tweakBytesMax = 1024

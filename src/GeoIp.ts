@@ -4,7 +4,7 @@ import { Reader, type Response } from "maxmind"
 import * as WatchedFile from "./WatchedFile.ts"
 
 /** Bytes that the file may have at most; the largest published ones of cities have some 120 MB. It is held in memory. */
-export const fileBytesMax = 512 * 1024 * 1024
+const fileBytesMax = 512 * 1024 * 1024
 
 /** The GeoIP database cannot be used. */
 export class GeoIpUnusable extends Data.TaggedError("GeoIpUnusable")<{

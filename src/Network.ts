@@ -9,7 +9,7 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6
 export type Network = readonly [Address, number]
 
 /** Networks in one setting at most. */
-export const networksMax = 256
+const networksMax = 256
 
 /** Understands an IP address, in no other spelling than the usual ones; `undefined` for anything else. */
 export const parseAddress = (text: string): Address | undefined =>

@@ -6,7 +6,7 @@ import { Duration, Effect, Option, type Scope } from "effect"
 export const lookEvery = Duration.seconds(2)
 
 /** Why a file cannot be read. */
-export const reasonOf = (error: PlatformError): string => {
+const reasonOf = (error: PlatformError): string => {
   if (error._tag === "SystemError" && error.reason === "NotFound") return "there is no such file"
   if (error._tag === "SystemError" && error.reason === "PermissionDenied") return "it must not be read"
   return error.message

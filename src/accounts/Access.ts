@@ -26,7 +26,7 @@ export interface KnownCaller {
 const noLimits: Limits = { createsPerMinute: null, redirectsPerDay: null }
 
 /** The scopes of a user who shows a password, rather than a key of which he has chosen the scopes. */
-export const scopesOf = (isAdmin: boolean): ReadonlySet<Scope> =>
+const scopesOf = (isAdmin: boolean): ReadonlySet<Scope> =>
   new Set(scopes.filter((scope) => isAdmin || scope !== "admin"))
 
 /** A user who has signed in. */

@@ -4,7 +4,7 @@ import * as WatchedFile from "../WatchedFile.ts"
 import { isValidHost } from "./TargetUrl.ts"
 
 /** Bytes that the file may have at most: some five million domains, which take some 500 MB of memory. */
-export const fileBytesMax = 128 * 1024 * 1024
+const fileBytesMax = 128 * 1024 * 1024
 
 /** The blocklist cannot be used. */
 export class BlocklistUnusable extends Data.TaggedError("BlocklistUnusable")<{

@@ -9,7 +9,7 @@ import * as Problem from "./Problem.ts"
  * Links that crawlers are shown at most, the newest ones: with keys of 64 characters they make 365 KB, and crawlers read no more than 500 KiB for
  * certain (RFC 9309, section 2.5).
  */
-export const crawlableMax = 5_000
+const crawlableMax = 5_000
 
 /** How long a node shows what it has read. */
 const keepFor = Duration.minutes(1)

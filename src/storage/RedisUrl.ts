@@ -39,7 +39,7 @@ export interface RedisSentinelUrl {
 export type RedisUrl = RedisServerUrl | RedisSentinelUrl
 
 /** URLs in one setting at most. */
-export const urlsMax = 256
+const urlsMax = 256
 
 const serverPort = 6_379
 const sentinelPort = 26_379

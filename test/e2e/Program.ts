@@ -10,7 +10,7 @@ import { agent, send } from "../http/client.ts"
 import { keep } from "../services/Keeper.ts"
 
 /** The project's folder. */
-export const root = fileURLToPath(new URL("../..", import.meta.url))
+const root = fileURLToPath(new URL("../..", import.meta.url))
 
 /** How a process ended: with an exit code, or by a signal. */
 export interface Ending {

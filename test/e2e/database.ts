@@ -19,7 +19,7 @@ export interface Account {
 }
 
 /** Reads the account of a database that no program works on. */
-export const account = Effect.gen(function* () {
+const account = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [ranges] = yield* sql<{
     minted: number | string

@@ -25,7 +25,7 @@ export const temporaryFolder: Effect.Effect<string, never, Scope.Scope> = Effect
 }).pipe(Effect.provide(NodeFileSystem.layer), Effect.orDie)
 
 /** One client of a new, migrated SQLite database in a temporary folder. */
-export const sqlite: Layer.Layer<SqlClient.SqlClient> = Layer.unwrapScoped(
+const sqlite: Layer.Layer<SqlClient.SqlClient> = Layer.unwrapScoped(
   Effect.map(temporaryFolder, (folder) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
@@ -54,7 +54,7 @@ export const migratedDatabase: Effect.Effect<string, never, Scope.Scope> = Effec
 )
 
 /** A store in memory. */
-export const inMemory = <I, S>(tag: Context.Tag<I, S>, layer: Layer.Layer<I>): Open<S> =>
+const inMemory = <I, S>(tag: Context.Tag<I, S>, layer: Layer.Layer<I>): Open<S> =>
   Effect.sync(() => exercised("memory")).pipe(
     Effect.zipRight(Layer.build(layer)),
     Effect.map((context) => Effect.succeed(Context.get(context, tag)))

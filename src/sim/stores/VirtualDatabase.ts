@@ -24,7 +24,7 @@ import { VirtualNews } from "./LinkChangesVirtual.ts"
 import { type StoreCall, storeCall, type StoreOptions } from "./StoreCalls.ts"
 
 /** The database's machine, in the network. */
-export const databaseName = "database"
+const databaseName = "database"
 
 /** How long a statement may take to be answered, as `PostgresClient` has it. */
 const answerMax_ms = 4_000

@@ -13,7 +13,7 @@ import { type CallFaults, VirtualServer } from "../../../src/sim/world/VirtualSe
 import { World } from "../../../src/sim/world/World.ts"
 
 /** An actor that says which process it lives in. */
-export const Resident = Entity.make("Resident", [Rpc.make("Where", { success: Schema.String })])
+const Resident = Entity.make("Resident", [Rpc.make("Where", { success: Schema.String })])
 
 /** The three machines that runners live on. */
 export const names = ["a", "b", "c"] as const
