@@ -3,6 +3,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { join } from "node:path"
 import { findBinaries, installBinaries, machinePaths, serverUser } from "../test/services/PostgresBinaries.ts"
+import { findOrInstall } from "../test/services/Programs.ts"
 import { findProgram as findRedis, installProgram as installRedis } from "../test/services/RedisServer.ts"
 import { Unavailable } from "../test/services/Service.ts"
 import type { Arguments } from "./Arguments.ts"
@@ -57,8 +58,8 @@ export const programs = Effect.gen(function* () {
   const findPostgres = Effect.flatMap(serverUser, (user) =>
     Effect.map(findBinaries(machinePaths(), user), (binaries) => ({ binaries, user }))
   )
-  const postgres = yield* Effect.orElse(findPostgres, () => Effect.zipRight(installBinaries(), findPostgres))
-  const redis = yield* Effect.orElse(findRedis(), () => Effect.zipRight(installRedis(), findRedis()))
+  const postgres = yield* findOrInstall(findPostgres, installBinaries)
+  const redis = yield* findOrInstall(findRedis(), installRedis)
   const haproxy = yield* Haproxy.haveProgram
   return { postgres, redis, haproxy }
 })

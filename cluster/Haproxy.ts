@@ -1,50 +1,38 @@
 // HAProxy in front of nodes, with the directives of `haproxy/haproxy.cfg`.
 
 import { Effect, type Scope } from "effect"
-import { accessSync, constants, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { run } from "../test/services/Command.ts"
+import { installServer } from "../test/services/Apt.ts"
+import { findOrInstall, firstFit, inFolders } from "../test/services/Programs.ts"
 import { Unavailable } from "../test/services/Service.ts"
-import { installPackage } from "./Apt.ts"
 import { type Launched, launch } from "./Launch.ts"
 import { inRepository } from "./Repository.ts"
 
 /** The oldest version that knows every directive of ours. */
 const oldestVersion = "2.6"
 
-const isExecutable = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 const isOlder = (version: string): boolean =>
   version.localeCompare(oldestVersion, "en", { numeric: true }) < 0
 
-/** The first HAProxy 2.6 or newer in a list of folders as in `PATH`, and in /usr/sbin, which not everybody's has. */
-export const findProgram = Effect.fn("Haproxy.findProgram")(function* (
-  path: string = process.env["PATH"] ?? ""
-): Effect.fn.Return<string, Unavailable> {
-  const folders = [...path.split(delimiter).filter((folder) => folder.startsWith("/")), "/usr/sbin"]
-  const programs = new Set(folders.map((folder) => join(folder, "haproxy")).filter(isExecutable))
-  const unfit: Array<string> = []
-  for (const program of programs) {
-    const answer = yield* Effect.either(run(program, ["-v"]))
-    const version = answer._tag === "Right" ? /version (\d+\.\d+[\w.]*)/.exec(answer.right)?.[1] : undefined
-    if (version === undefined) unfit.push(`${program} does not run`)
-    else if (isOlder(version)) unfit.push(`${program} is HAProxy ${version}`)
-    else return program
+/** The first HAProxy 2.6 or newer in `PATH`, and in /usr/sbin, which not everybody's has. */
+const findProgram = Effect.suspend(() => {
+  const path = process.env["PATH"] ?? ""
+  const wanted = {
+    product: "HAProxy",
+    versionArgument: "-v",
+    version: /version (\d+\.\d+[\w.]*)/,
+    isOld: isOlder,
+    none: `no haproxy ${oldestVersion} or newer in PATH`
   }
-  const place = `no haproxy ${oldestVersion} or newer in PATH`
-  return yield* new Unavailable({ reason: unfit.length === 0 ? place : `${place} (${unfit.join(", ")})` })
+  const programs = inFolders("haproxy", [...path.split(delimiter), "/usr/sbin"])
+  return Effect.map(firstFit(wanted, programs), ({ program }) => program)
 })
 
 /** HAProxy's program on this machine; where there is none, it is installed. */
-export const haveProgram: Effect.Effect<string, Unavailable> = Effect.orElse(findProgram(), () =>
-  Effect.zipRight(installPackage({ name: "HAProxy", package: "haproxy", service: "haproxy" }), findProgram())
+export const haveProgram: Effect.Effect<string, Unavailable> = findOrInstall(
+  findProgram,
+  installServer({ name: "HAProxy", package: "haproxy" })
 )
 
 /** A node as HAProxy reaches it. */

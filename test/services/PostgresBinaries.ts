@@ -2,8 +2,6 @@
 
 import { Effect } from "effect"
 import {
-  accessSync,
-  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -13,7 +11,9 @@ import {
   writeFileSync
 } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
+import { installPackage } from "./Apt.ts"
 import { type RunAs, run } from "./Command.ts"
+import { firstFit, isExecutable } from "./Programs.ts"
 import { Unavailable } from "./Service.ts"
 
 /** The oldest major version that Linkmint supports. */
@@ -51,15 +51,6 @@ export const serverUser: Effect.Effect<RunAs, Unavailable> = Effect.suspend(() =
     : Effect.succeed({ uid: Number(user[2]), gid: Number(user[3]) })
 })
 
-const isExecutable = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 // Where `postgres` is a link, its folder need not have the other programs: follow it.
 const programFolder = (folder: string): ReadonlyArray<string> => {
   const server = join(folder, "postgres")
@@ -87,60 +78,37 @@ export const findBinaries = Effect.fn("findBinaries")(function* (
   paths: SearchPaths,
   user: RunAs
 ): Effect.fn.Return<Binaries, Unavailable> {
-  const unfit: Array<string> = []
-  for (const folder of yield* candidates(paths)) {
-    const answer = yield* Effect.either(run(join(folder, "postgres"), ["--version"], user))
-    const version = answer._tag === "Right" ? /\d[\w.]*/.exec(answer.right)?.[0] : undefined
-    if (version === undefined) unfit.push(`${folder}/postgres does not run`)
-    else if (Number.parseInt(version) < oldestMajor) unfit.push(`${folder} is PostgreSQL ${version}`)
-    else return { folder, version }
+  const wanted = {
+    product: "PostgreSQL",
+    versionArgument: "--version",
+    version: /(\d[\w.]*)/,
+    isOld: (version: string) => Number.parseInt(version) < oldestMajor,
+    none: `no PostgreSQL ${oldestMajor} or newer in PATH, ${paths.library} or by pg_config`
   }
-  const places = `no PostgreSQL ${oldestMajor} or newer in PATH, ${paths.library} or by pg_config`
-  return yield* new Unavailable({ reason: unfit.length === 0 ? places : `${places} (${unfit.join(", ")})` })
+  const servers = Array.from(yield* candidates(paths), (folder) => ({
+    program: join(folder, "postgres"),
+    shown: folder
+  }))
+  const { shown: folder, version } = yield* firstFit(wanted, servers, user)
+  return { folder, version }
 })
 
 // A drop-in that is there only while we install: the package shall make no cluster, so it starts none either.
 const noCluster = "/etc/postgresql-common/createcluster.d/linkmint-tests.conf"
 
-const aptGet = (...args: ReadonlyArray<string>) =>
-  run("apt-get", ["-o", "DPkg::Lock::Timeout=60", "-y", ...args], {
-    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" },
-    timeout: "10 minutes"
-  })
-
-const offeredMajor = Effect.map(
-  run("apt-cache", ["policy", "postgresql"], { env: { ...process.env, LC_ALL: "C" } }),
-  (policy) => Number.parseInt(/Candidate: (\d+)/.exec(policy)?.[1] ?? "0")
-)
-
 /**
  * Installs the distribution's `postgresql` package, on Debian and Ubuntu and as root only, within 10 minutes a step.
  * It leaves no cluster and no server behind, only the programs.
  */
-export const installBinaries = Effect.fn("installBinaries")(function* (): Effect.fn.Return<
-  void,
-  Unavailable
-> {
-  if (!existsSync("/etc/debian_version"))
-    return yield* new Unavailable({ reason: "not Debian or Ubuntu, so not installed" })
-  if (process.getuid?.() !== 0) return yield* new Unavailable({ reason: "not root, so not installed" })
-  process.stderr.write("PostgreSQL is not here: installing it with `apt-get install -y postgresql`\n")
-
-  if ((yield* offeredMajor) === 0) yield* aptGet("update")
-  const major = yield* offeredMajor
-  if (major < oldestMajor) {
-    const offer = major === 0 ? "no `postgresql`" : `PostgreSQL ${major}`
-    return yield* new Unavailable({ reason: `apt offers ${offer}, so not installed` })
-  }
-
-  const install = aptGet("install", "--no-install-recommends", "postgresql")
-  yield* Effect.acquireUseRelease(
-    Effect.sync(() => {
-      mkdirSync(dirname(noCluster), { recursive: true })
-      writeFileSync(noCluster, "create_main_cluster = false\n")
-    }),
-    // Package lists that have aged name files that the mirror no longer has: one fresh try.
-    () => Effect.catchAll(install, () => Effect.zipRight(aptGet("update"), install)),
-    () => Effect.sync(() => rmSync(noCluster, { force: true }))
-  )
-})
+export const installBinaries: Effect.Effect<void, Unavailable> = installPackage(
+  { name: "PostgreSQL", package: "postgresql", oldestMajor },
+  (install) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        mkdirSync(dirname(noCluster), { recursive: true })
+        writeFileSync(noCluster, "create_main_cluster = false\n")
+      }),
+      () => install,
+      () => Effect.sync(() => rmSync(noCluster, { force: true }))
+    )
+)

@@ -5,22 +5,22 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
-import { type RunAs, run } from "./Command.ts"
+import type { RunAs } from "./Command.ts"
+import { dockerServer } from "./DockerServer.ts"
 import { type Command, keep } from "./Keeper.ts"
 import { startOnFreePort, temporaryFolder, writeSecret } from "./OwnServer.ts"
 import {
   type Binaries,
-  type SearchPaths,
   findBinaries,
   installBinaries,
   machinePaths,
   oldestMajor,
   serverUser
 } from "./PostgresBinaries.ts"
-import { type Availability, type Running, type Source, Unavailable, firstAvailable } from "./Service.ts"
+import { findOrInstall } from "./Programs.ts"
+import { type Availability, type Source, Unavailable, serverForTests } from "./Service.ts"
 
 const maxConnections = 200
-const dockerImage = "postgres:15"
 
 /** Asks the server at `url` for its version, like `15.18`; at most 5 s. */
 export const serverVersion = (url: string): Effect.Effect<string, Unavailable> =>
@@ -40,17 +40,6 @@ export const serverVersion = (url: string): Effect.Effect<string, Unavailable> =
     )
   )
 
-/** The server that somebody runs already, at `url`. */
-export const givenServer = Effect.fn("givenServer")(function* (
-  url: string
-): Effect.fn.Return<Running, Unavailable> {
-  const version = yield* serverVersion(url)
-  if (Number.parseInt(version) < oldestMajor) {
-    return yield* new Unavailable({ reason: `PostgreSQL ${version} is older than ${oldestMajor}` })
-  }
-  return { _tag: "Running", url, version, origin: "TEST_DATABASE_URL" }
-})
-
 const urlWith = (password: string) => (port: number) =>
   `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`
 
@@ -58,7 +47,7 @@ const urlWith = (password: string) => (port: number) =>
  * A server of our own, from the programs found: in a temporary folder, on a free port of the loopback interface,
  * with durable settings as in production. Both go when the scope closes or this process ends.
  */
-export const privateServer = (binaries: Binaries, user: RunAs): Source => {
+const privateServer = (binaries: Binaries, user: RunAs): Source => {
   const password = randomBytes(16).toString("hex")
 
   const start = Effect.fn("privateServer.start")(function* (port: number) {
@@ -107,73 +96,28 @@ export const privateServer = (binaries: Binaries, user: RunAs): Source => {
   })
 }
 
-/**
- * A private server from the programs of this machine. Where there are none, `install` shall add them: with the
- * package manager, unless told otherwise.
- */
-export const localServer = (
-  paths: SearchPaths = machinePaths(),
-  install: Effect.Effect<void, Unavailable> = installBinaries()
-): Source =>
-  Effect.gen(function* () {
-    // Who runs the server may change with the installation: the package brings the user `postgres`.
-    const find = Effect.bindTo(serverUser, "user").pipe(
-      Effect.bind("binaries", ({ user }) => findBinaries(paths, user))
-    )
-    const { binaries, user } = yield* Effect.catchAll(find, (none) =>
-      install.pipe(
-        Effect.mapError(({ detail, reason }) => {
-          const both = `${none.reason}; ${reason}`
-          return new Unavailable(detail === undefined ? { reason: both } : { reason: both, detail })
-        }),
-        Effect.zipRight(find)
-      )
-    )
-    return yield* privateServer(binaries, user)
-  })
-
-/**
- * A server in a container, where a docker engine answers. The first start may have to fetch the image: at most
- * 5 minutes.
- */
-export const dockerServer: Source = Effect.gen(function* () {
-  yield* Effect.mapError(
-    run("docker", ["version", "--format", "{{.Server.Version}}"]),
-    () => new Unavailable({ reason: "no docker engine answers" })
+/** A private server from the programs of this machine, which are installed where there are none. */
+const localServer: Source = Effect.gen(function* () {
+  // Who runs the server may change with the installation: the package brings the user `postgres`.
+  const find = Effect.bindTo(serverUser, "user").pipe(
+    Effect.bind("binaries", ({ user }) => findBinaries(machinePaths(), user))
   )
-  const name = `linkmint-postgres-${randomBytes(6).toString("hex")}`
-  const password = randomBytes(16).toString("hex")
-
-  const start = (port: number) => {
-    const container = ["docker", "run", "--rm", `--name=${name}`, `--publish=127.0.0.1:${port}:5432`] as const
-    const server = ["--env=POSTGRES_PASSWORD", dockerImage, "-c", `max_connections=${maxConnections}`]
-    return keep({
-      commands: [[...container, ...server]],
-      env: { ...process.env, POSTGRES_PASSWORD: password },
-      // The container stays when its client is killed: it is the cleanup that ends it.
-      signal: "KILL",
-      cleanup: ["docker", "rm", "--force", "--volumes", name]
-    })
-  }
-
-  return yield* startOnFreePort({
-    origin: `docker, ${dockerImage}`,
-    url: urlWith(password),
-    start,
-    version: serverVersion,
-    limit: "5 minutes"
-  })
+  const { binaries, user } = yield* findOrInstall(find, installBinaries)
+  return yield* privateServer(binaries, user)
 })
 
-/**
- * The PostgreSQL for a test run: `TEST_DATABASE_URL` where set (an error if it does not answer, because somebody
- * meant it), else a private server, else docker, else missing.
- */
-export const startPostgres: Effect.Effect<Availability, Unavailable, Scope.Scope> = Effect.suspend(() => {
-  const url = process.env["TEST_DATABASE_URL"]
-  if (url === undefined || url === "") return firstAvailable("PostgreSQL", [localServer(), dockerServer])
-  return Effect.mapError(
-    givenServer(url),
-    ({ message }) => new Unavailable({ reason: `TEST_DATABASE_URL: ${message}` })
-  )
+const container = dockerServer({
+  name: "postgres",
+  image: "postgres:15",
+  port: 5432,
+  passwordVariable: "POSTGRES_PASSWORD",
+  command: ["-c", `max_connections=${maxConnections}`],
+  url: urlWith,
+  version: serverVersion
 })
+
+/** The PostgreSQL for a test run: see `serverForTests`. */
+export const startPostgres: Effect.Effect<Availability, Unavailable, Scope.Scope> = serverForTests(
+  { name: "PostgreSQL", variable: "TEST_DATABASE_URL", oldestMajor, version: serverVersion },
+  [localServer, container]
+)

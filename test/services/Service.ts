@@ -64,3 +64,43 @@ export const firstAvailable = Effect.fn("firstAvailable")(function* (
   }
   return { _tag: "Missing", reason: reasons.join("; ") }
 })
+
+/** A kind of server for tests. */
+export interface Kind {
+  /** Its people's name. */
+  readonly name: string
+  /** The environment variable that names one that somebody runs already. */
+  readonly variable: string
+  /** The oldest major version that is of use. */
+  readonly oldestMajor: number
+  /** Asks the server at a URL for its version. */
+  readonly version: (url: string) => Effect.Effect<string, Unavailable>
+}
+
+const givenServer = Effect.fn("givenServer")(function* (
+  { name, oldestMajor, variable, version: versionOf }: Kind,
+  url: string
+): Effect.fn.Return<Running, Unavailable> {
+  const version = yield* versionOf(url)
+  if (Number.parseInt(version) < oldestMajor) {
+    return yield* new Unavailable({ reason: `${name} ${version} is older than ${oldestMajor}` })
+  }
+  return { _tag: "Running", url, version, origin: variable }
+})
+
+/**
+ * The server for a test run: the one that the kind's variable names, where that is set (an error if it does not answer, because
+ * somebody meant it), else the first way that works, else missing.
+ */
+export const serverForTests = (
+  kind: Kind,
+  sources: ReadonlyArray<Source>
+): Effect.Effect<Availability, Unavailable, Scope.Scope> =>
+  Effect.suspend(() => {
+    const url = process.env[kind.variable]
+    if (url === undefined || url === "") return firstAvailable(kind.name, sources)
+    return Effect.mapError(
+      givenServer(kind, url),
+      ({ message }) => new Unavailable({ reason: `${kind.variable}: ${message}` })
+    )
+  })
