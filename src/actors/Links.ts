@@ -52,6 +52,8 @@ export class Links extends Context.Tag("linkmint/Links")<
     ) => Effect.Effect<Link, AliasTaken | Superseded | Unavailable>
     /** The row of a key, tombstones included, `null` where there is none. */
     readonly find: (key: string) => Effect.Effect<Link | null, Unavailable>
+    /** The row of a key as far as this node has it at hand, without an effect; `undefined` where `find` must be asked. */
+    readonly peek: (key: string) => Link | undefined
     /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted. */
     readonly update: (
       key: string,
@@ -249,6 +251,7 @@ export const make: Effect.Effect<
         if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(key)
         return link
       }),
+    peek: cache.peek,
     update: Effect.fnUntraced(function* (key, owner, change) {
       const at = yield* Clock.currentTimeMillis
       const updateId = yield* drawId

@@ -11,6 +11,7 @@ import * as Caller from "./Caller.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import * as Decode from "./Decode.ts"
 import * as Problem from "./Problem.ts"
+import { fromEffect } from "./Request.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 
@@ -69,7 +70,7 @@ export const layer = ({ signUp }: AccountRoutesOptions) =>
       const addUser = Effect.fn("accounts.addUser")(function* (request: HttpServerRequest.HttpServerRequest) {
         const caller = yield* Caller.identify(request)
         if (!signUp) yield* Caller.requireScope(caller, "admin")
-        const body = yield* decodeNewUser(yield* Body.read(request))
+        const body = yield* decodeNewUser(yield* Body.read(fromEffect(request)))
         const isAdmin = caller !== "anonymous" && caller.isAdmin
         if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request), null))
         const { email, firstName = null, lastName = null, middleName = null } = body
@@ -85,7 +86,7 @@ export const layer = ({ signUp }: AccountRoutesOptions) =>
       const logIn = Effect.fn("accounts.logIn")(function* (request: HttpServerRequest.HttpServerRequest) {
         // Another site could sign its visitors in with an account of its own, and read what they do there.
         if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
-        const { email, password } = yield* decodeLogIn(yield* Body.read(request))
+        const { email, password } = yield* decodeLogIn(yield* Body.read(fromEffect(request)))
         const standing = yield* RateLimit.check(quotas.attempt(clientOf(request), email.toLowerCase()))
         const session = yield* Problem.orUnavailable(accounts.logIn(email, Redacted.make(password)))
         if (session === null) return yield* Effect.fail(wrongLogin)

@@ -10,6 +10,7 @@ import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import * as Decode from "./Decode.ts"
 import * as Problem from "./Problem.ts"
+import { fromEffect } from "./Request.ts"
 
 const decodeNewKey = Decode.body(NewKeyBody)
 
@@ -67,7 +68,7 @@ export const layer = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
 
     const add = Effect.fn("apiKeys.add")(function* (request: HttpServerRequest.HttpServerRequest) {
       const caller = yield* keeperOf(request)
-      const body = yield* decodeNewKey(yield* Body.read(request))
+      const body = yield* decodeNewKey(yield* Body.read(fromEffect(request)))
       const { createsPerMinute = null, name, redirectsPerDay = null } = body
       const expiresAt = yield* checkExpiry(body.expiresAt, yield* Clock.currentTimeMillis)
       const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)

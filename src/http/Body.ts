@@ -1,8 +1,13 @@
 import type { IncomingMessage } from "node:http"
-import type { HttpServerRequest } from "@effect/platform"
-import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Either } from "effect"
 import type { Problem } from "./Problem.ts"
+
+/** A request whose body can be read. */
+export interface Readable {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** Reads the body to its end, or to the first byte beyond `bytesMax`: then it fails with the problem to answer. */
+  readonly readBytes: (bytesMax: number) => Effect.Effect<Uint8Array, Problem>
+}
 
 /** Bytes of a request body at most, unless more is said to be allowed. */
 export const bodyBytesMax = 64 * 1024
@@ -40,7 +45,10 @@ export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
  * Reads a body to its end, or to the first byte too many. What is left then is thrown away as it comes, as long as the listener lets a
  * request take: to close the connection on a client that still sends would reset it, and the client would never see the response.
  */
-const readBytes = (request: IncomingMessage, bytesMax: number): Effect.Effect<Uint8Array, Problem> =>
+export const readBytes = (
+  request: Pick<IncomingMessage, "on" | "off" | "resume">,
+  bytesMax: number
+): Effect.Effect<Uint8Array, Problem> =>
   Effect.async((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
@@ -62,7 +70,7 @@ const readBytes = (request: IncomingMessage, bytesMax: number): Effect.Effect<Ui
 
 /** Reads a body of a type, of at most `bytesMax` bytes, without ever holding more; fails with the problem to answer. */
 const readAs = (
-  request: HttpServerRequest.HttpServerRequest,
+  request: Readable,
   type: string,
   isType: (contentType: string | undefined) => boolean,
   bytesMax: number = bodyBytesMax
@@ -73,14 +81,11 @@ const readAs = (
   }
   return Number(request.headers["content-length"] ?? 0) > bytesMax
     ? Effect.fail(tooLarge(bytesMax))
-    : readBytes(NodeHttpServerRequest.toIncomingMessage(request), bytesMax)
+    : request.readBytes(bytesMax)
 }
 
 /** Reads a JSON body; fails with the problem to answer. */
-export const read = (
-  request: HttpServerRequest.HttpServerRequest,
-  bytesMax?: number
-): Effect.Effect<unknown, Problem> =>
+export const read = (request: Readable, bytesMax?: number): Effect.Effect<unknown, Problem> =>
   Effect.flatMap(readAs(request, "application/json", isJson, bytesMax), parse)
 
 const formType = "application/x-www-form-urlencoded"
@@ -89,7 +94,5 @@ const isForm = (contentType: string | undefined): boolean =>
   contentType?.split(";")[0]!.trim().toLowerCase() === formType
 
 /** Reads the body of an HTML form; fails with the problem to answer. */
-export const readForm = (
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<URLSearchParams, Problem> =>
+export const readForm = (request: Readable): Effect.Effect<URLSearchParams, Problem> =>
   Effect.map(readAs(request, formType, isForm), (bytes) => new URLSearchParams(Buffer.from(bytes).toString()))

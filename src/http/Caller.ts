@@ -1,65 +1,63 @@
-import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Either, Redacted } from "effect"
 import type { KnownCaller, Scope } from "../accounts/Access.ts"
 import { Accounts } from "../accounts/Accounts.ts"
 import type { Link } from "../Link.ts"
+import type { StorageError } from "../storage/StorageError.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as Problem from "./Problem.ts"
+import type { Request } from "./Request.ts"
 
 /** What is looked at of a request. */
-type Source = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method">
+type Source = Pick<Request, "headers" | "method">
 
 /** Who sent a request. */
 export type Caller = KnownCaller | "anonymous"
 
 const unauthorized = (detail: string): Problem.Problem => ({ kind: "unauthorized", detail })
 
+const forged: Problem.Problem = {
+  kind: "forbidden",
+  detail: "A session is heeded in requests of this service's own pages alone."
+}
+
 /** The API key of a request: `X-Api-Key`, or `Authorization: Bearer`. */
 const presented = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
   headers["x-api-key"] ?? /^Bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1]
 
-const ofKey = (key: string): Effect.Effect<Caller, Problem.Problem, Accounts> =>
-  Effect.flatMap(Accounts, ({ ofKey }) => ofKey(Redacted.make(key))).pipe(
-    Problem.orUnavailable,
-    Effect.filterOrFail(
-      (caller) => caller !== null,
-      () => unauthorized("The API key is not valid.")
-    )
-  )
+/** Tells who sends requests, as {@link identify} does. */
+export const make = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const cookies = yield* SessionCookie
 
-const ofSession = (
-  token: Redacted.Redacted,
-  mayBeForged: boolean
-): Effect.Effect<Caller, Problem.Problem, Accounts> =>
-  mayBeForged
-    ? Effect.fail<Problem.Problem>({
-        kind: "forbidden",
-        detail: "A session is heeded in requests of this service's own pages alone."
-      })
-    : Effect.flatMap(Accounts, ({ ofSession }) => ofSession(token)).pipe(
-        Problem.orUnavailable,
-        Effect.filterOrFail(
-          (caller) => caller !== null,
-          () => unauthorized("The session has ended.")
-        )
-      )
+  const known = (
+    found: Effect.Effect<KnownCaller | null, StorageError>,
+    otherwise: string
+  ): Effect.Effect<Caller, Problem.Problem> =>
+    Effect.flatMap(Problem.orUnavailable(found), (caller) =>
+      caller === null ? Effect.fail(unauthorized(otherwise)) : Effect.succeed(caller)
+    )
+
+  return (request: Source): Effect.Effect<Caller, Problem.Problem> => {
+    const { headers } = request
+    const key = presented(headers)
+    if (key !== undefined) return known(accounts.ofKey(Redacted.make(key)), "The API key is not valid.")
+    if (headers["authorization"] !== undefined) {
+      return Effect.fail(unauthorized("The Authorization header must be of the form: Bearer KEY."))
+    }
+    const token = cookies.tokenOf(request)
+    if (token === undefined) return Effect.succeed("anonymous")
+    return cookies.mayBeForged(request)
+      ? Effect.fail(forged)
+      : known(accounts.ofSession(token), "The session has ended.")
+  }
+})
 
 /**
  * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
  * sends one means to be someone.
  */
 export const identify = (request: Source): Effect.Effect<Caller, Problem.Problem, Accounts> =>
-  Effect.gen(function* () {
-    const { headers } = request
-    const key = presented(headers)
-    if (key !== undefined) return yield* ofKey(key)
-    if (headers["authorization"] !== undefined) {
-      return yield* Effect.fail(unauthorized("The Authorization header must be of the form: Bearer KEY."))
-    }
-    const cookies = yield* SessionCookie
-    const token = cookies.tokenOf(request)
-    return token === undefined ? "anonymous" : yield* ofSession(token, cookies.mayBeForged(request))
-  })
+  Effect.flatMap(make, (identify) => identify(request))
 
 /** Lets callers pass who have shown who they are, whatever they may do: 401 `unauthorized` for the others. */
 export const requireKnown = (caller: Caller): Either.Either<KnownCaller, Problem.Problem> =>

@@ -1,10 +1,10 @@
-import type { HttpServerRequest } from "@effect/platform"
 import { Context, Layer, Option } from "effect"
 import ipaddr from "ipaddr.js"
 import { type Address, contains, type Network, parseAddress } from "../Network.ts"
+import type { Request } from "./Request.ts"
 
 /** What is looked at of a request. */
-type Source = Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">
+type Source = Pick<Request, "headers" | "remoteAddress">
 
 /** Addresses that are looked at of an `X-Forwarded-For` at most, from its end. */
 const hopsMax = 16

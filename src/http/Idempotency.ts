@@ -1,4 +1,3 @@
-import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Either, Schema } from "effect"
 import type { Guarding, Superseded } from "../actors/Links.ts"
 import { fromFailure, type Unavailable } from "../actors/Unavailable.ts"
@@ -6,7 +5,9 @@ import type { Link } from "../Link.ts"
 import { drawId } from "../RandomId.ts"
 import * as Secret from "../Secret.ts"
 import { type Guard, GuardedCreates, type GuardState, guardTimes } from "../storage/GuardedCreates.ts"
+import * as Http from "./Answer.ts"
 import * as Problem from "./Problem.ts"
+import type { Request } from "./Request.ts"
 import * as Traced from "../Traced.ts"
 
 /** An answer as it is kept for repeats. */
@@ -22,17 +23,17 @@ export type Answer = typeof Answer.Type
 const Kept = Schema.parseJson(Answer)
 const encode = Schema.encodeSync(Kept)
 
-/** The response that an answer is. */
-export const respond = ({ answer, isReplay }: Answered): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(answer.body, {
-    status: answer.status,
-    contentType: answer.contentType,
-    headers: {
-      "cache-control": "no-store",
-      ...(answer.location !== null && { location: answer.location }),
-      ...(isReplay && { "idempotency-replayed": "true" })
-    }
-  })
+/** The HTTP answer that an answer is. */
+export const respond = ({ answer, isReplay }: Answered): Http.Answer => ({
+  status: answer.status,
+  headers: Http.flatten({
+    "content-type": answer.contentType,
+    "cache-control": "no-store",
+    ...(answer.location !== null && { location: answer.location }),
+    ...(isReplay && { "idempotency-replayed": "true" })
+  }),
+  body: answer.body
+})
 
 /** 1 to 255 printable ASCII characters. */
 const keyShape = /^[\x20-\x7e]{1,255}$/
@@ -64,7 +65,7 @@ export type Create = (
 
 /** The `Idempotency-Key` of a request, if it has one. */
 export const keyOf = (
-  request: HttpServerRequest.HttpServerRequest
+  request: Pick<Request, "headers">
 ): Either.Either<string | undefined, Problem.Problem> => {
   const key = request.headers["idempotency-key"]
   return key === undefined || keyShape.test(key) ? Either.right(key) : Either.left(badKey)

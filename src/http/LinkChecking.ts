@@ -1,8 +1,8 @@
-import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Redacted } from "effect"
 import { Passwords } from "../Passwords.ts"
 import type * as CreateRequest from "./CreateRequest.ts"
 import * as Problem from "./Problem.ts"
+import type { Request } from "./Request.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 
 /** What creates and changes of links are checked with. */
@@ -10,7 +10,7 @@ export const make = Effect.fnUntraced(function* (options: Omit<CreateRequest.Cre
   const passwords = yield* Passwords
   const targets = yield* TargetPolicy
   return {
-    policyOf: (request: HttpServerRequest.HttpServerRequest): CreateRequest.CreatePolicy => ({
+    policyOf: (request: Pick<Request, "headers">): CreateRequest.CreatePolicy => ({
       ...options,
       own: { ...options.own, reachedAt: request.headers["host"] },
       targets

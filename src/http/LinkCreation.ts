@@ -1,10 +1,10 @@
-import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Clock, Effect, Either } from "effect"
+import { Clock, Context, Effect, Either, Layer } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
 import type { Standing } from "../accounts/RateLimiter.ts"
 import { type Guarding, type LinkDraft, Links } from "../actors/Links.ts"
 import { ReusedLinks } from "../actors/ReusedLinks.ts"
 import type { Link } from "../Link.ts"
+import { type Answer, flatten } from "./Answer.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -12,10 +12,11 @@ import * as CreateRequest from "./CreateRequest.ts"
 import { isObject } from "./Decode.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { aliasTaken, bodyOf } from "./LinkAnswers.ts"
-import type * as LinkChecking from "./LinkChecking.ts"
+import * as LinkChecking from "./LinkChecking.ts"
 import { bulkMax } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import * as RateLimit from "./RateLimit.ts"
+import type { Request } from "./Request.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 import * as Traced from "../Traced.ts"
 
@@ -61,10 +62,19 @@ interface Creator {
 }
 
 /** Creates links, one or many at a time. */
-export const make = Effect.fnUntraced(function* (
-  options: LinkRoutesOptions,
-  checks: Effect.Effect.Success<ReturnType<typeof LinkChecking.make>>
-) {
+export class LinkCreation extends Context.Tag("linkmint/LinkCreation")<
+  LinkCreation,
+  {
+    readonly one: (request: Request) => Effect.Effect<Answer, Problem.Problem>
+    /** Each item is a create of its own, also for repeats: its key is the bulk's, with its place. */
+    readonly bulk: (request: Request) => Effect.Effect<Answer, Problem.Problem>
+  }
+>() {}
+
+/** See {@link LinkCreation}. */
+export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
+  const checks = yield* LinkChecking.make(options)
+  const identify = yield* Caller.make
   const links = yield* Links
   const reused = yield* ReusedLinks
   const once = yield* Idempotency.make
@@ -120,8 +130,8 @@ export const make = Effect.fnUntraced(function* (
     return { answered, standing }
   })
 
-  const identified = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const caller = yield* Caller.identify(request)
+  const identified = Effect.fnUntraced(function* (request: Request) {
+    const caller = yield* identify(request)
     if (caller !== "anonymous" || !options.anonymousCreates) {
       yield* Caller.requireScope(caller, "links:write")
     }
@@ -134,16 +144,17 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  return {
-    one: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return LinkCreation.of({
+    one: Effect.fnUntraced(function* (request: Request) {
       const { key, ...creator } = yield* identified(request)
       const json = yield* Body.read(request)
       const { answered, standing } = yield* createOne(json, key, creator)
-      return RateLimit.show(Idempotency.respond(answered), standing)
+      const answer = Idempotency.respond(answered)
+      if (standing !== null) answer.headers.push(...flatten(RateLimit.headersOf(standing)))
+      return answer
     }, Traced.span("links.create")),
 
-    /** Each item is a create of its own, also for repeats: its key is the bulk's, with its place. */
-    bulk: Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    bulk: Effect.fnUntraced(function* (request: Request) {
       const { key, ...creator } = yield* identified(request)
       const items = yield* listOf(yield* Body.read(request, bulkBytesMax))
       const results = yield* Effect.forEach(
@@ -159,10 +170,14 @@ export const make = Effect.fnUntraced(function* (
           ),
         { concurrency: itemsAtOnce }
       )
-      return HttpServerResponse.text(`{"results":[${results.join(",")}]}`, {
-        contentType: "application/json",
-        headers: { "cache-control": "no-store" }
-      })
+      return {
+        status: 200,
+        headers: flatten({ "content-type": "application/json", "cache-control": "no-store" }),
+        body: `{"results":[${results.join(",")}]}`
+      }
     }, Traced.span("links.createBulk"))
-  }
+  })
 })
+
+/** See {@link LinkCreation}. */
+export const layer = (options: LinkRoutesOptions) => Layer.effect(LinkCreation, make(options))

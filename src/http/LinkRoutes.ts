@@ -3,28 +3,30 @@ import { Clock, Effect } from "effect"
 import type { KnownCaller } from "../accounts/Access.ts"
 import { Links } from "../actors/Links.ts"
 import { type Link, stateAt } from "../Link.ts"
+import { type Answer, toResponse } from "./Answer.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
 import * as LinkChecking from "./LinkChecking.ts"
-import * as LinkCreation from "./LinkCreation.ts"
+import { LinkCreation, type LinkRoutesOptions } from "./LinkCreation.ts"
 import { isKeyShaped, type LinksBody } from "./LinkSchemas.ts"
 import * as ListRequest from "./ListRequest.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 import * as Problem from "./Problem.ts"
+import { fromEffect } from "./Request.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 import * as Traced from "../Traced.ts"
 
 const notFound: Problem.Problem = { kind: "not-found", detail: "There is no link with this key." }
 
 /** Creates, shows, lists, changes and deletes links. */
-export const layer = (options: LinkCreation.LinkRoutesOptions) =>
+export const layer = (options: LinkRoutesOptions) =>
   HttpApiBuilder.group(Api, "links", (handlers) =>
     Effect.gen(function* () {
       const links = yield* Links
       const checks = yield* LinkChecking.make(options)
-      const creation = yield* LinkCreation.make(options, checks)
+      const creation = yield* LinkCreation
       const totals = yield* VisitTotals.make
       const { baseUrl } = options.own
 
@@ -64,7 +66,7 @@ export const layer = (options: LinkCreation.LinkRoutesOptions) =>
 
       const patch = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, key: string) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
-        const json = yield* Body.read(request)
+        const json = yield* Body.read(fromEffect(request))
         const link = yield* manageable(caller, key)
         const now = yield* Clock.currentTimeMillis
         const { change, password } = yield* PatchRequest.check(json, link, checks.policyOf(request), now)
@@ -82,9 +84,12 @@ export const layer = (options: LinkCreation.LinkRoutesOptions) =>
         return removed ? HttpServerResponse.empty() : yield* Effect.fail(notFound)
       }, Traced.span("links.delete"))
 
+      const answered = <R>(self: Effect.Effect<Answer, Problem.Problem, R>) =>
+        Problem.orRespond(Effect.map(self, toResponse))
+
       return handlers
-        .handleRaw("create", ({ request }) => Problem.orRespond(creation.one(request)))
-        .handleRaw("createBulk", ({ request }) => Problem.orRespond(creation.bulk(request)))
+        .handleRaw("create", ({ request }) => answered(creation.one(fromEffect(request))))
+        .handleRaw("createBulk", ({ request }) => answered(creation.bulk(fromEffect(request))))
         .handleRaw("get", ({ path, request }) => Problem.orRespond(get(request, path.key)))
         .handleRaw("list", ({ request, urlParams }) => Problem.orRespond(list(request, urlParams)))
         .handleRaw("patch", ({ path, request }) => Problem.orRespond(patch(request, path.key)))

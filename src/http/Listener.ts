@@ -1,7 +1,7 @@
-import { createServer, type ServerResponse } from "node:http"
+import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import { Server as TcpServer } from "node:net"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Context, Data, Duration, Effect, Layer } from "effect"
+import { Context, Data, Duration, Effect, Layer, type Scope } from "effect"
 import { Draining } from "./Draining.ts"
 
 /** Open connections at most; more are refused by the operating system's reset. */
@@ -35,6 +35,8 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
 export class Listener extends Context.Tag("linkmint/Listener")<
   Listener,
   {
+    /** Has requests answered. */
+    readonly serve: (answer: RequestListener) => Effect.Effect<void, never, Scope.Scope>
     /** Accepts no more connections, answers what is under way, then closes all connections. */
     readonly drain: Effect.Effect<void>
   }
@@ -78,6 +80,12 @@ const make = (drainDelay: Duration.Duration) => {
     response.once("close", () => underWay.remove(response))
   })
 
+  const serve = (answer: RequestListener) =>
+    Effect.acquireRelease(
+      Effect.sync(() => void server.on("request", answer)),
+      () => Effect.sync(() => void server.off("request", answer))
+    )
+
   const drain = Effect.gen(function* () {
     isDraining = true
     // Load balancers learn of it by the readiness check, and send their requests elsewhere before the door closes.
@@ -94,7 +102,7 @@ const make = (drainDelay: Duration.Duration) => {
     server.closeAllConnections()
   })
 
-  return { server, drain, isDraining: () => isDraining }
+  return { server, serve, drain, isDraining: () => isDraining }
 }
 
 const reasonOf = (cause: unknown): string => {
@@ -113,13 +121,13 @@ export interface ListenerOptions {
 export const layer = ({ drainDelay, host, port }: ListenerOptions) =>
   Layer.unwrapEffect(
     Effect.sync(() => {
-      const { drain, isDraining, server } = make(drainDelay)
+      const { drain, isDraining, serve, server } = make(drainDelay)
       return Layer.mergeAll(
         NodeHttpServer.layer(() => server, { host, port }).pipe(
           Layer.mapError(({ cause }) => new CannotListen({ host, port, reason: reasonOf(cause) }))
         ),
         Layer.succeed(Draining, { isDraining }),
-        Layer.succeed(Listener, { drain })
+        Layer.succeed(Listener, { drain, serve })
       )
     })
   )

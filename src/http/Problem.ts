@@ -1,5 +1,6 @@
-import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
+import { HttpApiSchema, type HttpServerResponse } from "@effect/platform"
 import { Effect, Either, Schema } from "effect"
+import { type Answer, flatten, toResponse } from "./Answer.ts"
 
 /** A fault of one part of the request: `path` is the field's place in the body, empty for the body as a whole. */
 export const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
@@ -105,13 +106,21 @@ export const bodyOf = ({ detail, errors, kind }: Problem): typeof ProblemBody.Ty
   ...(errors !== undefined && { errors })
 })
 
-/** The response that says a problem (RFC 9457). */
+/** The answer that says a problem (RFC 9457). */
+export const answer = (problem: Problem): Answer => ({
+  status: statusOf(problem.kind),
+  headers: flatten({
+    "content-type": contentType,
+    "cache-control": "no-store",
+    ...headersOf(problem.kind),
+    ...problem.headers
+  }),
+  body: JSON.stringify(bodyOf(problem))
+})
+
+/** The same as a response of Effect's server. */
 export const respond = (problem: Problem): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(JSON.stringify(bodyOf(problem)), {
-    status: statusOf(problem.kind),
-    contentType,
-    headers: { "cache-control": "no-store", ...headersOf(problem.kind), ...problem.headers }
-  })
+  toResponse(answer(problem))
 
 /** Problems of a request whose parts have faults: the detail names the first. */
 export const faulty = (kind: Kind, errors: ReadonlyArray<Fault>): Problem => {
@@ -127,6 +136,15 @@ export const oneFault = (kind: Kind, path: string, message: string): Either.Eith
 export const unavailable: Problem = {
   kind: "unavailable",
   detail: "The service cannot answer now. Please try again."
+}
+
+/** The problem of a request that was not answered in time. */
+export const tooLate: Problem = { kind: "unavailable", detail: "The answer took too long." }
+
+/** The problem of a request that something broke at. */
+export const broken: Problem = {
+  kind: "internal",
+  detail: "This is a fault of the service. It has been logged."
 }
 
 /** Logs why something could not be done, and tells the client that it may try again. */

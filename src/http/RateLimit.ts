@@ -6,7 +6,7 @@ import type { Problem } from "./Problem.ts"
 const seconds = (ms: number) => String(Math.ceil(ms / 1_000))
 
 /** How a quota stands, as response headers; times in seconds. */
-const headersOf = ({ limit, remaining, resetIn_ms }: Standing): Record<string, string> => ({
+export const headersOf = ({ limit, remaining, resetIn_ms }: Standing): Record<string, string> => ({
   "ratelimit-limit": String(limit),
   "ratelimit-remaining": String(remaining),
   "ratelimit-reset": seconds(resetIn_ms)

@@ -1,6 +1,6 @@
-import { HttpServerResponse } from "@effect/platform"
 import { Either } from "effect"
 import type { Link } from "../Link.ts"
+import type { Answer } from "./Answer.ts"
 import type { Problem } from "./Problem.ts"
 
 /** Characters of a `Location` at most: what every part of the way can carry (RFC 9110, section 4.1). */
@@ -51,19 +51,22 @@ const cacheControl = {
   308: "private, max-age=0, must-revalidate"
 } as const
 
-/** The response that leads to a target. */
-export const respond = (
+/** The answer that leads to a target. */
+export const answer = (
   { crawlable }: Pick<Link, "crawlable">,
   status: keyof typeof cacheControl,
   location: string
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.empty({
-    status,
-    headers: {
-      location,
-      "content-length": "0",
-      "cache-control": cacheControl[status],
-      "referrer-policy": "no-referrer-when-downgrade",
-      ...(!crawlable && { "x-robots-tag": "noindex" })
-    }
-  })
+): Answer => {
+  const headers = [
+    "location",
+    location,
+    "content-length",
+    "0",
+    "cache-control",
+    cacheControl[status],
+    "referrer-policy",
+    "no-referrer-when-downgrade"
+  ]
+  if (!crawlable) headers.push("x-robots-tag", "noindex")
+  return { status, headers, body: "" }
+}

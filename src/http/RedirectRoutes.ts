@@ -4,6 +4,7 @@ import { Quotas } from "../accounts/Quotas.ts"
 import { Links } from "../actors/Links.ts"
 import { type Link, stateAt } from "../Link.ts"
 import { passwordLengthMax, Passwords } from "../Passwords.ts"
+import { toResponse } from "./Answer.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -15,6 +16,7 @@ import * as PreviewPage from "./PreviewPage.ts"
 import * as Problem from "./Problem.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
+import { fromEffect } from "./Request.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 import * as VisitRecorder from "./VisitRecorder.ts"
 import * as VisitTotals from "./VisitTotals.ts"
@@ -101,7 +103,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
         yield* checkQuota(link)
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
         if (request.method !== "HEAD") yield* visit(request, link)
-        return Redirect.respond(link, link.redirectStatus, location)
+        return toResponse(Redirect.answer(link, link.redirectStatus, location))
       }, Traced.span("redirect"))
 
       const preview = Effect.fnUntraced(function* (request: Request, key: string) {
@@ -119,7 +121,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
       /** Also of a link that has no password any more: its visitor has still the form. */
       const unlock = Effect.fnUntraced(function* (request: Request, key: string) {
         const link = yield* findLive(request, key)
-        const password = (yield* Body.readForm(request)).get("password") ?? ""
+        const password = (yield* Body.readForm(fromEffect(request))).get("password") ?? ""
         if (link.passwordHash !== null) yield* RateLimit.check(quotas.unlock(clientOf(request), link.key))
         if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
           return PasswordPage.ask(request, "wrong")
@@ -127,7 +129,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
         yield* checkQuota(link)
         const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
         yield* visit(request, link)
-        return Redirect.respond(link, 303, location)
+        return toResponse(Redirect.answer(link, 303, location))
       }, Traced.span("unlock"))
 
       const answer = (

@@ -2,23 +2,27 @@ import {
   HttpApiBuilder,
   HttpApiSwagger,
   type HttpApp,
-  HttpServer,
   HttpServerError,
   HttpServerRequest,
   HttpServerResponse
 } from "@effect/platform"
-import { Cause, Duration, Effect, Layer, Random } from "effect"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Cause, Duration, Effect, Layer } from "effect"
 import * as Timeout from "../Timeout.ts"
 import * as AccountRoutes from "./AccountRoutes.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyRoutes from "./ApiKeyRoutes.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
-import type { LinkRoutesOptions } from "./LinkCreation.ts"
+import * as Lean from "./Lean.ts"
+import * as LinkCreation from "./LinkCreation.ts"
+import * as LeanListener from "./LeanListener.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
 import * as Problem from "./Problem.ts"
 import * as QrRoutes from "./QrRoutes.ts"
+import * as Readiness from "./Readiness.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
+import * as RequestId from "./RequestId.ts"
 import * as RobotsRoutes from "./RobotsRoutes.ts"
 import * as StatsRoutes from "./StatsRoutes.ts"
 import * as SessionCookie from "./SessionCookie.ts"
@@ -31,16 +35,6 @@ import * as WebhookRoutes from "./WebhookRoutes.ts"
  */
 const answerMax = Duration.seconds(4)
 
-/** A request id that may go into logs and back to the client. */
-const saneRequestId = /^[A-Za-z0-9._:/+=-]{1,128}$/
-
-const requestIdOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string> => {
-  const given = request.headers["x-request-id"]
-  if (given !== undefined && saneRequestId.test(given)) return Effect.succeed(given)
-  const half = Effect.map(Random.nextIntBetween(0, 2 ** 32), (n) => n.toString(16).padStart(8, "0"))
-  return Effect.zipWith(half, half, (high, low) => high + low)
-}
-
 /** What is left to say when a route did not answer: there is no such route, or something broke. */
 const respondToCause = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
@@ -49,31 +43,31 @@ const respondToCause = (cause: Cause.Cause<unknown>) => {
       Problem.respond({ kind: "not-found", detail: "There is nothing at this path for this method." })
     )
   }
-  return Effect.as(
-    Effect.logError("A request broke", cause),
-    Problem.respond({ kind: "internal", detail: "This is a fault of the service. It has been logged." })
-  )
+  return Effect.as(Effect.logError("A request broke", cause), Problem.respond(Problem.broken))
 }
 
-const tooLate = () =>
-  Effect.succeed(Problem.respond({ kind: "unavailable", detail: "The answer took too long." }))
+const tooLate = () => Effect.succeed(Problem.respond(Problem.tooLate))
 
 /** Gives every response its request id, strict headers, a bound on time, and a problem where nothing else came. */
-const answerAll = <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R> =>
-  Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const id = yield* requestIdOf(request)
-    const response = yield* Timeout.within(app, { duration: answerMax, onTimeout: tooLate }).pipe(
-      Effect.catchAllCause((cause) =>
-        Cause.isInterruptedOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : respondToCause(cause)
-      ),
-      Effect.annotateLogs("request", id)
-    )
-    return HttpServerResponse.setHeader(StrictHeaders.add(response), "x-request-id", id)
-  })
+const answerAll =
+  (requestId: Effect.Effect.Success<typeof RequestId.make>) =>
+  <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R> =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const id = requestId(request.headers)
+      const response = yield* Timeout.within(app, { duration: answerMax, onTimeout: tooLate }).pipe(
+        Effect.catchAllCause((cause) =>
+          Cause.isInterruptedOnly(cause)
+            ? Effect.failCause(cause as Cause.Cause<never>)
+            : respondToCause(cause)
+        ),
+        Effect.annotateLogs("request", id)
+      )
+      return HttpServerResponse.setHeader(StrictHeaders.add(response), "x-request-id", id)
+    })
 
 /** What the routes need to know of the operator's choices. */
-export interface RoutesOptions extends LinkRoutesOptions, AccountRoutes.AccountRoutesOptions {
+export interface RoutesOptions extends LinkCreation.LinkRoutesOptions, AccountRoutes.AccountRoutesOptions {
   /** Whether webhooks may lead to private networks. */
   readonly allowPrivateWebhooks: boolean
 }
@@ -93,6 +87,7 @@ export const routes = (options: RoutesOptions) =>
         RobotsRoutes.layer,
         HealthRoutes.layer
       ]),
+      Layer.provideMerge(Layer.merge(LinkCreation.layer(options), Readiness.layer)),
       Layer.provide(SessionCookie.layer(options.own.baseUrl))
     ),
     HttpApiBuilder.Router.Live,
@@ -100,12 +95,29 @@ export const routes = (options: RoutesOptions) =>
   )
 
 /** The whole service as a function from requests to responses, whoever listens for them. */
-export const app = Effect.map(HttpApiBuilder.httpApp, answerAll)
+export const app = Effect.zipWith(RequestId.make, HttpApiBuilder.httpApp, (requestId, app) =>
+  answerAll(requestId)(app)
+)
+
+/** The hot operations of the service, whoever listens for them: to be asked before {@link app} is. */
+export const lean = Lean.make(answerMax)
+
+/** How the service is served. */
+export interface ServerOptions extends RoutesOptions, Listener.ListenerOptions {
+  /** Whether the hot operations are answered without `HttpApi`, as they should be: tests show that it makes no difference. */
+  readonly isLean?: boolean
+}
 
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
-export const layer = (options: RoutesOptions & Listener.ListenerOptions) => {
+export const layer = (options: ServerOptions) => {
   // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
-  const serving = Layer.unwrapEffect(Effect.map(app, (app) => HttpServer.serve(app))).pipe(
+  const serving = Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const { serve } = yield* Listener.Listener
+      const handler = yield* NodeHttpServer.makeHandler(yield* app)
+      yield* serve(options.isLean === false ? handler : LeanListener.make(yield* lean, handler))
+    })
+  ).pipe(
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
     Layer.provide(HttpApiSwagger.layer({ path: "/docs" })),
     Layer.provide(routes(options))

@@ -1,9 +1,10 @@
-import { Cookies, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Cookies, HttpServerResponse } from "@effect/platform"
 import { Context, Layer, Redacted } from "effect"
 import { sessionMax } from "../accounts/Accounts.ts"
+import type { Request } from "./Request.ts"
 
 /** What is looked at of a request. */
-type Source = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method">
+type Source = Pick<Request, "headers" | "method">
 
 /** The service behind {@link SessionCookie}. */
 export interface SessionCookieService {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { HttpServerResponse } from "@effect/platform"
+import { flatten } from "./Answer.ts"
 
 /** The policy of what has no scripts, styles, images or forms. */
 export const plainPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -16,6 +17,9 @@ const strict: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY"
 }
+
+/** The same, names and values by turns, for answers that have none of them. */
+export const pairs: ReadonlyArray<string> = flatten(strict)
 
 /** The hashes by which a policy allows exactly the inline scripts of a page. */
 const scriptHashes = (html: string): ReadonlyArray<string> =>

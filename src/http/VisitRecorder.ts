@@ -1,11 +1,11 @@
-import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { VisitorCountry } from "../actors/VisitClassifier.ts"
 import { Visits } from "../actors/Visits.ts"
 import type { Link } from "../Link.ts"
+import type { Request } from "./Request.ts"
 
 /** What is looked at of a request that visits a link. */
-type Source = Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">
+type Source = Pick<Request, "headers" | "remoteAddress">
 
 /**
  * Takes note that a request visits a link at a moment (milliseconds since the Unix epoch). Nothing is looked up here: this is on the path of

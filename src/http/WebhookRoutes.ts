@@ -10,6 +10,7 @@ import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import * as Problem from "./Problem.ts"
+import { fromEffect } from "./Request.ts"
 import * as WebhookRequest from "./WebhookRequest.ts"
 import type { DeadLetterParameters, WebhookBody } from "./WebhookSchemas.ts"
 
@@ -49,7 +50,10 @@ export const layer = (policy: WebhookRequest.WebhookPolicy) =>
       const add = Effect.fn("webhooks.add")(function* (request: Request) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
         const own = { ...policy.own, reachedAt: request.headers["host"] }
-        const { events, url } = yield* WebhookRequest.check(yield* Body.read(request), { ...policy, own })
+        const { events, url } = yield* WebhookRequest.check(yield* Body.read(fromEffect(request)), {
+          ...policy,
+          own
+        })
         // A webhook shows what these scopes show.
         yield* Caller.requireScope(caller, "links:read")
         if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")

@@ -69,6 +69,8 @@ export interface TestServiceOptions {
   readonly trustedProxies?: string
   /** Where links may lead; anywhere by default. */
   readonly targets?: TargetPolicyService
+  /** Whether the hot operations are answered without `HttpApi`, as they are by default. */
+  readonly isLean?: boolean
 }
 
 /** A service that listens, and what the tests can do with it and see of it. */
@@ -205,7 +207,8 @@ const make = (options: TestServiceOptions) =>
       defaultExpiry: Option.fromNullable(options.defaultExpiry),
       anonymousCreates: options.anonymousCreates ?? true,
       signUp: options.signUp ?? false,
-      allowPrivateWebhooks: false
+      allowPrivateWebhooks: false,
+      isLean: options.isLean ?? true
     }).pipe(
       Layer.provide(
         options.targets === undefined ? Layer.empty : Layer.succeed(TargetPolicy, options.targets)
@@ -254,6 +257,12 @@ export const withService = (
   options: TestServiceOptions,
   tests: (it: Vitest.MethodsNonLive<TestService, true>) => void
 ): void => withLayer(layer(options), { excludeTestServices: true })(title, tests)
+
+/** The same suite on two services: one whose hot operations are answered without `HttpApi`, and one where all go through it. */
+export const withServices: typeof withService = (title, options, tests) => {
+  withService(title, { ...options, isLean: true }, tests)
+  withService(`through HttpApi: ${title}`, { ...options, isLean: false }, tests)
+}
 
 /** Sends a create of the given body, as JSON unless it is text or bytes already. */
 export const create = (body: unknown, headers: Request["headers"] = {}) =>

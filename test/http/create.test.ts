@@ -2,9 +2,9 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Iso8601 from "../../src/Iso8601.ts"
 import { jsonOf, keyOf } from "./client.ts"
-import { create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
+import { create, get, startOfTests_ms, TestService, withServices } from "./TestService.ts"
 
-withService("a create", {}, (it) => {
+withServices("a create", {}, (it) => {
   it.effect("is answered with 201, the link, and where the link is", () =>
     Effect.gen(function* () {
       const service = yield* TestService
@@ -78,7 +78,7 @@ withService("a create", {}, (it) => {
   )
 })
 
-withService("a target URL", {}, (it) => {
+withServices("a target URL", {}, (it) => {
   const cases: ReadonlyArray<readonly [what: string, sent: string, kept: string]> = [
     ["an international host", "https://bücher.example/", "https://xn--bcher-kva.example/"],
     ["a host in another script", "http://例え.テスト/", "http://xn--r8jz45g.xn--zckzah/"],
@@ -139,7 +139,7 @@ withService("a target URL", {}, (it) => {
 
 const P1D = Iso8601.parseDuration("P1D")!
 
-withService("with DEFAULT_EXPIRY", { defaultExpiry: P1D }, (it) => {
+withServices("with DEFAULT_EXPIRY", { defaultExpiry: P1D }, (it) => {
   const expiryOf = (body: object) =>
     Effect.map(create(body), (answer) => (jsonOf(answer) as { expiresAt: string | null }).expiresAt)
 

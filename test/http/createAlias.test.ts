@@ -2,11 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "./client.ts"
 import { refuses } from "./problems.ts"
-import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withServices } from "./TestService.ts"
 
 const url = "https://example.com/"
 
-withService("an alias", {}, (it) => {
+withServices("an alias", {}, (it) => {
   const good: Record<string, string> = {
     "3 characters": "abc",
     "64 characters": "a".repeat(64),

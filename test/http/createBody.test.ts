@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Request } from "./client.ts"
 import { refuses } from "./problems.ts"
 import * as RawConnection from "./RawConnection.ts"
-import { create, TestService, withService } from "./TestService.ts"
+import { create, TestService, withServices } from "./TestService.ts"
 
 const url = "https://example.com/"
 
@@ -14,7 +14,7 @@ const post = (body: NonNullable<Request["body"]>, headers: NonNullable<Request["
 
 const json = { "content-type": "application/json" }
 
-withService("a create's fields:", {}, (it) => {
+withServices("a create's fields:", {}, (it) => {
   // Fields of the answer, and names that objects inherit.
   const unknown: Record<string, unknown> = {
     key: "abcdefg",
@@ -60,7 +60,7 @@ withService("a create's fields:", {}, (it) => {
   )
 })
 
-withService("a create's body:", {}, (it) => {
+withServices("a create's body:", {}, (it) => {
   const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
   const notObjects = ["null", "true", "1", '"text"', "[]", `[{"url":"${url}"}]`, deep(30_000)]
@@ -149,7 +149,7 @@ withService("a create's body:", {}, (it) => {
   )
 })
 
-withService("a create's content type", {}, (it) => {
+withServices("a create's content type", {}, (it) => {
   const body = JSON.stringify({ url })
 
   const wrong: Record<string, string | undefined> = {
@@ -182,7 +182,7 @@ withService("a create's content type", {}, (it) => {
   }
 })
 
-withService("a create's size", {}, (it) => {
+withServices("a create's size", {}, (it) => {
   const filled = (bytes: number) => Buffer.from(`{"url":"${url}"}`.padEnd(bytes))
   const cut = (body: Buffer) =>
     Array.from({ length: Math.ceil(body.length / 8_192) }, (_, index) =>

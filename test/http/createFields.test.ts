@@ -2,11 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "./client.ts"
 import { type ExpectedFault, refuses } from "./problems.ts"
-import { asAdmin, create, withService } from "./TestService.ts"
+import { asAdmin, create, withServices } from "./TestService.ts"
 
 const url = "https://example.com/"
 
-withService("a create", {}, (it) => {
+withServices("a create", {}, (it) => {
   it.effect("keeps everything that it may say of a link", () =>
     Effect.gen(function* () {
       const said = {

@@ -4,7 +4,7 @@ import { formatMoment } from "../../src/Iso8601.ts"
 import { ask, asAdmin, newKey, newSession } from "./Account.ts"
 import { type Answer, jsonOf, keyOf, type NoAnswer } from "./client.ts"
 import { expectProblem } from "./problems.ts"
-import { create, get, TestService, withService } from "./TestService.ts"
+import { create, get, TestService, withServices } from "./TestService.ts"
 
 const url = "https://example.com/"
 const from = (address: string) => ({ "x-forwarded-for": address, accept: "application/json" })
@@ -22,7 +22,7 @@ const drain = (request: Effect.Effect<Answer, NoAnswer, TestService>, status: nu
 const wait = (ms: number) =>
   Effect.map(TestService, ({ clock }) => clock.set(clock.unsafeCurrentTimeMillis() + ms))
 
-withService("creates", { quotas: { createsPerMinute: 6 }, trustedProxies: "127.0.0.1" }, (it) => {
+withServices("creates", { quotas: { createsPerMinute: 6 }, trustedProxies: "127.0.0.1" }, (it) => {
   it.effect("are as many a minute as an owner may make, by whatever key, and each tells what is left", () =>
     Effect.gen(function* () {
       const { stored } = yield* TestService
@@ -107,7 +107,7 @@ withService("creates", { quotas: { createsPerMinute: 6 }, trustedProxies: "127.0
   )
 })
 
-withService(
+withServices(
   "anonymous creates",
   { quotas: { anonymousCreatesPerMinute: 3 }, trustedProxies: "127.0.0.1" },
   (it) => {
@@ -141,7 +141,7 @@ withService(
   }
 )
 
-withService("where no proxy is trusted, a client", { quotas: { anonymousCreatesPerMinute: 3 } }, (it) => {
+withServices("where no proxy is trusted, a client", { quotas: { anonymousCreatesPerMinute: 3 } }, (it) => {
   it.effect("is not believed whom it says it speaks for", () =>
     Effect.gen(function* () {
       for (let turn = 0; turn < 10; turn++)
@@ -150,7 +150,7 @@ withService("where no proxy is trusted, a client", { quotas: { anonymousCreatesP
   )
 })
 
-withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
+withServices("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   it.effect("are as many a day as their owner has, and again from midnight in UTC", () =>
     Effect.gen(function* () {
       const { headers } = yield* newSession
@@ -219,7 +219,7 @@ withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   )
 })
 
-withService(
+withServices(
   "asking for keys that lead nowhere",
   { quotas: { failedLookupsPerMinute: 5 }, trustedProxies: "127.0.0.1" },
   (it) => {

@@ -2,13 +2,13 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { plainPolicy } from "../../src/http/StrictHeaders.ts"
 import { expectProblem } from "./problems.ts"
-import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withServices } from "./TestService.ts"
 
 const url = "https://example.com/a?b=c#d"
 
 const headNames = (headers: object) => Object.keys(headers).toSorted()
 
-withService("a redirect", {}, (it) => {
+withServices("a redirect", {}, (it) => {
   it.effect("is 302 to the target, with no body, and may be kept by nobody but the browser", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "plain" })
@@ -65,7 +65,7 @@ withService("a redirect", {}, (it) => {
   )
 })
 
-withService("a key that leads nowhere", {}, (it) => {
+withServices("a key that leads nowhere", {}, (it) => {
   const deleted = Effect.gen(function* () {
     yield* create({ url, alias: "deleted" })
     yield* asAdmin("DELETE", "/api/v1/links/deleted")

@@ -1,0 +1,98 @@
+import { Cause, Duration, Effect, Exit, type Fiber, Runtime, type Scope } from "effect"
+import type { Quotas } from "../accounts/Quotas.ts"
+import type { Links } from "../actors/Links.ts"
+import type { Visits } from "../actors/Visits.ts"
+import type { Answer } from "./Answer.ts"
+import * as Deadlines from "./Deadlines.ts"
+import * as LeanRedirect from "./LeanRedirect.ts"
+import { LinkCreation } from "./LinkCreation.ts"
+import * as Problem from "./Problem.ts"
+import { Readiness } from "./Readiness.ts"
+import type { Request } from "./Request.ts"
+import * as RequestId from "./RequestId.ts"
+import * as StrictHeaders from "./StrictHeaders.ts"
+
+/**
+ * Answers the hot operations without `HttpApi`, whose routing, decoding and layers around each request cost many times what the operations themselves do. It
+ * shares checks, services and answers with the routes of the contract; whatever is not plainly its own it leaves to them.
+ */
+export interface Lean {
+  /**
+   * Calls `answer` once, at once or later, and gives what to call when the client is gone before; `undefined`, and nothing is done, where the request is not one
+   * of these.
+   */
+  readonly serve: (request: Request, answer: (answer: Answer) => void) => (() => void) | undefined
+}
+
+const nothing = () => {}
+
+const fault = (cause: Cause.Cause<unknown>) =>
+  Effect.as(Effect.logError("A request broke", cause), Problem.answer(Problem.broken))
+
+/** See {@link Lean}. Every request is answered within `answerMax`. */
+export const make = (
+  answerMax: Duration.Duration
+): Effect.Effect<Lean, never, LinkCreation | Links | Quotas | Readiness | Scope.Scope | Visits> =>
+  Effect.gen(function* () {
+    const redirect = yield* LeanRedirect.make
+    const creation = yield* LinkCreation
+    const readiness = yield* Readiness
+    const requestId = yield* RequestId.make
+    const deadlines = yield* Deadlines.make(answerMax)
+    const runFork = Runtime.runFork(yield* Effect.runtime())
+
+    const run = (
+      request: Request,
+      work: Effect.Effect<Answer, Problem.Problem>,
+      answer: (answer: Answer) => void
+    ) => {
+      const id = requestId(request.headers)
+      const finish = (made: Answer) => {
+        made.headers.push(...StrictHeaders.pairs, "x-request-id", id)
+        answer(made)
+      }
+      const fiber: Fiber.RuntimeFiber<Answer> = runFork(
+        work.pipe(
+          Effect.catchAll((problem) => Effect.succeed(Problem.answer(problem))),
+          Effect.catchAllCause((cause) => (Cause.isInterruptedOnly(cause) ? Effect.interrupt : fault(cause))),
+          Effect.annotateLogs("request", id)
+        )
+      )
+      let isOver = false
+      const end = (made: () => Answer) => {
+        if (isOver) return
+        isOver = true
+        finish(made())
+      }
+      const giveUp = () => {
+        isOver = true
+        fiber.unsafeInterruptAsFork(fiber.id())
+      }
+      const stop = deadlines.watch(() => {
+        end(() => Problem.answer(Problem.tooLate))
+        giveUp()
+      })
+      fiber.addObserver((exit) => {
+        stop()
+        end(() => Exit.getOrElse(exit, () => Problem.answer(Problem.unavailable)))
+      })
+      return giveUp
+    }
+
+    return {
+      serve: (request, answer) => {
+        const { method, url } = request
+        if (method === "GET" || method === "HEAD") {
+          if (url === "/health/ready") return run(request, readiness.answer, answer)
+          const answered = redirect(request)
+          if (answered === undefined) return undefined
+          answered.headers.push("x-request-id", requestId(request.headers))
+          answer(answered)
+          return nothing
+        }
+        return method === "POST" && url === "/api/v1/links"
+          ? run(request, creation.one(request), answer)
+          : undefined
+      }
+    }
+  })

@@ -1,0 +1,28 @@
+import type { RequestListener, ServerResponse } from "node:http"
+import type { Answer } from "./Answer.ts"
+import type { Lean } from "./Lean.ts"
+import { NodeRequest } from "./Request.ts"
+
+const send = (response: ServerResponse, { body, headers, status }: Answer) => {
+  if (response.writableEnded || response.destroyed) return
+  if (body !== "") headers.push("content-length", String(Buffer.byteLength(body)))
+  response.writeHead(status, headers)
+  response.end(body)
+}
+
+/** Has the hot operations answered by `lean`, and all other requests by `others`. */
+export const make =
+  ({ serve }: Lean, others: RequestListener): RequestListener =>
+  (message, response) => {
+    let isOver = false
+    const giveUp = serve(new NodeRequest(message), (answer) => {
+      isOver = true
+      send(response, answer)
+    })
+    if (giveUp === undefined) return void others(message, response)
+    if (!isOver) {
+      response.once("close", () => {
+        if (!isOver) giveUp()
+      })
+    }
+  }

@@ -1,0 +1,50 @@
+import { Effect } from "effect"
+import { Quotas } from "../accounts/Quotas.ts"
+import { Links } from "../actors/Links.ts"
+import { stateAt } from "../Link.ts"
+import type { Answer } from "./Answer.ts"
+import { ClientAddress } from "./ClientAddress.ts"
+import { isKeyShaped } from "./LinkSchemas.ts"
+import * as Redirect from "./Redirect.ts"
+import type { Request } from "./Request.ts"
+import { TargetPolicy } from "./TargetPolicy.ts"
+import * as VisitRecorder from "./VisitRecorder.ts"
+
+/** The one page of this service whose path looks like a short key. The router takes it in any case. */
+const isDocs = (key: string) => key.length === 4 && key.toLowerCase() === "docs"
+
+/** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
+const keyOf = (url: string): string | undefined => {
+  const end = url.indexOf("?")
+  const key = url.slice(1, end === -1 ? undefined : end)
+  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !isDocs(key) ? key : undefined
+}
+
+/**
+ * Redirects what is plainly hot, without an effect: a link that this node has cached, that leads somewhere now, and about which nothing else is to be asked
+ * or told. `undefined` for all other requests, of which nothing has been counted then: `RedirectRoutes` answers them. The answer is the same.
+ */
+export const make = Effect.gen(function* () {
+  const links = yield* Links
+  const targets = yield* TargetPolicy
+  const quotas = yield* Quotas
+  const record = yield* VisitRecorder.make
+  const { clientOf } = yield* ClientAddress
+  const clock = yield* Effect.clock
+
+  return (request: Request): Answer | undefined => {
+    const { url } = request
+    const key = keyOf(url)
+    const link = key === undefined ? undefined : links.peek(key)
+    if (link === undefined) return undefined
+    if (link.passwordHash !== null || link.maxVisits !== null) return undefined
+    if (link.forwardQuery && Redirect.queryOf(url) !== "") return undefined
+    const now = clock.unsafeCurrentTimeMillis()
+    if (stateAt(link, now) !== "live" || targets.faultOf(link.url) !== undefined) return undefined
+    if (quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
+    const standing = quotas.redirect(link)
+    if (standing === undefined || standing?.isAllowed === false) return undefined
+    if (request.method !== "HEAD") record(request, link, now)
+    return Redirect.answer(link, link.redirectStatus, link.url)
+  }
+})

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from "node:http"
+import type { HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { type Effect, Option } from "effect"
+import * as Body from "./Body.ts"
+import type { Problem } from "./Problem.ts"
+
+/** A request, whoever listens for it: what the hot operations look at of it. */
+export interface Request extends Body.Readable {
+  /** In capital letters. */
+  readonly method: string
+  /** The request target as it came: path and query. */
+  readonly url: string
+  /** By names in lower case; those that came several times in one, as RFC 9110 joins them. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The connection's other end. */
+  readonly remoteAddress: Option.Option<string>
+}
+
+/** A request that came through Effect's server. */
+export const fromEffect = (request: HttpServerRequest.HttpServerRequest): Request => ({
+  method: request.method,
+  url: request.url,
+  headers: request.headers,
+  remoteAddress: request.remoteAddress,
+  readBytes: (bytesMax) => Body.readBytes(NodeHttpServerRequest.toIncomingMessage(request), bytesMax)
+})
+
+/** A request of `node:http`. */
+export class NodeRequest implements Request {
+  readonly #message: IncomingMessage
+
+  constructor(message: IncomingMessage) {
+    this.#message = message
+  }
+
+  get method(): string {
+    return this.#message.method!
+  }
+
+  get url(): string {
+    return this.#message.url!
+  }
+
+  /** Only `set-cookie`, which no request has, can be a list. */
+  get headers() {
+    return this.#message.headers as Request["headers"]
+  }
+
+  get remoteAddress() {
+    return Option.fromNullable(this.#message.socket.remoteAddress)
+  }
+
+  readBytes(bytesMax: number): Effect.Effect<Uint8Array, Problem> {
+    return Body.readBytes(this.#message, bytesMax)
+  }
+}

@@ -1,0 +1,24 @@
+import { Effect, Random } from "effect"
+
+/** A request id that may go into logs and back to the client. */
+const saneRequestId = /^[A-Za-z0-9._:/+=-]{1,128}$/
+
+const hex = (n: number) => n.toString(16).padStart(8, "0")
+
+const drawHalf = Random.nextIntBetween(0, 2 ** 32)
+
+/**
+ * Tells the id of requests: what the client says in `X-Request-Id` where that is sane, else 16 hexadecimal digits that no other request has, half of
+ * them drawn once, and half counted.
+ */
+export const make: Effect.Effect<(headers: Readonly<Record<string, string | undefined>>) => string> =
+  Effect.zipWith(drawHalf, drawHalf, (drawn, start) => {
+    const prefix = hex(drawn)
+    let count = start
+    return (headers) => {
+      const given = headers["x-request-id"]
+      if (given !== undefined && saneRequestId.test(given)) return given
+      count = (count + 1) >>> 0
+      return prefix + hex(count)
+    }
+  })
