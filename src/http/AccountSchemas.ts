@@ -55,7 +55,10 @@ const userFields = {
 export const UserBody = Schema.Struct(userFields).annotations({ identifier: "User" })
 
 /** Who wants to sign in. */
-export const LogInBody = Schema.Struct({ email: Text, password: password(1) }).annotations({
+export const LogInBody = Schema.Struct({
+  email: plainText(emailLengthMax),
+  password: password(1)
+}).annotations({
   identifier: "Login"
 })
 

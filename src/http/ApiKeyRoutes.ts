@@ -9,6 +9,7 @@ import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import * as Decode from "./Decode.ts"
+import { isIdShaped } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import { fromEffect } from "./Request.ts"
 
@@ -99,7 +100,8 @@ export const layer = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
       id: string
     ) {
       const caller = yield* keeperOf(request)
-      const revoked = yield* Problem.orUnavailable(accounts.revoke(id, caller.isAdmin ? null : caller.userId))
+      const owner = caller.isAdmin ? null : caller.userId
+      const revoked = isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner)))
       return revoked
         ? HttpServerResponse.empty()
         : yield* Effect.fail<Problem.Problem>({

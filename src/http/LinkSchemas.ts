@@ -15,6 +15,9 @@ const keyCharacters = /^[A-Za-z0-9_-]+$/
 /** Whether a path segment can be a short key or an alias at all. */
 export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
 
+/** Whether a path segment can be an id of this service: the database is asked for no other text, which it might refuse. */
+export const isIdShaped = (text: string): boolean => /^[\w-]{1,64}$/.test(text)
+
 // With messages of their own: a schema's would quote the whole value, whatever its size and depth.
 /** Any text. */
 export const Text = Schema.String.annotations({ message: () => "must be a string" })
@@ -60,14 +63,24 @@ export const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
   Schema.optionalWith(schema, { exact: true })
 
 /** A moment as clients write it, to be understood by `Iso8601.parseMoment`. */
-export const Moment = Text.annotations({ description: "RFC 3339 date-time" })
+export const Moment = Text.annotations({
+  description: "RFC 3339 date-time",
+  jsonSchema: { type: "string", format: "date-time" }
+})
 
-const Target = Text.annotations({ description: "Target: http or https, at most 2,048 characters" })
+/** A URL as clients write it, to be understood by `TargetUrl`. */
+export const Url = Text.annotations({
+  description: "http or https, at most 2,048 characters",
+  jsonSchema: { type: "string", format: "uri" }
+})
 
 /** What a create may say beside the target and the key, and what may be changed and cleared later. */
 const settings = {
   expiresAt: Moment,
-  expiresIn: Text.annotations({ description: "ISO 8601 duration, such as P30D" }),
+  expiresIn: Text.annotations({
+    description: "ISO 8601 duration, such as P30D",
+    jsonSchema: { type: "string", format: "duration" }
+  }),
   validSince: Moment,
   maxVisits: wholeNumber(visitsMax),
   password: plainText(passwordLengthMax),
@@ -85,7 +98,7 @@ const whatever = Schema.partialWith(Schema.Struct(settings), { exact: true })
 
 /** The body of a create. What the schema alone cannot say of a field is checked by `CreateRequest`. */
 export const CreateBody = Schema.Struct({
-  url: Target,
+  url: Url,
   alias: optional(Alias),
   reuse: optional(
     Flag.annotations({ description: "Give the caller's own link of this URL, if there is one" })
@@ -103,11 +116,11 @@ export const BulkBody = Schema.Struct({
 }).annotations({ identifier: "CreateLinks" })
 
 /** The body of a patch without the settings that it clears. What the schema alone cannot say of a field is checked by `PatchRequest`. */
-export const ChangeBody = Schema.Struct({ url: optional(Target) }).pipe(Schema.extend(whatever))
+export const ChangeBody = Schema.Struct({ url: optional(Url) }).pipe(Schema.extend(whatever))
 
 /** The body of a patch, for the contract: `null` clears. */
 export const PatchBody = Schema.Struct({
-  url: optional(Target),
+  url: optional(Url),
   ...Record.map(settings, (schema: Schema.Schema.AnyNoContext) =>
     Schema.optionalWith(Schema.NullOr(schema), { exact: true })
   )

@@ -9,15 +9,13 @@ import { drawSecret } from "../webhooks/WebhookSignature.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
+import { isIdShaped } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import { fromEffect } from "./Request.ts"
 import * as WebhookRequest from "./WebhookRequest.ts"
 import type { DeadLetterParameters, WebhookBody } from "./WebhookSchemas.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
-
-/** What every id of this service looks like: no other text is asked the database for. */
-const isIdShaped = (text: string): boolean => /^\w{1,64}$/.test(text)
 
 const notFound = (detail: string) => Effect.fail<Problem.Problem>({ kind: "not-found", detail })
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { webhookEvents } from "../Webhook.ts"
+import { Url } from "./LinkSchemas.ts"
 import { queryParameter } from "./QueryParameter.ts"
 
 const Event = Schema.Literal(...webhookEvents).annotations({
@@ -8,10 +9,7 @@ const Event = Schema.Literal(...webhookEvents).annotations({
 
 /** The body that makes a webhook. Its URL is checked by the route. */
 export const NewWebhookBody = Schema.Struct({
-  url: Schema.String.annotations({
-    message: () => "must be a string",
-    description: "Where messages are posted: http or https, at most 2,048 characters"
-  }),
+  url: Url,
   events: Schema.Array(Event)
     .annotations({ message: () => "must be a list of events" })
     .pipe(

@@ -40,9 +40,10 @@ export const agent = (max = 16): Effect.Effect<Agent, never, Scope.Scope> =>
     (agent) => Effect.sync(() => agent.destroy())
   )
 
-const lengthOf = (body: Request["body"]): OutgoingHttpHeaders => {
+const framingOf = (body: Request["body"]): OutgoingHttpHeaders => {
+  if (body === undefined) return {}
   if (typeof body === "string") return { "content-length": Buffer.byteLength(body) }
-  return body instanceof Uint8Array ? { "content-length": body.length } : {}
+  return body instanceof Uint8Array ? { "content-length": body.length } : { "transfer-encoding": "chunked" }
 }
 
 /** Sends a request to `port` of this machine and reads the whole response. */
@@ -56,7 +57,7 @@ export const send = (agent: Agent, port: number, request: Request): Effect.Effec
       port,
       method,
       path,
-      headers: { ...lengthOf(body), ...headers }
+      headers: { ...framingOf(body), ...headers }
     })
     outgoing.on("error", fail)
     outgoing.on("response", (response) => {

@@ -2,36 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, asAdmin as admin, newKey, newSession, newUser, password, post } from "./Account.ts"
 import { type Answer, jsonOf, type NoAnswer, type Request } from "./client.ts"
-import { type Definitions, faultsOf, type JsonSchema, resolve } from "./jsonSchema.ts"
+import { faultsOf, type JsonSchema, resolve } from "./jsonSchema.ts"
+import { documentOf, faultsOfAnswer, operationsOf } from "./openApi.ts"
 import { adminKey, asAdmin, create, get, TestService, userKeys, withKey, withService } from "./TestService.ts"
 
-interface Operation {
-  readonly operationId: string
-  readonly parameters?: ReadonlyArray<{
-    readonly name: string
-    readonly in: string
-    readonly required?: boolean
-  }>
-  readonly requestBody?: { readonly content: Record<string, { readonly schema: JsonSchema }> }
-  readonly responses: Record<
-    string,
-    { readonly description: string; readonly content?: Record<string, { readonly schema: JsonSchema }> }
-  >
-}
-
-interface Document {
-  readonly openapi: string
-  readonly info: { readonly title: string; readonly version: string }
-  readonly paths: Record<string, Record<string, Operation>>
-  readonly components: { readonly schemas: Definitions }
-}
-
-const document = Effect.map(get("/openapi.json"), (answer) => jsonOf(answer) as Document)
-
-const operationsOf = ({ paths }: Document) =>
-  Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({ path, method, operation }))
-  )
+const document = Effect.map(get("/openapi.json"), documentOf)
 
 /** Every value under the name `$ref`, at any depth. */
 const referencesIn = (value: unknown): ReadonlyArray<string> => {
@@ -62,9 +37,9 @@ withService("/openapi.json", {}, (it) => {
         const declared = operation.parameters?.filter((parameter) => parameter.in === "path") ?? []
         expect(declared.map(({ name }) => name)).toEqual(inPath)
         expect(declared.every(({ required }) => required === true)).toBe(true)
-        for (const [status, { description }] of Object.entries(operation.responses)) {
+        for (const [status, response] of Object.entries(operation.responses)) {
           expect(status).toMatch(/^[1-5]\d\d$/)
-          expect(description).toMatch(/\S/)
+          expect(response?.description).toMatch(/\S/)
         }
       }
       const ids = operations.map(({ operation }) => operation.operationId)
@@ -89,8 +64,8 @@ withService("/openapi.json", {}, (it) => {
     Effect.gen(function* () {
       const made = yield* document
       const listed = operationsOf(made).map(({ method, operation, path }) => {
-        const kinds = Object.values(operation.responses).flatMap(({ content }) => {
-          const schema = content?.["application/problem+json"]?.schema
+        const kinds = Object.values(operation.responses).flatMap((response) => {
+          const schema = response?.content?.["application/problem+json"]?.schema
           const schemas = (schema?.["anyOf"] ?? (schema === undefined ? [] : [schema])) as Array<JsonSchema>
           return schemas.map((schema) => {
             const { type } = schema["properties"] as {
@@ -607,18 +582,7 @@ withService("the document's schemas", options, (it) => {
         const made = yield* document
         const answer = yield* sent
         expect(String(answer.status)).toBe(status)
-        const listed = made.paths[path]?.[method]?.responses[status]
-        expect(listed).toBeDefined()
-        const type = answer.headers["content-type"]?.replace(/;.*$/, "")
-        if (type === undefined) {
-          expect(listed?.content).toBeUndefined()
-          expect(answer.text).toBe("")
-          return
-        }
-        const schema = listed?.content?.[type]?.schema
-        expect(schema, `${status} is listed as ${type}`).toBeDefined()
-        const value = type.endsWith("json") ? jsonOf(answer) : answer.text
-        expect(faultsOf(made.components.schemas, schema!, value)).toEqual([])
+        expect(faultsOfAnswer(made, made.paths[path]![method]!, answer)).toEqual([])
       })
     )
   }
