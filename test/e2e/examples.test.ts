@@ -1,10 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { freePort } from "../http/freePort.ts"
 import { examplesOf, isAsShown, shell, withoutExamples } from "./Console.ts"
-import { dataFolder, root, start } from "./Program.ts"
+import { dataFolder, start } from "./Program.ts"
 
 const documents = ["README.md", "docs/api.md"]
 
@@ -22,7 +21,7 @@ describe("what an example shows", () => {
 
 for (const document of documents) {
   describe(`the examples of ${document}`, () => {
-    const markdown = readFileSync(join(root, document), "utf8")
+    const markdown = readFileSync(new URL(`../../${document}`, import.meta.url), "utf8")
 
     it.scopedLive(
       "show what really comes, one after the other, from a service that was just started",
