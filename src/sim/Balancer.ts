@@ -26,7 +26,12 @@ export interface Answer {
   readonly tries: number
 }
 
-const own = (status: number): VirtualResponse => ({ status, location: undefined, body: undefined })
+const own = (status: number): VirtualResponse => ({
+  status,
+  location: undefined,
+  isReplay: false,
+  body: undefined
+})
 
 /** What one try came to. */
 type Attempt =

@@ -1,5 +1,5 @@
-import * as Iso8601 from "../Iso8601.ts"
 import type { Answer, Balancer } from "./Balancer.ts"
+import { aliases, type Draft, Drafts, requestOf as createOf } from "./Drafts.ts"
 import type { Exchange, History } from "./History.ts"
 import type { WorkloadOptions } from "./Options.ts"
 import { adminKey } from "./Bystanders.ts"
@@ -14,17 +14,29 @@ const patience_us = 10 * s_us
 /** Requests that a client in a hurry sends at once at most. */
 const burstMax = 20
 
-/** Aliases that clients want: few, so that they want the same ones. */
-const aliases = Array.from({ length: 40 }, (_, index) => `alias-${index}`)
+/** How often a client with an `Idempotency-Key` repeats its create at most, and how long it waits before the first time; twice as long each further time. */
+const repeatsMax = 4
+const repeatAfter_us = 600 * ms_us
 
-/** Visits that a link of few visits has at most. */
-const visitsMax = 8
+/** When a client sends a keyed create once more for no reason, at most: with another one under way, or long after it was answered. */
+const onceMoreSoon_us = 20 * ms_us
+const onceMoreLate_us = 8 * s_us
 
 /** Links that clients remember, of which they ask the first ones most. */
 const rememberedMax = 400
 
-const jsonOf = (body: Uint8Array | undefined): { readonly key?: string } =>
-  body === undefined ? {} : (JSON.parse(Buffer.from(body).toString()) as { key?: string })
+/** What is read of the answer to a create: a link's key, or a problem's type. */
+interface CreateAnswer {
+  readonly key?: string
+  readonly type?: string
+}
+
+const jsonOf = (body: string | undefined): CreateAnswer =>
+  body === undefined ? {} : (JSON.parse(body) as CreateAnswer)
+
+/** Whether the answer to a create says what came of it, so that asking again would tell nothing new. */
+const isFinal = ({ body, status }: Exchange) =>
+  status > 0 && status < 500 && !(status === 409 && jsonOf(body).type?.endsWith("in-progress") === true)
 
 const requestOf = (
   kind: "redirect" | "change" | "delete",
@@ -60,12 +72,14 @@ export interface ClientsOptions {
 export class Clients {
   readonly #options: ClientsOptions
   readonly #chance: Chance
+  readonly #drafts: Drafts
   /** Keys that somebody was given, the oldest first. */
   readonly #known: Array<string> = []
 
   constructor(options: ClientsOptions) {
     this.#options = options
     this.#chance = options.world.chance("clients")
+    this.#drafts = new Drafts(options.world, options.workload)
   }
 
   /** Has all clients at work until a time. */
@@ -104,11 +118,6 @@ export class Clients {
     this.#simple(client, "redirect", wish ?? key, done)
   }
 
-  /** A target that nobody has asked for yet. */
-  #newUrl() {
-    return `https://example.com/${this.#options.history.exchanges.length}`
-  }
-
   /** A key that was given to somebody: after Zipf's law, the n-th is asked for 1/n as often as the first. */
   #popular(): string | undefined {
     if (this.#known.length === 0) return undefined
@@ -117,54 +126,56 @@ export class Clients {
   }
 
   #create(client: string, done: (created?: string) => void) {
-    const { history, workload, world } = this.#options
-    const alias = this.#chance.happens(workload.withAlias) ? this.#chance.pick(aliases) : undefined
-    const expiresAt_ms = this.#chance.happens(workload.withExpiry)
-      ? world.now_ms + this.#chance.between(2_000, 20_000)
-      : undefined
-    const maxVisits = this.#chance.happens(workload.withMaxVisits)
-      ? this.#chance.between(1, visitsMax)
-      : undefined
-    const url = this.#newUrl()
-    const exchange = history.begin({
-      client,
-      kind: "create",
-      key: undefined,
-      url,
-      alias,
-      expiresAt_ms,
-      maxVisits,
-      direct: false
-    })
-    const expiresAt = expiresAt_ms === undefined ? undefined : Iso8601.formatMoment(expiresAt_ms)
-    const request: VirtualRequest = {
-      method: "POST",
-      path: "/api/v1/links",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ url, alias, expiresAt, maxVisits })
-    }
-    this.#send(exchange, request, (answer) => {
-      if (answer?.response.status !== 201) return done()
-      exchange.key = jsonOf(answer.response.body).key
-      if (exchange.key === undefined) return done()
-      if (this.#known.length < rememberedMax) this.#known.push(exchange.key)
-      done(exchange.key)
+    const draft = this.#drafts.next()
+    if (draft.idempotencyKey === undefined) return this.#ask(client, draft, ({ key }) => done(key))
+    this.#onceMore(client, draft)
+    this.#insist(client, draft, 0, done)
+  }
+
+  /** Asks again until it is known what came of it, each time some node. */
+  #insist(client: string, draft: Draft, repeats: number, done: (created?: string) => void) {
+    this.#ask(client, draft, (exchange) => {
+      if (isFinal(exchange) || repeats === repeatsMax) return done(exchange.key)
+      const pause_us = repeatAfter_us * 2 ** repeats * (0.5 + this.#chance.fraction())
+      this.#options.world.after(pause_us, null, () => this.#insist(client, draft, repeats + 1, done))
     })
   }
 
-  #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
-    const url = kind === "change" ? this.#newUrl() : undefined
-    const direct = kind === "redirect" && this.#chance.happens(0.3)
-    const exchange = this.#options.history.begin({
-      client,
-      kind,
-      key,
-      url,
-      alias: undefined,
-      expiresAt_ms: undefined,
-      maxVisits: undefined,
-      direct
+  /** What clients do that have lost track: the same once more, or something else with the key. */
+  #onceMore(client: string, draft: Draft) {
+    const again = (most_us: number, other: Draft) =>
+      this.#options.world.after(this.#chance.below(most_us), null, () => this.#ask(client, other))
+    const what = this.#chance.below(6)
+    if (what === 0) again(onceMoreSoon_us, draft)
+    if (what === 1) again(onceMoreLate_us, draft)
+    if (what === 2) again(onceMoreLate_us, { ...draft, url: this.#drafts.newUrl() })
+  }
+
+  /** Sends a create once. */
+  #ask(client: string, draft: Draft, done: (exchange: Exchange) => void = () => {}) {
+    const exchange = this.#options.history.begin({ client, kind: "create", ...draft })
+    this.#send(exchange, createOf(draft), (answer) => {
+      const { body, isReplay, status } = answer?.response ?? { status: 0 }
+      exchange.body = body === undefined ? undefined : Buffer.from(body).toString()
+      exchange.isReplay = isReplay === true
+      if (status === 201 || status === 200) {
+        exchange.key = jsonOf(exchange.body).key
+        this.#know(exchange)
+      }
+      done(exchange)
     })
+  }
+
+  #know({ isReplay, key, status }: Exchange) {
+    if (key === undefined || this.#known.length >= rememberedMax) return
+    const isNew = status === 201 && !isReplay
+    if (isNew || !this.#known.includes(key)) this.#known.push(key)
+  }
+
+  #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
+    const url = kind === "change" ? this.#drafts.newUrl() : undefined
+    const direct = kind === "redirect" && this.#chance.happens(0.3)
+    const exchange = this.#options.history.begin({ client, kind, key, url, direct })
     this.#send(exchange, requestOf(kind, key, url), () => done())
   }
 
@@ -184,7 +195,7 @@ export class Clients {
       done(answer)
     }
     const timer = world.after(patience_us, null, () => finish(undefined))
-    const node = exchange.direct ? this.#chance.pick(nodes()) : undefined
+    const node = exchange.direct === true ? this.#chance.pick(nodes()) : undefined
     if (node === undefined) return balancer.send(request, finish)
     balancer.ask(node, request, patience_us, (result) =>
       finish(

@@ -1,25 +1,36 @@
 import type { World } from "./world/World.ts"
 
-/** What a client asked for, and what came of it. Times are microseconds since the world's beginning. */
-export interface Exchange {
-  readonly number: number
+/** What a client asks for. */
+export interface Wish {
   readonly client: string
   readonly kind: "create" | "redirect" | "change" | "delete"
   /** Of all but creates, and of a create once it is known. */
-  key: string | undefined
-  /** Of a create or a change: what it asked for. */
-  readonly url: string | undefined
-  readonly alias: string | undefined
-  readonly expiresAt_ms: number | undefined
-  readonly maxVisits: number | undefined
-  /** Whether it was sent to one node rather than to the load balancer. */
-  readonly direct: boolean
+  readonly key?: string | undefined
+  /** Of a create or a change: what it asks for. */
+  readonly url?: string | undefined
+  readonly alias?: string | undefined
+  readonly expiresAt_ms?: number | undefined
+  readonly maxVisits?: number | undefined
+  /** Of a create: whether a live link of the same URL will do; and its `Idempotency-Key`, which its repeats have too. */
+  readonly reuse?: boolean
+  readonly idempotencyKey?: string | undefined
+  /** Whether it is sent to one node rather than to the load balancer. */
+  readonly direct?: boolean
+}
+
+/** What a client asked for, and what came of it. Times are microseconds since the world's beginning. */
+export interface Exchange extends Wish {
+  readonly number: number
+  key?: string | undefined
   readonly sent_us: number
   answered_us: number | undefined
   /** 0 when no answer came. */
   status: number
   /** Of a redirect: where to. */
   location: string | undefined
+  /** Of a create: its body, and whether it said to be the answer to an earlier request. */
+  body: string | undefined
+  isReplay: boolean
   /** The process that answered. */
   answeredBy: string | undefined
   /** How often it was sent to a node. */
@@ -36,12 +47,7 @@ export class History {
   }
 
   /** Notes a request that is sent now. */
-  begin(
-    asked: Pick<
-      Exchange,
-      "client" | "kind" | "key" | "url" | "alias" | "expiresAt_ms" | "maxVisits" | "direct"
-    >
-  ): Exchange {
+  begin(asked: Wish): Exchange {
     const exchange: Exchange = {
       ...asked,
       number: this.exchanges.length,
@@ -49,6 +55,8 @@ export class History {
       answered_us: undefined,
       status: 0,
       location: undefined,
+      body: undefined,
+      isReplay: false,
       answeredBy: undefined,
       tries: 0
     }

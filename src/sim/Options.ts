@@ -79,6 +79,10 @@ export const WorkloadOptions = Schema.Struct({
   changed: Probability,
   /** How likely a create asks for an alias, of few, so that several want the same one. */
   withAlias: Probability,
+  /** How likely a create has an `Idempotency-Key`, with which it is repeated until its client knows what came of it. */
+  withKey: Probability,
+  /** How likely a create is of one of few URLs, and takes a link of it that is there already. */
+  reused: Probability,
   /** How likely a create expires, some seconds later. */
   withExpiry: Probability,
   /** How likely a create allows so many visits and no more: few, so that they are used up. */

@@ -42,6 +42,8 @@ const calm: SimOptions = {
     deleted: 0.04,
     changed: 0.06,
     withAlias: 0.1,
+    withKey: 0.08,
+    reused: 0.06,
     withExpiry: 0.1,
     withMaxVisits: 0.1,
     justCreated: 0.4,
@@ -136,7 +138,9 @@ const swarm = (seed: number): SimOptions => {
       ...calm.workload,
       bursts: chance.pick([0, 0.02, 0.1]),
       deleted: chance.pick([0, 0.04, 0.15]),
-      changed: chance.pick([0, 0.06, 0.2])
+      changed: chance.pick([0, 0.06, 0.2]),
+      withKey: chance.pick([0, 0.08, 0.2]),
+      reused: chance.pick([0, 0.06, 0.12])
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }

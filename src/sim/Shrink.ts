@@ -66,6 +66,8 @@ const fewerClients: Pass = (options) =>
 const unneeded = [
   "bursts",
   "withAlias",
+  "withKey",
+  "reused",
   "withExpiry",
   "withMaxVisits",
   "deleted",

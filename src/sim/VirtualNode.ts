@@ -66,6 +66,8 @@ export interface VirtualRequest {
 export interface VirtualResponse {
   readonly status: number
   readonly location: string | undefined
+  /** Whether it says to be the answer to an earlier request with the same `Idempotency-Key`. */
+  readonly isReplay: boolean
   readonly body: Uint8Array | undefined
 }
 
@@ -98,6 +100,7 @@ const sourceOf = (process: VirtualProcess, request: VirtualRequest) => {
 const responseOf = ({ body, headers, status }: HttpServerResponse.HttpServerResponse): VirtualResponse => ({
   status,
   location: headers["location"],
+  isReplay: headers["idempotency-replayed"] === "true",
   body: body._tag === "Uint8Array" ? body.body : undefined
 })
 

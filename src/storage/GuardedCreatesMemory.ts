@@ -11,20 +11,20 @@ import {
 import type { LinkStore } from "./LinkStore.ts"
 import type { StorageError } from "./StorageError.ts"
 
-interface GuardRow extends Guard {
+/** A guard, when it was begun (milliseconds since the Unix epoch), and what it was settled with. */
+export interface GuardRow extends Guard {
   readonly begunAt: number
   readonly fingerprint: string
   readonly key: string | null
   readonly answer: string | null
 }
 
-/** `GuardedCreates` over a table of links by their keys, and the store that inserts into it. */
+/** `GuardedCreates` over a table of links by their keys, the store that inserts into it, and a table of guards by their names. */
 export const makeOver = (
   links: ReadonlyMap<string, Link>,
-  { insertMany }: Pick<typeof LinkStore.Service, "insertMany">
+  { insertMany }: Pick<typeof LinkStore.Service, "insertMany">,
+  rows = new Map<string, GuardRow>()
 ): typeof GuardedCreates.Service => {
-  const rows = new Map<string, GuardRow>()
-
   const holder = ({ name, token }: Guard) => {
     const row = rows.get(name)
     return row?.token === token ? row : undefined

@@ -14,7 +14,8 @@ export const Durability: Checker = {
         const text = `${key} was deleted, and lives`
         return [{ checker: Durability.name, at_us: end_us, text, keys: [key!] }]
       }
-      const isAcknowledged = (kind === "create" && status === 201) || (kind === "change" && status === 200)
+      const isAcknowledged =
+        (kind === "create" && (status === 201 || status === 200)) || (kind === "change" && status === 200)
       if (!isAcknowledged || key === undefined) return []
       const urls = versions.get(key)?.map((version) => version.url) ?? []
       const stored = row(key)

@@ -20,7 +20,7 @@ class Ways {
   readonly #changed = new Set<string>()
   /** Keys that their pool forgot to have handed out: two nodes may have them. */
   readonly #twice = new Set<string>()
-  /** Targets of links that clients were told of. */
+  /** Keys that clients were given. */
   readonly #told: ReadonlySet<string>
   /** Whether a message may come twice. */
   readonly #isRepeated: boolean
@@ -30,8 +30,11 @@ class Ways {
 
   constructor({ exchanges, options }: Evidence) {
     const { crashPoint, cutNodes, kill, messages, move, pause, stop } = options.faults
-    const created = exchanges.filter(({ kind, status }) => kind === "create" && status === 201)
-    this.#told = new Set(created.map(({ url }) => url!))
+    // What only a repeat tells, its first node does not know of.
+    const created = exchanges.filter(
+      ({ isReplay, kind, status }) => kind === "create" && status === 201 && !isReplay
+    )
+    this.#told = new Set(created.map(({ key }) => key!))
     this.#isRepeated =
       [kill, stop, pause, cutNodes, move].some(({ perMinute }) => perMinute > 0) ||
       crashPoint.probability + messages.repeated + messages.dropped + messages.delayed > 0
@@ -117,7 +120,7 @@ class Ways {
    * certainly, for all that its owner could know. The primary key catches what comes of it.
    */
   #isUntold(key: string): boolean {
-    return this.#isRepeated && !this.#told.has(this.#targets.get(key) ?? "")
+    return this.#isRepeated && !this.#told.has(key)
   }
 
   #forget({ again, gone, shard, unleased }: Entry<"forgot">) {

@@ -78,7 +78,7 @@ const isUncertain = ({ end_us, journal }: Evidence) => {
   const kills_us = journal.filter(({ tag }) => tag === "killed").map(({ at_us }) => at_us)
   return ({ answered_us = end_us, kind, sent_us, status }: Exchange) =>
     kind === "create" &&
-    ((status !== 201 && status !== 409) ||
+    (![200, 201, 409, 422].includes(status) ||
       answered_us - sent_us > silent_us ||
       kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= answered_us))
 }

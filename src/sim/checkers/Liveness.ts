@@ -19,7 +19,7 @@ export const Liveness: Checker = {
         { checker: Liveness.name, at_us: answered_us ?? end_us, text, keys: [key ?? alias ?? ""] }
       ]
       if (status === 500) return violation(`request ${number} (${kind}) was answered 500`)
-      if (sent_us < healed_us + healWithin_us || status === 404 || status === 409 || status === 410) return []
+      if (sent_us < healed_us + healWithin_us || [404, 409, 410, 422].includes(status)) return []
       if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
       return status >= 200 && status < 400
         ? []

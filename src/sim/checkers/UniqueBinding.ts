@@ -1,4 +1,5 @@
 import type { Checker, Violation } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
 import { versionsOf } from "./versions.ts"
 
 /** C1: no key is ever bound to two links, and a short URL leads where the one who was given it meant it to lead. */
@@ -19,13 +20,19 @@ export const UniqueBinding: Checker = {
     }
 
     const versions = versionsOf(journal)
-    const given = new Map<string, string>()
-    for (const { answered_us, key, kind, location, status, url } of exchanges) {
+    const given = new Map<string, Exchange>()
+    for (const exchange of exchanges) {
+      const { answered_us, idempotencyKey, key, kind, location, status, url } = exchange
       if (answered_us === undefined || key === undefined) continue
       if (kind === "create" && status === 201) {
         const before = given.get(key)
-        if (before !== undefined) found(answered_us, key, `${key} was given for ${before}, and for ${url}`)
-        given.set(key, url!)
+        // A repeat is given its link again.
+        if (
+          before !== undefined &&
+          (idempotencyKey === undefined || idempotencyKey !== before.idempotencyKey)
+        )
+          found(answered_us, key, `${key} was given for ${before.url}, and for ${url}`)
+        given.set(key, exchange)
       }
       if (kind !== "redirect" || status !== 302) continue
       const isTarget = versions

@@ -1,6 +1,7 @@
 import type { Checker } from "../Evidence.ts"
 import { Durability } from "./Durability.ts"
 import { ExactVisits } from "./ExactVisits.ts"
+import { Idempotency } from "./Idempotency.ts"
 import { Freshness } from "./Freshness.ts"
 import { Fencing } from "./Fencing.ts"
 import { KeyWays } from "./KeyWays.ts"
@@ -9,15 +10,18 @@ import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./MintedOnce.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./Recovery.ts"
+import { ReusedLinks } from "./ReusedLinks.ts"
 import { UniqueBinding } from "./UniqueBinding.ts"
 
-/** Every checker. Idempotency (C7) gets its own with the feature. */
+/** Every checker. */
 export const checkers: ReadonlyArray<Checker> = [
   UniqueBinding,
   Durability,
   ReadYourWrites,
   Freshness,
   ExactVisits,
+  Idempotency,
+  ReusedLinks,
   MintedOnce,
   KeyWays,
   Fencing,

@@ -24,6 +24,9 @@ export const createdLinks = (exchanges: ReadonlyArray<Exchange>): ReadonlyMap<st
   const created = new Map<string, CreatedLink>()
   for (const create of exchanges) {
     if (create.kind !== "create" || create.status !== 201 || create.key === undefined) continue
+    // A repeat may have been answered before.
+    const before = created.get(create.key)?.create
+    if (before !== undefined && before.answered_us! < create.answered_us!) continue
     created.set(create.key, {
       create,
       deleteSent_us: sent.get(create.key) ?? Number.POSITIVE_INFINITY,

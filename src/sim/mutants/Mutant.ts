@@ -11,7 +11,7 @@ export interface Mutant {
   /** What is broken, in one sentence. */
   readonly text: string
   /** The promise that it breaks. */
-  readonly promise: "C1" | "C2" | "C3" | "C4" | "C6" | "C8"
+  readonly promise: "C1" | "C2" | "C3" | "C4" | "C6" | "C7" | "C8"
   /** Whose faults bring it out; `swarm` unless said otherwise. */
   readonly preset?: PresetName
   /** What else is different about its runs. */

@@ -3,6 +3,8 @@ import type { KeyBuffer } from "../../actors/KeyBuffer.ts"
 import type { RedirectCache } from "../../actors/RedirectCache.ts"
 import type { KeyMinter } from "../../KeyMinter.ts"
 import type { Link } from "../../Link.ts"
+import { GuardedCreates } from "../../storage/GuardedCreates.ts"
+import type { GuardRow } from "../../storage/GuardedCreatesMemory.ts"
 import { KeyPool } from "../../storage/KeyPool.ts"
 import { KeyRangeStore } from "../../storage/KeyRangeStore.ts"
 import { KeyStock } from "../../storage/KeyStock.ts"
@@ -15,6 +17,7 @@ import type { VirtualProcess } from "../world/VirtualProcess.ts"
 /** The ports of a process. */
 export interface Ports {
   readonly links: typeof LinkStore.Service
+  readonly guarded: typeof GuardedCreates.Service
   readonly ranges: typeof KeyRangeStore.Service
   readonly stock: typeof KeyStock.Service
   readonly pool: typeof KeyPool.Service
@@ -24,6 +27,7 @@ export interface Ports {
 /** What the database does at one moment, over its tables. */
 export interface Backends {
   readonly links: typeof LinkStore.Service
+  readonly guarded: typeof GuardedCreates.Service
   readonly ranges: typeof KeyRangeStore.Service
   readonly stock: typeof KeyStock.Service
 }
@@ -31,6 +35,7 @@ export interface Backends {
 /** The database's tables. */
 export interface DatabaseTables {
   readonly rows: Map<string, Link>
+  readonly guards: Map<string, GuardRow>
   readonly stocked: Tables
 }
 
@@ -53,7 +58,7 @@ export interface Mutation {
 /** Nothing is broken. */
 export const sound: Mutation = {}
 
-type PortTags = LinkStore | KeyRangeStore | KeyStock | KeyPool
+type PortTags = LinkStore | GuardedCreates | KeyRangeStore | KeyStock | KeyPool
 
 /** The ports of a process, as the mutation has them; those that it could replace are among the context's. */
 export const mutatePorts = <A>(
@@ -65,14 +70,16 @@ export const mutatePorts = <A>(
   const context = whole as unknown as Context.Context<PortTags>
   const soundPorts: Ports = {
     links: Context.get(context, LinkStore),
+    guarded: Context.get(context, GuardedCreates),
     ranges: Context.get(context, KeyRangeStore),
     stock: Context.get(context, KeyStock),
     pool: Context.get(context, KeyPool),
     changes: Context.get(context, LinkChanges)
   }
-  const { changes, links, pool, ranges, stock } = { ...soundPorts, ...ports(soundPorts, process) }
+  const { changes, guarded, links, pool, ranges, stock } = { ...soundPorts, ...ports(soundPorts, process) }
   return context.pipe(
     Context.add(LinkStore, links),
+    Context.add(GuardedCreates, guarded),
     Context.add(KeyRangeStore, ranges),
     Context.add(KeyStock, stock),
     Context.add(KeyPool, pool),

@@ -1,8 +1,9 @@
 import { caches } from "./caches.ts"
+import { guards } from "./guards.ts"
 import { links } from "./links.ts"
 import { minting } from "./minting.ts"
 import type { Mutant } from "./Mutant.ts"
 import { pools } from "./pools.ts"
 
 /** Every mutant: each breaks a promise, so that a checker must find it within some seeds. */
-export const mutants: ReadonlyArray<Mutant> = [...minting, ...pools, ...links, ...caches]
+export const mutants: ReadonlyArray<Mutant> = [...minting, ...pools, ...links, ...guards, ...caches]

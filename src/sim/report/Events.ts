@@ -92,14 +92,17 @@ const fates: ReadonlySet<string> = new Set([
 ])
 
 /** What a client asked for, in words. */
-const asked = ({ alias, key, kind, number, url }: Exchange) =>
-  kind === "create"
-    ? `create ${url}${alias === undefined ? "" : ` as ${alias}`} (#${number})`
-    : `${kind} ${key} (#${number})`
+const asked = ({ alias, idempotencyKey, key, kind, number, reuse, url }: Exchange) => {
+  if (kind !== "create") return `${kind} ${key} (#${number})`
+  const as = alias === undefined ? "" : ` as ${alias}`
+  const keyed = idempotencyKey === undefined ? "" : `, with the Idempotency-Key ${idempotencyKey}`
+  return `create ${url}${as}${reuse === true ? ", or reuse it" : ""}${keyed} (#${number})`
+}
 
 /** What came of it. */
-const got = ({ answered_us, answeredBy, key, kind, location, number, sent_us, status, tries }: Exchange) => {
-  const what = status === 0 ? "no answer" : String(status)
+const got = (exchange: Exchange) => {
+  const { answered_us, answeredBy, isReplay, key, kind, location, number, sent_us, status, tries } = exchange
+  const what = status === 0 ? "no answer" : `${status}${isReplay ? " again" : ""}`
   const result = kind === "create" ? (key ?? "") : (location ?? "")
   const from = answeredBy === undefined ? "" : ` from ${answeredBy}`
   const took_ms = Math.round((answered_us! - sent_us) / ms_us)

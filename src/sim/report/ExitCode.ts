@@ -17,7 +17,10 @@ const ofCheckers: Readonly<Record<string, number>> = {
   durability: 12,
   "read your writes": 13,
   freshness: 14,
+  "exact visits": 15,
   ledger: 16,
+  idempotency: 17,
+  "reused links": 17,
   liveness: 18
 }
 
@@ -37,7 +40,10 @@ export const told: ReadonlyArray<readonly [code: number, meaning: string]> = [
   [exitCode.nothingToShrink, "--shrink: the seed breaks no promise"],
   [exitCode.notWritten, "a report could not be written"],
   [exitCode.several, "several promises were broken"],
-  ...Object.entries(ofCheckers).map(([name, code]) => [code, `broken: ${name}`] as const),
+  ...Array.from(new Set(Object.values(ofCheckers)), (code) => {
+    const names = Object.keys(ofCheckers).filter((name) => ofCheckers[name] === code)
+    return [code, `broken: ${names.join(", ")}`] as const
+  }),
   [exitCode.other, "broken: what any other checker judges"],
   [exitCode.interrupted, "interrupted"]
 ]

@@ -41,6 +41,7 @@ export class VirtualDatabase {
   readonly #news: VirtualNews
   readonly #rows = new Map<string, Link>()
   readonly #stocked: KeyStockMemory.Tables = { epochs: new Map(), stock: new Set(), batches: new Map() }
+  readonly #guards = new Map<string, GuardedCreatesMemory.GuardRow>()
   readonly #visits = Effect.runSync(VisitStoreMemory.make)
   readonly #links: typeof LinkStore.Service
   readonly #guarded: typeof GuardedCreates.Service
@@ -54,15 +55,17 @@ export class VirtualDatabase {
     { database }: Pick<Mutation, "database"> = sound
   ) {
     this.#journal = journal
+    const rightLinks = LinkStoreMemory.makeOver(this.#rows)
     const right: Backends = {
-      links: LinkStoreMemory.makeOver(this.#rows),
+      links: rightLinks,
+      guarded: GuardedCreatesMemory.makeOver(this.#rows, rightLinks, this.#guards),
       stock: KeyStockMemory.makeOver(this.#stocked),
       ranges: Effect.runSync(KeyRangeStoreMemory.make)
     }
-    const wrong = database?.(right, { rows: this.#rows, stocked: this.#stocked })
-    const { links, ranges, stock } = { ...right, ...wrong }
+    const wrong = database?.(right, { rows: this.#rows, guards: this.#guards, stocked: this.#stocked })
+    const { guarded, links, ranges, stock } = { ...right, ...wrong }
     this.#links = links
-    this.#guarded = GuardedCreatesMemory.makeOver(this.#rows, links)
+    this.#guarded = guarded
     this.#stock = stock
     this.#ranges = ranges
     this.server = new VirtualServer(world, network, {

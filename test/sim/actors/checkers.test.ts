@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
+import type { Exchange } from "../../../src/sim/History.ts"
 import { checkers } from "../../../src/sim/checkers/all.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
 import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
 import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
 import { Fencing } from "../../../src/sim/checkers/Fencing.ts"
+import { Idempotency } from "../../../src/sim/checkers/Idempotency.ts"
 import { KeyWays } from "../../../src/sim/checkers/KeyWays.ts"
 import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
+import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { created, evidence, exchange, row } from "./evidence.ts"
@@ -42,6 +45,11 @@ const pushed = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
   ({ tag: "pushed", at_us, by, shard: 0, epoch, batch: "1/0", keys }) as const
 const closed = (at_us: number, batch: string) => ({ tag: "closed", at_us, by, shard: 0, batch }) as const
 const conflicted = (at_us: number) => ({ tag: "conflicted", at_us, by, link: row }) as const
+/** A create with an `Idempotency-Key`, and one that would reuse a link. */
+const keyed = (at_s: number, some: Partial<Exchange> = {}) =>
+  created(at_s, { idempotencyKey: "K", body: "one", ...some })
+const reusing = (at_s: number, some: Partial<Exchange> = {}) => created(at_s, { reuse: true, ...some })
+const another = { ...bound, at_us: 2 * s_us, link: { ...row, key: "xyz" } }
 /** The way of a batch as it should be, up to its lease. */
 const way = (keys: ReadonlyArray<string>) => [
   advanced(1, 0, keys.length),
@@ -129,6 +137,41 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       ]
     }
   ],
+  ["two links of one Idempotency-Key", Idempotency, { exchanges: [keyed(1)], journal: [bound, another] }],
+  [
+    "two creates of one Idempotency-Key",
+    Idempotency,
+    { exchanges: [keyed(1, { status: 504 }), keyed(2), keyed(3)] }
+  ],
+  [
+    "a repeat that is answered otherwise",
+    Idempotency,
+    { exchanges: [keyed(1), keyed(2, { isReplay: true, body: "two" })] }
+  ],
+  [
+    "a repeat that is refused after an answer",
+    Idempotency,
+    { exchanges: [keyed(1), keyed(2, { status: 409 })] }
+  ],
+  [
+    "another body that is answered",
+    Idempotency,
+    { exchanges: [keyed(1), keyed(2, { url: "https://example.com/2", status: 409 })] }
+  ],
+  [
+    "a repeat that is taken for another",
+    Idempotency,
+    { exchanges: [keyed(1, { status: 504 }), keyed(2, { status: 422 })] }
+  ],
+  ["two links of one URL", ReusedLinks, { exchanges: [reusing(1)], journal: [bound, another] }],
+  [
+    "a link that is given again after its end",
+    ReusedLinks,
+    {
+      exchanges: [reusing(4, { status: 200 })],
+      journal: [bound, { tag: "deleted", at_us: 3 * s_us, by, key: "abc" }]
+    }
+  ],
   ["a key leased twice", KeyWays, { journal: [...way(["k"]), leased(2, ["k"])] }],
   ["a key pushed again", KeyWays, { journal: [...way(["k"]), pushed(2, 2, ["k"])] }],
   ["a key returned twice", KeyWays, { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }],
@@ -212,6 +255,21 @@ describe("the checkers", () => {
       row: () => ({ ...row, url: "https://example.com/3" })
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in repeats that are answered alike, refused with another body, or one of them under way", () => {
+    const again = { isReplay: true } as const
+    const exchanges = [
+      keyed(1, { status: 504 }),
+      keyed(1.5, { status: 409 }),
+      keyed(2, again),
+      keyed(3, again),
+      keyed(4, { status: 422, url: "https://example.com/2" }),
+      reusing(5, { status: 200 })
+    ]
+    expect(
+      checkers.flatMap(({ check }) => check(evidence({ exchanges, journal: [...way(["abc"]), bound] })))
+    ).toEqual([])
   })
 
   it("count a visit whose answer may have been lost as used, whatever came of it", () => {

@@ -23,6 +23,8 @@ describe("shrinking", () => {
           clients: 1,
           bursts: 0,
           withAlias: 0,
+          withKey: 0,
+          reused: 0,
           withExpiry: 0,
           withMaxVisits: 0,
           deleted: 0,

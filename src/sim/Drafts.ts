@@ -1,0 +1,79 @@
+import * as Iso8601 from "../Iso8601.ts"
+import { adminKey } from "./Bystanders.ts"
+import type { Wish } from "./History.ts"
+import type { WorkloadOptions } from "./Options.ts"
+import type { VirtualRequest } from "./VirtualNode.ts"
+import type { Chance } from "./world/Chance.ts"
+import type { World } from "./world/World.ts"
+
+/** Aliases that clients want: few, so that they want the same ones. */
+export const aliases: ReadonlyArray<string> = Array.from({ length: 40 }, (_, index) => `alias-${index}`)
+
+/** URLs of links that are to be reused: few, so that several want the same ones at once. */
+const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/reused/${index}`)
+
+/** Visits that a link of few visits has at most. */
+const visitsMax = 8
+
+/** A create that a client is about to ask for, once or several times. */
+export type Draft = Omit<Wish, "client" | "kind" | "key" | "direct">
+
+/** What clients think of to create. */
+export class Drafts {
+  readonly #world: World
+  readonly #workload: WorkloadOptions
+  readonly #chance: Chance
+  #drawn = 0
+
+  constructor(world: World, workload: WorkloadOptions) {
+    this.#world = world
+    this.#workload = workload
+    this.#chance = world.chance("drafts")
+  }
+
+  next(): Draft {
+    const chance = this.#chance
+    const { reused, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
+    const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
+    if (chance.happens(reused)) return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
+    return {
+      url: this.newUrl(),
+      idempotencyKey,
+      alias: chance.happens(withAlias) ? chance.pick(aliases) : undefined,
+      expiresAt_ms: chance.happens(withExpiry)
+        ? this.#world.now_ms + chance.between(2_000, 20_000)
+        : undefined,
+      maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
+    }
+  }
+
+  /** A target that nobody has asked for yet. */
+  newUrl(): string {
+    return `https://example.com/${this.#drawn++}`
+  }
+}
+
+/** The request for a create. Whoever may reuse links has an account: the administrator's. */
+export const requestOf = ({
+  alias,
+  expiresAt_ms,
+  idempotencyKey,
+  maxVisits,
+  reuse,
+  url
+}: Draft): VirtualRequest => ({
+  method: "POST",
+  path: "/api/v1/links",
+  headers: {
+    "content-type": "application/json",
+    ...(reuse === true && { "x-api-key": adminKey }),
+    ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
+  },
+  body: JSON.stringify({
+    url,
+    alias,
+    expiresAt: expiresAt_ms === undefined ? undefined : Iso8601.formatMoment(expiresAt_ms),
+    maxVisits,
+    reuse
+  })
+})

@@ -1,0 +1,91 @@
+import { Array } from "effect"
+import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
+
+const isMade = ({ status }: Exchange) => status === 200 || status === 201
+
+/** Not answered, or so that it may be tried again: nothing is said of what came of it. */
+const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
+
+const numbersOf = (requests: ReadonlyArray<Exchange>) => requests.map(({ number }) => `#${number}`).join(", ")
+
+/** The keys that were bound to each target. */
+const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const keys = new Map<string, Array<string>>()
+  for (const entry of journal) {
+    if (entry.tag !== "bound") continue
+    const { key, url } = entry.link
+    keys.set(url, [...(keys.get(url) ?? []), key])
+  }
+  return keys
+}
+
+/** What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. */
+const faultsOf = (
+  requests: ReadonlyArray<Exchange>,
+  bound: ReadonlyMap<string, ReadonlyArray<string>>
+): ReadonlyArray<readonly [at: Exchange, text: string]> => {
+  const made = requests.filter(isMade)
+  const urls = new Set(requests.map(({ url }) => url!))
+  const [first] = requests
+  // Links that are reused are made by others too, and tell their visits.
+  const isOwn = first!.reuse !== true
+  const links = isOwn ? [...urls].flatMap((url) => bound.get(url) ?? []) : []
+  const original = made.find(({ isReplay }) => !isReplay)
+  const replays = isOwn ? made : made.filter(({ isReplay }) => isReplay)
+  const different = replays.find(({ body, status }) => {
+    const [one] = replays
+    return one!.body !== body || one!.status !== status
+  })
+  const anew = made.filter(({ isReplay, status }) => !isReplay && status === 201)
+  const unlike = requests.find(
+    ({ answered_us, status, url }) =>
+      status === 422 && !requests.some((other) => other.url !== url && other.sent_us < answered_us!)
+  )
+  /** What stands answered: what follows is answered alike, or refused when it asks for something else. */
+  const known = made.filter(({ isReplay, status }) => isReplay || status === 201)
+  const refused = requests.find(
+    (request) =>
+      !isOpen(request) &&
+      known.some(
+        ({ answered_us, url }) =>
+          answered_us! < request.sent_us && (url === request.url ? !isMade(request) : request.status !== 422)
+      )
+  )
+  return [
+    ...(links.length > 1 ? [[requests.at(-1)!, `made the links ${links.join(" and ")}`] as const] : []),
+    ...(different === undefined
+      ? []
+      : [[different, `were answered ${different.body}, and ${replays[0]!.body}`] as const]),
+    ...(anew.length > 1
+      ? [[anew[1]!, `made ${original!.key}, and ${anew[1]!.key}, neither as a replay`] as const]
+      : []),
+    ...(unlike === undefined
+      ? []
+      : [[unlike, "were refused for their bodies, though these are the same"] as const]),
+    ...(refused === undefined
+      ? []
+      : [[refused, `were answered ${refused.status} after one of them was answered`] as const])
+  ]
+}
+
+/**
+ * C7: requests with one `Idempotency-Key` make one link at most, however many come when and at which node; those of the same body are given the same
+ * answer, byte for byte, and once there is one all of them are; those of another body are refused.
+ */
+export const Idempotency: Checker = {
+  name: "idempotency",
+  check: (evidence) => {
+    const keyed = evidence.exchanges.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
+    const bound = boundTo(evidence)
+    return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
+      ([idempotencyKey, requests]) =>
+        faultsOf(requests, bound).map(([at, text]): Violation => ({
+          checker: Idempotency.name,
+          at_us: at.answered_us ?? evidence.end_us,
+          text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,
+          keys: requests.flatMap(({ key, number }) => [`#${number}`, ...(key === undefined ? [] : [key])])
+        }))
+    )
+  }
+}

@@ -1,0 +1,161 @@
+import { Effect } from "effect"
+import type { Link } from "../../Link.ts"
+import type { GuardedCreates } from "../../storage/GuardedCreates.ts"
+import { s_us } from "../world/Time.ts"
+import { later, type Mutant } from "./Mutant.ts"
+import type { Mutation, Ports } from "./Mutation.ts"
+
+type Guarded = typeof GuardedCreates.Service
+
+/** How long a node of `reuse-from-a-cache` believes what it found. */
+const believed_us = 10 * s_us
+
+/** A mutant of the guards at a process's end of the connection. */
+const atPort =
+  (
+    mutate: (ports: Ports, process: Parameters<NonNullable<Mutation["ports"]>>[1]) => Partial<Guarded>
+  ): Mutant["make"] =>
+  () => ({
+    ports: (ports, process) => ({ guarded: { ...ports.guarded, ...mutate(ports, process) } })
+  })
+
+/** Clients who repeat much of what they ask for. */
+const keyed: Mutant["options"] = (options) => ({
+  ...options,
+  workload: { ...options.workload, withKey: 0.4, reused: 0 }
+})
+
+/** Clients who want the same links. */
+const reusing: Mutant["options"] = (options) => ({
+  ...options,
+  workload: { ...options.workload, withKey: 0.1, reused: 0.4, deleted: 0.15 }
+})
+
+/** What can be broken about creates that are to be made once. */
+export const guards: ReadonlyArray<Mutant> = [
+  {
+    name: "guard-dropped",
+    text: "A guard goes when its link is bound, so that a repeat finds none.",
+    promise: "C7",
+    options: keyed,
+    make: () => ({
+      database: ({ guarded }, { guards: rows }) => ({
+        guarded: {
+          ...guarded,
+          bindMany: (links) =>
+            Effect.tap(guarded.bindMany(links), (outcomes) =>
+              links.forEach((link, index) => {
+                if (outcomes[index] === "bound") link.guards.forEach(({ name }) => rows.delete(name))
+              })
+            )
+        }
+      })
+    })
+  },
+  {
+    name: "guard-in-two-steps",
+    text: "A link is bound at once, and its guard settled half a second later.",
+    promise: "C7",
+    options: keyed,
+    make: atPort(({ guarded, links }, process) => ({
+      bindMany: (batch) =>
+        Effect.map(links.insertMany(batch.map(({ link }) => link)), (bound) =>
+          bound.map((isBound) => (isBound ? ("bound" as const) : ("taken" as const)))
+        ).pipe(
+          Effect.zipLeft(
+            later(
+              process,
+              500,
+              Effect.forEach(batch, ({ answer, guards: held }) =>
+                Effect.forEach(held, (guard) => guarded.settle(guard, answer))
+              )
+            )
+          )
+        )
+    }))
+  },
+  {
+    name: "guard-of-anybody",
+    text: "A link is bound whoever holds its guard by now.",
+    promise: "C7",
+    options: keyed,
+    make: () => ({
+      database: ({ guarded }, { guards: rows }) => ({
+        guarded: {
+          ...guarded,
+          begin: (beginning) => guarded.begin({ ...beginning, lease_ms: 1_000 }),
+          bindMany: (links) =>
+            guarded.bindMany(
+              links.map((link) => ({
+                ...link,
+                guards: link.guards.map(({ name, token }) => {
+                  const row = rows.get(name)
+                  if (row !== undefined) rows.set(name, { ...row, token, key: null, answer: null })
+                  return { name, token }
+                })
+              }))
+            )
+        }
+      })
+    })
+  },
+  {
+    name: "guard-without-fingerprint",
+    text: "A repeat with another body is given the first answer.",
+    promise: "C7",
+    options: keyed,
+    make: atPort(({ guarded }) => ({
+      begin: (beginning) =>
+        Effect.map(guarded.begin(beginning), (state) =>
+          state._tag === "Begun" ? state : { ...state, fingerprint: beginning.fingerprint }
+        )
+    }))
+  },
+  {
+    name: "reuse-without-guard",
+    text: "Whoever finds no link to reuse makes one, whether or not somebody else is at it.",
+    promise: "C7",
+    options: reusing,
+    make: atPort(({ guarded, links }) => {
+      const isReuse = (name: string) => name.startsWith("reuse:")
+      return {
+        begin: (beginning) =>
+          isReuse(beginning.name) ? Effect.succeed({ _tag: "Begun" }) : guarded.begin(beginning),
+        bindMany: (batch) =>
+          Effect.forEach(batch, (one) => {
+            const held = one.guards.filter(({ name }) => !isReuse(name))
+            return held.length > 0
+              ? Effect.map(guarded.bindMany([{ ...one, guards: held }]), ([outcome]) => outcome!)
+              : Effect.map(links.insertMany([one.link]), ([isBound]) =>
+                  isBound === true ? ("bound" as const) : ("taken" as const)
+                )
+          })
+      }
+    })
+  },
+  {
+    name: "reuse-from-a-cache",
+    text: "A node remembers for 10 s which link of a URL it found.",
+    promise: "C7",
+    options: reusing,
+    make: () => ({
+      ports: ({ guarded }, { world }) => {
+        const found = new Map<string, { readonly at_us: number; readonly link: Link }>()
+        return {
+          guarded: {
+            ...guarded,
+            findByUrl: (owner, url, now) =>
+              Effect.suspend(() => {
+                const known = found.get(url)
+                if (known !== undefined && world.now_us - known.at_us < believed_us)
+                  return Effect.succeed(known.link)
+                return Effect.tap(guarded.findByUrl(owner, url, now), (link) => {
+                  if (link !== null) found.set(url, { at_us: world.now_us, link })
+                })
+              })
+          }
+        }
+      }
+    })
+  }
+]
