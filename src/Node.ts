@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url"
 import type { FileSystem } from "@effect/platform/FileSystem"
 import type { Path } from "@effect/platform/Path"
 import type { SocketServerError } from "@effect/platform/SocketServer"
@@ -208,7 +209,8 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     defaultExpiry,
     anonymousCreates: settings.anonymousCreates,
     signUp: settings.signUp,
-    allowPrivateWebhooks: settings.allowPrivateWebhooks
+    allowPrivateWebhooks: settings.allowPrivateWebhooks,
+    webFolder: fileURLToPath(new URL("./http/web", import.meta.url))
   })
   const delivery = WebhookDelivery.layer.pipe(
     Layer.provide(WebhookSender.layer({ allowPrivate: settings.allowPrivateWebhooks }))

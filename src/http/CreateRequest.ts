@@ -6,28 +6,19 @@ import * as Decode from "./Decode.ts"
 import { checkEnd, checkMoment, checkOrder, checkUrl, distinct, type LinkPolicy } from "./LinkChecks.ts"
 import { CreateBody } from "./LinkSchemas.ts"
 import { oneFault, type Problem } from "./Problem.ts"
+import { isReserved } from "./ReservedAliases.ts"
 
 /** What the checks of a create need to know of this service. */
 export interface CreatePolicy extends LinkPolicy {
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
 }
 
-/** First path segments that this service has, or keeps for itself. Compared without regard to case. */
-const reservedAliases = new Set(
-  (
-    "about account admin api app apps assets auth blog cluster config dashboard docs favicon graphql health help home " +
-    "images index js css key keys link links login logout me metrics new null oauth openapi privacy public qr root " +
-    "register robots search session settings sign-in sign-up signin signup sitemap static stats status support " +
-    "system terms undefined url urls user users well-known www"
-  ).split(" ")
-)
-
 const { passwordHash: _, ...none } = unlessChosen
 
 const decodeBody = Decode.body(CreateBody)
 
 const checkAlias = (alias: string | undefined): Either.Either<string | null, Problem> =>
-  alias !== undefined && reservedAliases.has(alias.toLowerCase())
+  alias !== undefined && isReserved(alias)
     ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
     : Either.right(alias ?? null)
 

@@ -7,7 +7,7 @@ import {
   HttpServerResponse
 } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Cause, Duration, Effect, Layer } from "effect"
+import { Cause, Duration, Effect, Layer, Option } from "effect"
 import * as Timeout from "../Timeout.ts"
 import * as AccountRoutes from "./AccountRoutes.ts"
 import { Api } from "./Api.ts"
@@ -28,6 +28,7 @@ import * as StatsRoutes from "./StatsRoutes.ts"
 import * as SessionCookie from "./SessionCookie.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
 import * as WebhookRoutes from "./WebhookRoutes.ts"
+import * as WebRoutes from "./WebRoutes.ts"
 
 /**
  * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
@@ -106,10 +107,15 @@ export const lean = Lean.make(answerMax)
 export interface ServerOptions extends RoutesOptions, Listener.ListenerOptions {
   /** Whether the hot operations are answered without `HttpApi`, as they should be: tests show that it makes no difference. */
   readonly isLean?: boolean
+  /** The folder of the built web page; without it there is none. */
+  readonly webFolder?: string
 }
 
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
 export const layer = (options: ServerOptions) => {
+  const { anonymousCreates, signUp, webFolder } = options
+  const settings = { anonymousCreates, signUp, defaultExpiry: Option.isSome(options.defaultExpiry) }
+  const web = webFolder === undefined ? Layer.empty : WebRoutes.layer(webFolder, settings)
   // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
   const serving = Layer.scopedDiscard(
     Effect.gen(function* () {
@@ -120,6 +126,7 @@ export const layer = (options: ServerOptions) => {
   ).pipe(
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
     Layer.provide(HttpApiSwagger.layer({ path: "/docs" })),
+    Layer.provide(web),
     Layer.provide(routes(options))
   )
   return Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options)))

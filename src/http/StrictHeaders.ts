@@ -64,7 +64,9 @@ export const add = (
   if (isRedirect(response)) return response
   const { body, headers } = response
   const allowing =
-    body._tag === "Uint8Array" && body.contentType.startsWith("text/html")
+    !("content-security-policy" in headers) &&
+    body._tag === "Uint8Array" &&
+    body.contentType.startsWith("text/html")
       ? { "content-security-policy": policyOfBytes(body.body) }
       : {}
   return HttpServerResponse.setHeaders(response, { ...strict, ...allowing, ...headers })

@@ -71,6 +71,8 @@ export interface TestServiceOptions {
   readonly targets?: TargetPolicyService
   /** Whether the hot operations are answered without `HttpApi`, as they are by default. */
   readonly isLean?: boolean
+  /** The folder of its web page; none by default. */
+  readonly webFolder?: string
 }
 
 /** A service that listens, and what the tests can do with it and see of it. */
@@ -208,7 +210,8 @@ const make = (options: TestServiceOptions) =>
       anonymousCreates: options.anonymousCreates ?? true,
       signUp: options.signUp ?? false,
       allowPrivateWebhooks: false,
-      isLean: options.isLean ?? true
+      isLean: options.isLean ?? true,
+      ...(options.webFolder !== undefined && { webFolder: options.webFolder })
     }).pipe(
       Layer.provide(
         options.targets === undefined ? Layer.empty : Layer.succeed(TargetPolicy, options.targets)

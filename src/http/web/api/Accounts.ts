@@ -1,0 +1,41 @@
+import { request } from "./Client.ts"
+import type { ApiKey, MadeApiKey, Me } from "./Types.ts"
+
+/** Who is signed in. */
+export const me = () => request<Me>("GET", "/api/v1/me")
+
+/** Begins a session. */
+export const signIn = (email: string, password: string) =>
+  request("POST", "/api/v1/session", { body: { email, password } })
+
+/** Ends the session. */
+export const signOut = () => request("DELETE", "/api/v1/session")
+
+/** A new account. */
+export interface NewAccount {
+  readonly email: string
+  readonly password: string
+  readonly firstName?: string
+}
+
+/** Makes an account. */
+export const signUp = (body: NewAccount) => request("POST", "/api/v1/users", { body })
+
+/** One's API keys, the oldest first. */
+export const keys = async (signal: AbortSignal) =>
+  (await request<{ readonly data: ReadonlyArray<ApiKey> }>("GET", "/api/v1/api-keys", { signal })).data
+
+/** A new API key. */
+export interface NewKey {
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly createsPerMinute?: number
+  readonly redirectsPerDay?: number
+  readonly expiresAt?: string
+}
+
+/** Makes an API key. */
+export const addKey = (body: NewKey) => request<MadeApiKey>("POST", "/api/v1/api-keys", { body })
+
+/** Revokes an API key. */
+export const revokeKey = (id: string) => request("DELETE", `/api/v1/api-keys/${encodeURIComponent(id)}`)

@@ -1,0 +1,101 @@
+import type { Fault } from "../../Problem.ts"
+
+/** Longer than the service takes for any answer. */
+const timeout_ms = 15_000
+
+/** A request that did not do what it should. `kind` is the slug of the problem's type, or says why there is no answer. */
+export class ApiError extends Error {
+  readonly kind: string
+  readonly status: number
+  readonly faults: ReadonlyArray<Fault>
+  /** When to try again, where the service says so. */
+  readonly retryAfter_s: number | undefined
+
+  constructor(
+    kind: string,
+    status: number,
+    detail: string,
+    faults: ReadonlyArray<Fault> = [],
+    retryAfter_s?: number
+  ) {
+    super(detail)
+    this.kind = kind
+    this.status = status
+    this.faults = faults
+    this.retryAfter_s = retryAfter_s
+  }
+
+  /** What is wrong with a field of the request. */
+  faultOf(path: string): string | undefined {
+    return this.faults.find((fault) => fault.path === path)?.message
+  }
+}
+
+/** Any error as one that can be shown. */
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError("internal", 0, "Something went wrong on this page.")
+
+/** The slug of a problem's type. */
+export const kindOf = (type: string): string => type.slice(type.lastIndexOf("/") + 1)
+
+interface ProblemBody {
+  readonly type: string
+  readonly detail: string
+  readonly errors?: ReadonlyArray<Fault>
+}
+
+const problemOf = async (response: Response): Promise<ApiError> => {
+  const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN)
+  const wait = Number.isFinite(retryAfter) ? retryAfter : undefined
+  try {
+    const { detail, errors, type } = (await response.json()) as ProblemBody
+    return new ApiError(kindOf(type), response.status, detail, errors, wait)
+  } catch {
+    return new ApiError("internal", response.status, `The service answered ${response.status}.`, [], wait)
+  }
+}
+
+const noAnswer = (error: unknown): unknown => {
+  const name = error instanceof Error ? error.name : ""
+  if (name === "AbortError") return error
+  return name === "TimeoutError"
+    ? new ApiError("timeout", 0, "The service did not answer in time.")
+    : new ApiError("offline", 0, "The service cannot be reached. Are you online?")
+}
+
+/** What a request may have beside its method and path. */
+export interface RequestOptions {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/** Heard of each error, so that a session that has ended is noticed wherever it shows. */
+export const onError: { heed: (error: ApiError) => void } = { heed: () => {} }
+
+/** Sends a request and gives the answer's JSON; `undefined` where it has none. Fails with {@link ApiError}, or as aborted. */
+export const request = async <A = undefined>(
+  method: string,
+  path: string,
+  { body, headers, signal }: RequestOptions = {}
+): Promise<A> => {
+  const timeout = AbortSignal.timeout(timeout_ms)
+  const response = await fetch(path, {
+    method,
+    headers: {
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers
+    },
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    ...(body !== undefined && { body: JSON.stringify(body) })
+  }).catch((error: unknown) => {
+    throw noAnswer(error)
+  })
+  if (!response.ok) {
+    const error = await problemOf(response)
+    onError.heed(error)
+    throw error
+  }
+  return (response.status === 204 ? undefined : await response.json()) as A
+}

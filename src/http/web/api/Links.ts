@@ -1,0 +1,62 @@
+import { request } from "./Client.ts"
+import type { Bulk, Link, LinkChange, Links, NewLink, Preview, Stats } from "./Types.ts"
+
+const base = "/api/v1/links"
+const of = (key: string) => `${base}/${encodeURIComponent(key)}`
+
+const query = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "")
+  return given.length === 0
+    ? ""
+    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}
+
+/** Which links a list has, and in which order. */
+export interface Filter {
+  readonly q?: string
+  readonly tag?: string
+  readonly orderBy?: "createdAt-desc" | "createdAt-asc"
+}
+
+/** Makes a link. */
+export const create = (body: NewLink) => request<Link>("POST", base, { body })
+
+/** Makes up to 1,000 links. A repeat with the same `idempotencyKey` makes none twice. */
+export const createMany = (links: ReadonlyArray<NewLink>, idempotencyKey: string, signal: AbortSignal) =>
+  request<Bulk>("POST", `${base}/bulk`, {
+    body: { links },
+    headers: { "idempotency-key": idempotencyKey },
+    signal
+  })
+
+/** A page of links. */
+export const list = (filter: Filter, limit: number, cursor: string | null, signal?: AbortSignal) =>
+  request<Links>(
+    "GET",
+    base + query({ ...filter, limit, cursor: cursor ?? undefined }),
+    signal ? { signal } : {}
+  )
+
+/** A link. */
+export const get = (key: string, signal: AbortSignal) => request<Link>("GET", of(key), { signal })
+
+/** Changes a link, and gives it as it is then. */
+export const change = (key: string, body: LinkChange) => request<Link>("PATCH", of(key), { body })
+
+/** Deletes a link. */
+export const remove = (key: string) => request("DELETE", of(key))
+
+/** Deletes links while the page goes away: nobody waits for the answer. */
+export const removeWhileLeaving = (key: string): void => {
+  void fetch(of(key), { method: "DELETE", keepalive: true })
+}
+
+/** What anybody may know of a link, without a visit. */
+export const preview = (key: string, signal?: AbortSignal) =>
+  request<Preview>("GET", `/${encodeURIComponent(key)}+`, signal ? { signal } : {})
+
+/** The visits of a link, or of all links (`null`), from a moment on. */
+export const stats = (key: string | null, from: string, interval: "hour" | "day", signal: AbortSignal) =>
+  request<Stats>("GET", (key === null ? "/api/v1/stats" : `${of(key)}/stats`) + query({ from, interval }), {
+    signal
+  })

@@ -1,0 +1,33 @@
+// What the service answers, by the very schemas of its contract. Types alone: nothing of them comes into the page.
+
+import type { KeyBody, MadeKeyBody, MeBody } from "../../AccountSchemas.ts"
+import type {
+  BulkAnswer,
+  CreateBody,
+  LinkBody,
+  LinksBody,
+  PatchBody,
+  PreviewBody
+} from "../../LinkSchemas.ts"
+import type { StatsBody } from "../../StatsSchemas.ts"
+
+/** A link. */
+export type Link = typeof LinkBody.Type
+/** A page of links. */
+export type Links = typeof LinksBody.Type
+/** What creates a link. */
+export type NewLink = typeof CreateBody.Type
+/** What changes a link; `null` clears. */
+export type LinkChange = typeof PatchBody.Type
+/** What became of each link of a bulk, in its order. */
+export type Bulk = typeof BulkAnswer.Type
+/** What anybody may know of a link. */
+export type Preview = typeof PreviewBody.Type
+/** Who is signed in. */
+export type Me = typeof MeBody.Type
+/** An API key. */
+export type ApiKey = typeof KeyBody.Type
+/** An API key with its secret. */
+export type MadeApiKey = typeof MadeKeyBody.Type
+/** The visits of a link, or of all links. */
+export type Stats = StatsBody

@@ -1,0 +1,58 @@
+import { useEffect, useRef } from "preact/hooks"
+import { Toasts } from "../ui/Toasts.tsx"
+import { Failure, Loading } from "../ui/States.tsx"
+import { useLoaded } from "../ui/useLoaded.ts"
+import { Header } from "./Header.tsx"
+import { online } from "./Online.ts"
+import { here } from "./Router.ts"
+import { placeOf } from "./Places.ts"
+import { me } from "./Session.ts"
+import { SignInFirst } from "./SignInFirst.tsx"
+
+const Page = () => {
+  const place = placeOf(here.value.pathname)
+  const loaded = useLoaded(place.load, [place.load])
+  useEffect(() => {
+    document.title = place.title === "Linkmint" ? "Linkmint" : `${place.title} · Linkmint`
+  }, [place.title])
+  if (place.needsSession && me.value === null) return <SignInFirst title={place.title} />
+  if (place.needsSession && me.value === undefined) return <Loading />
+  if (loaded.state === "failed") return <Failure error={loaded.error} retry={loaded.reload} />
+  if (loaded.state === "loading") return <Loading />
+  const Component = loaded.value
+  return <Component key={here.value.pathname} />
+}
+
+/** The whole page. */
+export const App = () => {
+  const main = useRef<HTMLElement>(null)
+  const isFirst = useRef(true)
+  const { pathname } = here.value
+  useEffect(() => {
+    // So that keyboards and screen readers go on at the new place's beginning.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    isFirst.current = false
+  }, [pathname])
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <Header />
+      {!online.value && (
+        <p class="offline" role="status">
+          You are offline. What you see may be old, and changes wait for you to try again.
+        </p>
+      )}
+      <main id="main" tabIndex={-1} ref={main}>
+        <Page />
+      </main>
+      <footer class="footer">
+        <p>
+          Keys are minted once and never bound twice. <a href="/docs">HTTP API</a>
+        </p>
+      </footer>
+      <Toasts />
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+import { Icon } from "../ui/Icon.tsx"
+import { fail } from "../ui/Toasts.tsx"
+import { asApiError } from "../api/Client.ts"
+import { ways } from "./Places.ts"
+import { go, here } from "./Router.ts"
+import * as Session from "./Session.ts"
+import { settings } from "./Settings.ts"
+import { theme, themes } from "./Theme.ts"
+
+const names = { auto: "as the system", light: "light", dark: "dark" } as const
+
+const ThemeButton = () => {
+  const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Colours: ${names[theme.value]}. Change to ${names[next]}`}
+      title={`Colours: ${names[theme.value]}`}
+      onClick={() => (theme.value = next)}
+    >
+      <Icon name={theme.value} />
+    </button>
+  )
+}
+
+const signOut = async () => {
+  try {
+    await Session.end()
+    go("/")
+  } catch (error) {
+    fail(asApiError(error))
+  }
+}
+
+const Account = () => {
+  const me = Session.me.value
+  if (me === undefined) return <span class="account" aria-hidden="true" />
+  if (me === null) {
+    return (
+      <div class="account">
+        <a class="quiet" href="/app/sign-in">
+          Sign in
+        </a>
+        {settings.signUp && (
+          <a class="button small" href="/app/sign-up">
+            Sign up
+          </a>
+        )}
+      </div>
+    )
+  }
+  return (
+    <div class="account">
+      <span class="who" title={me.email}>
+        {me.firstName ?? me.email}
+      </span>
+      <button type="button" class="quiet" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </div>
+  )
+}
+
+const isCurrent = (to: string) =>
+  to === "/" ? here.value.pathname === "/" : here.value.pathname.startsWith(to)
+
+/** The top of the page: whose it is, where to go, and who is there. On phones the ways are at the bottom. */
+export const Header = () => (
+  <header class="header">
+    <a class="brand" href="/">
+      <Icon name="coin" />
+      Linkmint
+    </a>
+    {Session.me.value && (
+      <nav class="ways" aria-label="Places">
+        {ways.map(({ icon, name, to }) => (
+          <a key={to} href={to} {...(isCurrent(to) && { "aria-current": "page" as const })}>
+            <Icon name={icon} />
+            {name}
+          </a>
+        ))}
+      </nav>
+    )}
+    <div class="header-end">
+      <ThemeButton />
+      <Account />
+    </div>
+  </header>
+)

@@ -1,0 +1,8 @@
+/** The address of a link's statistics. */
+export const statsPath = (key: string): string => `/app/links/${encodeURIComponent(key)}/stats`
+
+/** The key of the link whose statistics are at an address. */
+export const statsKeyOf = (path: string): string | undefined => {
+  const [, key] = /^\/app\/links\/([^/]+)\/stats$/.exec(path) ?? []
+  return key === undefined ? undefined : decodeURIComponent(key)
+}

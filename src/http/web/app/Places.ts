@@ -1,0 +1,65 @@
+import type { ComponentType } from "preact"
+import { ShortenPage } from "../shorten/ShortenPage.tsx"
+import { statsKeyOf } from "./Paths.ts"
+
+/** A place of the page. What it shows is loaded when somebody goes there. */
+export interface Place {
+  readonly title: string
+  readonly needsSession: boolean
+  readonly load: () => Promise<ComponentType>
+}
+
+const place = (title: string, needsSession: boolean, load: Place["load"]): Place => ({
+  title,
+  needsSession,
+  load
+})
+
+const shorten = place("Linkmint", false, () => Promise.resolve(ShortenPage))
+
+const linkStats = place("Statistics", true, () =>
+  import("../stats/StatsPage.tsx").then(({ LinkStatsPage }) => LinkStatsPage)
+)
+
+const places: Readonly<Record<string, Place>> = {
+  "/": shorten,
+  "/app/links": place("Links", true, () =>
+    import("../links/LinksPage.tsx").then(({ LinksPage }) => LinksPage)
+  ),
+  "/app/add": place("Add many", true, () =>
+    import("../import/ImportPage.tsx").then(({ ImportPage }) => ImportPage)
+  ),
+  "/app/stats": place("Statistics", true, () =>
+    import("../stats/StatsPage.tsx").then(({ AllStatsPage }) => AllStatsPage)
+  ),
+  "/app/keys": place("API keys", true, () => import("../keys/KeysPage.tsx").then(({ KeysPage }) => KeysPage)),
+  "/app/sign-in": place("Sign in", false, () =>
+    import("../account/SignInPage.tsx").then(({ SignInPage }) => SignInPage)
+  ),
+  "/app/sign-up": place("Sign up", false, () =>
+    import("../account/SignUpPage.tsx").then(({ SignUpPage }) => SignUpPage)
+  )
+}
+
+const missing = place("Not found", false, () =>
+  import("./NotFoundPage.tsx").then(({ NotFoundPage }) => NotFoundPage)
+)
+
+/** What is at an address. */
+export const placeOf = (path: string): Place =>
+  places[path] ?? (statsKeyOf(path) === undefined ? missing : linkStats)
+
+/** A way to a place in the page's navigation. */
+export interface Way {
+  readonly to: string
+  readonly name: string
+  readonly icon: "mint" | "links" | "chart" | "key"
+}
+
+/** Where who is signed in can go. */
+export const ways: ReadonlyArray<Way> = [
+  { to: "/", name: "Shorten", icon: "mint" },
+  { to: "/app/links", name: "Links", icon: "links" },
+  { to: "/app/stats", name: "Statistics", icon: "chart" },
+  { to: "/app/keys", name: "API keys", icon: "key" }
+]

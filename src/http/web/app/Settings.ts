@@ -1,0 +1,6 @@
+import type { WebSettings } from "../../WebRoutes.ts"
+
+const content = document.querySelector<HTMLMetaElement>("meta[name=linkmint]")!.content
+
+/** What the operator has chosen. */
+export const settings: WebSettings = JSON.parse(content) as WebSettings

@@ -1,0 +1,34 @@
+import { useState } from "preact/hooks"
+import { Field } from "../ui/Field.tsx"
+import { type Parsed, readLines } from "./formats.ts"
+
+/** Takes pasted lines. */
+export const PastePanel = ({ onParsed }: { readonly onParsed: (parsed: Parsed) => void }) => {
+  const [text, setText] = useState("")
+  return (
+    <form
+      class="card form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onParsed(readLines(text))
+      }}
+    >
+      <h2>Pasted</h2>
+      <Field label="One URL a line" hint="An alias may follow behind a space.">
+        {(control) => (
+          <textarea
+            {...control}
+            rows={7}
+            spellcheck={false}
+            placeholder={"https://example.com/spring\nhttps://example.com/summer summer-27"}
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <button type="submit" class="button strong" disabled={text.trim() === ""}>
+        Preview
+      </button>
+    </form>
+  )
+}

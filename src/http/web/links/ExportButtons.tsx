@@ -1,0 +1,44 @@
+import { useRef, useState } from "preact/hooks"
+import { asApiError } from "../api/Client.ts"
+import type * as Links from "../api/Links.ts"
+import { formatCount } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { fail, say } from "../ui/Toasts.tsx"
+import { type Format, save } from "./exporting.ts"
+
+/** Saves the links of a filter as a file. */
+export const ExportButtons = ({ filter }: { readonly filter: Links.Filter }) => {
+  const [count, setCount] = useState<number>()
+  const abort = useRef<AbortController>(null)
+  const run = async (format: Format) => {
+    abort.current = new AbortController()
+    setCount(0)
+    try {
+      const saved = await save(filter, format, setCount, abort.current.signal)
+      say(`${formatCount(saved, "link")} saved.`)
+    } catch (error) {
+      if (!abort.current.signal.aborted) fail(asApiError(error))
+    }
+    setCount(undefined)
+  }
+  if (count !== undefined) {
+    return (
+      <span class="exporting" role="status">
+        {formatCount(count, "link")} read…
+        <button type="button" class="quiet" onClick={() => abort.current?.abort()}>
+          Stop
+        </button>
+      </span>
+    )
+  }
+  return (
+    <>
+      <button type="button" class="button plain" onClick={() => void run("csv")}>
+        <Icon name="download" /> CSV
+      </button>
+      <button type="button" class="button plain" onClick={() => void run("json")}>
+        <Icon name="download" /> JSON
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import { useEffect, useState } from "preact/hooks"
+import type { Filter } from "../api/Links.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { useDebounced } from "../ui/useDebounced.ts"
+
+const wait_ms = 300
+
+interface FilterBarProps {
+  readonly filter: Required<Filter>
+  readonly onChange: (change: Partial<Filter>) => void
+}
+
+/** Which links are listed, and in which order. */
+export const FilterBar = ({ filter: { orderBy, q, tag }, onChange }: FilterBarProps) => {
+  const [typed, setTyped] = useState(q)
+  const settled = useDebounced(typed, wait_ms)
+  useEffect(() => {
+    if (settled !== q) onChange({ q: settled })
+  }, [settled])
+  return (
+    <div class="filter" role="search">
+      <div class="search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Search in keys, URLs and titles"
+          placeholder="Key, URL or title"
+          maxLength={256}
+          value={typed}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+      {tag !== "" && (
+        <button
+          type="button"
+          class="tag chosen"
+          aria-label={`Tag ${tag}: show all tags`}
+          onClick={() => onChange({ tag: "" })}
+        >
+          {tag}
+          <Icon name="close" />
+        </button>
+      )}
+      <select
+        aria-label="Order"
+        value={orderBy}
+        onChange={({ currentTarget }) =>
+          onChange({ orderBy: currentTarget.value as Required<Filter>["orderBy"] })
+        }
+      >
+        <option value="createdAt-desc">Newest first</option>
+        <option value="createdAt-asc">Oldest first</option>
+      </select>
+    </div>
+  )
+}

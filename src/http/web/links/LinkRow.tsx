@@ -1,0 +1,107 @@
+import type { Link } from "../api/Types.ts"
+import { statsPath } from "../app/Paths.ts"
+import { CopyButton } from "../ui/CopyButton.tsx"
+import { formatDay, formatMoment, formatNumber, formatUrl } from "../ui/format.ts"
+import { Icon, type IconName } from "../ui/Icon.tsx"
+import { Rosette } from "../ui/Rosette.tsx"
+
+interface Mark {
+  readonly icon: IconName
+  readonly text: string
+  readonly isEnd?: boolean
+}
+
+/** What is special about a link. */
+const marksOf = (link: Link): ReadonlyArray<Mark> => {
+  const now = new Date().toISOString()
+  const marks: Array<Mark> = []
+  if (link.expiresAt !== null) {
+    const hasEnded = link.expiresAt <= now
+    marks.push({
+      icon: "clock",
+      text: `${hasEnded ? "Ended" : "Ends"} ${formatDay(link.expiresAt)}`,
+      isEnd: hasEnded
+    })
+  }
+  if (link.validSince !== null && link.validSince > now) {
+    marks.push({ icon: "clock", text: `From ${formatMoment(link.validSince)}` })
+  }
+  if (link.maxVisits !== null) marks.push({ icon: "eye", text: `At most ${formatNumber(link.maxVisits)}` })
+  if (link.hasPassword) marks.push({ icon: "lock", text: "Password" })
+  return marks
+}
+
+interface LinkRowProps {
+  readonly link: Link
+  readonly onTag: (tag: string) => void
+  readonly onEdit: () => void
+  readonly onQr: () => void
+  readonly onDelete: () => void
+}
+
+/** A link in a list, and what can be done with it. */
+export const LinkRow = ({ link, onDelete, onEdit, onQr, onTag }: LinkRowProps) => (
+  <li class="link-row" data-key={link.key}>
+    <Rosette seed={link.key} size={44} />
+    <div class="link-text">
+      <div class="link-head">
+        <a class="key" href={link.shortUrl} target="_blank" rel="noopener">
+          {link.key}
+        </a>
+        <CopyButton text={link.shortUrl} what={`the short link ${link.key}`} isSmall />
+        {link.title !== null && <span class="title">{link.title}</span>}
+      </div>
+      <a class="target" href={link.url} target="_blank" rel="noopener noreferrer" title={link.url}>
+        {formatUrl(link.url)}
+      </a>
+      <div class="link-marks">
+        <span>{formatDay(link.createdAt)}</span>
+        {marksOf(link).map(({ icon, isEnd = false, text }) => (
+          <span key={text} class={isEnd ? "mark end" : "mark"}>
+            <Icon name={icon} />
+            {text}
+          </span>
+        ))}
+        {link.tags.map((tag) => (
+          <button
+            key={tag}
+            type="button"
+            class="tag"
+            aria-label={`Only the tag ${tag}`}
+            onClick={() => onTag(tag)}
+          >
+            {tag}
+          </button>
+        ))}
+      </div>
+    </div>
+    <a class="visits" href={statsPath(link.key)}>
+      <strong>{formatNumber(link.visits.total)}</strong>{" "}
+      <span>{link.visits.total === 1 ? "visit" : "visits"}</span>
+      <span class="visually-hidden">, statistics of {link.key}</span>
+    </a>
+    <div class="link-actions">
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={`QR code of ${link.key}`}
+        title="QR code"
+        onClick={onQr}
+      >
+        <Icon name="qr" />
+      </button>
+      <button type="button" class="icon-button" aria-label={`Edit ${link.key}`} title="Edit" onClick={onEdit}>
+        <Icon name="edit" />
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={`Delete ${link.key}`}
+        title="Delete"
+        onClick={onDelete}
+      >
+        <Icon name="trash" />
+      </button>
+    </div>
+  </li>
+)

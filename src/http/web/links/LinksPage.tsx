@@ -1,0 +1,124 @@
+import { useRef, useState } from "preact/hooks"
+import type { Filter } from "../api/Links.ts"
+import type { Link } from "../api/Types.ts"
+import { go, here } from "../app/Router.ts"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { LazyQr } from "../ui/LazyQr.tsx"
+import { Empty, Failure, Loading } from "../ui/States.tsx"
+import { say } from "../ui/Toasts.tsx"
+import { deleting, removeSoon } from "./deleting.ts"
+import { EditDialog } from "./EditDialog.tsx"
+import { ExportButtons } from "./ExportButtons.tsx"
+import { FilterBar } from "./FilterBar.tsx"
+import { LinkRow } from "./LinkRow.tsx"
+import { useList } from "./useList.ts"
+import "./links.css"
+
+/** The filter stands in the address, so that it can be kept and passed on. */
+const filterOf = ({ searchParams }: URL): Required<Filter> => ({
+  q: searchParams.get("q") ?? "",
+  tag: searchParams.get("tag") ?? "",
+  orderBy: searchParams.get("order") === "oldest" ? "createdAt-asc" : "createdAt-desc"
+})
+
+const pathOf = ({ orderBy, q, tag }: Required<Filter>): string => {
+  const parameters = Object.entries({ q, tag, order: orderBy === "createdAt-asc" ? "oldest" : "" })
+  const query = new URLSearchParams(parameters.filter(([, value]) => value !== "")).toString()
+  return query === "" ? "/app/links" : `/app/links?${query}`
+}
+
+const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty title="Nothing found">
+      <p>No link on this page has that. Search for another word, or look further.</p>
+    </Empty>
+  ) : (
+    <Empty title="No links yet">
+      <p>
+        <a href="/">Shorten the first</a>, or <a href="/app/add">bring them along</a> from Bitly, YOURLS,
+        Shlink or Kutt.
+      </p>
+    </Empty>
+  )
+
+/** One's links. */
+export const LinksPage = () => {
+  const filter = filterOf(here.value)
+  const list = useList(filter)
+  const rows = useRef<HTMLUListElement>(null)
+  const [edited, setEdited] = useState<Link>()
+  const [shown, setShown] = useState<Link>()
+  const [changed, setChanged] = useState<ReadonlyMap<string, Link>>(new Map())
+  const change = (part: Partial<Filter>) => go(pathOf({ ...filter, ...part }), { replaces: true })
+  const links =
+    list.state === "loaded"
+      ? list.value.data
+          .filter(({ key }) => !deleting.value.has(key))
+          .map((link) => changed.get(link.key) ?? link)
+      : []
+
+  return (
+    <>
+      <header class="page-header">
+        <h1>Links</h1>
+        <div class="actions">
+          <ExportButtons filter={filter} />
+          <a class="button" href="/app/add">
+            <Icon name="upload" /> Add many
+          </a>
+        </div>
+      </header>
+      <FilterBar filter={filter} onChange={change} />
+      {list.state === "loading" && <Loading rows={6} />}
+      {list.state === "failed" && <Failure error={list.error} retry={list.reload} />}
+      {list.state === "loaded" && links.length === 0 && (
+        <Nothing isFiltered={filter.q !== "" || filter.tag !== "" || list.back !== undefined} />
+      )}
+      {links.length > 0 && (
+        <ul class="links" ref={rows} tabIndex={-1} aria-label="Links">
+          {links.map((link) => (
+            <LinkRow
+              key={link.key}
+              link={link}
+              onTag={(tag) => change({ tag })}
+              onEdit={() => setEdited(link)}
+              onQr={() => setShown(link)}
+              onDelete={() => {
+                removeSoon(link.key)
+                // The button that had the focus goes with its row.
+                rows.current?.focus()
+              }}
+            />
+          ))}
+        </ul>
+      )}
+      {(list.back ?? list.forth) && (
+        <nav class="pages" aria-label="Pages">
+          <button type="button" class="button plain" disabled={list.back === undefined} onClick={list.back}>
+            <Icon name="back" /> Back
+          </button>
+          <button type="button" class="button plain" disabled={list.forth === undefined} onClick={list.forth}>
+            Further <Icon name="forth" />
+          </button>
+        </nav>
+      )}
+      {edited && (
+        <EditDialog
+          link={edited}
+          onClose={() => setEdited(undefined)}
+          onChanged={(link) => {
+            setChanged(new Map([...changed, [link.key, link]]))
+            setEdited(undefined)
+            say(`/${link.key} is changed.`)
+          }}
+        />
+      )}
+      {shown && (
+        <Dialog title={`/${shown.key}`} onClose={() => setShown(undefined)}>
+          <LazyQr text={shown.shortUrl} name={`qr-${shown.key}`} />
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,63 @@
+import { useState } from "preact/hooks"
+import { Field } from "../ui/Field.tsx"
+import { fromLocalInput, toLocalInput } from "../ui/format.ts"
+import { settings } from "../app/Settings.ts"
+
+/** When a new link ends, as a create says it. */
+export type Expiry = { readonly expiresIn?: string; readonly expiresAt?: string }
+
+const durations = [
+  ["PT1H", "After an hour"],
+  ["P1D", "After a day"],
+  ["P7D", "After a week"],
+  ["P30D", "After 30 days"],
+  ["P365D", "After a year"]
+] as const
+
+interface ExpiryFieldProps {
+  readonly onChange: (expiry: Expiry) => void
+  readonly fault: string | undefined
+}
+
+/** When a new link ends. */
+export const ExpiryField = ({ fault, onChange }: ExpiryFieldProps) => {
+  const [choice, setChoice] = useState("")
+  const [date, setDate] = useState("")
+  const choose = (value: string) => {
+    setChoice(value)
+    if (value === "date") {
+      const tomorrow = toLocalInput(new Date(Date.now() + 86_400_000).toISOString())
+      setDate(tomorrow)
+      onChange({ expiresAt: fromLocalInput(tomorrow) })
+    } else onChange(value === "" ? {} : { expiresIn: value })
+  }
+  return (
+    <Field label="Ends" fault={fault}>
+      {(control) => (
+        <div class="stack">
+          <select {...control} value={choice} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+            <option value="">{settings.defaultExpiry ? "As this service has it" : "Never"}</option>
+            {durations.map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+            <option value="date">On a date…</option>
+          </select>
+          {choice === "date" && (
+            <input
+              type="datetime-local"
+              aria-label="Date and time of the end"
+              value={date}
+              required
+              onInput={({ currentTarget: { value } }) => {
+                setDate(value)
+                if (value !== "") onChange({ expiresAt: fromLocalInput(value) })
+              }}
+            />
+          )}
+        </div>
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,164 @@
+import { useRef, useState } from "preact/hooks"
+import { ApiError, asApiError } from "../api/Client.ts"
+import * as Links from "../api/Links.ts"
+import type { Link } from "../api/Types.ts"
+import { me } from "../app/Session.ts"
+import { addressOf } from "../ui/address.ts"
+import { Field } from "../ui/Field.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { tagsOf } from "../ui/tags.ts"
+import { AliasField } from "./AliasField.tsx"
+import { type Expiry, ExpiryField } from "./ExpiryField.tsx"
+
+interface ShortenFormProps {
+  /** Told of the URL as it is typed. */
+  readonly onType: (url: string) => void
+  readonly onMade: (link: Link) => void
+}
+
+/** Fields whose faults are shown beside them; others are shown above. */
+const fields = new Set(["url", "alias", "expiresAt", "expiresIn", "password", "maxVisits", "title", "tags"])
+
+/** A URL, what may be wished for its link, and the button that makes it. */
+export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
+  const [url, setUrl] = useState("")
+  const [alias, setAlias] = useState("")
+  const [expiry, setExpiry] = useState<Expiry>({})
+  const [password, setPassword] = useState("")
+  const [maxVisits, setMaxVisits] = useState("")
+  const [title, setTitle] = useState("")
+  const [tags, setTags] = useState("")
+  const [isSending, setIsSending] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const input = useRef<HTMLInputElement>(null)
+  const tagList = tagsOf(tags)
+
+  const send = async () => {
+    if (url.trim() === "") {
+      setError(new ApiError("invalid-url", 400, "Paste a long URL first."))
+      input.current?.focus()
+      return
+    }
+    setIsSending(true)
+    setError(undefined)
+    try {
+      onMade(
+        await Links.create({
+          url: addressOf(url),
+          ...expiry,
+          ...(alias !== "" && { alias }),
+          ...(password !== "" && { password }),
+          ...(maxVisits !== "" && { maxVisits: Number(maxVisits) }),
+          ...(title.trim() !== "" && { title: title.trim() }),
+          ...(tagList.length > 0 && { tags: tagList })
+        })
+      )
+    } catch (error) {
+      setError(asApiError(error))
+      input.current?.focus()
+    } finally {
+      setIsSending(false)
+    }
+  }
+
+  const general =
+    error !== undefined && !error.faults.some(({ path }) => fields.has(path)) ? error : undefined
+  return (
+    <form
+      class="shorten"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isSending) void send()
+      }}
+    >
+      <Field label="Long URL" class="press" fault={general?.message ?? error?.faultOf("url")}>
+        {(control) => (
+          <div class="press-row">
+            <input
+              {...control}
+              ref={input}
+              name="url"
+              type="text"
+              inputMode="url"
+              placeholder="https://example.com/a/very/long/address"
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              maxLength={2048}
+              value={url}
+              onInput={({ currentTarget: { value } }) => {
+                setUrl(value)
+                onType(value)
+              }}
+            />
+            <button type="submit" class="button strong" disabled={isSending}>
+              {isSending ? "Minting…" : "Shorten"}
+            </button>
+          </div>
+        )}
+      </Field>
+      <details class="options">
+        <summary>
+          <Icon name="forth" /> Alias, end, password, limits
+        </summary>
+        <div class="options-grid">
+          <AliasField value={alias} onInput={setAlias} fault={error?.faultOf("alias")} />
+          <ExpiryField
+            onChange={setExpiry}
+            fault={error?.faultOf("expiresAt") ?? error?.faultOf("expiresIn")}
+          />
+          <Field label="Password" hint="Asked of every visitor." fault={error?.faultOf("password")}>
+            {(control) => (
+              <input
+                {...control}
+                type="password"
+                autocomplete="new-password"
+                maxLength={128}
+                value={password}
+                onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+              />
+            )}
+          </Field>
+          <Field label="Visits at most" hint="Then the link has ended." fault={error?.faultOf("maxVisits")}>
+            {(control) => (
+              <input
+                {...control}
+                type="number"
+                min={1}
+                max={1_000_000_000}
+                inputMode="numeric"
+                placeholder="no limit"
+                value={maxVisits}
+                onInput={({ currentTarget }) => setMaxVisits(currentTarget.value)}
+              />
+            )}
+          </Field>
+          {me.value && (
+            <>
+              <Field label="Title" fault={error?.faultOf("title")}>
+                {(control) => (
+                  <input
+                    {...control}
+                    maxLength={256}
+                    value={title}
+                    onInput={({ currentTarget }) => setTitle(currentTarget.value)}
+                  />
+                )}
+              </Field>
+              <Field label="Tags" hint="Separated by commas." fault={error?.faultOf("tags")}>
+                {(control) => (
+                  <input
+                    {...control}
+                    value={tags}
+                    onInput={({ currentTarget }) => setTags(currentTarget.value)}
+                  />
+                )}
+              </Field>
+            </>
+          )}
+        </div>
+      </details>
+    </form>
+  )
+}

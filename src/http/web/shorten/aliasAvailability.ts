@@ -1,0 +1,45 @@
+import { useEffect, useState } from "preact/hooks"
+import { isReserved } from "../../ReservedAliases.ts"
+import { ApiError } from "../api/Client.ts"
+import * as Links from "../api/Links.ts"
+import { useDebounced } from "../ui/useDebounced.ts"
+
+/** What can be said of an alias before it is asked for. `unknown`: nothing; the create will tell. */
+export type Availability = "none" | "malformed" | "reserved" | "checking" | "free" | "taken" | "unknown"
+
+const wait_ms = 350
+
+/** A preview is no visit. A link that is not valid yet answers like one that does not exist: that, the create tells. */
+const ask = async (alias: string, signal: AbortSignal): Promise<Availability> => {
+  try {
+    await Links.preview(alias, signal)
+    return "taken"
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.status === 404) return "free"
+    return error.status === 410 ? "taken" : "unknown"
+  }
+}
+
+const withoutAsking = (alias: string): Availability => {
+  if (alias === "") return "none"
+  if (!/^[A-Za-z0-9_-]{3,64}$/.test(alias)) return "malformed"
+  return isReserved(alias) ? "reserved" : "checking"
+}
+
+/** Whether an alias can be had, as one types it. */
+export const useAvailability = (alias: string): Availability => {
+  const settled = useDebounced(alias, wait_ms)
+  const [answer, setAnswer] = useState<{ readonly alias: string; readonly availability: Availability }>()
+  useEffect(() => {
+    if (withoutAsking(settled) !== "checking") return undefined
+    const abort = new AbortController()
+    ask(settled, abort.signal).then(
+      (availability) => setAnswer({ alias: settled, availability }),
+      () => {}
+    )
+    return () => abort.abort()
+  }, [settled])
+  const known = withoutAsking(alias)
+  return known === "checking" && answer?.alias === alias ? answer.availability : known
+}

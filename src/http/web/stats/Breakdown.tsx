@@ -1,0 +1,43 @@
+import type { Stats } from "../api/Types.ts"
+import { formatNumber } from "../ui/format.ts"
+
+/** Values that are shown before somebody asks for all. */
+const shownMax = 6
+
+interface BreakdownProps {
+  readonly title: string
+  readonly values: Stats["referrers"]
+  /** What a value is called. */
+  readonly nameOf: (value: string) => string
+}
+
+/** Where visits come from, or by what: the most frequent first. */
+export const Breakdown = ({ nameOf, title, values }: BreakdownProps) => {
+  const total = values.reduce((sum, { visits }) => sum + visits, 0)
+  const row = ({ value, visits }: Stats["referrers"][number]) => (
+    <li key={value} class="bar">
+      <span class="bar-fill" style={{ width: `${(100 * visits) / total}%` }} />
+      <span class="bar-name">{nameOf(value)}</span>
+      <span class="bar-count">{formatNumber(visits)}</span>
+      <span class="bar-share">{Math.round((100 * visits) / total)}%</span>
+    </li>
+  )
+  return (
+    <section class="card breakdown">
+      <h2>{title}</h2>
+      {total === 0 ? (
+        <p class="soft">Nothing yet.</p>
+      ) : (
+        <>
+          <ol>{values.slice(0, shownMax).map(row)}</ol>
+          {values.length > shownMax && (
+            <details>
+              <summary>All {values.length}</summary>
+              <ol>{values.slice(shownMax).map(row)}</ol>
+            </details>
+          )}
+        </>
+      )}
+    </section>
+  )
+}

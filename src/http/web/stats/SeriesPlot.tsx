@@ -1,0 +1,133 @@
+import { useEffect, useRef, useState } from "preact/hooks"
+import uPlot from "uplot"
+import "uplot/dist/uPlot.min.css"
+import type { Stats } from "../api/Types.ts"
+import { isDark } from "../app/Theme.ts"
+import { formatCount } from "../ui/format.ts"
+
+const height = 260
+
+/** Between grid lines: there are no half visits. */
+const wholeSteps = Array.from({ length: 10 }, (_, power) =>
+  [1, 2, 5].map((step) => step * 10 ** power)
+).flat()
+
+const colourOf = (element: Element, name: string) => {
+  // A custom property would give its text, `light-dark()` and all; a real one gives the colour.
+  const probe = document.createElement("span")
+  probe.style.color = `var(${name})`
+  element.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+const gradient = (plot: uPlot, colour: string) => {
+  const { height, top } = plot.bbox
+  const fill = plot.ctx.createLinearGradient(0, top, 0, top + height)
+  fill.addColorStop(0, colour.replace(/^rgb\((.*)\)$/, "rgba($1, 0.28)"))
+  fill.addColorStop(1, colour.replace(/^rgb\((.*)\)$/, "rgba($1, 0)"))
+  return fill
+}
+
+interface SeriesPlotProps {
+  readonly series: Stats["series"]
+  readonly interval: "hour" | "day"
+}
+
+/** Days are days of UTC, and shown as such; hours in the visitor's own time. */
+const momentOf = (interval: SeriesPlotProps["interval"]) =>
+  interval === "day"
+    ? new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" })
+    : new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+
+const draw = (
+  element: HTMLElement,
+  { interval, series }: SeriesPlotProps,
+  onPoint: (index: number | null) => void
+) => {
+  const [mint, soft, line] = ["--mint", "--ink-soft", "--line"].map((name) => colourOf(element, name)) as [
+    string,
+    string,
+    string
+  ]
+  const font = `12px ${getComputedStyle(element).fontFamily}`
+  const axis = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } }
+  return new uPlot(
+    {
+      width: element.clientWidth,
+      height,
+      ...(interval === "day" && {
+        tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "UTC")
+      }),
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 9, fill: mint } },
+      scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
+      axes: [
+        { ...axis, grid: { show: false } },
+        { ...axis, size: 50, incrs: wholeSteps }
+      ],
+      series: [
+        {},
+        {
+          stroke: mint,
+          width: 2,
+          fill: (plot) => gradient(plot, mint),
+          points: { show: series.length < 40, size: 5, fill: mint }
+        }
+      ],
+      hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] }
+    },
+    [series.map(({ at }) => Date.parse(at) / 1000), series.map(({ visits }) => visits)],
+    element
+  )
+}
+
+/** Visits over time, to look at. What it shows, a table says as well. */
+export const SeriesPlot = ({ interval, series }: SeriesPlotProps) => {
+  const box = useRef<HTMLDivElement>(null)
+  const [point, setPoint] = useState<number | null>(null)
+  const dark = isDark()
+  useEffect(() => {
+    const element = box.current!
+    const plot = draw(element, { series, interval }, setPoint)
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      plot.destroy()
+    }
+  }, [series, interval, dark])
+  const at = point === null ? undefined : series[point]
+  return (
+    <figure class="plot">
+      <figcaption aria-hidden="true">
+        {at === undefined
+          ? `Visits by the ${interval}`
+          : `${momentOf(interval).format(new Date(at.at))}: ${formatCount(at.visits, "visit")}`}
+      </figcaption>
+      <div ref={box} role="img" aria-label={`Visits by the ${interval}. The table below has the numbers.`} />
+      <details class="numbers">
+        <summary>As a table</summary>
+        <div class="table" role="region" aria-label="Visits" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">{interval === "day" ? "Day (UTC)" : "Hour"}</th>
+                <th scope="col">Visits</th>
+              </tr>
+            </thead>
+            <tbody>
+              {series.toReversed().map(({ at, visits }) => (
+                <tr key={at}>
+                  <td>{momentOf(interval).format(new Date(at))}</td>
+                  <td>{visits.toLocaleString()}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
+}

@@ -1,0 +1,18 @@
+const regions = new Intl.DisplayNames(undefined, { type: "region" })
+
+const common: Readonly<Record<string, string>> = { other: "Other", unknown: "Unknown", bot: "Bots" }
+
+/** Names such as iOS are right already. */
+const capital = (text: string): string =>
+  /^[a-z ]+$/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+
+/** A browser, system or device. */
+export const nameOf = (value: string): string => common[value] ?? capital(value)
+
+/** A country by its code (ISO 3166). */
+export const countryOf = (value: string): string =>
+  common[value] ?? (/^[A-Z]{2}$/.test(value) ? (regions.of(value) ?? value) : value)
+
+/** The host of a page that led here. */
+export const referrerOf = (value: string): string =>
+  ({ ...common, direct: "Typed, or an app", internal: "This service" })[value] ?? value

@@ -1,0 +1,45 @@
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef } from "preact/hooks"
+import { Icon } from "./Icon.tsx"
+
+interface DialogProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+/** Something to be done before all else. Escape, the cross and a click beside it close it. */
+export const Dialog = ({ children, onClose, title }: DialogProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const opener = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={({ currentTarget, target }) => {
+        if (target === currentTarget) onClose()
+      }}
+    >
+      <div class="dialog">
+        <header class="dialog-header">
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,22 @@
+import { formatNumber } from "./format.ts"
+
+/** How far something long has come, in things of `total`. */
+export const Progress = ({
+  done,
+  label,
+  total
+}: {
+  readonly done: number
+  readonly total: number
+  readonly label: string
+}) => (
+  <div class="progress">
+    <div class="progress-text">
+      <span>{label}</span>
+      <span>
+        {formatNumber(done)} of {formatNumber(total)}
+      </span>
+    </div>
+    <progress aria-label={label} value={done} max={total} />
+  </div>
+)

@@ -1,0 +1,100 @@
+// The built program, and a browser that looks at it.
+
+import { Effect, Exit, Scope } from "effect"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import type { AxeResults } from "axe-core"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { expect } from "vitest"
+import { dataFolder, start } from "../e2e/Program.ts"
+import { freePort } from "../http/freePort.ts"
+import { exercised } from "../services/exercised.ts"
+import { launch } from "./Chromium.ts"
+
+/** A service with its browser, until it is closed. */
+export interface Session {
+  readonly base: string
+  readonly browser: Browser
+  readonly adminKey: string
+  readonly password: string
+  readonly close: () => Promise<void>
+}
+
+/** Generous, for a busy machine. */
+const wait_ms = 20_000
+
+/** Starts both. Fails where there is no browser. */
+export const open = async (): Promise<Session> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const all = Effect.gen(function* () {
+    const browser = yield* Effect.acquireRelease(launch, (browser) => Effect.promise(() => browser.close()))
+    const port = yield* freePort
+    const program = yield* start({ PORT: String(port), DATA_DIR: yield* dataFolder, SIGN_UP: "open" })
+    const [, adminKey] = yield* program.printed(/^Admin key, shown this once: (\S+)$/m)
+    const [, password] = yield* program.printed(/password shown this once: (\S+)$/m)
+    exercised("SQLite")
+    return { base: `http://localhost:${port}`, browser, adminKey: adminKey!, password: password!, close }
+  })
+  return Effect.runPromise(Scope.extend(all, scope)).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
+}
+
+/** What the browser complained about, by page. */
+const complaints = new WeakMap<Page, Array<string>>()
+
+/** A page of a browser that knows nothing yet, at `path`. */
+export const newPage = async (
+  { base, browser }: Session,
+  path: string,
+  options: Parameters<Browser["newContext"]>[0] = {}
+): Promise<Page> => {
+  const context: BrowserContext = await browser.newContext({ baseURL: base, ...options })
+  context.setDefaultTimeout(wait_ms)
+  const page = await context.newPage()
+  const heard: Array<string> = []
+  complaints.set(page, heard)
+  page.on("pageerror", ({ message }) => heard.push(message))
+  page.on("console", (message) => {
+    // Also what the page's policy forbids. Answers such as 404 and 401 are part of the page's work.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
+      heard.push(message.text())
+    }
+  })
+  await page.goto(path)
+  return page
+}
+
+/** Signs the administrator in, wherever the page asks for it. */
+export const signIn = async (page: Page, { password }: Session): Promise<void> => {
+  await page.getByLabel("E-mail").fill("admin@localhost")
+  await page.getByLabel("Password").fill(password)
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.getByRole("button", { name: "Sign out" }).waitFor()
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+// As text, since these tests' other code knows no document. What runs for longer only counts time down, or waits.
+const settled = `document.getAnimations().every(({ playState, effect }) =>
+  playState !== "running" || effect.getComputedTiming().endTime > 1000)`
+const widths = "[document.documentElement.scrollWidth, innerWidth]"
+
+/** That the page is right: axe finds no fault, nothing is wider than the window, and the browser has not complained. */
+export const expectSound = async (page: Page, name: string): Promise<void> => {
+  // Colours on their way are no colours to judge.
+  await expect.poll(() => page.evaluate(settled), { timeout: wait_ms }).toBe(true)
+  // As by an extension, since the page's policy allows no strange scripts.
+  const found = await page.evaluate<AxeResults["violations"]>(
+    `${axe};axe.run().then(({ violations }) => violations)`
+  )
+  const faults = found.map(
+    ({ help, id, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(" ")})`
+  )
+  expect(faults, name).toEqual([])
+  const [needed, width] = await page.evaluate<[number, number]>(widths)
+  expect(needed, `${name} is wider than the window`).toBeLessThanOrEqual(width)
+  expect(complaints.get(page), name).toEqual([])
+}

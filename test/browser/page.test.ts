@@ -1,0 +1,413 @@
+import { readFileSync } from "node:fs"
+import jsQR from "jsqr"
+import { PNG } from "pngjs"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { expectSound, newPage, open, type Session, signIn } from "./Session.ts"
+
+/** Without a browser on this machine, and no way to get one, nothing of this can be tested. `CI=true` does not let that pass. */
+let session: Session | undefined
+
+beforeAll(async () => {
+  session = await open().catch((error: Error) => {
+    if (process.env["CI"] === "true") throw error
+    process.stderr.write(`The web page is not tested: ${error.message}\n`)
+    return undefined
+  })
+}, 660_000)
+afterAll(() => session?.close())
+
+/** A test in the browser. */
+const inBrowser = (title: string, test: (session: Session) => Promise<void>) =>
+  it(title, async ({ skip }) => (session === undefined ? skip() : test(session)), 120_000)
+
+const create = async ({ adminKey, base }: Session, body: object) => {
+  const response = await fetch(`${base}/api/v1/links`, {
+    method: "POST",
+    headers: { "x-api-key": adminKey, "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  expect(response.status).toBe(201)
+}
+
+const statusOf = async ({ base }: Session, key: string) =>
+  (await fetch(`${base}/${key}`, { redirect: "manual", method: "HEAD" })).status
+
+const shorten = async (page: Page, url: string) => {
+  await page.getByLabel("Long URL").fill(url)
+  await page.getByRole("button", { name: "Shorten", exact: true }).click()
+  await page.getByRole("heading", { name: "Your short link" }).waitFor()
+}
+
+const row = (page: Page, key: string) => page.locator(`[data-key="${key}"]`)
+
+describe("a newcomer", () => {
+  inBrowser("shortens a URL, copies the link, visits it and sees the visit counted", async (session) => {
+    const page = await newPage(session, "/", { permissions: ["clipboard-read", "clipboard-write"] })
+    await shorten(page, "example.com/a/long/address")
+    const shortUrl = await page.getByTestId("short-url").getAttribute("href")
+    expect(shortUrl).toMatch(new RegExp(`^${session.base}/[A-Za-z0-9]{7}$`))
+    await page.getByRole("button", { name: "Copy the short link" }).click()
+    await page.getByRole("button", { name: "Copied the short link" }).waitFor()
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(shortUrl)
+
+    await page.getByTestId("visits").getByText("0 visits").waitFor()
+    const visit = await fetch(shortUrl!, { redirect: "manual" })
+    expect(visit.headers.get("location")).toBe("https://example.com/a/long/address")
+    await page.getByTestId("visits").getByText("1 visit").waitFor()
+
+    await page.reload()
+    await page.getByText("Made in this browser").waitFor()
+    await page.getByText("1 visit").waitFor()
+    await page.getByRole("button", { name: "Forget these" }).click()
+    expect(await page.getByText("Made in this browser").count()).toBe(0)
+    await page.context().close()
+  })
+
+  inBrowser("gets a QR code of the link that can be read", async (session) => {
+    const page = await newPage(session, "/")
+    await shorten(page, "https://example.com/qr")
+    const shortUrl = await page.getByTestId("short-url").getAttribute("href")
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save PNG" }).click()
+    ])
+    const { data, height, width } = PNG.sync.read(readFileSync(await saved.path()))
+    expect(jsQR.default(new Uint8ClampedArray(data), width, height)?.data).toBe(shortUrl)
+    await page.context().close()
+  })
+
+  inBrowser("chooses alias, end, password and limit, and is told what cannot be had", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "taken-one" })
+    const page = await newPage(session, "/")
+    await page.getByText("Alias, end, password, limits").click()
+    const alias = page.getByLabel("Alias")
+    for (const [text, answer] of [
+      ["x", "3 to 64 of"],
+      ["Login", "This word is reserved."],
+      ["taken-one", "This is taken."],
+      ["free-one", "Free."]
+    ] as const) {
+      await alias.fill(text)
+      await page.getByText(answer).waitFor()
+    }
+    await page.getByLabel("Ends").selectOption("After a week")
+    await page.getByLabel("Password").fill("open sesame")
+    await page.getByLabel("Visits at most").fill("3")
+    await shorten(page, "https://example.com/guarded")
+    await page.getByText("At most 3 visits").waitFor()
+    await page.getByText("Guarded by a password").waitFor()
+    await page.getByText(/^Ends /).waitFor()
+    expect(await statusOf(session, "free-one")).toBe(401)
+
+    await page.getByRole("button", { name: "Shorten another" }).click()
+    await page.getByLabel("Long URL").fill("javascript:alert(1)")
+    await page.getByRole("button", { name: "Shorten", exact: true }).click()
+    await page.locator("p.fault").waitFor()
+    expect(await page.getByLabel("Long URL").getAttribute("aria-invalid")).toBe("true")
+    await page.context().close()
+  })
+
+  inBrowser("gets along with the keyboard alone", async (session) => {
+    const page = await newPage(session, "/")
+    await page.getByLabel("Long URL").waitFor()
+    await page.keyboard.press("Tab")
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("https://example.com/keys")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Your short link" }).waitFor()
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Your short link")
+    await page.context().close()
+  })
+
+  inBrowser("is told when there is no network, and tries again", async (session) => {
+    const page = await newPage(session, "/")
+    await page.getByLabel("Long URL").fill("https://example.com/offline")
+    await page.context().setOffline(true)
+    await page.getByText("You are offline.").waitFor()
+    await page.getByRole("button", { name: "Shorten", exact: true }).click()
+    await page.getByText("The service cannot be reached.").waitFor()
+    await page.context().setOffline(false)
+    await shorten(page, "https://example.com/offline")
+    await page.context().close()
+  })
+
+  inBrowser("makes an account, signs out and is asked to sign in", async (session) => {
+    const page = await newPage(session, "/app/sign-up")
+    await page.getByLabel("E-mail").fill("ada@example.com")
+    await page.getByLabel("Password").fill("short")
+    await page.getByRole("button", { name: "Sign up" }).click()
+    await page.getByText("must have 8 to 128 characters").waitFor()
+    await page.getByLabel("Password").fill("correct horse battery staple")
+    await page.getByLabel("First name").fill("Ada")
+    await page.getByRole("button", { name: "Sign up" }).click()
+    await page.getByRole("heading", { name: "No links yet" }).waitFor()
+    await page.getByText("Ada", { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.goto("/app/links")
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await page.context().close()
+  })
+})
+
+describe("who is signed in", () => {
+  inBrowser("finds, edits and deletes a link, and undoes that", async (session) => {
+    await create(session, {
+      url: "https://example.com/spring",
+      alias: "spring",
+      title: "Spring",
+      tags: ["sale"]
+    })
+    await create(session, { url: "https://example.com/autumn", alias: "autumn", tags: ["sale"] })
+    const page = await newPage(session, "/app/links")
+    await signIn(page, session)
+    await page.getByLabel("Search in keys, URLs and titles").fill("SPRING")
+    await row(page, "autumn").waitFor({ state: "detached" })
+    await row(page, "spring").getByRole("button", { name: "Only the tag sale" }).click()
+    await page.waitForURL(/tag=sale/)
+
+    await row(page, "spring").getByRole("button", { name: "Edit spring" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Long URL").fill("nonsense://")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByRole("alert").waitFor()
+    await dialog.getByLabel("Long URL").fill("https://example.com/summer")
+    await dialog.getByLabel("Title").fill("")
+    await dialog.getByLabel("Visits at most").fill("9")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    await row(page, "spring").getByText("example.com/summer").waitFor()
+    await row(page, "spring").getByText("At most 9").waitFor()
+    const seen = await fetch(`${session.base}/spring+`, { headers: { accept: "application/json" } })
+    expect(await seen.json()).toMatchObject({ url: "https://example.com/summer" })
+
+    const remove = async () => {
+      await row(page, "spring").getByRole("button", { name: "Delete spring" }).click()
+      await row(page, "spring").waitFor({ state: "detached" })
+    }
+    await remove()
+    await page.getByRole("button", { name: "Undo" }).click()
+    await row(page, "spring").waitFor()
+    expect(await statusOf(session, "spring")).toBe(302)
+
+    // Who leaves has not undone it: the delete goes out at once.
+    await remove()
+    await page.goto("/")
+    await expect.poll(() => statusOf(session, "spring"), { timeout: 15_000 }).toBe(410)
+    await page.context().close()
+  })
+
+  inBrowser("pages through links, and saves them all", async (session) => {
+    const urls = Array.from({ length: 30 }, (_, index) => `https://example.com/paged/${index}`)
+    for (const url of urls) await create(session, { url, tags: ["paged"] })
+    const page = await newPage(session, "/app/links?tag=paged")
+    await signIn(page, session)
+    await expect.poll(() => page.locator("[data-key]").count()).toBe(25)
+    await page.getByRole("button", { name: "Further" }).click()
+    await expect.poll(() => page.locator("[data-key]").count()).toBe(5)
+    await page.getByRole("button", { name: "Back" }).click()
+    await expect.poll(() => page.locator("[data-key]").count()).toBe(25)
+
+    const save = async (name: string) => {
+      const [saved] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name, exact: true }).click()
+      ])
+      return readFileSync(await saved.path(), "utf8")
+    }
+    const json = JSON.parse(await save("JSON")) as ReadonlyArray<{ readonly url: string }>
+    expect(json.map(({ url }) => url)).toEqual(urls.toReversed())
+    const lines = (await save("CSV")).trim().split("\r\n")
+    expect(lines[0]).toMatch(/^key,shortUrl,url,title,tags,/)
+    expect(lines).toHaveLength(31)
+    await page.context().close()
+  })
+
+  inBrowser("imports 1,000 links from a file, and what cannot be made is named", async (session) => {
+    const lines = Array.from({ length: 1_000 }, (_, n) => `old-${n},https://example.com/old/${n},Old ${n}`)
+    const csv = `keyword,url,title\n${lines.join("\n")}\nno,not a URL,\nold-7,https://example.com/again,\n`
+    const page = await newPage(session, "/app/add")
+    await signIn(page, session)
+    const file = { name: "yourls.csv", mimeType: "text/csv", buffer: Buffer.from(csv) }
+    await page.locator("input[type=file]").setInputFiles(file)
+    await page.getByRole("heading", { name: "YOURLS: 1,001 links" }).waitFor()
+    await page.getByRole("button", { name: "Make 1,001 links" }).click()
+    await page.getByRole("heading", { name: "1,000 links made" }).waitFor({ timeout: 60_000 })
+    expect(await page.getByRole("progressbar").getAttribute("value")).toBe("1001")
+    await page.getByText("2 lines not made").click()
+    await page.getByText('alias "old-7" is taken').waitFor()
+    await page.getByText("is no http or https URL").waitFor()
+    await expectSound(page, "the outcome of an import")
+    const { headers } = await fetch(`${session.base}/old-999`, { redirect: "manual" })
+    expect(headers.get("location")).toBe("https://example.com/old/999")
+    await page.context().close()
+  })
+
+  inBrowser("makes links of pasted lines", async (session) => {
+    const page = await newPage(session, "/app/add")
+    await signIn(page, session)
+    await page.getByLabel("One URL a line").fill("https://example.com/p1 pasted-1\nexample.com/p2")
+    await page.getByRole("button", { name: "Preview" }).click()
+    await page.getByRole("button", { name: "Make 2 links" }).click()
+    await page.getByRole("heading", { name: "2 links made" }).waitFor()
+    expect(await statusOf(session, "pasted-1")).toBe(302)
+    await page.context().close()
+  })
+
+  inBrowser("sees visits over time, and where they came from", async (session) => {
+    await create(session, { url: "https://example.com/seen", alias: "seen" })
+    const headers = {
+      referer: "https://news.example/today",
+      "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:126.0) Gecko/20100101 Firefox/126.0"
+    }
+    for (let visit = 0; visit < 3; visit++) {
+      await fetch(`${session.base}/seen`, { redirect: "manual", headers })
+    }
+    const previewed = async () => {
+      const answer = await fetch(`${session.base}/seen+`, { headers: { accept: "application/json" } })
+      return ((await answer.json()) as { readonly visits: number }).visits
+    }
+    await expect.poll(previewed, { timeout: 10_000 }).toBe(3)
+    const page = await newPage(session, "/app/links?q=seen")
+    await signIn(page, session)
+    await row(page, "seen").getByText("3", { exact: true }).waitFor()
+    await row(page, "seen").getByRole("link", { name: "statistics of seen" }).click()
+    await page.locator(".uplot").waitFor()
+    await page.getByRole("button", { name: "24 hours" }).click()
+    await page.getByText("news.example").waitFor()
+    await page.getByText("Firefox").waitFor()
+    await page.getByText("As a table").click()
+    await page.getByRole("cell", { name: "3", exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  inBrowser("makes an API key, sees it once, and revokes it", async (session) => {
+    const page = await newPage(session, "/app/keys")
+    await signIn(page, session)
+    await page.getByRole("button", { name: "New key" }).click()
+    await page.getByLabel("Name").fill("my script")
+    await page.getByRole("button", { name: "Make the key" }).click()
+    const secret = await page.locator(".secret code").textContent()
+    const list = () => fetch(`${session.base}/api/v1/links?limit=1`, { headers: { "x-api-key": secret! } })
+    expect((await list()).status).toBe(200)
+    await page.getByRole("button", { name: "I have kept it" }).click()
+    await page.reload()
+    await page.getByText("my script").waitFor()
+    expect(await page.content()).not.toContain(secret)
+    await page.getByRole("button", { name: "Revoke my script" }).click()
+    await page.getByRole("button", { name: "Revoke", exact: true }).click()
+    await page.getByRole("heading", { name: "No keys yet" }).waitFor()
+    await expect.poll(async () => (await list()).status, { timeout: 10_000 }).toBe(401)
+    await page.context().close()
+  })
+
+  inBrowser("is told when the session has ended, and asked to sign in again", async (session) => {
+    const page = await newPage(session, "/app/links")
+    await signIn(page, session)
+    const cookies = await page.context().cookies()
+    const [cookie] = cookies
+    await page.context().addCookies([{ ...cookie!, value: "ended" }])
+    await page.getByRole("link", { name: "Statistics", exact: true }).click()
+    await page.getByText("Your session has ended.").waitFor()
+    await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await expect.poll(() => page.context().cookies()).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe("every page", () => {
+  const looks = [
+    { viewport: { width: 1280, height: 860 }, colorScheme: "light" },
+    { viewport: { width: 390, height: 844 }, colorScheme: "dark" }
+  ] as const
+
+  inBrowser("is sound in both themes on phones and desktops", async (session) => {
+    const wide = `wide-${"w".repeat(59)}`
+    await create(session, {
+      url: `https://example.com/${"long".repeat(60)}`,
+      alias: wide,
+      title: "A title of some length, so that there is hardly room for it on a phone's screen",
+      tags: ["one", "two"],
+      maxVisits: 5,
+      expiresAt: "2999-01-01T00:00:00Z",
+      password: "secret"
+    })
+    for (const look of looks) {
+      const name = `${look.viewport.width} ${look.colorScheme}`
+      const page = await newPage(session, "/", look)
+      await page.getByText("Alias, end, password, limits").click()
+      await page.getByRole("button", { name: "Shorten", exact: true }).click()
+      await expectSound(page, `/ ${name}`)
+      await shorten(page, "https://example.com/sound")
+      await page.getByRole("img", { name: "QR code of" }).waitFor()
+      await expectSound(page, `a new link ${name}`)
+      await page.goto("/app/sign-up")
+      await page.getByRole("heading", { name: "Sign up" }).waitFor()
+      await expectSound(page, `/app/sign-up ${name}`)
+      await page.goto("/app/links")
+      await page.getByRole("heading", { name: "Sign in" }).waitFor()
+      await expectSound(page, `/app/sign-in ${name}`)
+      await signIn(page, session)
+      await page.locator("[data-key]").first().waitFor()
+      await expectSound(page, `/app/links ${name}`)
+      await page.getByRole("button", { name: /^Edit/ }).first().click()
+      await expectSound(page, `the edit of a link ${name}`)
+      await page.keyboard.press("Escape")
+      await page
+        .getByRole("button", { name: /^Delete/ })
+        .first()
+        .click()
+      await expectSound(page, `the undo of a delete ${name}`)
+      await page.getByRole("button", { name: "Undo" }).click()
+      for (const [path, sign] of [
+        ["/app/links?q=nothing-has-this", "Nothing found"],
+        [`/app/links/${wide}/stats`, "Visits by the day"],
+        ["/app/stats", "Visits by the day"],
+        ["/app/keys", "API keys"],
+        ["/app/add", "From a file"],
+        ["/app/nowhere", "There is nothing here"]
+      ] as const) {
+        await page.goto(path)
+        await page.getByText(sign).first().waitFor()
+        await expectSound(page, `${path} ${name}`)
+      }
+      await page.context().close()
+    }
+  })
+
+  inBrowser("keeps the colours that were chosen", async (session) => {
+    const page = await newPage(session, "/", { colorScheme: "light" })
+    const paper = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor")
+    const light = await paper()
+    await page.getByRole("button", { name: /Change to light/ }).click()
+    await page.getByRole("button", { name: /Change to dark/ }).click()
+    const dark = await paper()
+    expect(dark).not.toBe(light)
+    await page.reload()
+    await page.getByRole("button", { name: /^Colours: dark/ }).waitFor()
+    expect(await paper()).toBe(dark)
+    await page.context().close()
+  })
+
+  inBrowser(
+    "loads little: less than 60 kB for the first view, and nothing from elsewhere",
+    async (session) => {
+      const page = await newPage(session, "about:blank")
+      const sizes: Array<Promise<number>> = []
+      const strangers: Array<string> = []
+      page.on("requestfinished", (request) => {
+        if (!request.url().startsWith(session.base)) strangers.push(request.url())
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+      })
+      await page.goto("/", { waitUntil: "networkidle" })
+      const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+      expect(strangers).toEqual([])
+      expect(sizes.length).toBeGreaterThan(3)
+      expect(total).toBeGreaterThan(10_000)
+      expect(total).toBeLessThan(60_000)
+      await page.context().close()
+    }
+  )
+})
