@@ -11,4 +11,7 @@ export const forEach = <A, B, E, R>(
   items: ReadonlyArray<A>,
   run: (item: A, index: number) => Effect.Effect<B, E, R>
 ): Effect.Effect<Array<B>, E, R> =>
-  Effect.disconnect(Effect.forEach(items, run, { concurrency: "unbounded" }))
+  items.length === 1
+    ? // One alone, as most often, needs no fibers.
+      Effect.map(run(items[0]!, 0), (result) => [result])
+    : Effect.disconnect(Effect.forEach(items, run, { concurrency: "unbounded" }))

@@ -6,12 +6,10 @@ import { StepScheduler } from "./StepScheduler.ts"
 /** Operations after which something is interrupted. */
 const moments = Array.from({ length: 60 }, (_, steps) => steps)
 
-/** Interrupts a run of three after some operations, lets everything come to rest, and gives how it ended, if it did. */
-const interruptedAfter = (steps: number) => {
+/** Interrupts a run after some operations, lets everything come to rest, and gives how it ended, if it did. */
+const interruptedAfter = (steps: number, items: ReadonlyArray<number>) => {
   const scheduler = new StepScheduler()
-  const fiber = scheduler.fork(
-    AllAtOnce.forEach([1, 2, 3], (item) => Effect.as(Effect.yieldNow(), 10 * item))
-  )
+  const fiber = scheduler.fork(AllAtOnce.forEach(items, (item) => Effect.as(Effect.yieldNow(), 10 * item)))
   for (let step = 0; step < steps; step++) scheduler.step()
   fiber.unsafeInterruptAsFork(fiber.id())
   scheduler.settle()
@@ -19,15 +17,15 @@ const interruptedAfter = (steps: number) => {
 }
 
 describe("everything at once", () => {
-  it("gives the results in their order", () => {
+  it.each([[[]], [[1]], [[1, 2, 3]]])("gives the results in their order, of %j", (items) => {
     const scheduler = new StepScheduler()
-    const fiber = scheduler.fork(AllAtOnce.forEach([1, 2, 3], (item) => Effect.succeed(10 * item)))
+    const fiber = scheduler.fork(AllAtOnce.forEach(items, (item) => Effect.succeed(10 * item)))
     scheduler.settle()
-    expect(fiber.unsafePoll()).toEqual(Exit.succeed([10, 20, 30]))
+    expect(fiber.unsafePoll()).toEqual(Exit.succeed(items.map((item) => 10 * item)))
   })
 
   it("ends when it is interrupted, at whatever moment", () => {
-    const ends = moments.map(interruptedAfter)
+    const ends = moments.map((steps) => interruptedAfter(steps, [1, 2, 3]))
     expect(ends.flatMap((exit, steps) => (exit === null ? [steps] : []))).toEqual([])
     expect(ends.filter((exit) => exit !== null && Exit.isInterrupted(exit)).length).toBeGreaterThan(10)
   })
