@@ -88,7 +88,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     }
   })
 
-  const claimed = claiming.withPermits(1)(
+  const claimOnce = claiming.withPermits(1)(
     Effect.gen(function* () {
       if (claim !== undefined) return claim
       // A claim by a node that has lost the shard would fence off the rightful owner.
@@ -108,6 +108,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
       return fresh
     })
   )
+  const claimed = Effect.suspend(() => (claim === undefined ? claimOnce : Effect.succeed(claim)))
 
   const closeSettled = Effect.fn("PoolShard.closeSettled")(function* (owner: PoolClaim) {
     const closing = settled
