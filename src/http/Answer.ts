@@ -3,7 +3,7 @@ import { HttpServerResponse } from "@effect/platform"
 /** An answer, whoever sends it. */
 export interface Answer {
   readonly status: number
-  /** Names, in lower case and each once, and values by turns, as `node:http` takes them. Whoever sends the answer adds the length of its body, and may add more. */
+  /** Names, in lower case and each once, and values by turns, as `node:http` takes them. Whoever sends the answer adds more, such as the length of its body. */
   readonly headers: Array<string>
   /** Empty where there is none. */
   readonly body: string

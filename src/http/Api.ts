@@ -44,7 +44,8 @@ const IdempotencyKey = Schema.Struct({
   )
 })
 
-const links = HttpApiGroup.make("links")
+/** The operations on links. */
+export const links = HttpApiGroup.make("links")
   .add(
     HttpApiEndpoint.post("create", "/api/v1/links")
       .setHeaders(IdempotencyKey)

@@ -8,6 +8,7 @@ import * as LeanRedirect from "./LeanRedirect.ts"
 import { LinkCreation } from "./LinkCreation.ts"
 import * as Problem from "./Problem.ts"
 import { Readiness } from "./Readiness.ts"
+import { Redirects } from "./Redirects.ts"
 import type { Request } from "./Request.ts"
 import * as RequestId from "./RequestId.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
@@ -32,9 +33,10 @@ const fault = (cause: Cause.Cause<unknown>) =>
 /** See {@link Lean}. Every request is answered within `answerMax`. */
 export const make = (
   answerMax: Duration.Duration
-): Effect.Effect<Lean, never, LinkCreation | Links | Quotas | Readiness | Scope.Scope | Visits> =>
+): Effect.Effect<Lean, never, LinkCreation | Links | Quotas | Readiness | Redirects | Scope.Scope | Visits> =>
   Effect.gen(function* () {
     const redirect = yield* LeanRedirect.make
+    const redirects = yield* Redirects
     const creation = yield* LinkCreation
     const readiness = yield* Readiness
     const requestId = yield* RequestId.make
@@ -48,7 +50,10 @@ export const make = (
     ) => {
       const id = requestId(request.headers)
       const finish = (made: Answer) => {
-        made.headers.push(...StrictHeaders.pairs, "x-request-id", id)
+        // In the order that Effect's server has, so that nobody can tell who answered.
+        if (made.body !== "") made.headers.push("content-length", String(Buffer.byteLength(made.body)))
+        StrictHeaders.complete(made)
+        made.headers.push("x-request-id", id)
         answer(made)
       }
       const fiber: Fiber.RuntimeFiber<Answer> = runFork(
@@ -84,8 +89,10 @@ export const make = (
         const { method, url } = request
         if (method === "GET" || method === "HEAD") {
           if (url === "/health/ready") return run(request, readiness.answer, answer)
-          const answered = redirect(request)
-          if (answered === undefined) return undefined
+          const key = LeanRedirect.keyOf(url)
+          if (key === undefined) return undefined
+          const answered = redirect(request, key)
+          if (answered === undefined) return run(request, redirects.redirect(request, key), answer)
           answered.headers.push("x-request-id", requestId(request.headers))
           answer(answered)
           return nothing

@@ -5,7 +5,6 @@ import { NodeRequest } from "./Request.ts"
 
 const send = (response: ServerResponse, { body, headers, status }: Answer) => {
   if (response.writableEnded || response.destroyed) return
-  if (body !== "") headers.push("content-length", String(Buffer.byteLength(body)))
   response.writeHead(status, headers)
   response.end(body)
 }

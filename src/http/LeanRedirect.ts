@@ -14,7 +14,7 @@ import * as VisitRecorder from "./VisitRecorder.ts"
 const isDocs = (key: string) => key.length === 4 && key.toLowerCase() === "docs"
 
 /** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
-const keyOf = (url: string): string | undefined => {
+export const keyOf = (url: string): string | undefined => {
   const end = url.indexOf("?")
   const key = url.slice(1, end === -1 ? undefined : end)
   return url.charCodeAt(0) === 47 && isKeyShaped(key) && !isDocs(key) ? key : undefined
@@ -22,7 +22,7 @@ const keyOf = (url: string): string | undefined => {
 
 /**
  * Redirects what is plainly hot, without an effect: a link that this node has cached, that leads somewhere now, and about which nothing else is to be asked
- * or told. `undefined` for all other requests, of which nothing has been counted then: `RedirectRoutes` answers them. The answer is the same.
+ * or told. `undefined` for all others, of which nothing has been counted then: `Redirects` answers them. The answer is the same.
  */
 export const make = Effect.gen(function* () {
   const links = yield* Links
@@ -32,10 +32,9 @@ export const make = Effect.gen(function* () {
   const { clientOf } = yield* ClientAddress
   const clock = yield* Effect.clock
 
-  return (request: Request): Answer | undefined => {
+  return (request: Request, key: string): Answer | undefined => {
     const { url } = request
-    const key = keyOf(url)
-    const link = key === undefined ? undefined : links.peek(key)
+    const link = links.peek(key)
     if (link === undefined) return undefined
     if (link.passwordHash !== null || link.maxVisits !== null) return undefined
     if (link.forwardQuery && Redirect.queryOf(url) !== "") return undefined

@@ -1,5 +1,6 @@
-import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import Negotiator from "negotiator"
+import { type Answer, flatten } from "./Answer.ts"
+import type { Request } from "./Request.ts"
 import { plainPolicy } from "./StrictHeaders.ts"
 
 /** Makes text safe within HTML, in content and in quoted attributes. */
@@ -30,7 +31,7 @@ ${html}</body>
 `
 
 /** Whether a client asks for JSON rather than for a page. */
-export const prefersJson = ({ headers }: HttpServerRequest.HttpServerRequest): boolean => {
+export const prefersJson = ({ headers }: Pick<Request, "headers">): boolean => {
   const accepted = new Negotiator({ headers: { ...headers } }).mediaType([
     "text/html",
     "application/problem+json",
@@ -39,19 +40,19 @@ export const prefersJson = ({ headers }: HttpServerRequest.HttpServerRequest): b
   return accepted !== undefined && accepted !== "text/html"
 }
 
-/** The response that shows a page to clients that do not ask for JSON. */
-export const respond = (
+/** The answer that shows a page to clients that do not ask for JSON. */
+export const answer = (
   html: string,
   status: number,
   headers: Readonly<Record<string, string>> = {}
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(html, {
-    status,
-    contentType: "text/html; charset=utf-8",
-    headers: {
-      "cache-control": "no-store",
-      "content-security-policy": plainPolicy,
-      vary: "accept",
-      ...headers
-    }
-  })
+): Answer => ({
+  status,
+  headers: flatten({
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-store",
+    "content-security-policy": plainPolicy,
+    vary: "accept",
+    ...headers
+  }),
+  body: html
+})

@@ -1,6 +1,7 @@
-import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import type { Answer } from "./Answer.ts"
 import * as Page from "./Page.ts"
 import * as Problem from "./Problem.ts"
+import type { Request } from "./Request.ts"
 import { plainPolicy } from "./StrictHeaders.ts"
 
 /**
@@ -29,17 +30,14 @@ const pages = {
 const challenge = { "www-authenticate": `Form realm="linkmint"` }
 
 /** 401: asks for the password, by a form or as a problem. */
-export const ask = (
-  request: HttpServerRequest.HttpServerRequest,
-  why: "asked" | "wrong"
-): HttpServerResponse.HttpServerResponse => {
+export const ask = (request: Request, why: "asked" | "wrong"): Answer => {
   if (!Page.prefersJson(request)) {
-    return Page.respond(pages[why], 401, { ...challenge, "content-security-policy": policy })
+    return Page.answer(pages[why], 401, { ...challenge, "content-security-policy": policy })
   }
   const detail =
     why === "asked"
       ? "A password guards this link. Send it as the form field password with POST."
       : "That was not the password."
   const headers = { ...challenge, vary: "accept" }
-  return HttpServerResponse.setHeaders(Problem.respond({ kind: "password-required", detail }), headers)
+  return Problem.answer({ kind: "password-required", detail, headers })
 }

@@ -1,6 +1,6 @@
-import { HttpServerResponse } from "@effect/platform"
 import * as Iso8601 from "../Iso8601.ts"
 import type { Link } from "../Link.ts"
+import { type Answer, flatten } from "./Answer.ts"
 import type { PreviewBody } from "./LinkSchemas.ts"
 import * as Page from "./Page.ts"
 
@@ -28,10 +28,15 @@ const page = ({ createdAt, shortUrl, url, visits }: typeof PreviewBody.Type) => 
 }
 
 /** Shows a preview, as a page or as JSON. */
-export const respond = (
-  preview: typeof PreviewBody.Type,
-  asJson: boolean
-): HttpServerResponse.HttpServerResponse =>
+export const answer = (preview: typeof PreviewBody.Type, asJson: boolean): Answer =>
   asJson
-    ? HttpServerResponse.unsafeJson(preview, { headers: { "cache-control": "no-store", vary: "accept" } })
-    : Page.respond(page(preview), 200)
+    ? {
+        status: 200,
+        headers: flatten({
+          "content-type": "application/json",
+          "cache-control": "no-store",
+          vary: "accept"
+        }),
+        body: JSON.stringify(preview)
+      }
+    : Page.answer(page(preview), 200)

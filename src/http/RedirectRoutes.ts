@@ -1,146 +1,21 @@
-import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Clock, Effect, Redacted } from "effect"
-import { Quotas } from "../accounts/Quotas.ts"
-import { Links } from "../actors/Links.ts"
-import { type Link, stateAt } from "../Link.ts"
-import { passwordLengthMax, Passwords } from "../Passwords.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
 import { toResponse } from "./Answer.ts"
 import { Api } from "./Api.ts"
-import * as Body from "./Body.ts"
-import { ClientAddress } from "./ClientAddress.ts"
-import { orProblem, shortUrlOf } from "./LinkAnswers.ts"
-import { isKeyShaped } from "./LinkSchemas.ts"
-import * as Page from "./Page.ts"
-import * as PasswordPage from "./PasswordPage.ts"
-import * as PreviewPage from "./PreviewPage.ts"
-import * as Problem from "./Problem.ts"
-import * as RateLimit from "./RateLimit.ts"
-import * as Redirect from "./Redirect.ts"
+import { Redirects } from "./Redirects.ts"
 import { fromEffect } from "./Request.ts"
-import { TargetPolicy } from "./TargetPolicy.ts"
-import * as VisitRecorder from "./VisitRecorder.ts"
-import * as VisitTotals from "./VisitTotals.ts"
-import * as Traced from "../Traced.ts"
-
-type Request = HttpServerRequest.HttpServerRequest
-
-/** The pages are constant, so that nothing of a request can find its way into them. */
-const pages = {
-  "not-found": Page.make({ title: "No such link", text: "This short link does not exist." }),
-  gone: Page.make({
-    title: "Link ended",
-    text: "This short link has expired, was used up or deleted, or is blocked."
-  }),
-  "rate-limited": Page.make({
-    title: "Too many requests",
-    text: "There were too many requests. Please wait before the next one."
-  }),
-  "uri-too-long": Page.make({ title: "Address too long", text: "This address is too long to be passed on." })
-} as const
-
-const details = {
-  "not-found": "There is no link with this key.",
-  gone: "This link has expired, was used up or deleted, or is blocked."
-} as const
-
-type Nowhere = keyof typeof pages
-
-/** Why a request was not redirected, as a problem to clients that ask for JSON, else as a page where there is one. */
-const refuse = (problem: Problem.Problem, request: Request) => {
-  const html = problem.kind in pages ? pages[problem.kind as Nowhere] : undefined
-  if (html === undefined) return Problem.respond(problem)
-  return Page.prefersJson(request)
-    ? HttpServerResponse.setHeader(Problem.respond(problem), "vary", "accept")
-    : Page.respond(html, Problem.statusOf(problem.kind), problem.headers)
-}
-
-const nowhere = (kind: keyof typeof details) => Effect.fail<Problem.Problem>({ kind, detail: details[kind] })
 
 /** Redirects short URLs, and shows where they lead. */
-export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
-  HttpApiBuilder.group(Api, "redirects", (handlers) =>
-    Effect.gen(function* () {
-      const links = yield* Links
-      const targets = yield* TargetPolicy
-      const passwords = yield* Passwords
-      const record = yield* VisitRecorder.make
-      const totals = yield* VisitTotals.make
-      const quotas = yield* Quotas
-      const { clientOf } = yield* ClientAddress
-
-      /** The link of a key that leads somewhere now. A key that does not yet is not told from one that never will. */
-      const findLive = Effect.fnUntraced(function* (request: Request, key: string) {
-        const client = clientOf(request)
-        const scanned = quotas.lookupsUsedUp(client)
-        if (scanned !== undefined) return yield* Effect.fail(RateLimit.problemOf(scanned))
-        const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
-        if (link === null) {
-          quotas.lookupFailed(client)
-          return yield* nowhere("not-found")
-        }
-        const state = stateAt(link, yield* Clock.currentTimeMillis)
-        if (state === "pending") return yield* nowhere("not-found")
-        if (state !== "live" || targets.faultOf(link.url) !== undefined) return yield* nowhere("gone")
-        return link
+export const layer = HttpApiBuilder.group(Api, "redirects", (handlers) =>
+  Effect.map(Redirects, ({ preview, redirect, unlock }) =>
+    handlers
+      .handleRaw("redirect", ({ path: { key }, request }) => {
+        const asked = fromEffect(request)
+        const answer = key.endsWith("+") ? preview(asked, key.slice(0, -1)) : redirect(asked, key)
+        return Effect.map(answer, toResponse)
       })
-
-      /** Takes one redirect of the owner's, mostly without an effect. */
-      const checkQuota = (link: Link) => {
-        const standing = quotas.redirect(link)
-        return RateLimit.check(standing === undefined ? quotas.redirectLater(link) : Effect.succeed(standing))
-      }
-
-      /** Uses a visit up where a link has only so many, and counts it. */
-      const visit = Effect.fnUntraced(function* (request: Request, link: Link) {
-        const isGranted = link.maxVisits === null || (yield* orProblem(links.visit(link.key)))
-        if (!isGranted) return yield* nowhere("gone")
-        record(request, link, yield* Clock.currentTimeMillis)
-      })
-
-      const redirect = Effect.fnUntraced(function* (request: Request, key: string) {
-        const link = yield* findLive(request, key)
-        if (link.passwordHash !== null) return PasswordPage.ask(request, "asked")
-        yield* checkQuota(link)
-        const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
-        if (request.method !== "HEAD") yield* visit(request, link)
-        return toResponse(Redirect.answer(link, link.redirectStatus, location))
-      }, Traced.span("redirect"))
-
-      const preview = Effect.fnUntraced(function* (request: Request, key: string) {
-        const link = yield* findLive(request, key)
-        const [visits] = yield* totals([link])
-        const body = PreviewPage.bodyOf(link, shortUrlOf(link.key, baseUrl), visits!.total)
-        return PreviewPage.respond(body, Page.prefersJson(request))
-      }, Traced.span("preview"))
-
-      const isPasswordOf = (link: Link, password: string) =>
-        password.length > passwordLengthMax
-          ? Effect.succeed(false)
-          : Problem.orUnavailable(passwords.verify(link.passwordHash, Redacted.make(password)))
-
-      /** Also of a link that has no password any more: its visitor has still the form. */
-      const unlock = Effect.fnUntraced(function* (request: Request, key: string) {
-        const link = yield* findLive(request, key)
-        const password = (yield* Body.readForm(fromEffect(request))).get("password") ?? ""
-        if (link.passwordHash !== null) yield* RateLimit.check(quotas.unlock(clientOf(request), link.key))
-        if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
-          return PasswordPage.ask(request, "wrong")
-        }
-        yield* checkQuota(link)
-        const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
-        yield* visit(request, link)
-        return toResponse(Redirect.answer(link, 303, location))
-      }, Traced.span("unlock"))
-
-      const answer = (
-        request: Request,
-        self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem>
-      ) => Effect.catchAll(self, (problem) => Effect.succeed(refuse(problem, request)))
-
-      return handlers
-        .handleRaw("redirect", ({ path: { key }, request }) =>
-          answer(request, key.endsWith("+") ? preview(request, key.slice(0, -1)) : redirect(request, key))
-        )
-        .handleRaw("unlock", ({ path: { key }, request }) => answer(request, unlock(request, key)))
-    })
+      .handleRaw("unlock", ({ path: { key }, request }) =>
+        Effect.map(unlock(fromEffect(request), key), toResponse)
+      )
   )
+)

@@ -23,6 +23,7 @@ import * as QrRoutes from "./QrRoutes.ts"
 import * as Readiness from "./Readiness.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
 import * as RequestId from "./RequestId.ts"
+import * as Redirects from "./Redirects.ts"
 import * as RobotsRoutes from "./RobotsRoutes.ts"
 import * as StatsRoutes from "./StatsRoutes.ts"
 import * as SessionCookie from "./SessionCookie.ts"
@@ -73,6 +74,12 @@ export interface RoutesOptions extends LinkCreation.LinkRoutesOptions, AccountRo
   readonly allowPrivateWebhooks: boolean
 }
 
+/** The services behind the hot operations, which the routes share. */
+export const services = (options: LinkCreation.LinkRoutesOptions) =>
+  Layer.mergeAll(LinkCreation.layer(options), Redirects.layer(options.own), Readiness.layer).pipe(
+    Layer.provideMerge(SessionCookie.layer(options.own.baseUrl))
+  )
+
 /** The routes, and what the contract needs beside them. */
 export const routes = (options: RoutesOptions) =>
   Layer.mergeAll(
@@ -84,12 +91,10 @@ export const routes = (options: RoutesOptions) =>
         QrRoutes.layer(options.own),
         StatsRoutes.layer,
         WebhookRoutes.layer({ own: options.own, allowPrivate: options.allowPrivateWebhooks }),
-        RedirectRoutes.layer(options.own),
+        RedirectRoutes.layer,
         RobotsRoutes.layer,
         HealthRoutes.layer
-      ]),
-      Layer.provideMerge(Layer.merge(LinkCreation.layer(options), Readiness.layer)),
-      Layer.provide(SessionCookie.layer(options.own.baseUrl))
+      ])
     ),
     HttpApiBuilder.Router.Live,
     HttpApiBuilder.Middleware.layer
@@ -127,7 +132,7 @@ export const layer = (options: ServerOptions) => {
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
     Layer.provide(HttpApiSwagger.layer({ path: "/docs" })),
     Layer.provide(web),
-    Layer.provide(routes(options))
+    Layer.provide(Layer.provideMerge(routes(options), services(options)))
   )
   return Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options)))
 }

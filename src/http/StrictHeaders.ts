@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { HttpServerResponse } from "@effect/platform"
-import { flatten } from "./Answer.ts"
+import type { Answer } from "./Answer.ts"
 
 /** The policy of what has no scripts, styles, images or forms. */
 export const plainPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -18,8 +18,13 @@ const strict: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY"
 }
 
-/** The same, names and values by turns, for answers that have none of them. */
-export const pairs: ReadonlyArray<string> = flatten(strict)
+const pairs = Object.entries(strict)
+
+/** Adds the strict headers to an answer that has no scripts, unless it is a redirect. Headers that it has already stay as they are. */
+export const complete = ({ headers, status }: Answer) => {
+  if (status >= 300 && status < 400) return
+  for (const [name, value] of pairs) if (!headers.includes(name)) headers.push(name, value)
+}
 
 /** The hashes by which a policy allows exactly the inline scripts of a page. */
 const scriptHashes = (html: string): ReadonlyArray<string> =>

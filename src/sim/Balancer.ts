@@ -30,7 +30,7 @@ const own = (status: number): VirtualResponse => ({
   status,
   location: undefined,
   isReplay: false,
-  body: undefined
+  body: ""
 })
 
 /** What one try came to. */

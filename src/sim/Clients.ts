@@ -32,7 +32,7 @@ interface CreateAnswer {
 }
 
 const jsonOf = (body: string | undefined): CreateAnswer =>
-  body === undefined ? {} : (JSON.parse(body) as CreateAnswer)
+  body === undefined || body === "" ? {} : (JSON.parse(body) as CreateAnswer)
 
 /** Whether the answer to a create says what came of it, so that asking again would tell nothing new. */
 const isFinal = ({ body, status }: Exchange) =>
@@ -156,7 +156,7 @@ export class Clients {
     const exchange = this.#options.history.begin({ client, kind: "create", ...draft })
     this.#send(exchange, createOf(draft), (answer) => {
       const { body, isReplay, status } = answer?.response ?? { status: 0 }
-      exchange.body = body === undefined ? undefined : Buffer.from(body).toString()
+      exchange.body = body
       exchange.isReplay = isReplay === true
       if (status === 201 || status === 200) {
         exchange.key = jsonOf(exchange.body).key

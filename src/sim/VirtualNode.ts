@@ -6,7 +6,9 @@ import * as ReusedLinks from "../actors/ReusedLinks.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
 import * as Visits from "../actors/Visits.ts"
 import { actors } from "../Cluster.ts"
+import { type Answer, flatten } from "../http/Answer.ts"
 import { Draining } from "../http/Draining.ts"
+import type { Request } from "../http/Request.ts"
 import * as HttpServer from "../http/Server.ts"
 import type { KeyMinter } from "../KeyMinter.ts"
 import type { GuardedCreates } from "../storage/GuardedCreates.ts"
@@ -21,6 +23,7 @@ import type { VisitStore } from "../storage/VisitStore.ts"
 import { bystanders } from "./Bystanders.ts"
 import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
+import * as LinkApi from "./LinkApi.ts"
 import type { Mutation } from "./mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
 import { ms_us } from "./world/Time.ts"
@@ -30,6 +33,13 @@ import type { VirtualProcess } from "./world/VirtualProcess.ts"
 /** Links that a simulated node caches, and the owner of a partition: few, so that some are dropped. */
 const redirectCacheMax = 64
 const ownerCacheMax = 16
+
+/** What the operator chose. */
+const httpOptions = {
+  own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
+  defaultExpiry: Option.none(),
+  anonymousCreates: true
+}
 
 /** How long an orderly stop goes on answering, so that the load balancer notices. */
 const drainDelay_us = 2_500 * ms_us
@@ -68,7 +78,7 @@ export interface VirtualResponse {
   readonly location: string | undefined
   /** Whether it says to be the answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
-  readonly body: Uint8Array | undefined
+  readonly body: string
 }
 
 /** What the service takes for `node:http`'s request: its body comes in one piece, in a task of its own. */
@@ -97,17 +107,35 @@ const sourceOf = (process: VirtualProcess, request: VirtualRequest) => {
   return source
 }
 
-const responseOf = ({ body, headers, status }: HttpServerResponse.HttpServerResponse): VirtualResponse => ({
-  status,
-  location: headers["location"],
-  isReplay: headers["idempotency-replayed"] === "true",
-  body: body._tag === "Uint8Array" ? body.body : undefined
+/** A request as the hot operations look at it. */
+const requestOf = (
+  process: VirtualProcess,
+  { body = "", headers, method, path }: VirtualRequest
+): Request => ({
+  method,
+  url: path,
+  headers,
+  remoteAddress: Option.none(),
+  readBytes: () => Effect.async((resume) => process.post(() => resume(Effect.succeed(Buffer.from(body)))))
 })
 
-/** Begins to answer a request. */
-type Serve = (
-  request: HttpServerRequest.HttpServerRequest
-) => Fiber.RuntimeFiber<HttpServerResponse.HttpServerResponse>
+const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
+  const of = (name: string) => {
+    const at = headers.indexOf(name)
+    return at === -1 ? undefined : headers[at + 1]
+  }
+  return { status, location: of("location"), isReplay: of("idempotency-replayed") === "true", body }
+}
+
+/** The same of Effect's server. */
+const answerOf = ({ body, headers, status }: HttpServerResponse.HttpServerResponse): Answer => ({
+  status,
+  headers: flatten(headers),
+  body: body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
+})
+
+/** Begins to answer a request; `done` may be called at once. */
+type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => void
 
 /** A layer whose service is replaced, where there is something to replace it. */
 const mutated = <I, S, E, R>(
@@ -160,10 +188,9 @@ export class VirtualNode {
     const serve = this.#serve
     if (serve === undefined) return
     this.#underWay++
-    const source = sourceOf(this.process, request) as unknown as Request
-    serve(HttpServerRequest.fromWeb(source)).addObserver((exit) => {
+    serve(request, (response) => {
       this.#underWay--
-      if (exit._tag === "Success") done(responseOf(exit.value))
+      done(response)
     })
   }
 
@@ -184,13 +211,6 @@ export class VirtualNode {
   #run() {
     const { mutation, options, placement, ports } = this.#surroundings
     const { process } = this
-    const http = HttpServer.routes({
-      own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
-      defaultExpiry: Option.none(),
-      anonymousCreates: true,
-      signUp: false,
-      allowPrivateWebhooks: false
-    })
     const inner = Layer.provideMerge(ReusedLinks.layer, Links.layer).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
@@ -217,7 +237,7 @@ export class VirtualNode {
         })
       )
     )
-    const whole = http.pipe(
+    const whole = HttpServer.services(httpOptions).pipe(
       Layer.provideMerge(inner),
       // The actors end before their stores do.
       Layer.provideMerge(placement.layer(process)),
@@ -227,13 +247,29 @@ export class VirtualNode {
     return Effect.scoped(
       Effect.gen(this, function* () {
         const context = yield* Layer.build(whole)
-        const app = yield* Effect.provide(HttpServer.app, context)
-        this.#serve = (request) =>
-          forkWith(
-            process,
-            Context.add(context, HttpServerRequest.HttpServerRequest, request),
-            Effect.scoped(app)
+        const { serve } = yield* Effect.provide(HttpServer.lean, context)
+        const scope = yield* Effect.scope
+        const others = yield* Effect.cached(
+          LinkApi.routes(httpOptions).pipe(
+            Layer.buildWithScope(scope),
+            Effect.flatMap((routes) => Effect.provide(HttpServer.app, routes)),
+            Effect.provide(context)
           )
+        )
+        this.#serve = (request, done) => {
+          if (serve(requestOf(process, request), (answer) => done(responseOf(answer))) !== undefined) return
+          const source = sourceOf(process, request) as unknown as globalThis.Request
+          const asked = Context.add(
+            context,
+            HttpServerRequest.HttpServerRequest,
+            HttpServerRequest.fromWeb(source)
+          )
+          forkWith(process, asked, Effect.scoped(Effect.flatten(others))).addObserver((exit) => {
+            // What is interrupted is answered by nobody: the node stops.
+            if (exit._tag === "Failure") return void this.#underWay--
+            done(responseOf(answerOf(exit.value)))
+          })
+        }
         this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
         return yield* Effect.never
       })

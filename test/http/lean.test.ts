@@ -47,24 +47,48 @@ withService("what is answered without HttpApi", {}, (it) => {
   }
 
   const cold = [
-    { path: "/cold?c=d", fields: { forwardQuery: true } },
-    { path: "/cold", fields: { password: "p" } },
-    { path: "/cold", fields: { maxVisits: 5 } },
-    { path: "/cold+", fields: {} },
-    { path: "/cold/", fields: {} },
-    { path: "/cold", fields: { validSince: "2027-01-01T00:00:00Z" } }
+    { query: "?c=d", fields: { forwardQuery: true } },
+    { query: `?${"c".repeat(8_000)}`, fields: { forwardQuery: true } },
+    { query: "", fields: { password: "p" } },
+    { query: "", fields: { maxVisits: 100 } },
+    { query: "", fields: { validSince: "2099-01-01T00:00:00Z" } }
   ]
-  for (const [index, { fields, path }] of cold.entries()) {
-    it.effect(`is not whatever asks for more: ${path} ${JSON.stringify(fields)}`, () =>
+  for (const [index, { fields, query }] of cold.entries()) {
+    for (const accept of ["application/json", "text/html"]) {
+      it.effect(
+        `is what one must look up, which stays the same: ${JSON.stringify(fields)} as ${accept}`,
+        () =>
+          Effect.gen(function* () {
+            const alias = `cold-${index}-${accept.slice(0, 4)}`
+            yield* create({ url, alias, ...fields })
+            const direct = yield* get(`/${alias}${query}`, { accept })
+            const through = yield* get(`/%63${alias.slice(1)}${query}`, { accept })
+            expect(wayOf(direct)).not.toBe(wayOf(through))
+            expect(constantPart(direct)).toEqual(constantPart(through))
+          })
+      )
+    }
+  }
+
+  it.effect("is that there is no link, which stays the same", () =>
+    Effect.forEach(["application/json", "text/html"], (accept) =>
       Effect.gen(function* () {
-        yield* create({ url, alias: `cold-${index}`, ...fields })
-        const others = wayOf(yield* get("/health/live"))
-        for (let turn = 0; turn < 3; turn++) {
-          expect(wayOf(yield* get(path.replace("cold", `cold-${index}`)))).toBe(others)
-        }
+        const direct = yield* get("/nowhere-at-all", { accept })
+        const through = yield* get("/%6eowhere-at-all", { accept })
+        expect(direct.status).toBe(404)
+        expect(wayOf(direct)).not.toBe(wayOf(through))
+        expect(constantPart(direct)).toEqual(constantPart(through))
       })
     )
-  }
+  )
+
+  it.effect("is not a preview, nor what is no key", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "elsewhere" })
+      const others = wayOf(yield* get("/health/live"))
+      for (const path of ["/elsewhere+", "/elsewhere/"]) expect(wayOf(yield* get(path))).toBe(others)
+    })
+  )
 
   it.effect("is not the page whose path could be a key, in any case", () =>
     Effect.forEach(["/docs", "/Docs"], (path) =>
