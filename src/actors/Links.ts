@@ -184,8 +184,12 @@ export const make: Effect.Effect<
   })
 
   /** All that wait for a lease fail together, also those who came last: they go on as long as their own time lasts. */
-  const takeKeyInTime = (start: number) =>
-    Effect.retry(takeKey, { while: (error) => mayGoOn(error, start), schedule: Schedule.spaced(retryAfter) })
+  const takeKeyInTime = (start: number): Effect.Effect<string, Unavailable> =>
+    Effect.catchAll(takeKey, (error) =>
+      Effect.flatMap(mayGoOn(error, start), (goOn) =>
+        goOn ? Effect.zipRight(Effect.sleep(retryAfter), takeKeyInTime(start)) : error
+      )
+    )
 
   const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
     const by = conflictWith[outcome]

@@ -1,5 +1,5 @@
 import { Sharding } from "@effect/cluster"
-import { Cause, Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { KeyRange } from "../actors/KeyRange.ts"
@@ -14,7 +14,15 @@ import type { ReadyBody } from "./Api.ts"
 import { Draining } from "./Draining.ts"
 
 /** A check that takes longer has failed. */
-const noAnswer = { duration: Duration.seconds(2), onTimeout: () => new Cause.TimeoutException() }
+const noAnswer = { duration: Duration.seconds(2), onTimeout: () => Effect.void }
+
+/** What the checks have found so far. */
+type Found = { -readonly [Part in "database" | "keys" | "ranges"]: ReadyBody[Part] } & {
+  readonly pools: Array<ReadyBody["pools"][number]>
+}
+
+const ignoreCause = (check: Effect.Effect<void, unknown>) =>
+  Effect.catchAllCause(check, (cause) => Effect.logDebug("Not ready", cause))
 
 /**
  * Reports whether this node can create and redirect. It is not ready before it holds keys: the first check after a start has them leased, which fills
@@ -36,41 +44,42 @@ export const make = Effect.gen(function* () {
   const shardOf = yield* PoolShard.client
   const rangeOf = yield* KeyRange.client
 
-  const part = <A, E>(check: Effect.Effect<A, E>, detail: (result: A) => string) =>
-    Timeout.within(check, noAnswer).pipe(
-      Effect.map((result) => ({ ok: true, detail: detail(result) })),
-      Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("Not ready", cause), { ok: false }))
-    )
-
-  const depth = (shard: number) =>
-    Timeout.within(shardOf(String(shard)).Status(), noAnswer).pipe(
-      Effect.map(({ level }) => ({ shard, ok: true, depth: level })),
-      Effect.catchAllCause(() => Effect.succeed({ shard, ok: false, depth: null }))
-    )
-
+  /** Each check writes down what it finds; what has not by the time that all have together, or has failed, stays as it was. */
   const report = Effect.gen(function* () {
-    const [database, pools, keys, rangePart, isStopping] = yield* Effect.all(
-      [
-        part(ranges.watermarks, (marks) => `${marks.reduce((sum, { next }) => sum + next, 0)} keys minted`),
-        AllAtOnce.forEach(
-          Array.from({ length: pool.shards }, (_, shard) => shard),
-          depth
-        ),
-        part(buffer.held, (held) => `${held} keys held`),
-        part(rangeOf("0").Status(), () => `${rangeCount} ranges of ${minter.space.size} keys`),
-        sharding.isShutdown
-      ],
-      { concurrency: "unbounded" }
-    )
-    const stopping = isStopping || draining.isDraining()
-    const ok = database.ok && keys.ok && rangePart.ok && !stopping && pools.some((shard) => shard.ok)
+    const found: Found = {
+      database: { ok: false },
+      pools: Array.from({ length: pool.shards }, (_, shard) => ({ shard, ok: false, depth: null })),
+      keys: { ok: false },
+      ranges: { ok: false }
+    }
+    const checks: ReadonlyArray<Effect.Effect<void, unknown>> = [
+      Effect.map(ranges.watermarks, (marks) => {
+        const minted = marks.reduce((sum, { next }) => sum + next, 0)
+        found.database = { ok: true, detail: `${minted} keys minted` }
+      }),
+      Effect.map(buffer.held, (held) => {
+        found.keys = { ok: true, detail: `${held} keys held` }
+      }),
+      Effect.map(rangeOf("0").Status(), () => {
+        found.ranges = { ok: true, detail: `${rangeCount} ranges of ${minter.space.size} keys` }
+      }),
+      ...found.pools.map(({ shard }) =>
+        Effect.map(shardOf(String(shard)).Status(), ({ level }) => {
+          found.pools[shard] = { shard, ok: true, depth: level }
+        })
+      )
+    ]
+    yield* Timeout.within(AllAtOnce.forEach(checks, ignoreCause), noAnswer)
+    const stopping = (yield* sharding.isShutdown) || draining.isDraining()
+    const { database, keys, pools, ranges: range } = found
+    const ok = database.ok && keys.ok && range.ok && !stopping && pools.some((shard) => shard.ok)
     return {
       status: ok ? "ready" : "unready",
       database,
       pools,
       keys,
       runner: { ok: !stopping, detail: stopping ? "stopping" : "running" },
-      ranges: rangePart
+      ranges: range
     } satisfies ReadyBody
   })
 
