@@ -1,7 +1,8 @@
 import { Context, Duration, Effect, Exit, Layer, Metric, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
 import * as AllAtOnce from "../AllAtOnce.ts"
-import { count, fromStrings, toStrings } from "../PackedKeys.ts"
+import { concat, count, fromStrings, toStrings } from "../PackedKeys.ts"
+import { drawId } from "../RandomId.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import * as SingleFlight from "../SingleFlight.ts"
@@ -9,12 +10,13 @@ import { keyConflicts } from "./KeyConflicts.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { orElsewhere, Unavailable } from "./Unavailable.ts"
+import * as UnsureKeys from "./UnsureKeys.ts"
 
 /**
  * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
  *
  * Laws: a leased key is taken at most once, unless it was put back; at most `capacity` keys are held, which bounds what a kill of
- * the node can lose; keys left at an orderly stop go back to their pool.
+ * the node can lose beside the keys of creates that are under way or have just failed; keys left at an orderly stop go back to their pool.
  */
 export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
   KeyBuffer,
@@ -25,8 +27,10 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
      */
     readonly take: Effect.Effect<string, Unavailable>
-    /** Puts back keys that were certainly not bound. */
+    /** Puts back keys that no create was asked to bind. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Puts back keys of creates that failed without being applied, some seconds later and only where the store says that they are not bound. */
+    readonly putBackUnbound: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /**
      * Drops the keys held that are bound already. A pool that forgot what it handed out hands it out again in its old order, so behind one
      * key that turns out to be bound stand others.
@@ -109,16 +113,14 @@ export const make = (
     const giveBack = (shard: number, keys: ReturnType<KeyRing["drain"]>) =>
       count(keys) === 0
         ? Effect.void
-        : clientOf(String(shard))
-            .Return({ keys })
-            .pipe(
-              // In a finalizer, nothing could be given up otherwise.
-              Effect.interruptible,
-              Effect.timeout(returnWaitMax),
-              Effect.catchAllCause((cause) =>
-                Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
-              )
+        : Effect.flatMap(drawId, (returnId) => clientOf(String(shard)).Return({ keys, returnId })).pipe(
+            // In a finalizer, nothing could be given up otherwise.
+            Effect.interruptible,
+            Effect.timeout(returnWaitMax),
+            Effect.catchAllCause((cause) =>
+              Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
             )
+          )
 
     /** By the time it runs, keys that were put back may have filled the ring. */
     const refillOnce = Effect.suspend(() => {
@@ -135,6 +137,10 @@ export const make = (
     const leasing = yield* Scope.make()
     const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
 
+    const putBack = (keys: ReadonlyArray<string>) =>
+      Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys))))
+    const unsure = yield* Scope.extend(UnsureKeys.make(store, putBack), leasing)
+
     const dropOnce = Effect.gen(function* () {
       const held = toStrings(ring.drain())
       const taken = yield* Effect.orElseSucceed(store.takenAmong(held), () => new Set<string>())
@@ -143,7 +149,7 @@ export const make = (
         yield* Metric.incrementBy(Metric.tagged(keyConflicts, "by", "key"), taken.size)
         yield* Effect.logWarning(`${taken.size} of ${held.length} keys held were bound already`)
       }
-      yield* giveBack(lastShard, ring.add(fromStrings(free)))
+      yield* putBack(free)
     })
     const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
 
@@ -164,14 +170,16 @@ export const make = (
       closed = true
       yield* refill.rest
       yield* drop.rest
-      yield* giveBack(lastShard, ring.drain())
+      const unbound = yield* unsure.close
+      yield* giveBack(lastShard, concat(ring.drain(), fromStrings(unbound)))
       yield* Scope.close(leasing, Exit.void)
     })
     yield* Effect.addFinalizer(() => close)
 
     return {
       take,
-      putBack: (keys) => Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys)))),
+      putBack,
+      putBackUnbound: unsure.add,
       dropBound: drop.join,
       level: Effect.sync(() => ring.size),
       held

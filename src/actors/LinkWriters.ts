@@ -27,15 +27,24 @@ const silentMax_ms = 500
 /** How long an owner that was away is not asked again, in milliseconds. */
 const restFor_ms = 300
 
+/** What becomes of links that were not bound, whether or not anyone still waits for them. */
+export interface NotBound {
+  /** They were not sent to their owner. */
+  readonly onUnsent: (links: ReadonlyArray<Link>) => Effect.Effect<void>
+  /** Their owner says that they were not bound, for all that it knows: had the message come to another one before, they may be. */
+  readonly onRefused: (links: ReadonlyArray<Link>) => Effect.Effect<void>
+}
+
 /**
- * Writers for all partitions. `onRefused` is told of links that certainly were not bound, whether or not anyone still waits for them.
+ * Writers for all partitions.
  *
  * An owner that does not answer fails what it was sent (`away`, it may have been applied), and for a moment whatever else waits for it (`away`,
  * not applied), so that those creates can go elsewhere.
  */
-export const make = (
-  onRefused: (links: ReadonlyArray<Link>) => Effect.Effect<void>
-): Effect.Effect<LinkWriters, never, Sharding | Scope.Scope> =>
+export const make = ({
+  onRefused,
+  onUnsent
+}: NotBound): Effect.Effect<LinkWriters, never, Sharding | Scope.Scope> =>
   Effect.gen(function* () {
     const clientOf = yield* UrlMapping.client
 
@@ -54,27 +63,31 @@ export const make = (
 
       const run = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
         const now = yield* monotonicNow_ms
-        if (now < awayUntil) return yield* away("no")
+        if (now < awayUntil) {
+          yield* onUnsent(links)
+          return yield* away("no")
+        }
         sentAt = now
-        return yield* Effect.ensuring(
-          send(links),
-          Effect.sync(() => {
-            sentAt = Number.POSITIVE_INFINITY
-          })
-        )
-      })
-
-      const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable>({
-        name,
-        run: (links) =>
-          Effect.tapError(run(links), (error) =>
+        return yield* send(links).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              sentAt = Number.POSITIVE_INFINITY
+            })
+          ),
+          Effect.tapError((error) =>
             Effect.gen(function* () {
               if (error.away && error.applied === "unknown") {
                 awayUntil = (yield* monotonicNow_ms) + restFor_ms
               }
               if (error.applied === "no") yield* onRefused(links)
             })
-          ),
+          )
+        )
+      })
+
+      const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable>({
+        name,
+        run,
         batchMax,
         queueMax,
         inFlightMax: 1

@@ -130,11 +130,14 @@ export const make: Effect.Effect<
   const cache = yield* RedirectCache
   const store = yield* LinkStore
   const clientOf = yield* UrlMapping.client
-  /** Keys of links that certainly were not bound go back, whether or not anyone still waits for the outcome. */
-  const putBack = (links: ReadonlyArray<Link>) =>
-    buffer.putBack(links.filter(({ custom }) => !custom).map(({ key }) => key))
+  const mintedOf = (links: ReadonlyArray<Link>) => links.filter(({ custom }) => !custom).map(({ key }) => key)
+  /** Keys of links that were not bound go back, whether or not anyone still waits for the outcome. */
+  const onRefused = (links: ReadonlyArray<Link>) => buffer.putBackUnbound(mintedOf(links))
 
-  const writers = yield* LinkWriters.make(putBack)
+  const writers = yield* LinkWriters.make({
+    onUnsent: (links) => buffer.putBack(mintedOf(links)),
+    onRefused
+  })
   const takers = yield* VisitTakers.make
 
   /** What a failed create may do: go on with another key or try again, as long as its client waits. */
@@ -155,7 +158,7 @@ export const make: Effect.Effect<
           { duration: LinkWriters.ownerMax, onTimeout: silent }
         ).pipe(
           Effect.map(([outcome]) => outcome!),
-          Effect.tapError(({ applied }) => (applied === "no" ? putBack([link]) : Effect.void))
+          Effect.tapError(({ applied }) => (applied === "no" ? onRefused([link]) : Effect.void))
         )
       )
 
@@ -220,7 +223,7 @@ export const make: Effect.Effect<
       }
       if (outcome.right === "bound") return link
       if (outcome.right === "superseded") {
-        yield* buffer.putBack([key])
+        yield* onRefused([link])
         return yield* new Superseded()
       }
       yield* countConflict(key, outcome.right)

@@ -22,7 +22,8 @@ export const PoolStatus = Schema.Struct({
  * The keeper of one pool shard; its entity id is the shard's number in decimal. It holds the shard's level between the low-water
  * and the high-water mark.
  *
- * `Lease` gives between 1 and `count` keys, to one caller each. `Return` takes back leased keys that were not used.
+ * `Lease` gives between 1 and `count` keys, to one caller each. `Return` takes back leased keys that were not used,
+ * once for each `returnId`: the sender draws it, so that a message that comes twice adds nothing.
  */
 export const PoolShard = Entity.make("PoolShard", [
   Rpc.make("Lease", {
@@ -30,6 +31,10 @@ export const PoolShard = Entity.make("PoolShard", [
     success: Leased,
     error: Unavailable
   }),
-  Rpc.make("Return", { payload: { keys: PackedKeys }, success: Schema.Void, error: Unavailable }),
+  Rpc.make("Return", {
+    payload: { keys: PackedKeys, returnId: Schema.Int },
+    success: Schema.Void,
+    error: Unavailable
+  }),
   Rpc.make("Status", { success: PoolStatus, error: Unavailable })
 ])

@@ -184,7 +184,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     return { level: yield* pool.level(shard), ...marks, epoch }
   })
 
-  return { lease, status, giveBack: (keys: PackedKeys) => pool.giveBack(shard, keys) }
+  return { lease, status, giveBack: (id: number, keys: PackedKeys) => pool.giveBack(shard, id, keys) }
 }, Traced.span("PoolShard.makeOwner"))
 
 /** The behaviour of `PoolShard` with the given marks. */
@@ -195,7 +195,7 @@ export const PoolShardLive = (marks: PoolMarks) =>
       const owner = yield* makeOwner(shard, marks)
       return PoolShard.of({
         Lease: ({ payload }) => owner.lease(payload.count),
-        Return: ({ payload }) => Effect.mapError(owner.giveBack(payload.keys), fromFailure),
+        Return: ({ payload }) => Effect.mapError(owner.giveBack(payload.returnId, payload.keys), fromFailure),
         Status: () => Effect.mapError(owner.status, fromFailure)
       })
     }),

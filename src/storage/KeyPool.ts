@@ -23,8 +23,9 @@ export interface Pushed {
  * Laws:
  * 1. `push` adds a batch's keys once for its id, however often it is repeated, and not at all (`Fenced`) unless
  *    the claim's epoch is the newest that the pool has seen for the shard.
- * 2. `lease` gives each pushed or given-back key to one caller, first in, first out.
- * 3. A key whose batch is not `settled` can be lost by the pool; one whose batch is settled is lost only
+ * 2. `giveBack` puts keys back once for its id, which its caller draws (see `RandomId`), however often it is repeated.
+ * 3. `lease` gives each pushed or given-back key to one caller, first in, first out.
+ * 4. A key whose batch is not `settled` can be lost by the pool; one whose batch is settled is lost only
  *    with the pool's own data, or with the node that leased it.
  */
 export class KeyPool extends Context.Tag("linkmint/KeyPool")<
@@ -41,8 +42,8 @@ export class KeyPool extends Context.Tag("linkmint/KeyPool")<
     ) => Effect.Effect<Pushed, StorageError | Fenced>
     /** Takes up to `count` keys. */
     readonly lease: (shard: number, count: number) => Effect.Effect<PackedKeys, StorageError>
-    /** Puts leased keys back that were not used. */
-    readonly giveBack: (shard: number, keys: PackedKeys) => Effect.Effect<void, StorageError>
+    /** Puts leased keys back that were not used, before all others and in their order. Without keys it does nothing. */
+    readonly giveBack: (shard: number, id: number, keys: PackedKeys) => Effect.Effect<void, StorageError>
     /** Keys in the shard now. */
     readonly level: (shard: number) => Effect.Effect<number, StorageError>
   }

@@ -9,8 +9,20 @@ interface Unsettled extends BatchName {
   readonly end: number
 }
 
-/** Settled batches remembered a shard. Records are closed soon after they settle; only an unclosed one is pushed again. */
-const settledMax = 1_000
+/**
+ * Settled batches, and as many returns, remembered a shard. Records are closed soon after they settle; only an unclosed one is pushed again.
+ * A return is repeated for some seconds at most.
+ */
+const knownMax = 1_000
+
+/** Adds to what is remembered, and forgets the oldest of it where that is too much. */
+const remember = <A>(known: Set<A>, id: A) => {
+  known.add(id)
+  for (const oldest of known) {
+    if (known.size <= knownMax) break
+    known.delete(oldest)
+  }
+}
 
 /** One shard: a queue of blocks, the first of which may be leased in part. */
 const makeShard = (shard: number, settleAfter: number) => {
@@ -21,6 +33,7 @@ const makeShard = (shard: number, settleAfter: number) => {
   let leased = 0
   const unsettled = new Map<string, Unsettled>()
   const settled = new Set<string>()
+  const returns = new Set<number>()
 
   const claim = (claimed: PoolClaim): Effect.Effect<void, Fenced> =>
     Effect.suspend(() => {
@@ -29,19 +42,11 @@ const makeShard = (shard: number, settleAfter: number) => {
       return Effect.void
     })
 
-  const remember = (id: string) => {
-    settled.add(id)
-    for (const oldest of settled) {
-      if (settled.size <= settledMax) break
-      settled.delete(oldest)
-    }
-  }
-
   const settle = () => {
     const now = [...unsettled].filter(([, batch]) => batch.end + settleAfter <= leased)
     now.forEach(([id]) => {
       unsettled.delete(id)
-      remember(id)
+      remember(settled, id)
     })
     return now.map(([, { epoch, sequence }]) => ({ epoch, sequence }))
   }
@@ -74,7 +79,9 @@ const makeShard = (shard: number, settleAfter: number) => {
       leased += count(keys)
       return keys
     },
-    giveBack: (keys: PackedKeys) => {
+    giveBack: (id: number, keys: PackedKeys) => {
+      if (count(keys) === 0 || returns.has(id)) return
+      remember(returns, id)
       blocks = [keys, ...blocks]
       level += count(keys)
       leased -= count(keys)
@@ -98,7 +105,7 @@ export const make = (options: { readonly shards: number; readonly settleAfter: n
       claim: (claim) => shards[claim.shard]!.claim(claim),
       push: (claim, batch) => shards[claim.shard]!.push(claim, batch),
       lease: (shard, wanted) => Effect.sync(() => shards[shard]!.lease(wanted)),
-      giveBack: (shard, keys) => Effect.sync(() => shards[shard]!.giveBack(keys)),
+      giveBack: (shard, id, keys) => Effect.sync(() => shards[shard]!.giveBack(id, keys)),
       level: (shard) => Effect.sync(() => shards[shard]!.level())
     })
   })

@@ -1,4 +1,5 @@
 import { Effect, Layer, type Scope } from "effect"
+import type { PackedKeys } from "../PackedKeys.ts"
 import { KeyPool } from "./KeyPool.ts"
 import { scripts } from "./KeyPoolRedisScripts.ts"
 import * as KeyPoolShard from "./KeyPoolShard.ts"
@@ -21,8 +22,17 @@ export interface Options {
  */
 const namesOf = (namespace: string, shard: number) => {
   const prefix = `linkmint:{${namespace}}:pool:${shard}`
-  return { epoch: `${prefix}:epoch`, keys: `${prefix}:keys`, batches: `${prefix}:batches` }
+  return {
+    epoch: `${prefix}:epoch`,
+    keys: `${prefix}:keys`,
+    batches: `${prefix}:batches`,
+    returns: `${prefix}:returns`
+  }
 }
+
+/** The bytes themselves, as they stand in the array. */
+const bufferOf = ({ bytes: { buffer, byteLength, byteOffset } }: PackedKeys) =>
+  Buffer.from(buffer, byteOffset, byteLength)
 
 const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
   url: RedisUrl,
@@ -33,19 +43,19 @@ const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
   const { send } = yield* RedisClient.make(url, scripts)
   return KeyPoolShard.make(shard, {
     claim: (epoch) => send("KeyPool.claim", (redis) => redis.linkmintClaim(names.epoch, epoch)),
-    push: (epoch, batch, keys) => {
-      const { buffer, byteLength, byteOffset } = keys.bytes
-      const packed = Buffer.from(buffer, byteOffset, byteLength)
-      return send("KeyPool.push", (redis) =>
-        redis.linkmintPush(names.epoch, names.keys, names.batches, epoch, batch, keys.width, packed)
-      )
-    },
+    push: (epoch, batch, keys) =>
+      send("KeyPool.push", (redis) =>
+        redis.linkmintPush(names.epoch, names.keys, names.batches, epoch, batch, keys.width, bufferOf(keys))
+      ),
     pop: (wanted) =>
       Effect.map(
         send("KeyPool.lease", (redis) => redis.lpop(names.keys, wanted)),
         (keys) => keys ?? []
       ),
-    putBack: (keys) => send("KeyPool.giveBack", (redis) => redis.call("LPUSH", [names.keys, ...keys])),
+    giveBack: (id, keys) =>
+      send("KeyPool.giveBack", (redis) =>
+        redis.linkmintGiveBack(names.keys, names.returns, id, keys.width, bufferOf(keys))
+      ),
     length: send("KeyPool.level", (redis) => redis.llen(names.keys))
   })
 })

@@ -1,5 +1,6 @@
 import { Effect, Fiber } from "effect"
-import { count, fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
+import { count, fromStrings, type PackedKeys } from "../PackedKeys.ts"
+import { drawId } from "../RandomId.ts"
 import { KeyPool, type Pushed } from "./KeyPool.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import { Fenced, type StorageError } from "./StorageError.ts"
@@ -18,8 +19,8 @@ export interface Commands {
   readonly push: (epoch: number, batch: string, keys: PackedKeys) => Effect.Effect<number, StorageError>
   /** Takes up to so many keys from the beginning of the list. */
   readonly pop: (wanted: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
-  /** Puts keys at the beginning of the list one by one, so that the last one comes to stand first. */
-  readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<unknown, StorageError>
+  /** Puts the keys at the beginning of the list, in their order, unless the return's id is known, and remembers the id. */
+  readonly giveBack: (id: number, keys: PackedKeys) => Effect.Effect<unknown, StorageError>
   readonly length: Effect.Effect<number, StorageError>
 }
 
@@ -31,7 +32,7 @@ export interface Shard {
     batch: Omit<BatchRecord, "shard">
   ) => Effect.Effect<Pushed, StorageError | Fenced>
   readonly lease: (wanted: number) => Effect.Effect<PackedKeys, StorageError>
-  readonly giveBack: (keys: PackedKeys) => Effect.Effect<void, StorageError>
+  readonly giveBack: (id: number, keys: PackedKeys) => Effect.Effect<void, StorageError>
   readonly level: Effect.Effect<number, StorageError>
 }
 
@@ -44,11 +45,8 @@ export const make = (shard: number, commands: Commands): Shard => {
       () => new Fenced({ shard, epoch: claim.epoch })
     )
 
-  const giveBack = (keys: PackedKeys) =>
-    count(keys) === 0
-      ? Effect.void
-      : // Each is put before the one put before it, so the last one goes first.
-        Effect.asVoid(commands.putBack(toStrings(keys).toReversed()))
+  const giveBack = (id: number, keys: PackedKeys) =>
+    count(keys) === 0 ? Effect.void : Effect.asVoid(commands.giveBack(id, keys))
 
   const pop = (wanted: number) => Effect.map(commands.pop(wanted), fromStrings)
 
@@ -66,7 +64,9 @@ export const make = (shard: number, commands: Commands): Shard => {
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(Effect.fork(pop(wanted)), (popping) =>
           Effect.onInterrupt(restore(Fiber.join(popping)), () =>
-            Effect.ignore(Effect.flatMap(Fiber.join(popping), giveBack))
+            Effect.ignore(
+              Effect.flatMap(Effect.all([drawId, Fiber.join(popping)]), ([id, keys]) => giveBack(id, keys))
+            )
           )
         )
       ),
@@ -83,6 +83,6 @@ export const join = (shards: ReadonlyArray<Shard>): typeof KeyPool.Service =>
     claim: (claim) => shards[claim.shard]!.claim(claim),
     push: (claim, batch) => shards[claim.shard]!.push(claim, batch),
     lease: (shard, wanted) => shards[shard]!.lease(wanted),
-    giveBack: (shard, keys) => shards[shard]!.giveBack(keys),
+    giveBack: (shard, id, keys) => shards[shard]!.giveBack(id, keys),
     level: (shard) => shards[shard]!.level
   })

@@ -1,6 +1,9 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Fiber, TestClock } from "effect"
 import { describe } from "vitest"
+import type { Link } from "../../src/Link.ts"
+import { toStrings } from "../../src/PackedKeys.ts"
+import { plainRow } from "../plain.ts"
 import { all, always, type Rule } from "./Faults.ts"
 import { drain, freshStores, minted, others, startNode, type TestNode, tinyMinter } from "./TestNode.ts"
 
@@ -14,6 +17,15 @@ const expectDistinct = (keys: ReadonlyArray<string>) => expect(new Set(keys).siz
 
 const leases = (node: TestNode) =>
   node.faults.operations().filter((operation) => operation === "KeyPool.lease").length
+
+const rowOf = (key: string): Link => ({
+  ...plainRow,
+  key,
+  url: "https://example.com/",
+  custom: false,
+  createdAt: 1,
+  updatedAt: 1
+})
 
 /** A rule for the calls of one pool shard alone. */
 const onShard =
@@ -203,6 +215,45 @@ describe("a key buffer", () => {
       yield* lease
       expect(yield* stores.pool.level(0)).toBeLessThan(kept)
     })
+  )
+
+  /** Ten seconds, in which keys of creates that failed are asked about. */
+  const asked = Effect.repeatN(Effect.zipRight(TestClock.adjust("1 seconds"), others), 9)
+
+  it.scoped("puts keys of creates that failed back after some seconds, those that are not bound", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores, { capacity: 100, high: 200 })
+      const keys = yield* take(node, 6)
+      yield* stores.links.insertMany([rowOf(keys[2]!)])
+      node.faults.set(always("refuse", "LinkStore.takenAmong"))
+      yield* node.buffer.putBackUnbound(keys)
+      yield* TestClock.adjust("5 seconds")
+      yield* others
+      expect(yield* node.buffer.level).toBe(94)
+      yield* asked
+      expect(yield* node.buffer.level).toBe(94)
+      node.faults.set()
+      yield* asked
+      expect(yield* node.buffer.level).toBe(99)
+      expect((yield* take(node, 99)).slice(94)).toEqual(keys.toSpliced(2, 1))
+    })
+  )
+
+  it.scoped.each(["pass", "refuse", "hang"] as const)(
+    "asks about keys of creates that failed when it stops, and gives none back that may be bound (%s)",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        const keys = yield* take(node, 3)
+        yield* stores.links.insertMany([rowOf(keys[2]!)])
+        yield* node.buffer.putBackUnbound(keys)
+        node.faults.set(always(verdict, "LinkStore.takenAmong"))
+        yield* node.stop
+        const back = toStrings(yield* stores.pool.lease(0, 1_000)).filter((key) => keys.includes(key))
+        expect(back.toSorted()).toEqual(verdict === "pass" ? keys.slice(0, 2).toSorted() : [])
+      })
   )
 
   it.scoped("asks for no lease when keys that were put back have filled it meanwhile", () =>

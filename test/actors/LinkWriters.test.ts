@@ -2,12 +2,13 @@ import { Sharding } from "@effect/cluster"
 import { expect, it } from "@effect/vitest"
 import { type Clock, Effect, Fiber, TestClock } from "effect"
 import * as LinkWriters from "../../src/actors/LinkWriters.ts"
+import { Unavailable } from "../../src/actors/Unavailable.ts"
 import { plainRow } from "../plain.ts"
 
 const link = { ...plainRow, key: "k", url: "https://example.com/", custom: false, createdAt: 1, updatedAt: 1 }
 
 /** The writers of a node whose wall clock is `skew.ms` ahead, to owners who answer as `owner` says. */
-const setUp = (skew: { ms: number }, owner: { answer: Effect.Effect<ReadonlyArray<string>> }) =>
+const setUp = (skew: { ms: number }, owner: { answer: Effect.Effect<ReadonlyArray<string>, Unavailable> }) =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
     const wall_ms = () => clock.unsafeCurrentTimeMillis() + skew.ms
@@ -18,10 +19,13 @@ const setUp = (skew: { ms: number }, owner: { answer: Effect.Effect<ReadonlyArra
     })
     const client = () => ({ CreateMany: () => Effect.suspend(() => owner.answer) })
     const sharding = { makeClient: () => Effect.succeed(client) }
-    const writers = yield* LinkWriters.make(() => Effect.void).pipe(
+    const notBound: Array<string> = []
+    const note = (how: string) => () => Effect.sync(() => void notBound.push(how))
+    const told = { onUnsent: note("unsent"), onRefused: note("refused") }
+    const writers = yield* LinkWriters.make(told).pipe(
       Effect.provideService(Sharding.Sharding, sharding as unknown as Sharding.Sharding["Type"])
     )
-    return { create: Effect.withClock(Effect.flatten(writers.ask(link)), skewed) }
+    return { notBound, create: Effect.withClock(Effect.flatten(writers.ask(link)), skewed) }
   })
 
 it.scoped.each([-60_000, 60_000])(
@@ -30,14 +34,19 @@ it.scoped.each([-60_000, 60_000])(
     Effect.gen(function* () {
       const skew = { ms: 0 }
       const owner: Parameters<typeof setUp>[1] = { answer: Effect.never }
-      const { create } = yield* setUp(skew, owner)
+      const { create, notBound } = yield* setUp(skew, owner)
       const first = yield* Effect.fork(Effect.flip(create))
       yield* TestClock.adjust("1250 millis")
       expect((yield* Fiber.join(first)).away).toBe(true)
       owner.answer = Effect.succeed(["bound"])
       skew.ms = jump_ms
+      expect(notBound).toEqual([])
       expect((yield* Effect.flip(create)).applied).toBe("no")
+      expect(notBound).toEqual(["unsent"])
       yield* TestClock.adjust("1 seconds")
       expect(yield* create).toBe("bound")
+      owner.answer = new Unavailable({ reason: "refused", applied: "no" })
+      expect((yield* Effect.flip(create)).applied).toBe("no")
+      expect(notBound).toEqual(["unsent", "refused"])
     })
 )

@@ -6,6 +6,7 @@ import { AliasTaken, linksCreated } from "../../src/actors/Links.ts"
 import { partitionOf } from "../../src/actors/UrlMapping.ts"
 import type { Link } from "../../src/Link.ts"
 import { fromStrings, toStrings } from "../../src/PackedKeys.ts"
+import { StorageError } from "../../src/storage/StorageError.ts"
 import { StepScheduler } from "../core/StepScheduler.ts"
 import { all, always, type Rule } from "./Faults.ts"
 import {
@@ -139,6 +140,27 @@ describe("creating a link", () => {
         )
         expect(yield* conflicts("key", creating)).toBe(8)
       })
+  )
+})
+
+describe("a create whose message came twice", () => {
+  it.scoped("does not give its key away, when it was applied the first time and failed the second", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const failed = new StorageError({ operation: "LinkStore.insertMany", applied: "no", reason: "refused" })
+      const insertMany = (links: ReadonlyArray<Link>) =>
+        Effect.zipRight(stores.links.insertMany(links), failed)
+      const node = yield* startNode({ ...stores, links: { ...stores.links, insertMany } })
+      expect(yield* Effect.flip(node.links.create(draft()))).toMatchObject({ applied: "no" })
+      const [bound] = firstKeys(1)
+      expect(yield* stores.links.takenAmong([bound!])).toEqual(new Set([bound]))
+      for (let second = 0; second < 11; second++) {
+        yield* TestClock.adjust("1 seconds")
+        yield* others
+      }
+      yield* node.stop
+      expect(yield* drain(stores)).not.toContain(bound)
+    })
   )
 })
 

@@ -24,9 +24,10 @@ describe("a pool shard", () => {
         const stores = yield* freshStores()
         const node = yield* startNode(stores)
         const held: Array<string> = []
+        let returnId = 0
         for (const step of steps) {
           if (step > 0) held.push(...(yield* lease(node, step)))
-          else yield* node.shard().Return({ keys: fromStrings(held.splice(0, -step)) })
+          else yield* node.shard().Return({ keys: fromStrings(held.splice(0, -step)), returnId: returnId++ })
           yield* others
           const { level, low } = yield* node.shard().Status()
           // Before the first lease there is nothing; what is returned comes on top.
@@ -60,6 +61,21 @@ describe("a pool shard", () => {
       )
       leases.forEach((keys) => expect(keys.length).toBeGreaterThan(0))
       expectDistinct(leases.flat())
+    })
+  )
+
+  it.scoped("takes a return once, however often its message comes", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const keys = yield* lease(node, 8)
+      const giveBack = node.shard().Return({ keys: fromStrings(keys), returnId: 1 })
+      yield* giveBack
+      expect(yield* lease(node, 5)).toEqual(keys.slice(0, 5))
+      yield* giveBack
+      const rest = yield* drain(stores)
+      expectDistinct([...keys.slice(0, 5), ...rest])
+      expect(5 + rest.length).toBe(yield* minted(stores))
     })
   )
 

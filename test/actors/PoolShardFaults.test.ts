@@ -65,6 +65,7 @@ describe("a pool shard whose pool outlives its owners", () => {
         let node = yield* startNode(stores)
         let held: Array<string> = []
         let stocked = 0
+        let returnId = 0
         let faults = 0
         const lease = (count: number) =>
           Effect.map(Effect.exit(node.shard().Lease({ count })), (leased) => {
@@ -76,7 +77,9 @@ describe("a pool shard whose pool outlives its owners", () => {
               yield* lease(step.count)
               break
             case "return":
-              yield* Effect.ignore(node.shard().Return({ keys: fromStrings(held.slice(0, step.count)) }))
+              yield* Effect.ignore(
+                node.shard().Return({ keys: fromStrings(held.slice(0, step.count)), returnId: returnId++ })
+              )
               held = held.slice(step.count)
               break
             case "stock":

@@ -49,7 +49,7 @@ describe("KeyPool in memory: settling", () => {
       yield* pool.push(owner, batch(1, 10))
       yield* pool.push(owner, batch(2, 10))
       const leased = yield* pool.lease(0, 14)
-      yield* pool.giveBack(0, leased)
+      yield* pool.giveBack(0, 7, leased)
       yield* pool.lease(0, 14)
       expect(yield* pool.settled).toEqual([])
       yield* pool.lease(0, 1)
@@ -124,7 +124,7 @@ describe("KeyPool in memory: settling", () => {
             }
           } else {
             const kept = buffer.slice(0, Math.max(0, buffer.length - size))
-            yield* pool.giveBack(0, fromStrings(buffer.slice(kept.length)))
+            yield* pool.giveBack(0, sequence++, fromStrings(buffer.slice(kept.length)))
             buffer = kept
           }
           yield* fill

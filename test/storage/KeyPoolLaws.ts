@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { describe } from "vitest"
 import { count, fromStrings, toStrings } from "../../src/PackedKeys.ts"
+import { drawId } from "../../src/RandomId.ts"
 import { KeyPool } from "../../src/storage/KeyPool.ts"
 import { Fenced } from "../../src/storage/StorageError.ts"
 import { keys, numbered } from "./keys.ts"
@@ -106,12 +107,58 @@ export const keyPoolLaws = <E>(
         yield* pool.claim(owner)
         yield* pool.push(owner, batch(1, keys("a", 10)))
         yield* pool.lease(shard, 6)
-        yield* pool.giveBack(shard, fromStrings(["a4", "a5"]))
-        yield* pool.giveBack(shard, keys("none", 0))
+        yield* pool.giveBack(shard, 1, fromStrings(["a4", "a5"]))
+        yield* pool.giveBack(shard, 2, keys("none", 0))
         expect(yield* pool.level(shard)).toBe(6)
         const rest = toStrings(yield* pool.lease(shard, 100))
         expect(rest.toSorted()).toEqual(["a4", "a5", "a6", "a7", "a8", "a9"])
         expect(count(yield* pool.lease(shard, 100))).toBe(0)
+      })
+    )
+  })
+
+  const returned = Number.MAX_SAFE_INTEGER - 1
+
+  describe(`${title}: giving back`, () => {
+    it.scopedLive(
+      "adds a return once, however often it is repeated, also after its keys were leased again",
+      () =>
+        Effect.gen(function* () {
+          const pool = yield* open
+          yield* pool.claim(owner)
+          yield* pool.push(owner, batch(1, keys("a", 10)))
+          const back = keys("a", 4)
+          yield* pool.lease(shard, 4)
+          for (const _ of [1, 2]) yield* pool.giveBack(shard, returned, back)
+          expect(yield* pool.level(shard)).toBe(10)
+          expect(toStrings(yield* pool.lease(shard, 5))).toEqual(numbered("a", 5))
+          yield* pool.giveBack(shard, returned, back)
+          expect(toStrings(yield* pool.lease(shard, 100))).toEqual(numbered("a", 10).slice(5))
+          yield* pool.giveBack(shard, returned, back)
+          expect(yield* pool.level(shard)).toBe(0)
+        })
+    )
+
+    it.scopedLive("adds keys again that were leased again, under another id", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        yield* pool.push(owner, batch(1, keys("a", 3)))
+        for (const id of [0, returned]) {
+          yield* pool.giveBack(shard, id, yield* pool.lease(shard, 3))
+          expect(yield* pool.level(shard)).toBe(3)
+        }
+      })
+    )
+
+    it.scopedLive("adds a return of the same keys once, whoever repeats it at the same time", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.claim(owner)
+        yield* pool.push(owner, batch(1))
+        const leased = yield* pool.lease(shard, 10)
+        yield* atOnce(Array.from({ length: 20 }, () => pool.giveBack(shard, returned, leased)))
+        expect(toStrings(yield* pool.lease(shard, 100)).toSorted()).toEqual(toStrings(leased).toSorted())
       })
     )
   })
@@ -158,7 +205,10 @@ export const keyPoolLaws = <E>(
         const lease = Effect.flatMap(pool.lease(shard, 7), (leased) => {
           const all = toStrings(leased)
           const [kept, back] = [all.slice(0, 5), all.slice(5)]
-          return Effect.as(pool.giveBack(shard, fromStrings(back)), kept)
+          return Effect.flatMap(drawId, (id) => {
+            const giveBack = pool.giveBack(shard, id, fromStrings(back))
+            return Effect.as(Effect.zipRight(giveBack, giveBack), kept)
+          })
         })
         const kept = yield* atOnce([
           ...Array.from({ length: 20 }, (_, sequence) => Effect.as(pool.push(owner, batch(sequence)), [])),

@@ -36,7 +36,7 @@ describeRedis("KeyPool on Redis", () => {
         leased.width === all.width && Buffer.compare(leased.bytes, all.bytes) === 0
       const leased = yield* pool.lease(0, 65_536)
       expect(isAll(leased)).toBe(true)
-      yield* pool.giveBack(0, leased)
+      yield* pool.giveBack(0, 7, leased)
       expect(isAll(yield* pool.lease(0, 65_536))).toBe(true)
     })
   )
@@ -61,7 +61,7 @@ describeRedis("KeyPool on Redis", () => {
         client.lrange(`linkmint:{${redis.namespace}}:pool:0:keys`, 0, -1)
       )
       expect(yield* stored).toEqual(["abcdef", "abcdefgh", "-_0"])
-      yield* pool.giveBack(0, yield* pool.lease(0, 2))
+      yield* pool.giveBack(0, 7, yield* pool.lease(0, 2))
       expect(yield* stored).toEqual(["abcdef", "abcdefgh", "-_0"])
     })
   )
@@ -84,6 +84,20 @@ describeRedis("KeyPool on Redis", () => {
       yield* Effect.forEach(numbered("", 1_500), (sequence) => push(Number(sequence)), { concurrency: 100 })
       for (const recent of [501, 1_000, 1_499]) expect((yield* push(recent)).level).toBe(1_500)
       const name = `linkmint:{${redis.namespace}}:pool:0:batches`
+      expect(yield* administer(redis.urls[0]!, (client) => client.llen(name))).toBe(1_000)
+    })
+  )
+
+  it.scopedLive("remembers the last thousand returns beside the batches, and no more", () =>
+    Effect.gen(function* () {
+      const redis = yield* freshRedis()
+      const pool = yield* KeyPoolRedis.make(redis)
+      yield* pool.push(owner, batch(1))
+      const giveBack = (id: number) => Effect.zipRight(pool.giveBack(0, id, keys("k", 1)), pool.level(0))
+      yield* Effect.forEach(numbered("", 1_500), (id) => giveBack(Number(id)), { concurrency: 100 })
+      for (const recent of [600, 1_000, 1_499]) expect(yield* giveBack(recent)).toBe(1_510)
+      expect((yield* pool.push(owner, batch(1))).level).toBe(1_510)
+      const name = `linkmint:{${redis.namespace}}:pool:0:returns`
       expect(yield* administer(redis.urls[0]!, (client) => client.llen(name))).toBe(1_000)
     })
   )

@@ -33,7 +33,7 @@ const operations = (pool: Pool) => ({
   claim: pool.claim({ shard: 0, epoch: 1 }),
   push: pool.push(owner, batch(99)),
   lease: pool.lease(0, 3),
-  giveBack: pool.giveBack(0, keys("back", 3)),
+  giveBack: pool.giveBack(0, 7, keys("back", 3)),
   level: pool.level(0)
 })
 

@@ -250,11 +250,11 @@ export const poolCommand = fc.oneof(
     size: fc.nat(12)
   }),
   fc.record({ _tag: fc.constant("lease" as const), size: fc.nat(15) }),
-  fc.record({ _tag: fc.constant("giveBack" as const), size: fc.nat(5) }),
+  fc.record({ _tag: fc.constant("giveBack" as const), id: fc.nat(9), size: fc.nat(5) }),
   fc.record({ _tag: fc.constant("level" as const) })
 )
 
-/** Gives back what it has leased longest. Pools differ in what they call settled. */
+/** Gives back what it has leased longest; where the id was used before, those keys are lost. Pools differ in what they call settled. */
 export const playPool: Player<KeyPool["Type"], CommandOf<typeof poolCommand>> = (pool) => {
   let held = empty
   return (command) => {
@@ -277,7 +277,7 @@ export const playPool: Player<KeyPool["Type"], CommandOf<typeof poolCommand>> = 
       case "giveBack": {
         const all = toStrings(held)
         held = fromStrings(all.slice(command.size))
-        return pool.giveBack(0, fromStrings(all.slice(0, command.size)))
+        return pool.giveBack(0, command.id, fromStrings(all.slice(0, command.size)))
       }
       case "level":
         return pool.level(0)

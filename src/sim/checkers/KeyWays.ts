@@ -1,9 +1,9 @@
-import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import type { Checker, Violation } from "../Evidence.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { s_us } from "../world/Time.ts"
 
-/** Where a key is on its way. */
-type Place = "minted" | "stocked" | "recorded" | "pooled" | "leased"
+/** Where a key is on its way. One that is gone was in a pool that forgot it: it comes again if its push or its return does. */
+type Place = "minted" | "stocked" | "recorded" | "pooled" | "leased" | "gone"
 
 type Entry<Tag extends JournalEntry["tag"]> = Extract<JournalEntry, { readonly tag: Tag }>
 
@@ -20,25 +20,9 @@ class Ways {
   readonly #changed = new Set<string>()
   /** Keys that their pool forgot to have handed out: two nodes may have them. */
   readonly #twice = new Set<string>()
-  /** Keys that clients were given. */
-  readonly #told: ReadonlySet<string>
-  /** Whether a message may come twice. */
-  readonly #isRepeated: boolean
   readonly #targets = new Map<string, string>()
   readonly #pushed = new Set<string>()
   readonly #pausedUntil_us = new Map<string, number>()
-
-  constructor({ exchanges, options }: Evidence) {
-    const { crashPoint, cutNodes, kill, messages, move, pause, stop } = options.faults
-    // What only a repeat tells, its first node does not know of.
-    const created = exchanges.filter(
-      ({ isReplay, kind, status }) => kind === "create" && status === 201 && !isReplay
-    )
-    this.#told = new Set(created.map(({ key }) => key!))
-    this.#isRepeated =
-      [kill, stop, pause, cutNodes, move].some(({ perMinute }) => perMinute > 0) ||
-      crashPoint.probability + messages.repeated + messages.dropped + messages.delayed > 0
-  }
 
   add(entry: JournalEntry) {
     switch (entry.tag) {
@@ -87,8 +71,6 @@ class Ways {
   #move(entry: Entry<"recorded" | "pushed" | "leased" | "returned">, to: Place, from: ReadonlyArray<Place>) {
     for (const key of entry.keys) {
       const place = this.#places.get(key)
-      // A return that comes twice puts its keys into the pool twice; the primary key catches what comes of it.
-      if (this.#isRepeated && entry.tag === "returned" && place === "pooled") this.#twice.add(key)
       const isRight = place !== undefined && from.includes(place)
       if (!isRight && !this.#twice.has(key))
         this.#found(entry, `${key} was ${entry.tag} when it was ${place ?? "unknown"}`, key)
@@ -97,7 +79,7 @@ class Ways {
   }
 
   #push(entry: Entry<"pushed">) {
-    this.#move(entry, "pooled", ["recorded"])
+    this.#move(entry, "pooled", ["recorded", "gone"])
     this.#pushed.add(`${entry.shard}/${entry.batch}`)
     for (const key of entry.keys) {
       this.#shards.set(key, entry.shard)
@@ -109,18 +91,10 @@ class Ways {
   }
 
   #return(entry: Entry<"returned">) {
-    this.#move(entry, "pooled", ["leased"])
+    this.#move(entry, "pooled", ["leased", "gone"])
     for (const key of entry.keys)
-      if (this.#bound.has(key) && !this.#twice.has(key) && !this.#isUntold(key))
+      if (this.#bound.has(key) && !this.#twice.has(key))
         this.#found(entry, `${key} was returned though it was bound`, key)
-  }
-
-  /**
-   * Whether a key is bound by a create that its node takes not to have been applied: its message came twice, was applied, and the second time failed
-   * certainly, for all that its owner could know. The primary key catches what comes of it.
-   */
-  #isUntold(key: string): boolean {
-    return this.#isRepeated && !this.#told.has(key)
   }
 
   #forget({ again, gone, shard, unleased }: Entry<"forgot">) {
@@ -134,7 +108,7 @@ class Ways {
       this.#twice.add(key)
       this.#places.set(key, "recorded")
     }
-    for (const key of gone) this.#places.set(key, "recorded")
+    for (const key of gone) this.#places.set(key, "gone")
     for (const key of again) this.#places.set(key, "pooled")
   }
 
@@ -142,8 +116,7 @@ class Ways {
     const { key } = entry.link
     if (entry.tag === "conflicted") {
       const isItself = this.#targets.get(key) === entry.link.url
-      const isUntold = !isItself && this.#isUntold(key)
-      if (!this.#twice.has(key) && !this.#changed.has(key) && !isUntold)
+      if (!isItself && !this.#twice.has(key) && !this.#changed.has(key))
         this.#found(entry, `${key} was handed out a second time, and was bound`, key)
       return
     }
@@ -161,9 +134,9 @@ class Ways {
  */
 export const KeyWays: Checker = {
   name: "key ways",
-  check: (evidence) => {
-    const ways = new Ways(evidence)
-    for (const entry of evidence.journal) ways.add(entry)
+  check: ({ journal }) => {
+    const ways = new Ways()
+    for (const entry of journal) ways.add(entry)
     return ways.violations
   }
 }

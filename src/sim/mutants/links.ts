@@ -1,7 +1,6 @@
 import { Effect, Struct } from "effect"
 import type { Link } from "../../Link.ts"
 import type { LinkStore } from "../../storage/LinkStore.ts"
-import { StorageError } from "../../storage/StorageError.ts"
 import { happens, later, type Mutant, withFaults } from "./Mutant.ts"
 
 type Links = typeof LinkStore.Service
@@ -105,19 +104,6 @@ export const links: ReadonlyArray<Mutant> = [
     }))
   },
   {
-    name: "unknown-taken-for-no",
-    text: "A create whose fate is unknown counts as not applied, and its key is used again.",
-    promise: "C1",
-    options: withFaults(restarts, { bursts: 0.2 }),
-    make: atPort((links) => ({
-      insertMany: (rows) =>
-        Effect.mapError(
-          links.insertMany(rows),
-          ({ operation, reason }) => new StorageError({ operation, reason, applied: "no" })
-        )
-    }))
-  },
-  {
     name: "unknown-taken-for-yes",
     text: "A create whose fate is unknown is acknowledged.",
     promise: "C2",
@@ -129,24 +115,6 @@ export const links: ReadonlyArray<Mutant> = [
           ({ applied }) => applied === "unknown",
           () => Effect.succeed(rows.map(() => true))
         )
-    }))
-  },
-  {
-    name: "half-a-batch",
-    text: "Now and then half of a batch is bound, and all of it counts as not applied.",
-    promise: "C1",
-    make: atPort((links, process) => ({
-      insertMany: (rows) =>
-        happens(process, 0.03)
-          ? Effect.zipRight(
-              links.insertMany(rows.slice(0, Math.ceil(rows.length / 2))),
-              new StorageError({
-                operation: "LinkStore.insertMany",
-                applied: "no",
-                reason: "half of it is done"
-              })
-            )
-          : links.insertMany(rows)
     }))
   },
   {

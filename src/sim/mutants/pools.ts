@@ -187,7 +187,7 @@ export const pools: ReadonlyArray<Mutant> = [
         let pops = 0
         redis.pop = (by, wanted) => {
           const keys = pop(by, wanted)
-          if (keys.length > 0 && ++pops % 10 === 0) redis.putBack(by, keys.slice(-1))
+          if (keys.length > 0 && ++pops % 10 === 0) redis.giveBack(by, -pops, keys.slice(-1))
           return keys
         }
       }
@@ -195,16 +195,31 @@ export const pools: ReadonlyArray<Mutant> = [
   },
   {
     name: "give-back-twice",
-    text: "Returned keys are put into their pool twice.",
+    text: "Returned keys are put into their pool twice, under two ids.",
     promise: "C1",
     options: withFaults({ databaseCalls: { refused: 0.2, lost: 0, ignored: 0 } }, { bursts: 0.2 }),
     make: () => ({
       ports: ({ pool }) => ({
         pool: {
           ...pool,
-          giveBack: (shard, keys) => Effect.zipRight(pool.giveBack(shard, keys), pool.giveBack(shard, keys))
+          giveBack: (shard, id, keys) =>
+            Effect.zipRight(pool.giveBack(shard, id, keys), pool.giveBack(shard, -id, keys))
         }
       })
+    })
+  },
+  {
+    name: "returns-unknown",
+    text: "A pool does not know which returns it has, and takes them again.",
+    promise: "C1",
+    options: withFaults({
+      messages: { dropped: 0, repeated: 0.1, delayed: 0, delay_ms: 0 },
+      stop: { perMinute: 12, least_ms: 500, most_ms: 3_000 }
+    }),
+    make: () => ({
+      redis: (redis) => {
+        redis.knowsReturns = false
+      }
     })
   },
   {
@@ -295,8 +310,24 @@ export const pools: ReadonlyArray<Mutant> = [
       buffer: (buffer) => ({
         ...buffer,
         putBack: () => Effect.void,
+        putBackUnbound: () => Effect.void,
         take: Effect.zipRight(buffer.take, buffer.take)
       })
+    })
+  },
+  {
+    name: "failed-keys-unasked",
+    text: "Keys of creates that failed are put back without asking whether they are bound.",
+    promise: "C1",
+    options: withFaults(
+      {
+        databaseCalls: { refused: 0.2, lost: 0, ignored: 0 },
+        messages: { dropped: 0.1, repeated: 0.3, delayed: 0, delay_ms: 0 }
+      },
+      { bursts: 0.2 }
+    ),
+    make: () => ({
+      buffer: (buffer) => ({ ...buffer, putBackUnbound: buffer.putBack })
     })
   },
   {

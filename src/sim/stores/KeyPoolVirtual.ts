@@ -135,7 +135,10 @@ const makeShard = (
         return send("KeyPool.push", () => redis.push(by, epoch, batch, keys))
       },
       pop: (wanted) => send("KeyPool.lease", () => redis.pop(by, wanted)),
-      putBack: (keys) => send("KeyPool.giveBack", () => redis.putBack(by, keys)),
+      giveBack: (id, packed) => {
+        const keys = toStrings(packed)
+        return send("KeyPool.giveBack", () => redis.giveBack(by, id, keys))
+      },
       length: send("KeyPool.level", () => redis.keys.length)
     })
   })

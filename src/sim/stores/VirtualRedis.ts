@@ -37,22 +37,24 @@ const without = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): Ar
 }
 
 /**
- * The Redis of one pool shard: its list of keys, its epoch and the batches that it knows, with what the scripts of `KeyPoolRedis` and its
+ * The Redis of one pool shard: its list of keys, its epoch and the batches and returns that it knows, with what the scripts of `KeyPoolRedis` and its
  * commands do to them, each at one moment. A replica follows it by up to `replicaLag_ms`.
  */
 export class VirtualRedis {
   readonly server: VirtualServer
   readonly shard: number
-  /** Whether it refuses what comes with an epoch older than the newest, and whether it knows batches again: always, but where that is to be broken. */
+  /** Whether it refuses what comes with an epoch older than the newest, and whether it knows batches and returns again: always, but where that is to be broken. */
   fences = true
   knowsBatches = true
+  knowsReturns = true
   readonly #world: World
   readonly #journal: Journal
   readonly #chance: Chance
   readonly #replicaLag_us: number
   #epoch = 0
   #keys: Array<string> = []
-  #known = new Set<string>()
+  #batches = new Set<string>()
+  #returns = new Set<number>()
   #recent: Array<Recent> = []
   readonly #clients = new Set<() => void>()
 
@@ -99,7 +101,8 @@ export class VirtualRedis {
     const before = this.#keys
     this.#keys = []
     this.#epoch = 0
-    this.#known = new Set()
+    this.#batches.clear()
+    this.#returns.clear()
     this.#recent = []
     this.#forgot(before, "all")
     this.server.stop(down_us)
@@ -134,10 +137,10 @@ export class VirtualRedis {
   push(by: string, epoch: number, batch: string, keys: ReadonlyArray<string>): number {
     if (this.fences && epoch < this.#epoch) return this.#fenced(by, epoch)
     this.#remember(epoch)
-    if (this.knowsBatches && this.#known.has(batch)) return this.#keys.length
+    if (this.knowsBatches && this.#batches.has(batch)) return this.#keys.length
     for (const key of keys) this.#keys.push(key)
     this.#did(() => this.#keys.splice(this.#keys.length - keys.length))
-    this.#know(batch)
+    this.#know(this.#batches, batch)
     this.#journal.add({ tag: "pushed", by, shard: this.shard, epoch, batch, keys })
     return this.#keys.length
   }
@@ -153,11 +156,12 @@ export class VirtualRedis {
     return keys
   }
 
-  /** `LPUSH`: the last one comes to stand first. */
-  putBack(by: string, reversed: ReadonlyArray<string>): number {
-    const keys = reversed.toReversed()
+  /** The script that gives back: adds keys of a return that is not known, before all others, and gives the level then. */
+  giveBack(by: string, id: number, keys: ReadonlyArray<string>): number {
+    if (this.knowsReturns && this.#returns.has(id)) return this.#keys.length
     this.#keys = [...keys, ...this.#keys]
     this.#did(() => this.#keys.splice(0, keys.length))
+    this.#know(this.#returns, id)
     this.#journal.add({ tag: "returned", by, shard: this.shard, keys })
     return this.#keys.length
   }
@@ -171,13 +175,15 @@ export class VirtualRedis {
     })
   }
 
-  #know(batch: string) {
-    this.#known.add(batch)
-    const [oldest] = this.#known.size > knownMax ? this.#known : []
-    if (oldest !== undefined) this.#known.delete(oldest)
+  #know<A>(known: Set<A>, id: A) {
+    known.add(id)
+    const [oldest] = known.size > knownMax ? known : []
+    if (oldest !== undefined) known.delete(oldest)
     this.#did(() => {
-      this.#known.delete(batch)
-      if (oldest !== undefined) this.#known = new Set([oldest, ...this.#known])
+      const others = [...known].filter((each) => each !== id)
+      known.clear()
+      if (oldest !== undefined) known.add(oldest)
+      others.forEach((each) => known.add(each))
     })
   }
 

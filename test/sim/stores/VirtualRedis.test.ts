@@ -61,7 +61,7 @@ describe("a Redis of the simulation", () => {
       little.pass(lag_ms + 1)
       redis.pop("node-1#1", 2)
       little.pass(20)
-      redis.putBack("node-1#1", ["4/1-1"])
+      redis.giveBack("node-1#1", 7, ["4/1-1"])
       little.pass(20)
       push(redis, 5, 2)
       redis.failover(1_000)
@@ -94,7 +94,8 @@ describe("a Redis of the simulation", () => {
         const kind = chance.below(10)
         if (kind < 3) push(redis, epoch, chance.below(30), chance.below(5))
         else if (kind < 7) redis.pop("node-1#1", chance.below(6))
-        else if (kind < 9) redis.putBack("node-1#1", numbered(`back${operation}-`, 1 + chance.below(3)))
+        else if (kind < 9)
+          redis.giveBack("node-1#1", operation, numbered(`back${operation}-`, 1 + chance.below(3)))
         else redis.claim("node-1#1", ++epoch)
         states.push({ until_us: little.world.now_us, state: before })
         little.pass(chance.below(20))
@@ -134,7 +135,7 @@ describe("a Redis of the simulation", () => {
     redis.push("node-2#1", 3, "3/1", ["x"])
     redis.pop("node-1#1", 0)
     redis.pop("node-1#1", 2)
-    redis.putBack("node-1#1", ["4/1-1", "4/1-0"])
+    for (const _ of [1, 2]) redis.giveBack("node-1#1", 7, numbered("4/1-", 2))
     expect(little.journal.entries).toMatchObject([
       { tag: "pushed", by: "node-1#1", shard: 0, keys: numbered("4/1-", 3) },
       { tag: "fenced", by: "node-2#1", shard: 0, epoch: 3 },
