@@ -39,6 +39,15 @@ const shorten = async (page: Page, url: string) => {
   await page.getByRole("heading", { name: "Your short link" }).waitFor()
 }
 
+/** What a list is saved as. */
+const save = async (page: Page, name: "CSV" | "JSON") => {
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name, exact: true }).click()
+  ])
+  return readFileSync(await saved.path(), "utf8")
+}
+
 const row = (page: Page, key: string) => page.locator(`[data-key="${key}"]`)
 
 describe("a newcomer", () => {
@@ -210,16 +219,9 @@ describe("who is signed in", () => {
     await page.getByRole("button", { name: "Back" }).click()
     await expect.poll(() => page.locator("[data-key]").count()).toBe(25)
 
-    const save = async (name: string) => {
-      const [saved] = await Promise.all([
-        page.waitForEvent("download"),
-        page.getByRole("button", { name, exact: true }).click()
-      ])
-      return readFileSync(await saved.path(), "utf8")
-    }
-    const json = JSON.parse(await save("JSON")) as ReadonlyArray<{ readonly url: string }>
+    const json = JSON.parse(await save(page, "JSON")) as ReadonlyArray<{ readonly url: string }>
     expect(json.map(({ url }) => url)).toEqual(urls.toReversed())
-    const lines = (await save("CSV")).trim().split("\r\n")
+    const lines = (await save(page, "CSV")).trim().split("\r\n")
     expect(lines[0]).toMatch(/^key,shortUrl,url,title,tags,/)
     expect(lines).toHaveLength(31)
     await page.context().close()
@@ -242,6 +244,8 @@ describe("who is signed in", () => {
     await expectSound(page, "the outcome of an import")
     const { headers } = await fetch(`${session.base}/old-999`, { redirect: "manual" })
     expect(headers.get("location")).toBe("https://example.com/old/999")
+    await page.goto("/app/links?q=example.com/old/")
+    expect(JSON.parse(await save(page, "JSON"))).toHaveLength(1_000)
     await page.context().close()
   })
 

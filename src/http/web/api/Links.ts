@@ -8,7 +8,7 @@ const query = (parameters: Readonly<Record<string, string | number | undefined>>
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "")
   return given.length === 0
     ? ""
-    : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`
 }
 
 /** Which links a list has, and in which order. */

@@ -22,13 +22,16 @@ export interface Outcome {
 
 type Result = Bulk["results"][number]
 
+/** Waits, but not for who has stopped the import. */
 const pause = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, wait_ms)
-    signal.addEventListener("abort", () => {
+    const go = () => {
       clearTimeout(timer)
+      signal.removeEventListener("abort", go)
       resolve()
-    })
+    }
+    const timer = setTimeout(go, wait_ms)
+    signal.addEventListener("abort", go)
   })
 
 const isPassing = (error: unknown): boolean =>

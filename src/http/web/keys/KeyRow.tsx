@@ -14,7 +14,7 @@ export const KeyRow = ({ apiKey, onRevoke }: KeyRowProps) => {
     <li class="key-row">
       <div>
         <strong>{name}</strong>
-        <div class="link-marks">
+        <div class="marks">
           <span>Made {formatDay(createdAt)}</span>
           {expiresAt !== null && <span>Ends {formatDay(expiresAt)}</span>}
           {createsPerMinute !== null && <span>{formatNumber(createsPerMinute)} creates a minute</span>}

@@ -54,7 +54,7 @@ export const LinkRow = ({ link, onDelete, onEdit, onQr, onTag }: LinkRowProps) =
       <a class="target" href={link.url} target="_blank" rel="noopener noreferrer" title={link.url}>
         {formatUrl(link.url)}
       </a>
-      <div class="link-marks">
+      <div class="marks">
         <span>{formatDay(link.createdAt)}</span>
         {marksOf(link).map(({ icon, isEnd = false, text }) => (
           <span key={text} class={isEnd ? "mark end" : "mark"}>
