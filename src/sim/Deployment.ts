@@ -7,6 +7,7 @@ import { KeyPool } from "../storage/KeyPool.ts"
 import { LinkChanges } from "../storage/LinkChanges.ts"
 import { AdversarialPlacement } from "./actors/AdversarialPlacement.ts"
 import { Balancer } from "./Balancer.ts"
+import { livesOf } from "./checkers/lives.ts"
 import { Clients } from "./Clients.ts"
 import { ClusterPlacement } from "./cluster/ClusterPlacement.ts"
 import type { Evidence } from "./Evidence.ts"
@@ -122,6 +123,7 @@ export class Deployment {
       options: this.options,
       exchanges: this.#history.exchanges,
       journal: this.#journal.entries,
+      lives: livesOf(this.#journal.entries),
       healed_us,
       end_us,
       beginning_ms,

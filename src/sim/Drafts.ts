@@ -1,4 +1,3 @@
-import * as Iso8601 from "../Iso8601.ts"
 import { adminKey } from "./Bystanders.ts"
 import type { Wish } from "./History.ts"
 import type { WorkloadOptions } from "./Options.ts"
@@ -15,18 +14,19 @@ const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/
 /** Visits that a link of few visits has at most. */
 const visitsMax = 8
 
+/** After how long a link expires at most. */
+const expiryMax_s = 20
+
 /** A create that a client is about to ask for, once or several times. */
 export type Draft = Omit<Wish, "client" | "kind" | "key" | "direct">
 
 /** What clients think of to create. */
 export class Drafts {
-  readonly #world: World
   readonly #workload: WorkloadOptions
   readonly #chance: Chance
   #drawn = 0
 
   constructor(world: World, workload: WorkloadOptions) {
-    this.#world = world
     this.#workload = workload
     this.#chance = world.chance("drafts")
   }
@@ -40,9 +40,7 @@ export class Drafts {
       url: this.newUrl(),
       idempotencyKey,
       alias: chance.happens(withAlias) ? chance.pick(aliases) : undefined,
-      expiresAt_ms: chance.happens(withExpiry)
-        ? this.#world.now_ms + chance.between(2_000, 20_000)
-        : undefined,
+      expiresIn_s: chance.happens(withExpiry) ? chance.between(2, expiryMax_s) : undefined,
       maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
     }
   }
@@ -56,7 +54,7 @@ export class Drafts {
 /** The request for a create. Whoever may reuse links has an account: the administrator's. */
 export const requestOf = ({
   alias,
-  expiresAt_ms,
+  expiresIn_s,
   idempotencyKey,
   maxVisits,
   reuse,
@@ -72,7 +70,7 @@ export const requestOf = ({
   body: JSON.stringify({
     url,
     alias,
-    expiresAt: expiresAt_ms === undefined ? undefined : Iso8601.formatMoment(expiresAt_ms),
+    expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
     maxVisits,
     reuse
   })

@@ -3,6 +3,7 @@ import type { Strike } from "./Faults.ts"
 import type { Exchange } from "./History.ts"
 import type { RangeSlot } from "../storage/KeyRangeStore.ts"
 import type { BatchId } from "../storage/KeyStock.ts"
+import type { Lives } from "./checkers/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
 import type { SimOptions } from "./Options.ts"
 
@@ -11,6 +12,8 @@ export interface Evidence {
   readonly options: SimOptions
   readonly exchanges: ReadonlyArray<Exchange>
   readonly journal: ReadonlyArray<JournalEntry>
+  /** What the keys stood for, as the journal has it. */
+  readonly lives: Lives
   /** When faults ended, and when the run did: microseconds since the world's beginning. */
   readonly healed_us: number
   readonly end_us: number

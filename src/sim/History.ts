@@ -9,7 +9,7 @@ export interface Wish {
   /** Of a create or a change: what it asks for. */
   readonly url?: string | undefined
   readonly alias?: string | undefined
-  readonly expiresAt_ms?: number | undefined
+  readonly expiresIn_s?: number | undefined
   readonly maxVisits?: number | undefined
   /** Of a create: whether a live link of the same URL will do; and its `Idempotency-Key`, which its repeats have too. */
   readonly reuse?: boolean

@@ -25,6 +25,10 @@ export type StoreEntry =
   /** A change of a link's target. */
   | { readonly tag: "changed"; readonly by: string; readonly key: string; readonly url: string }
   | { readonly tag: "deleted"; readonly by: string; readonly key: string }
+  /** A link that became a tombstone because it had expired. */
+  | { readonly tag: "expired"; readonly by: string; readonly key: string }
+  /** A tombstone went: its key can be bound again. One that was minted is in the stock now. */
+  | { readonly tag: "freed"; readonly by: string; readonly key: string; readonly custom: boolean }
   | { readonly tag: "claimed"; readonly by: string; readonly shard: number; readonly epoch: number }
   /** Keys that were put into the record of a batch, whether they were minted or stocked before. */
   | {

@@ -111,6 +111,8 @@ export const SimOptions = Schema.Struct({
   bufferCapacity: Keys,
   poolLow: Keys,
   poolHigh: Keys,
+  /** How long the key of a link that has ended is not bound again. */
+  quarantine_s: Duration_s,
   /** How long faults come, in virtual seconds. */
   faulty_s: Duration_s,
   /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */

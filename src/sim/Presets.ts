@@ -33,6 +33,7 @@ const calm: SimOptions = {
   bufferCapacity: 16,
   poolLow: 20,
   poolHigh: 60,
+  quarantine_s: 20,
   faulty_s: 45,
   calm_s: 20,
   workload: {

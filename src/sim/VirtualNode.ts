@@ -1,6 +1,8 @@
 import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
 import { Context, Duration, Effect, type Fiber, Layer, Option, type Scope } from "effect"
+import * as ExpiredLinks from "../actors/ExpiredLinks.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
+import * as LinkSweep from "../actors/LinkSweep.ts"
 import * as Links from "../actors/Links.ts"
 import * as ReusedLinks from "../actors/ReusedLinks.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
@@ -16,6 +18,7 @@ import type { KeyPool } from "../storage/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import type { KeyStock } from "../storage/KeyStock.ts"
 import type { LinkChanges } from "../storage/LinkChanges.ts"
+import type { LinkLifetime } from "../storage/LinkLifetime.ts"
 import type { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
@@ -49,7 +52,15 @@ const drainMax_us = 5_000 * ms_us
 
 /** The ports, as a node has them. */
 export type PortServices =
-  LinkStore | LinkChanges | GuardedCreates | KeyRangeStore | KeyStock | KeyPool | KeyMinter | VisitStore
+  | LinkStore
+  | LinkChanges
+  | LinkLifetime
+  | GuardedCreates
+  | KeyRangeStore
+  | KeyStock
+  | KeyPool
+  | KeyMinter
+  | VisitStore
 
 /** What a node is given from outside. */
 export interface Surroundings {
@@ -214,6 +225,7 @@ export class VirtualNode {
     const inner = Layer.provideMerge(ReusedLinks.layer, Links.layer).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
+          ExpiredLinks.layer,
           Visits.layer({ ownHost: "linkmint.test", writer: process.id }),
           mutated(
             KeyBuffer.KeyBuffer,
@@ -227,6 +239,7 @@ export class VirtualNode {
           )
         )
       ),
+      Layer.provide(LinkSweep.layer(Duration.seconds(options.quarantine_s))),
       Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax }))
     )
     const own = Effect.map(ports(process), (ports) =>

@@ -92,6 +92,9 @@ export const makeOver = (
           const present = links.get(link.key)
           if (present !== undefined) return isRepeat(present, link)
           links.set(link.key, link)
+          // What is known of a link that had the key before went with its row.
+          updateIds.delete(link.key)
+          takes.delete(link.key)
           return true
         })
       ),

@@ -56,7 +56,7 @@ interface Message {
 
 /**
  * Placement as an adversary plays it: actors live anywhere, move for no reason, and for a while two processes own the same one and both get its
- * messages. A message can be lost, come late, come twice, or have its answer lost.
+ * messages. A message can be lost, come late, come twice, or have its answer lost. Singletons run in every process at once.
  */
 export class AdversarialPlacement implements Placement {
   readonly #options: AdversaryOptions
@@ -287,7 +287,7 @@ export class AdversarialPlacement implements Placement {
       isShutdown: Effect.sync(() => !this.#hosts.has(host.process)),
       makeClient: makeClient as unknown as Sharding.Sharding["Type"]["makeClient"],
       registerEntity,
-      registerSingleton: () => notSimulated("a singleton"),
+      registerSingleton: (_, run) => Effect.asVoid(Effect.forkScoped(run)),
       send: () => notSimulated("send"),
       sendOutgoing: () => notSimulated("sendOutgoing"),
       notify: () => notSimulated("notify"),

@@ -1,27 +1,28 @@
 import type { Checker } from "../Evidence.ts"
-import { versionsOf } from "./versions.ts"
+import { lifeAt, lifeOf } from "./lives.ts"
 
 /**
- * C2: what a client was told to be created or changed stands in the database at the end, unless it was changed once more, whatever happened in between, and
- * what it was told to be deleted is a tombstone.
+ * C2: what a client was told to be created or changed stands in the database at the end, unless it was changed once more or its key was freed, whatever
+ * happened in between, and what it was told to be deleted is a tombstone, or was one.
  */
 export const Durability: Checker = {
   name: "durability",
-  check: ({ end_us, exchanges, journal, row }) => {
-    const versions = versionsOf(journal)
-    return exchanges.flatMap(({ key, kind, status, url }) => {
-      if (kind === "delete" && status === 204 && row(key!)?.deletedAt === null) {
-        const text = `${key} was deleted, and lives`
-        return [{ checker: Durability.name, at_us: end_us, text, keys: [key!] }]
+  check: ({ end_us, exchanges, lives, row }) =>
+    exchanges.flatMap(({ answered_us, key, kind, status, url }) => {
+      if (key === undefined || answered_us === undefined) return []
+      const violation = (text: string) => [{ checker: Durability.name, at_us: end_us, text, keys: [key] }]
+      if (kind === "delete" && status === 204) {
+        const isLater = lives.get(key)?.at(-1) !== lifeAt(lives, key, answered_us)
+        return !isLater && row(key)?.deletedAt === null ? violation(`${key} was deleted, and lives`) : []
       }
-      const isAcknowledged =
-        (kind === "create" && (status === 201 || status === 200)) || (kind === "change" && status === 200)
-      if (!isAcknowledged || key === undefined) return []
-      const urls = versions.get(key)?.map((version) => version.url) ?? []
+      const isMade = kind === "create" && (status === 200 || status === 201)
+      if (!isMade && !(kind === "change" && status === 200)) return []
+      const life = lifeOf(lives, key, url, answered_us)
+      const isFreed = life !== undefined && life.freed_us < end_us
       const stored = row(key)
-      if (urls.includes(url!) && stored?.url === urls.at(-1)) return []
-      const text = `${key} was ${kind}d for ${url}, and stands for ${stored?.url ?? "nothing"} at the end`
-      return [{ checker: Durability.name, at_us: end_us, text, keys: [key] }]
+      if (isFreed || (life !== undefined && stored?.url === life.versions.at(-1)!.url)) return []
+      return violation(
+        `${key} was ${kind}d for ${url}, and stands for ${stored?.url ?? "nothing"} at the end`
+      )
     })
-  }
 }

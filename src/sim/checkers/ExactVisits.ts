@@ -2,7 +2,7 @@ import { Array } from "effect"
 import type { Checker } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { ms_us } from "../world/Time.ts"
-import { createdLinks } from "./createdLinks.ts"
+import { createdLinks } from "./lives.ts"
 
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
 const triesMax = 4
@@ -19,20 +19,26 @@ const usedAtMost = ({ status, tries }: Exchange): number => {
  */
 export const ExactVisits: Checker = {
   name: "exact visits",
-  check: ({ beginning_ms, exchanges, options }) => {
+  check: ({ beginning_ms, end_us, exchanges, lives, options }) => {
     const clocksJump = options.faults.clockJump.perMinute > 0
     const redirects = Array.groupBy(
       exchanges.filter(({ kind }) => kind === "redirect"),
       ({ key }) => key ?? ""
     )
-    return [...createdLinks(exchanges)].flatMap(([key, { create, deleteSent_us }]) => {
-      const { expiresAt_ms, maxVisits } = create
+    return [...createdLinks(exchanges, lives)].flatMap(([life, { create }]) => {
+      const { maxVisits } = create
       if (maxVisits === undefined) return []
-      const asked = redirects[key] ?? []
+      const { bound_us, ended_us, freed_us, link, versions } = life
+      const { expiresAt, key } = link
+      const asked = (redirects[key] ?? []).filter(
+        ({ answered_us = end_us, sent_us }) => answered_us >= bound_us && sent_us <= freed_us
+      )
       const violation = (at_us: number, text: string) => [
         { checker: ExactVisits.name, at_us, text, keys: [key] }
       ]
-      const followed = asked.filter(({ status }) => status === 302)
+      const followed = asked.filter(
+        ({ location, status }) => status === 302 && versions.some(({ url }) => url === location)
+      )
       if (followed.length > maxVisits) {
         const last = followed.at(-1)!
         return violation(
@@ -40,12 +46,11 @@ export const ExactVisits: Checker = {
           `${key} has ${maxVisits} visits, and redirected ${followed.length} times`
         )
       }
-      const ended = asked.find(({ status }) => status === 410)
+      const ended = asked.find(({ sent_us, status }) => status === 410 && sent_us >= bound_us)
       if (ended === undefined) return []
       const at_us = ended.answered_us!
-      const hasExpired =
-        expiresAt_ms !== undefined && (clocksJump || beginning_ms + at_us / ms_us >= expiresAt_ms)
-      if (deleteSent_us < at_us || hasExpired) return []
+      const hasExpired = expiresAt !== null && (clocksJump || beginning_ms + at_us / ms_us >= expiresAt)
+      if (ended_us <= at_us || hasExpired) return []
       const used = asked
         .filter(({ sent_us }) => sent_us < at_us)
         .reduce((sum, exchange) => sum + usedAtMost(exchange), 0)

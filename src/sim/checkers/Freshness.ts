@@ -1,19 +1,17 @@
 import type { Checker } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { ms_us, s_us } from "../world/Time.ts"
-import { createdLinks } from "./createdLinks.ts"
-import { type Version, versionsOf } from "./versions.ts"
+import { createdLinks, type Life, lifeOf, type Lives } from "./lives.ts"
 
-/** For each key, how many targets it had when a change of it was acknowledged, and when that was. */
-const acknowledgedChanges = (
-  exchanges: ReadonlyArray<Exchange>,
-  versions: ReadonlyMap<string, ReadonlyArray<Version>>
-) => {
-  const changes = new Map<string, Array<{ readonly index: number; readonly answered_us: number }>>()
+/** For each link, how many targets it had when a change of it was acknowledged, and when that was. */
+const acknowledgedChanges = (exchanges: ReadonlyArray<Exchange>, lives: Lives) => {
+  const changes = new Map<Life, Array<{ readonly index: number; readonly answered_us: number }>>()
   for (const { answered_us, key, kind, status, url } of exchanges) {
     if (kind !== "change" || status !== 200 || key === undefined || answered_us === undefined) continue
-    const index = versions.get(key)?.findIndex((version) => version.url === url) ?? -1
-    changes.set(key, [...(changes.get(key) ?? []), { index, answered_us }])
+    const life = lifeOf(lives, key, url, answered_us)
+    if (life === undefined) continue
+    const index = life.versions.findIndex((version) => version.url === url)
+    changes.set(life, [...(changes.get(life) ?? []), { index, answered_us }])
   }
   return changes
 }
@@ -21,39 +19,39 @@ const acknowledgedChanges = (
 /** C4: within 1 s of a change's answer no node redirects to an earlier target, and of a delete's, or of a link's expiry, not at all. */
 export const Freshness: Checker = {
   name: "freshness",
-  check: ({ beginning_ms, exchanges, journal, options }) => {
-    const created = createdLinks(exchanges)
-    const versions = versionsOf(journal)
-    const changes = acknowledgedChanges(exchanges, versions)
+  check: ({ beginning_ms, exchanges, lives, options }) => {
+    const created = createdLinks(exchanges, lives)
+    const changes = acknowledgedChanges(exchanges, lives)
     // Expiry is told by a node's own clock.
     const clocksJump = options.faults.clockJump.perMinute > 0
     return exchanges.flatMap(({ answered_us, answeredBy, key, kind, location, sent_us, status }) => {
-      const link = key === undefined ? undefined : created.get(key)
-      if (kind !== "redirect" || status !== 302 || link === undefined) return []
+      if (kind !== "redirect" || status !== 302 || key === undefined) return []
+      const life = lifeOf(lives, key, location, answered_us!)
+      const link = life && created.get(life)
+      if (life === undefined || link === undefined) return []
       const violation = (text: string) => [
-        { checker: Freshness.name, at_us: answered_us!, text: `${text}, by ${answeredBy}`, keys: [key!] }
+        { checker: Freshness.name, at_us: answered_us!, text: `${text}, by ${answeredBy}`, keys: [key] }
       ]
       if (sent_us > link.deleted_us + s_us) {
         const late_ms = Math.round((sent_us - link.deleted_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after its deletion, and redirected`)
       }
       // The load balancer sends a change on that was not answered, so that its target may come back after another one.
-      const index =
-        versions
-          .get(key!)
-          ?.findLastIndex(({ since_us, url }) => url === location && since_us <= answered_us!) ?? -1
+      const index = life.versions.findLastIndex(
+        ({ since_us, url }) => url === location && since_us <= answered_us!
+      )
       const missed = changes
-        .get(key!)
+        .get(life)
         ?.find((change) => change.index > index && sent_us > change.answered_us + s_us)
       if (missed !== undefined) {
         const late_ms = Math.round((sent_us - missed.answered_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after a change, and led to ${location}`)
       }
-      const { expiresAt_ms } = link.create
+      const { expiresAt } = life.link
       const sent_ms = beginning_ms + sent_us / ms_us
-      return expiresAt_ms !== undefined && !clocksJump && sent_ms > expiresAt_ms + 1_000
+      return expiresAt !== null && !clocksJump && sent_ms > expiresAt + 1_000
         ? violation(
-            `${key} was asked for ${Math.round(sent_ms - expiresAt_ms)} ms after it expired, and redirected`
+            `${key} was asked for ${Math.round(sent_ms - expiresAt)} ms after it expired, and redirected`
           )
         : []
     })

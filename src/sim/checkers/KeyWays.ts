@@ -49,8 +49,11 @@ class Ways {
       case "bound":
       case "conflicted":
         return entry.link.custom ? undefined : this.#use(entry)
+      case "freed":
+        return entry.custom ? undefined : this.#free(entry.key)
       case "changed":
       case "deleted":
+      case "expired":
         return void this.#changed.add(entry.key)
       case "paused":
         return void this.#pausedUntil_us.set(entry.by, entry.at_us + entry.for_us)
@@ -97,6 +100,14 @@ class Ways {
         this.#found(entry, `${key} was returned though it was bound`, key)
   }
 
+  /** Its next life begins in the stock. */
+  #free(key: string) {
+    this.#places.set(key, "stocked")
+    this.#bound.delete(key)
+    this.#targets.delete(key)
+    this.#changed.delete(key)
+  }
+
   #forget({ again, gone, shard, unleased }: Entry<"forgot">) {
     const forgotten =
       unleased === "all"
@@ -130,7 +141,8 @@ class Ways {
 
 /**
  * C1, before the primary key has to hold it: a key is minted, recorded, pushed, leased and bound in this order and once each, or is returned and leased
- * again. Only a Redis that forgets hands one out twice; whatever else does would show in `linkmint_key_conflicts_total` some day.
+ * again; and when it is free again, it is stocked rather than minted. Only a Redis that forgets hands one out twice; whatever else does would show in
+ * `linkmint_key_conflicts_total` some day.
  */
 export const KeyWays: Checker = {
   name: "key ways",

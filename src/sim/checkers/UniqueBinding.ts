@@ -1,17 +1,18 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import { versionsOf } from "./versions.ts"
+import { type Life, lifeOf } from "./lives.ts"
 
-/** C1: no key is ever bound to two links, and a short URL leads where the one who was given it meant it to lead. */
+/** C1: no key is ever bound to two links at once, and a short URL leads where the one who was given it meant it to lead. */
 export const UniqueBinding: Checker = {
   name: "unique binding",
-  check: ({ exchanges, journal }) => {
+  check: ({ exchanges, journal, lives }) => {
     const violations: Array<Violation> = []
     const found = (at_us: number, key: string, text: string) =>
       violations.push({ checker: UniqueBinding.name, at_us, text, keys: [key] })
 
     const bound = new Map<string, string>()
     for (const entry of journal) {
+      if (entry.tag === "freed") bound.delete(entry.key)
       if (entry.tag !== "bound") continue
       const { key, url } = entry.link
       const before = bound.get(key)
@@ -19,28 +20,31 @@ export const UniqueBinding: Checker = {
       else bound.set(key, url)
     }
 
-    const versions = versionsOf(journal)
-    const given = new Map<string, Exchange>()
+    const given = new Map<Life, Exchange>()
     for (const exchange of exchanges) {
       const { answered_us, idempotencyKey, key, kind, location, status, url } = exchange
       if (answered_us === undefined || key === undefined) continue
+      const boundTo = () =>
+        lives
+          .get(key)
+          ?.map(({ link }) => link.url)
+          .join(", ") ?? "nothing"
       if (kind === "create" && status === 201) {
-        const before = given.get(key)
+        const life = lifeOf(lives, key, url, answered_us)
+        const before = life && given.get(life)
+        if (life === undefined)
+          found(answered_us, key, `${key} was given for ${url}, and is bound to ${boundTo()}`)
         // A repeat is given its link again.
-        if (
+        else if (
           before !== undefined &&
           (idempotencyKey === undefined || idempotencyKey !== before.idempotencyKey)
         )
           found(answered_us, key, `${key} was given for ${before.url}, and for ${url}`)
-        given.set(key, exchange)
+        else given.set(life, exchange)
       }
       if (kind !== "redirect" || status !== 302) continue
-      const isTarget = versions
-        .get(key)
-        ?.some((version) => version.url === location && version.since_us <= answered_us)
-      if (isTarget !== true) {
-        found(answered_us, key, `${key} led to ${location}, and is bound to ${bound.get(key)}`)
-      }
+      if (lifeOf(lives, key, location, answered_us) === undefined)
+        found(answered_us, key, `${key} led to ${location}, and is bound to ${boundTo()}`)
     }
     return violations
   }

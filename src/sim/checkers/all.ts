@@ -8,6 +8,7 @@ import { KeyWays } from "./KeyWays.ts"
 import { Ledger } from "./Ledger.ts"
 import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./MintedOnce.ts"
+import { Quarantine } from "./Quarantine.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./Recovery.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
@@ -20,6 +21,7 @@ export const checkers: ReadonlyArray<Checker> = [
   ReadYourWrites,
   Freshness,
   ExactVisits,
+  Quarantine,
   Idempotency,
   ReusedLinks,
   MintedOnce,

@@ -10,6 +10,7 @@ import { KeyRangeStore } from "../../storage/KeyRangeStore.ts"
 import { KeyStock } from "../../storage/KeyStock.ts"
 import type { Tables } from "../../storage/KeyStockMemory.ts"
 import { LinkChanges, type LinkChangesService } from "../../storage/LinkChanges.ts"
+import { LinkLifetime } from "../../storage/LinkLifetime.ts"
 import { LinkStore } from "../../storage/LinkStore.ts"
 import type { VirtualRedis } from "../stores/VirtualRedis.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -20,6 +21,7 @@ export interface Ports {
   readonly guarded: typeof GuardedCreates.Service
   readonly ranges: typeof KeyRangeStore.Service
   readonly stock: typeof KeyStock.Service
+  readonly lifetime: typeof LinkLifetime.Service
   readonly pool: typeof KeyPool.Service
   readonly changes: LinkChangesService
 }
@@ -30,11 +32,14 @@ export interface Backends {
   readonly guarded: typeof GuardedCreates.Service
   readonly ranges: typeof KeyRangeStore.Service
   readonly stock: typeof KeyStock.Service
+  readonly lifetime: typeof LinkLifetime.Service
 }
 
 /** The database's tables. */
 export interface DatabaseTables {
   readonly rows: Map<string, Link>
+  /** When each tombstone was written, in milliseconds since the Unix epoch. */
+  readonly ended: Map<string, number>
   readonly guards: Map<string, GuardRow>
   readonly stocked: Tables
 }
@@ -58,7 +63,7 @@ export interface Mutation {
 /** Nothing is broken. */
 export const sound: Mutation = {}
 
-type PortTags = LinkStore | GuardedCreates | KeyRangeStore | KeyStock | KeyPool
+type PortTags = LinkStore | GuardedCreates | KeyRangeStore | KeyStock | LinkLifetime | KeyPool
 
 /** The ports of a process, as the mutation has them; those that it could replace are among the context's. */
 export const mutatePorts = <A>(
@@ -73,15 +78,20 @@ export const mutatePorts = <A>(
     guarded: Context.get(context, GuardedCreates),
     ranges: Context.get(context, KeyRangeStore),
     stock: Context.get(context, KeyStock),
+    lifetime: Context.get(context, LinkLifetime),
     pool: Context.get(context, KeyPool),
     changes: Context.get(context, LinkChanges)
   }
-  const { changes, guarded, links, pool, ranges, stock } = { ...soundPorts, ...ports(soundPorts, process) }
+  const { changes, guarded, lifetime, links, pool, ranges, stock } = {
+    ...soundPorts,
+    ...ports(soundPorts, process)
+  }
   return context.pipe(
     Context.add(LinkStore, links),
     Context.add(GuardedCreates, guarded),
     Context.add(KeyRangeStore, ranges),
     Context.add(KeyStock, stock),
+    Context.add(LinkLifetime, lifetime),
     Context.add(KeyPool, pool),
     Context.add(LinkChanges, changes)
   ) as unknown as Context.Context<A>

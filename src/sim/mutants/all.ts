@@ -1,9 +1,17 @@
 import { caches } from "./caches.ts"
 import { guards } from "./guards.ts"
+import { lifetimes } from "./lifetimes.ts"
 import { links } from "./links.ts"
 import { minting } from "./minting.ts"
 import type { Mutant } from "./Mutant.ts"
 import { pools } from "./pools.ts"
 
 /** Every mutant: each breaks a promise, so that a checker must find it within some seeds. */
-export const mutants: ReadonlyArray<Mutant> = [...minting, ...pools, ...links, ...guards, ...caches]
+export const mutants: ReadonlyArray<Mutant> = [
+  ...minting,
+  ...pools,
+  ...links,
+  ...guards,
+  ...lifetimes,
+  ...caches
+]

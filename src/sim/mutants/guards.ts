@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import type { Link } from "../../Link.ts"
 import type { GuardedCreates } from "../../storage/GuardedCreates.ts"
 import { s_us } from "../world/Time.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { later, type Mutant } from "./Mutant.ts"
-import type { Mutation, Ports } from "./Mutation.ts"
+import type { Ports } from "./Mutation.ts"
 
 type Guarded = typeof GuardedCreates.Service
 
@@ -12,9 +13,7 @@ const believed_us = 10 * s_us
 
 /** A mutant of the guards at a process's end of the connection. */
 const atPort =
-  (
-    mutate: (ports: Ports, process: Parameters<NonNullable<Mutation["ports"]>>[1]) => Partial<Guarded>
-  ): Mutant["make"] =>
+  (mutate: (ports: Ports, process: VirtualProcess) => Partial<Guarded>): Mutant["make"] =>
   () => ({
     ports: (ports, process) => ({ guarded: { ...ports.guarded, ...mutate(ports, process) } })
   })

@@ -41,7 +41,9 @@ export const sentenceOf = (entry: JournalEntry): string => {
     case "changed":
       return `changed ${entry.key} to ${entry.url}`
     case "deleted":
-      return `deleted ${entry.key}`
+    case "expired":
+    case "freed":
+      return `${entry.tag} ${entry.key}`
     case "claimed":
       return `claimed pool shard ${entry.shard} with epoch ${entry.epoch}`
     case "fenced":
@@ -74,7 +76,7 @@ export const sentenceOf = (entry: JournalEntry): string => {
 const aboutEntry = (entry: JournalEntry): ReadonlyArray<string> => {
   if ("keys" in entry) return entry.keys
   if ("link" in entry) return [entry.link.key]
-  if (entry.tag === "deleted" || entry.tag === "changed") return [entry.key]
+  if ("key" in entry) return [entry.key]
   return entry.tag === "forgot" ? [...entry.gone, ...entry.again] : []
 }
 

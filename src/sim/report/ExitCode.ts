@@ -14,6 +14,7 @@ export const exitCode = {
 /** The status of a run that broke the promise of one checker: 10 and the promise's number (C1 to C8). */
 const ofCheckers: Readonly<Record<string, number>> = {
   "unique binding": 11,
+  quarantine: 11,
   durability: 12,
   "read your writes": 13,
   freshness: 14,

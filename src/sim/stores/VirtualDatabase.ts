@@ -9,6 +9,8 @@ import { KeyRangeStore, type Watermark } from "../../storage/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../storage/KeyRangeStoreMemory.ts"
 import { type BatchId, type BatchRecord, KeyStock, type PoolClaim } from "../../storage/KeyStock.ts"
 import * as KeyStockMemory from "../../storage/KeyStockMemory.ts"
+import { LinkLifetime } from "../../storage/LinkLifetime.ts"
+import * as LinkLifetimeMemory from "../../storage/LinkLifetimeMemory.ts"
 import type { LinkChangesService } from "../../storage/LinkChanges.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/LinkStore.ts"
 import * as LinkStoreMemory from "../../storage/LinkStoreMemory.ts"
@@ -41,11 +43,13 @@ export class VirtualDatabase {
   readonly #news: VirtualNews
   readonly #rows = new Map<string, Link>()
   readonly #stocked: KeyStockMemory.Tables = { epochs: new Map(), stock: new Set(), batches: new Map() }
+  readonly #ended = new Map<string, number>()
   readonly #guards = new Map<string, GuardedCreatesMemory.GuardRow>()
   readonly #visits = Effect.runSync(VisitStoreMemory.make)
   readonly #links: typeof LinkStore.Service
   readonly #guarded: typeof GuardedCreates.Service
   readonly #stock: typeof KeyStock.Service
+  readonly #lifetime: typeof LinkLifetime.Service
   readonly #ranges: typeof KeyRangeStore.Service
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
 
@@ -55,18 +59,25 @@ export class VirtualDatabase {
     { database }: Pick<Mutation, "database"> = sound
   ) {
     this.#journal = journal
-    const rightLinks = LinkStoreMemory.makeOver(this.#rows)
+    const rightLinks = LinkStoreMemory.makeOver(this.#rows, this.#ended)
     const right: Backends = {
       links: rightLinks,
       guarded: GuardedCreatesMemory.makeOver(this.#rows, rightLinks, this.#guards),
       stock: KeyStockMemory.makeOver(this.#stocked),
+      lifetime: LinkLifetimeMemory.makeOver({ links: this.#rows, ended: this.#ended, ...this.#stocked }),
       ranges: Effect.runSync(KeyRangeStoreMemory.make)
     }
-    const wrong = database?.(right, { rows: this.#rows, guards: this.#guards, stocked: this.#stocked })
-    const { guarded, links, ranges, stock } = { ...right, ...wrong }
+    const wrong = database?.(right, {
+      rows: this.#rows,
+      ended: this.#ended,
+      guards: this.#guards,
+      stocked: this.#stocked
+    })
+    const { guarded, lifetime, links, ranges, stock } = { ...right, ...wrong }
     this.#links = links
     this.#guarded = guarded
     this.#stock = stock
+    this.#lifetime = lifetime
     this.#ranges = ranges
     this.server = new VirtualServer(world, network, {
       name: databaseName,
@@ -86,10 +97,13 @@ export class VirtualDatabase {
   /** The stores, as a process reaches them. */
   stores(
     process: VirtualProcess
-  ): Context.Context<LinkStore | GuardedCreates | KeyRangeStore | KeyStock | VisitStore | DeploymentStore> {
+  ): Context.Context<
+    LinkStore | GuardedCreates | LinkLifetime | KeyRangeStore | KeyStock | VisitStore | DeploymentStore
+  > {
     const call = storeCall(this.server, process)
     return Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
       Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
+      Context.add(LinkLifetime, this.#linkLifetime(call, process.id)),
       Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
       Context.add(KeyStock, this.#keyStock(call, process.id)),
       Context.add(VisitStore, this.#visitStore(call)),
@@ -158,6 +172,32 @@ export class VirtualDatabase {
         call("GuardedCreates.findByUrl", () => Effect.runSyncExit(guarded.findByUrl(owner, url, now))),
       drop: (keep_ms, count) =>
         call("GuardedCreates.drop", () => Effect.runSyncExit(guarded.drop(keep_ms, count)))
+    }
+  }
+
+  #linkLifetime(call: StoreCall, by: string): typeof LinkLifetime.Service {
+    const ended = (keys: ReadonlyArray<string>) => {
+      keys.forEach((key) => this.#journal.add({ tag: "expired", by, key }))
+      this.#news.announce(new Set(keys))
+    }
+    const lifetime = this.#lifetime
+    return {
+      expire: (keys) =>
+        call("LinkLifetime.expire", () => Effect.runSyncExit(Effect.tap(lifetime.expire(keys), ended))),
+      expireSome: (count) =>
+        call("LinkLifetime.expireSome", () =>
+          Effect.runSyncExit(Effect.tap(lifetime.expireSome(count), ended))
+        ),
+      recycle: (options) =>
+        call("LinkLifetime.recycle", () =>
+          Effect.runSyncExit(
+            Effect.tap(lifetime.recycle(options), (freed) => {
+              for (const { key } of freed)
+                this.#journal.add({ tag: "freed", by, key, custom: !this.#stocked.stock.has(key) })
+              this.#news.announce(new Set(freed.map(({ key }) => key)))
+            })
+          )
+        )
     }
   }
 
@@ -310,7 +350,7 @@ export class VirtualDatabase {
       rollUp: (until, max) => ask("rollUp", visits.rollUp(until, max)),
       drop: (before, max) => ask("drop", visits.drop(before, max)),
       dropWriters: (before) => ask("dropWriters", visits.dropWriters(before)),
-      forget: (subjects) => ask("forget", visits.forget(subjects))
+      forget: (subjects) => (subjects.length === 0 ? Effect.void : ask("forget", visits.forget(subjects)))
     }
   }
 

@@ -11,6 +11,7 @@ import { KeyWays } from "../../../src/sim/checkers/KeyWays.ts"
 import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
+import { Quarantine } from "../../../src/sim/checkers/Quarantine.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
 import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
@@ -23,6 +24,10 @@ const leased = (at_us: number, keys: ReadonlyArray<string>) =>
   ({ tag: "leased", at_us, by, shard: 0, keys }) as const
 
 const bound = { tag: "bound", at_us: s_us, by, link: row } as const
+const expiring = { ...bound, link: { ...row, expiresAt: 9_000 } }
+const deleted = (at_us: number) => ({ tag: "deleted", at_us, by, key: "abc" }) as const
+const freed = (at_us: number) => ({ tag: "freed", at_us, by, key: "abc", custom: false }) as const
+const rebound = { ...bound, at_us: 30 * s_us, link: { ...row, url: "https://example.com/2" } }
 const changed = {
   tag: "changed",
   at_us: 2 * s_us,
@@ -89,7 +94,7 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "an expiry that comes too early",
     ReadYourWrites,
-    { exchanges: [created(1, { expiresAt_ms: 9_000 }), exchange(2, { status: 410 })] }
+    { exchanges: [created(1), exchange(2, { status: 410 })], journal: [expiring] }
   ],
   [
     "a redirect 1.1 s after a delete",
@@ -118,7 +123,7 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   [
     "a redirect 1.1 s after the expiry",
     Freshness,
-    { exchanges: [created(1, { expiresAt_ms: 9_000 }), exchange(10.1, {})] }
+    { exchanges: [created(1), exchange(10.1, {})], journal: [expiring] }
   ],
   [
     "a redirect more than a link has visits",
@@ -136,6 +141,39 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
         exchange(4, { status: 410 })
       ]
     }
+  ],
+  [
+    "a key freed before its quarantine is over",
+    Quarantine,
+    { journal: [bound, deleted(2 * s_us), freed(20 * s_us)] }
+  ],
+  ["a key freed while it is in use", Quarantine, { journal: [bound, freed(30 * s_us)] }],
+  ["a key that is never freed", Quarantine, { journal: [bound, deleted(2 * s_us)], end_us: 65 * s_us }],
+  ["an expired link that nobody ends", Quarantine, { journal: [expiring], end_us: 65 * s_us }],
+  [
+    "a link that is ended too early",
+    Quarantine,
+    { journal: [expiring, { tag: "expired", at_us: 8 * s_us, by, key: "abc" }] }
+  ],
+  [
+    "a redirect to what a recycled key stood for",
+    Quarantine,
+    { exchanges: [exchange(31, {})], journal: [bound, deleted(2 * s_us), freed(25 * s_us), rebound] }
+  ],
+  ["a key bound again that is not free", UniqueBinding, { journal: [bound, deleted(2 * s_us), rebound] }],
+  [
+    "an acknowledged create of a recycled key that is not stored",
+    Durability,
+    {
+      exchanges: [created(30, { url: rebound.link.url })],
+      journal: [bound, deleted(2 * s_us), freed(25 * s_us), rebound],
+      row: () => null
+    }
+  ],
+  [
+    "a freed key that is leased without a record",
+    KeyWays,
+    { journal: [...way(["abc"]), bound, deleted(2 * s_us), freed(25 * s_us), leased(26 * s_us, ["abc"])] }
   ],
   ["two links of one Idempotency-Key", Idempotency, { exchanges: [keyed(1)], journal: [bound, another] }],
   [
@@ -169,7 +207,7 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     ReusedLinks,
     {
       exchanges: [reusing(4, { status: 200 })],
-      journal: [bound, { tag: "deleted", at_us: 3 * s_us, by, key: "abc" }]
+      journal: [bound, deleted(3 * s_us)]
     }
   ],
   ["a key leased twice", KeyWays, { journal: [...way(["k"]), leased(2, ["k"])] }],
@@ -222,16 +260,17 @@ describe("the checkers", () => {
   it("find nothing in a run in which every promise was kept", () => {
     const fine = evidence({
       exchanges: [
-        created(1, { expiresAt_ms: 30_000 }),
+        created(1),
         exchange(2, {}),
         exchange(41, { status: 503 }),
         exchange(3, { kind: "delete", status: 204 }),
         exchange(3.5, {}),
         exchange(47, { status: 410 })
       ],
-      journal: [...way(["abc", "k"]), { tag: "bound", at_us: 4, by, link: row }, returned(5, ["k"])],
+      journal: [...way(["abc", "k"]), bound, returned(5, ["k"]), deleted(3 * s_us), freed(24 * s_us)],
       pooled: new Set(["k"]),
-      row: (key) => (key === row.key ? { ...row, deletedAt: 1 } : null)
+      stocked: new Set(["abc"]),
+      row: () => null
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })
@@ -253,6 +292,33 @@ describe("the checkers", () => {
         { ...changed, at_us: 4 * s_us, url: "https://example.com/3" }
       ],
       row: () => ({ ...row, url: "https://example.com/3" })
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in a key that is recycled, and stands for another link then", () => {
+    const stocked = [
+      deleted(2 * s_us),
+      freed(25 * s_us),
+      claimed(26 * s_us, 2),
+      recorded(26 * s_us, 2, ["abc"]),
+      { ...pushed(26 * s_us, 2, ["abc"]), batch: "2/0" },
+      closed(26 * s_us, "2/0"),
+      leased(27 * s_us, ["abc"])
+    ]
+    const { url } = rebound.link
+    const fine = evidence({
+      exchanges: [
+        created(1),
+        exchange(2, { kind: "delete", status: 204 }),
+        exchange(3.5, { status: 410 }),
+        exchange(26, { status: 404 }),
+        exchange(29.9995, { kind: "delete", status: 404 }),
+        created(30, { url }),
+        exchange(31, { location: url })
+      ],
+      journal: [...way(["abc"]), bound, ...stocked, rebound],
+      row: () => rebound.link
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })

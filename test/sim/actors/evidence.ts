@@ -3,6 +3,7 @@
 import type { Link } from "../../../src/Link.ts"
 import type { Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
+import { livesOf } from "../../../src/sim/checkers/lives.ts"
 import { presets } from "../../../src/sim/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { plainRow } from "../../plain.ts"
@@ -39,10 +40,14 @@ export const row: Link = {
 }
 
 /** A run of a minute in which nothing failed and everything is as it should be, but for what is said otherwise. */
-export const evidence = (some: Partial<Evidence>): Evidence => ({
+export const evidence = (some: Partial<Omit<Evidence, "lives">>): Evidence => {
+  const { journal = [{ tag: "bound", at_us: s_us, by: "node-0#1", link: row }] } = some
+  return { ...uneventful, ...some, journal, lives: livesOf(journal) }
+}
+
+const uneventful: Omit<Evidence, "journal" | "lives"> = {
   options: presets.calm(),
   exchanges: [],
-  journal: [{ tag: "bound", at_us: s_us, by: "node-0#1", link: row }],
   healed_us: 40 * s_us,
   end_us: 60 * s_us,
   beginning_ms: 0,
@@ -55,6 +60,5 @@ export const evidence = (some: Partial<Evidence>): Evidence => ({
   buffered: 0,
   open: [],
   unready: [],
-  mint: () => ["abc", "k"],
-  ...some
-})
+  mint: () => ["abc", "k"]
+}

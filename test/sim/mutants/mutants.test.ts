@@ -16,6 +16,7 @@ const quick: Readonly<Record<string, string | ReadonlyArray<string>>> = {
   // A link that was lost is missed, or its key comes to stand for another one.
   "insert-before-commit": ["durability", "unique binding"],
   "reads-lag": "read your writes",
+  "quarantine-ignored": "quarantine",
   "guard-dropped": "idempotency",
   "reuse-without-guard": "reused links",
   "buffer-drops-what-is-put-back": "ledger",

@@ -5,6 +5,7 @@ import { fromStrings, toStrings } from "../../../src/PackedKeys.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
 import { KeyRangeStore } from "../../../src/storage/KeyRangeStore.ts"
 import { KeyStock } from "../../../src/storage/KeyStock.ts"
+import { LinkLifetime } from "../../../src/storage/LinkLifetime.ts"
 import { LinkStore } from "../../../src/storage/LinkStore.ts"
 import { Fenced } from "../../../src/storage/StorageError.ts"
 import { linkOf } from "../../storage/links.ts"
@@ -20,6 +21,7 @@ const portsOf = (little: LittleWorld, process: VirtualProcess) => {
   const context = little.database.stores(process)
   return {
     links: Context.get(context, LinkStore),
+    lifetime: Context.get(context, LinkLifetime),
     ranges: Context.get(context, KeyRangeStore),
     stock: Context.get(context, KeyStock)
   }
@@ -141,6 +143,42 @@ it("tells the journal of each change of a target once, and not of repeats", () =
     ["a", "https://two/"]
   ])
   expect(little.database.row("a")).toMatchObject({ url: "https://two/", title: "t" })
+})
+
+it("tells the journal of links that expire and of keys that are free again, by its own clock", () => {
+  const { lifetime, links, little, process, stock } = setUp()
+  const expiresAt = little.world.now_ms + 1_000
+  process.skew_us = 3_600_000_000
+  const old: Link = { ...linkOf("old"), updatedAt: 1 }
+  little.run(
+    process,
+    links.insertMany([
+      { ...old, expiresAt },
+      { ...linkOf("alias"), custom: true }
+    ])
+  )
+  little.run(process, links.deleteMany([{ key: "alias", at: 9 }]))
+  const quarantine = { quarantine_ms: 2_000, count: 10 }
+  const batch = { ...little.run(process, stock.claim(0)), sequence: 0 }
+  little.run(process, stock.record(batch, fromStrings(["old", "other"])))
+  expect(little.run(process, lifetime.expireSome(10))).toEqual([])
+  expect(little.run(process, lifetime.recycle(quarantine))).toEqual([])
+  little.pass(1_000)
+  expect(little.run(process, lifetime.expire(["old", "alias"]))).toEqual(["old"])
+  little.pass(2_000)
+  expect(little.run(process, lifetime.recycle(quarantine))).toHaveLength(2)
+  expect(little.told("expired").map(({ by, key }) => [by, key])).toEqual([["node-1#1", "old"]])
+  expect(little.told("freed").map(({ custom, key }) => [key, custom])).toEqual([
+    ["alias", true],
+    ["old", false]
+  ])
+  expect([...little.database.stockedKeys]).toEqual(["old"])
+  expect(toStrings(little.database.openBatches[0]!.keys)).toEqual(["other"])
+  // A new link of the key knows nothing of what happened to the old one.
+  const change = { key: "old", owner: null, at: 9, change: { title: "t" }, updateId: 1 }
+  little.run(process, links.insertMany([linkOf("old")]))
+  little.run(process, links.updateMany([change]))
+  expect(little.database.row("old")).toMatchObject({ title: "t", expiresAt: null })
 })
 
 it("tells the journal of what happens to ranges, stock and batches", () => {

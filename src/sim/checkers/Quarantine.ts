@@ -1,0 +1,67 @@
+import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+import { type Life, lifeAt } from "./lives.ts"
+
+/** How long after its time a link is a tombstone at the latest, and a tombstone is gone, unless something fails: twice the sweep's pause. */
+const sweepMax_us = ({ quarantine_s }: Evidence["options"]) => 0.5 * quarantine_s * s_us
+
+/** From when on nothing keeps the sweep from its turns. */
+const swept_us = ({ healed_us, options }: Evidence) => healed_us + 5 * s_us + sweepMax_us(options)
+
+/** What is wrong about when a link ended, and when its key was free again. */
+const faultsOf = (life: Life, evidence: Evidence): ReadonlyArray<readonly [at_us: number, text: string]> => {
+  const { beginning_ms, end_us, options } = evidence
+  const { ended_us, freed_us, link } = life
+  const { expiresAt, key } = link
+  const quarantine_us = options.quarantine_s * s_us
+  const stood_s = ((freed_us - ended_us) / s_us).toFixed(1)
+  const isLate = (due_us: number) => end_us > Math.max(due_us + sweepMax_us(options), swept_us(evidence))
+  const faults: Array<readonly [number, string]> = []
+  if (freed_us < end_us && freed_us < ended_us) faults.push([freed_us, `${key} was freed while it was live`])
+  else if (freed_us < end_us && freed_us - ended_us < quarantine_us - ms_us)
+    faults.push([freed_us, `${key} was freed ${stood_s} s after its end`])
+  else if (freed_us > end_us && isLate(ended_us + quarantine_us))
+    faults.push([end_us, `${key} is still in quarantine`])
+  const expired_us = expiresAt === null ? Number.POSITIVE_INFINITY : (expiresAt - beginning_ms) * ms_us
+  if (ended_us > end_us && isLate(expired_us))
+    faults.push([end_us, `${key} has expired, and is no tombstone`])
+  return faults
+}
+
+/**
+ * C1 with recycled keys: a link ends when it has expired by the database's clock and not before, its key is free when the quarantine is over and not before,
+ * both within the sweep's time; and what a key stood for is never served again.
+ */
+export const Quarantine: Checker = {
+  name: "quarantine",
+  check: (evidence) => {
+    const { beginning_ms, exchanges, journal, lives } = evidence
+    const violation = (at_us: number, key: string, text: string): Violation => ({
+      checker: Quarantine.name,
+      at_us,
+      text,
+      keys: [key]
+    })
+    const early = journal.flatMap((entry) => {
+      if (entry.tag !== "expired") return []
+      const expiresAt = lifeAt(lives, entry.key, entry.at_us)?.link.expiresAt ?? Number.POSITIVE_INFINITY
+      return beginning_ms + entry.at_us / ms_us < expiresAt
+        ? [violation(entry.at_us, entry.key, `${entry.key} was ended before it had expired`)]
+        : []
+    })
+    const untimely = Array.from(lives.values(), (all) =>
+      all.flatMap((life) =>
+        faultsOf(life, evidence).map(([at_us, text]) => violation(at_us, life.link.key, text))
+      )
+    ).flat()
+    const revived = exchanges.flatMap(({ answered_us, answeredBy, key, kind, location, sent_us, status }) => {
+      if (kind !== "redirect" || status !== 302 || key === undefined) return []
+      const isOf = ({ versions }: Life) => versions.some(({ url }) => url === location)
+      const all = lives.get(key)?.filter(isOf) ?? []
+      if (all.length === 0 || all.some(({ freed_us }) => freed_us >= sent_us)) return []
+      const text = `${key} led to ${location}, which it stood for before it was freed, by ${answeredBy}`
+      return [violation(answered_us!, key, text)]
+    })
+    return [...early, ...untimely, ...revived]
+  }
+}

@@ -1,0 +1,179 @@
+import { Effect } from "effect"
+import type { LinkLifetime } from "../../storage/LinkLifetime.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import { ms_us } from "../world/Time.ts"
+import { type Mutant, withFaults } from "./Mutant.ts"
+
+type Lifetime = typeof LinkLifetime.Service
+
+/** A mutant of the sweep at a process's end of the connection. */
+const atPort =
+  (mutate: (lifetime: Lifetime, process: VirtualProcess) => Partial<Lifetime>): Mutant["make"] =>
+  () => ({
+    ports: ({ lifetime }, process) => ({ lifetime: { ...lifetime, ...mutate(lifetime, process) } })
+  })
+
+/** Links that end soon and often. */
+const shortLived: Mutant["options"] = (options) => ({
+  ...options,
+  workload: { ...options.workload, withExpiry: 0.4, deleted: 0.15 }
+})
+
+/** The same, under faults that make pools forget and refills stop halfway, so that records stay open. */
+const recorded: Mutant["options"] = (options) => ({
+  ...withFaults(
+    {
+      redisCalls: { refused: 0.1, lost: 0.1, ignored: 0 },
+      redisLoss: { perMinute: 6, least_ms: 100, most_ms: 1_000 }
+    },
+    { withExpiry: 0.6, withAlias: 0 }
+  )(options),
+  pools: 1,
+  quarantine_s: 2
+})
+
+/** What can be broken about the end of links, and about keys that are free again. */
+export const lifetimes: ReadonlyArray<Mutant> = [
+  {
+    name: "quarantine-ignored",
+    text: "The key of a link that has ended is free at once.",
+    promise: "C1",
+    make: atPort((lifetime) => ({
+      recycle: (options) => lifetime.recycle({ ...options, quarantine_ms: 0 })
+    }))
+  },
+  {
+    name: "quarantine-by-the-nodes-clock",
+    text: "The quarantine is over when it is by the clock of the node that sweeps.",
+    promise: "C1",
+    make: atPort((lifetime, process) => ({
+      recycle: (options) =>
+        Effect.suspend(() =>
+          lifetime.recycle({
+            ...options,
+            quarantine_ms: Math.max(0, options.quarantine_ms - process.skew_us / ms_us)
+          })
+        )
+    }))
+  },
+  {
+    name: "tombstone-forgotten",
+    text: "A link that has expired leaves no tombstone.",
+    promise: "C3",
+    options: shortLived,
+    make: () => ({
+      database: ({ lifetime }, { ended, rows }) => {
+        const gone = (keys: ReadonlyArray<string>) =>
+          keys.forEach((key) => {
+            rows.delete(key)
+            ended.delete(key)
+          })
+        return {
+          lifetime: {
+            ...lifetime,
+            expire: (keys) => Effect.tap(lifetime.expire(keys), gone),
+            expireSome: (count) => Effect.tap(lifetime.expireSome(count), gone)
+          }
+        }
+      }
+    })
+  },
+  {
+    name: "freed-key-in-a-record",
+    text: "A key that is freed stays in the record of an open batch, whose finisher hands it out as well.",
+    promise: "C1",
+    options: recorded,
+    make: () => ({
+      database: ({ lifetime }, { stocked: { batches } }) => ({
+        lifetime: {
+          ...lifetime,
+          recycle: (options) =>
+            Effect.suspend(() => {
+              const before = new Map(batches)
+              return Effect.tap(lifetime.recycle(options), () =>
+                before.forEach((batch, id) => batches.set(id, batch))
+              )
+            })
+        }
+      })
+    })
+  },
+  {
+    name: "freed-key-not-stocked",
+    text: "A minted key that is freed goes nowhere.",
+    promise: "C6",
+    preset: "calm",
+    options: shortLived,
+    make: () => ({
+      database: ({ lifetime }, { stocked: { stock } }) => ({
+        lifetime: {
+          ...lifetime,
+          recycle: (options) =>
+            Effect.tap(lifetime.recycle(options), (freed) => freed.forEach(({ key }) => stock.delete(key)))
+        }
+      })
+    })
+  },
+  {
+    name: "ended-too-early",
+    text: "Links end for good 3 s before they expire.",
+    promise: "C3",
+    options: shortLived,
+    make: () => ({
+      database: ({ lifetime }, { rows }) => ({
+        lifetime: {
+          ...lifetime,
+          expireSome: (count) =>
+            Effect.suspend(() => {
+              const changed = Array.from(rows.values()).filter(({ expiresAt }) => expiresAt !== null)
+              changed.forEach((link) => rows.set(link.key, { ...link, expiresAt: link.expiresAt! - 3_000 }))
+              return Effect.tap(lifetime.expireSome(count), () =>
+                changed.forEach(({ expiresAt, key }) => rows.set(key, { ...rows.get(key)!, expiresAt }))
+              )
+            })
+        }
+      })
+    })
+  },
+  {
+    name: "expired-in-the-node-cache",
+    text: "A node does not look at the expiry of a link that it has in its cache.",
+    promise: "C4",
+    options: (options) => ({
+      ...shortLived(options),
+      faults: { ...options.faults, clockJump: { perMinute: 0, least_ms: 0, most_ms: 0 } }
+    }),
+    make: () => ({
+      cache: (cache) => ({
+        ...cache,
+        get: (key) => Effect.map(cache.get(key), (link) => link && { ...link, expiresAt: null })
+      })
+    })
+  },
+  {
+    name: "sweep-ends-with-a-failure",
+    text: "Once a turn of the sweep has failed, a node's sweep never does anything again.",
+    promise: "C8",
+    options: (options) => ({
+      ...withFaults(
+        { databaseCalls: { refused: 0.3, lost: 0, ignored: 0 } },
+        { withExpiry: 0.4, deleted: 0.15 }
+      )(options),
+      nodes: 1
+    }),
+    make: atPort((lifetime) => {
+      let hasFailed = false
+      return {
+        expire: () => Effect.succeed([]),
+        expireSome: (count) =>
+          Effect.suspend(() => (hasFailed ? Effect.never : lifetime.expireSome(count))).pipe(
+            Effect.tapError(() =>
+              Effect.sync(() => {
+                hasFailed = true
+              })
+            )
+          )
+      }
+    })
+  }
+]
