@@ -1,0 +1,70 @@
+// Builds the page into dist, unless it was built of the same sources already.
+
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { brotliCompressSync, gzipSync } from "node:zlib"
+
+const sources = import.meta.dirname
+const root = join(sources, "../../..")
+const folder = join(root, "dist/src/http/web")
+
+/** A build of its own for each process, since several may build at once, and services start meanwhile. */
+const building = `${folder}.${process.pid}`
+
+/** Names what the page is built of: its files, those of the service that it may import, and the packages. */
+const digest = () => {
+  const own = readdirSync(sources, { recursive: true, encoding: "utf8" }).map((name) => join(sources, name))
+  const service = readdirSync(join(sources, "..")).map((name) => join(sources, "..", name))
+  const files = [...own, ...service, join(root, "package-lock.json"), join(root, "tsconfig.json")]
+  const hash = createHash("sha256")
+  for (const file of files.filter((file) => /\.\w+$/.test(file)).toSorted()) {
+    hash.update(file.slice(root.length)).update(readFileSync(file))
+  }
+  return hash.digest("hex")
+}
+
+/** Puts a compressed copy beside each file that gets smaller by it, so that the service compresses nothing. */
+const compress = () => {
+  const assets = join(building, "assets")
+  for (const name of readdirSync(assets)) {
+    const bytes = readFileSync(join(assets, name))
+    if (bytes.length < 512 || name.endsWith(".woff2")) continue
+    writeFileSync(join(assets, `${name}.br`), brotliCompressSync(bytes))
+    writeFileSync(join(assets, `${name}.gz`), gzipSync(bytes, { level: 9 }))
+  }
+}
+
+const putInPlace = () => {
+  const old = `${building}.old`
+  try {
+    if (existsSync(folder)) renameSync(folder, old)
+    renameSync(building, folder)
+  } catch {
+    // Another build was quicker; it is the same.
+  }
+  for (const rest of [old, building]) rmSync(rest, { recursive: true, force: true })
+}
+
+const wanted = digest()
+const stamp = join(folder, "digest")
+if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
+  const { build } = await import("vite")
+  await build({
+    configFile: false,
+    logLevel: "warn",
+    root: sources,
+    build: {
+      outDir: building,
+      emptyOutDir: true,
+      target: "es2022",
+      // What is written into the HTML or the styles, the page's policy would forbid.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false
+    }
+  })
+  compress()
+  writeFileSync(join(building, "digest"), wanted)
+  putInPlace()
+}
