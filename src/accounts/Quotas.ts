@@ -121,7 +121,11 @@ export const make = (policy: QuotaPolicy) =>
             ? quota("create:client", client, policy.anonymousCreatesPerMinute, "minute")
             : createsOf(caller)
         ),
-      redirect: (link) => limiter.tryTakeAll(redirectsOf(link)),
+      redirect: (link) =>
+        // Asked by every redirect, and mostly there is none.
+        policy.redirectsPerDay === null && link.keyRedirectsPerDay === undefined
+          ? null
+          : limiter.tryTakeAll(redirectsOf(link)),
       redirectLater: (link) => limiter.takeAll(redirectsOf(link)),
       lookupsUsedUp: (client) => {
         const [only] = lookupsOf(client)

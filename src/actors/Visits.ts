@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Fiber, Layer, Metric, Option, type Scope } from "effect"
 import * as RetrySchedule from "../RetrySchedule.ts"
+import type { Link } from "../Link.ts"
 import { type VisitBatch, VisitStore } from "../storage/VisitStore.ts"
 import { hourOf, isLinkSubject, subjectOfLink, subjectOfOwner, type Visit } from "../Visit.ts"
 import { VisitNews } from "../webhooks/VisitNews.ts"
@@ -99,10 +100,20 @@ export const make = (
       else shed++
     }
 
+    /** Links are cached objects, of which many visits have the same. */
+    const subjects = new WeakMap<Link, string>()
+    const subjectOf = (link: Link): string => {
+      const known = subjects.get(link)
+      if (known !== undefined) return known
+      const subject = subjectOfLink(link)
+      subjects.set(link, subject)
+      return subject
+    }
+
     const count = (visit: Visit) => {
       const hour = hourOf(visit.at)
       const visitClass = classify(visit)
-      tally.add(subjectOfLink(visit.link), hour, visitClass)
+      tally.add(subjectOf(visit.link), hour, visitClass)
       if (visit.link.owner !== null) tally.add(subjectOfOwner(visit.link.owner), hour, visitClass)
       news.note(visit.link, visitClass.isBot)
     }

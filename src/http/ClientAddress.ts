@@ -1,5 +1,7 @@
 import { Context, Layer, Option } from "effect"
 import ipaddr from "ipaddr.js"
+import { LRUCache } from "lru-cache"
+import { atMost } from "../LruCacheOptions.ts"
 import { type Address, contains, type Network, parseAddress } from "../Network.ts"
 import type { Request } from "./Request.ts"
 
@@ -35,9 +37,6 @@ export class ClientAddress extends Context.Reference<ClientAddress>()("linkmint/
   defaultValue: (): ClientAddressService => make([])
 }) {}
 
-const peerOf = ({ remoteAddress }: Source) =>
-  Option.getOrUndefined(Option.flatMapNullable(remoteAddress, parseAddress))
-
 const textOf = (address: Address) =>
   address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString()
 
@@ -46,14 +45,46 @@ const groupOf = (address: Address) =>
     ? `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toRFC5952String()}/64`
     : address.toString()
 
+/** What is to be known of an address, which is looked up for each request. */
+interface Known {
+  readonly text: string
+  /** See `clientOf`. */
+  readonly client: string | null
+  readonly isTrusted: boolean
+}
+
+/** Addresses that are remembered, and the characters of each at most. */
+const rememberedMax = 4_096
+const addressLengthMax = 64
+
 /** Trusts the proxies in these networks. */
 export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
-  const find = (request: Source): Address | undefined => {
+  const remembered = new LRUCache<string, Known>(atMost(rememberedMax))
+
+  const know = (text: string): Known | undefined => {
+    const present = remembered.get(text)
+    if (present !== undefined) return present
+    const address = parseAddress(text)
+    if (address === undefined) return undefined
+    const known = {
+      text: textOf(address),
+      client: address.range() === "loopback" ? null : groupOf(address),
+      isTrusted: contains(trusted, address)
+    }
+    // A zone behind an address can have any length.
+    if (text.length <= addressLengthMax) remembered.set(text, known)
+    return known
+  }
+  const peerOf = ({ remoteAddress }: Source) =>
+    Option.isSome(remoteAddress) ? know(remoteAddress.value) : undefined
+
+  const find = (request: Source): Known | undefined => {
     let client = peerOf(request)
+    if (client?.isTrusted !== true) return client
     const hops = (request.headers["x-forwarded-for"] ?? "").split(",").slice(-hopsMax)
-    while (client !== undefined && contains(trusted, client)) {
+    while (client.isTrusted) {
       // What is no address, such as the `unknown` of some proxies, hides whatever stands before it.
-      const hop = parseAddress(hops.pop()?.trim() ?? "")
+      const hop = know(hops.pop()?.trim() ?? "")
       if (hop === undefined) break
       client = hop
     }
@@ -61,18 +92,9 @@ export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
   }
 
   return {
-    of: (request) => {
-      const client = find(request)
-      return client === undefined ? null : textOf(client)
-    },
-    clientOf: (request) => {
-      const client = find(request)
-      return client === undefined || client.range() === "loopback" ? null : groupOf(client)
-    },
-    isByProxy: (request) => {
-      const peer = peerOf(request)
-      return peer !== undefined && contains(trusted, peer)
-    }
+    of: (request) => find(request)?.text ?? null,
+    clientOf: (request) => find(request)?.client ?? null,
+    isByProxy: (request) => peerOf(request)?.isTrusted === true
   }
 }
 

@@ -91,9 +91,8 @@ export const make = (
           if (url === "/health/ready") return run(request, readiness.answer, answer)
           const key = LeanRedirect.keyOf(url)
           if (key === undefined) return undefined
-          const answered = redirect(request, key)
+          const answered = redirect(request, key, requestId)
           if (answered === undefined) return run(request, redirects.redirect(request, key), answer)
-          answered.headers.push("x-request-id", requestId(request.headers))
           answer(answered)
           return nothing
         }

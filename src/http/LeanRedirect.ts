@@ -32,7 +32,11 @@ export const make = Effect.gen(function* () {
   const { clientOf } = yield* ClientAddress
   const clock = yield* Effect.clock
 
-  return (request: Request, key: string): Answer | undefined => {
+  return (
+    request: Request,
+    key: string,
+    idOf: (headers: Request["headers"]) => string
+  ): Answer | undefined => {
     const { url } = request
     const link = links.peek(key)
     if (link === undefined) return undefined
@@ -44,6 +48,6 @@ export const make = Effect.gen(function* () {
     const standing = quotas.redirect(link)
     if (standing === undefined || standing?.isAllowed === false) return undefined
     if (request.method !== "HEAD") record(request, link, now)
-    return Redirect.answer(link, link.redirectStatus, link.url)
+    return Redirect.answer(link, link.redirectStatus, link.url, "x-request-id", idOf(request.headers))
   }
 })

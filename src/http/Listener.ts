@@ -73,18 +73,22 @@ const make = (drainDelay: Duration.Duration) => {
     connections.add(socket)
     socket.once("close", () => connections.remove(socket))
   })
-  server.on("request", (_, response) => {
-    underWay.add(response)
-    // A client that is told so opens its next connection elsewhere.
-    if (isDraining) response.setHeader("connection", "close")
-    response.once("close", () => underWay.remove(response))
-  })
 
-  const serve = (answer: RequestListener) =>
-    Effect.acquireRelease(
-      Effect.sync(() => void server.on("request", answer)),
-      () => Effect.sync(() => void server.off("request", answer))
+  const serve = (answer: RequestListener) => {
+    const listener: RequestListener = (request, response) => {
+      // A client that is told so opens its next connection elsewhere.
+      if (isDraining) response.setHeader("connection", "close")
+      answer(request, response)
+      // The answers to hot requests are mostly at the operating system by now.
+      if (response.writableEnded && response.writableLength === 0) return
+      underWay.add(response)
+      response.once("close", () => underWay.remove(response))
+    }
+    return Effect.acquireRelease(
+      Effect.sync(() => void server.on("request", listener)),
+      () => Effect.sync(() => void server.off("request", listener))
     )
+  }
 
   const drain = Effect.gen(function* () {
     isDraining = true

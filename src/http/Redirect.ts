@@ -51,13 +51,18 @@ const cacheControl = {
   308: "private, max-age=0, must-revalidate"
 } as const
 
-/** The answer that leads to a target. */
+const followed: ReadonlyArray<string> = []
+const notIndexed: ReadonlyArray<string> = ["x-robots-tag", "noindex"]
+
+/** The answer that leads to a target, with more headers if there are any. Written in one piece, since hot redirects cost little else. */
 export const answer = (
   { crawlable }: Pick<Link, "crawlable">,
   status: keyof typeof cacheControl,
-  location: string
-): Answer => {
-  const headers = [
+  location: string,
+  ...more: ReadonlyArray<string>
+): Answer => ({
+  status,
+  headers: [
     "location",
     location,
     "content-length",
@@ -65,8 +70,9 @@ export const answer = (
     "cache-control",
     cacheControl[status],
     "referrer-policy",
-    "no-referrer-when-downgrade"
-  ]
-  if (!crawlable) headers.push("x-robots-tag", "noindex")
-  return { status, headers, body: "" }
-}
+    "no-referrer-when-downgrade",
+    ...(crawlable ? followed : notIndexed),
+    ...more
+  ],
+  body: ""
+})
