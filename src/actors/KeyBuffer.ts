@@ -11,6 +11,7 @@ import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { orElsewhere, Unavailable } from "./Unavailable.ts"
 import * as UnsureKeys from "./UnsureKeys.ts"
+import { partitionOf } from "./UrlMapping.ts"
 
 /**
  * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
@@ -27,6 +28,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
      */
     readonly take: Effect.Effect<string, Unavailable>
+    /** Has `take` give a key of the partition that `partition` tells at that moment, where it tells one and the buffer has it. */
+    readonly prefer: (partition: () => number | undefined) => void
     /** Puts back keys that no create was asked to bind. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /** Puts back keys of creates that failed without being applied, some seconds later and only where the store says that they are not bound. */
@@ -106,7 +109,8 @@ export const make = (
   Effect.gen(function* () {
     const store = yield* LinkStore
     const { clientOf, lease } = yield* makeLease
-    const ring = new KeyRing(capacity)
+    const ring = new KeyRing(capacity, partitionOf)
+    let preferred: () => number | undefined = () => undefined
     let lastShard = 0
     let closed = false
 
@@ -154,7 +158,8 @@ export const make = (
     const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
 
     const take: Effect.Effect<string, Unavailable> = Effect.suspend(() => {
-      const key = ring.take()
+      const partition = preferred()
+      const key = partition === undefined ? ring.take() : ring.takeOf(partition)
       // Many may have waited for the same lease, more than it brought: those that find nothing wait for the next.
       if (key === undefined) return Effect.zipRight(Effect.interruptible(refill.join), take)
       if (ring.size >= capacity / 2 || refill.isRunning()) return Effect.succeed(key)
@@ -178,6 +183,9 @@ export const make = (
 
     return {
       take,
+      prefer: (partition) => {
+        preferred = partition
+      },
       putBack,
       putBackUnbound: unsure.add,
       dropBound: drop.join,

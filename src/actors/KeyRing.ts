@@ -6,13 +6,19 @@ import { count, type PackedKeys, readKey, slice, widen } from "../PackedKeys.ts"
  */
 export class KeyRing {
   readonly capacity: number
+  readonly #kindOf: (key: string) => number
+  /** The kind of each key, beside it. */
+  readonly #kinds: Uint8Array
   #bytes = new Uint8Array(0)
   #width = 1
   #head = 0
   #size = 0
 
-  constructor(capacity: number) {
+  /** `kindOf` gives the kind of a key, 0 to 255, for those who ask for keys of one kind. */
+  constructor(capacity: number, kindOf: (key: string) => number = () => 0) {
     this.capacity = capacity
+    this.#kindOf = kindOf
+    this.#kinds = new Uint8Array(capacity)
   }
 
   /** Keys in the ring. */
@@ -34,6 +40,34 @@ export class KeyRing {
     return key
   }
 
+  /** Takes the oldest key of a kind, in whose place the oldest of all goes then; that one where there is none of the kind. */
+  takeOf(kind: number): string | undefined {
+    const place = this.#find(kind)
+    if (place === undefined) return this.take()
+    const key = readKey(this.#bytes, place * this.#width, this.#width)
+    const oldest = this.#head * this.#width
+    this.#bytes.copyWithin(place * this.#width, oldest, oldest + this.#width)
+    this.#kinds[place] = this.#kinds[this.#head]!
+    this.take()
+    return key
+  }
+
+  #find(kind: number): number | undefined {
+    const end = this.#head + this.#size
+    const place = this.#kinds.indexOf(kind, this.#head)
+    if (place !== -1 && place < end) return place
+    const wrapped = end > this.capacity ? this.#kinds.indexOf(kind) : -1
+    return wrapped !== -1 && wrapped < end - this.capacity ? wrapped : undefined
+  }
+
+  /** Notes the kinds of keys from the `from`th oldest one on. */
+  #note(from: number) {
+    for (let index = from; index < this.#size; index++) {
+      const place = (this.#head + index) % this.capacity
+      this.#kinds[place] = this.#kindOf(readKey(this.#bytes, place * this.#width, this.#width))
+    }
+  }
+
   /** Adds keys behind the newest one; gives those that found no room. */
   add(keys: PackedKeys): PackedKeys {
     const room = Math.min(count(keys), this.capacity - this.#size)
@@ -44,6 +78,7 @@ export class KeyRing {
     this.#bytes.set(slice(fitting, 0, untilEnd).bytes, tail * this.#width)
     this.#bytes.set(slice(fitting, untilEnd, room).bytes, 0)
     this.#size += room
+    this.#note(this.#size - room)
     return slice(keys, room, count(keys))
   }
 
@@ -67,5 +102,6 @@ export class KeyRing {
     this.#bytes.set(widen(held, wider).bytes)
     this.#width = wider
     this.#size = count(held)
+    this.#note(0)
   }
 }

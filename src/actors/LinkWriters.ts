@@ -1,9 +1,10 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Duration, Effect, type Scope } from "effect"
 import * as Batcher from "../Batcher.ts"
-import { monotonicNow_ms } from "../MonotonicTime.ts"
+import { monotonic_ms, monotonicNow_ms } from "../MonotonicTime.ts"
 import * as Timeout from "../Timeout.ts"
 import type { Link } from "../Link.ts"
+import { Gathering } from "./Gathering.ts"
 import { fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
 import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
 
@@ -13,6 +14,8 @@ export interface LinkWriters {
   readonly ask: (link: Link) => Effect.Effect<Effect.Effect<CreateOutcome, Unavailable>, Unavailable>
   /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
+  /** The partition of which a new key had best be now, if it matters: see `Gathering`. */
+  readonly gathering: () => number | undefined
 }
 
 /** Creates that wait for one partition at most; more are refused at once. */
@@ -47,6 +50,8 @@ export const make = ({
 }: NotBound): Effect.Effect<LinkWriters, never, Sharding | Scope.Scope> =>
   Effect.gen(function* () {
     const clientOf = yield* UrlMapping.client
+    const clock = yield* Effect.clock
+    const gathering = new Gathering()
 
     const makeWriter = Effect.fnUntraced(function* (partition: number) {
       const name = `create in partition ${partition}`
@@ -54,6 +59,8 @@ export const make = ({
       let awayUntil = Number.NEGATIVE_INFINITY
       const away = (applied: "no" | "unknown") =>
         new Unavailable({ reason: `${name}: no owner`, applied, away: true })
+
+      const begin = () => gathering.begin(partition, monotonic_ms(clock))
 
       const send = (links: ReadonlyArray<Link>) =>
         Timeout.within(orUnavailable(clientOf(String(partition)).CreateMany({ links })), {
@@ -87,13 +94,25 @@ export const make = ({
 
       const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable>({
         name,
-        run,
+        run: (links) =>
+          Effect.suspend(() => {
+            begin()
+            return Effect.ensuring(
+              run(links),
+              Effect.sync(() => gathering.end(partition))
+            )
+          }),
         batchMax,
         queueMax,
         inFlightMax: 1
       })
       return {
-        ask: (link: Link) => Effect.mapError(batcher.ask(link), fromFailure),
+        ask: (link: Link) =>
+          Effect.suspend(() => {
+            // Sent in a moment, and what is asked meanwhile should know.
+            if (!gathering.isBusy(partition)) begin()
+            return Effect.mapError(batcher.ask(link), fromFailure)
+          }),
         isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
       }
     })
@@ -105,6 +124,7 @@ export const make = ({
     const writerOf = (key: string) => writers[partitionOf(key)]!
     return {
       ask: (link) => writerOf(link.key).ask(link),
-      isAway: (key, now) => writerOf(key).isAway(now)
+      isAway: (key, now) => writerOf(key).isAway(now),
+      gathering: () => gathering.next(monotonic_ms(clock))
     }
   })

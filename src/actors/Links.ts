@@ -138,6 +138,7 @@ export const make: Effect.Effect<
     onUnsent: (links) => buffer.putBack(mintedOf(links)),
     onRefused
   })
+  buffer.prefer(writers.gathering)
   const takers = yield* VisitTakers.make
 
   /** What a failed create may do: go on with another key or try again, as long as its client waits. */

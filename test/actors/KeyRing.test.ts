@@ -18,8 +18,12 @@ const block = fc.oneof(
 const step = fc.oneof(
   fc.record({ do: fc.constant("add" as const), keys: block }),
   fc.record({ do: fc.constant("take" as const), times: fc.integer({ min: 1, max: 8 }) }),
+  fc.record({ do: fc.constant("takeOf" as const), kind: fc.integer({ min: 0, max: 5 }) }),
   { weight: 1, arbitrary: fc.record({ do: fc.constant("drain" as const) }) }
 )
+
+const kinds = "0Az-_"
+const kindOf = (key: string) => kinds.indexOf(key[0]!)
 
 const scripts = fc.record({
   capacity: fc.integer({ min: 1, max: 12 }),
@@ -27,10 +31,10 @@ const scripts = fc.record({
 })
 
 describe("a key ring", () => {
-  it("is a queue of at most its capacity, and gives back what finds no room", () => {
+  it("is a queue of at most its capacity that gives keys of a kind before others, and gives back what finds no room", () => {
     fc.assert(
       fc.property(scripts, ({ capacity, steps }) => {
-        const ring = new KeyRing(capacity)
+        const ring = new KeyRing(capacity, kindOf)
         let model: Array<string> = []
         let widest = 0
         for (const step of steps) {
@@ -46,6 +50,17 @@ describe("a key ring", () => {
             case "take":
               for (let turn = 0; turn < step.times; turn++) expect(ring.take()).toBe(model.shift())
               break
+            case "takeOf": {
+              // In the place of the one that is taken goes the oldest.
+              const place = Math.max(
+                0,
+                model.findIndex((key) => kindOf(key) === step.kind)
+              )
+              expect(ring.takeOf(step.kind)).toBe(model[place])
+              if (place > 0) model[place] = model[0]!
+              model.shift()
+              break
+            }
             case "drain":
               expect(toStrings(ring.drain())).toEqual(model)
               model = []
