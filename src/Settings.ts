@@ -19,6 +19,8 @@ export interface Settings {
   readonly runnerPort: number
   /** `http`: a node that serves requests and owns no actors. */
   readonly nodeRole: "all" | "http"
+  /** Nodes in processes of their own that this start makes; they share the HTTP port, and have runner ports from `runnerPort` on. */
+  readonly processes: number
   /** How long a stopping node still serves while it tells load balancers that it is not ready. */
   readonly drainDelay: Duration.Duration
   /** 16 bytes; none: drawn at the first start. */
@@ -224,6 +226,9 @@ const countryHeader = optional("COUNTRY_HEADER", "CF-IPCountry", (value) =>
 
 const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
 
+/** Processes of one machine at most. */
+const processesMax = 64
+
 const raw = Config.all({
   host: text("HOST", "0.0.0.0"),
   port: integer("PORT", 1, 65_535, 8080),
@@ -234,6 +239,7 @@ const raw = Config.all({
   runnerHost: text("RUNNER_HOST", "localhost"),
   runnerPort: integer("RUNNER_PORT", 1, 65_535, 34_431),
   nodeRole: choice("NODE_ROLE", ["all", "http"], "all"),
+  processes: integer("PROCESSES", 1, processesMax, 1),
   drainDelay: shortDuration("DRAIN_DELAY", "PT2S", Duration.minutes(1)),
   keySecret,
   keyAlphabet: choice("KEY_ALPHABET", alphabets, "base62"),
@@ -284,6 +290,28 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
   }
   if (values.nodeRole === "http" && Option.isNone(values.redisUrls)) {
     return invalid("NODE_ROLE", "can be http in a cluster only, with DATABASE_URL and REDIS_URLS", "all")
+  }
+  if (values.processes > 1 && Option.isNone(values.redisUrls)) {
+    return invalid(
+      "PROCESSES",
+      "can be more than 1 in a cluster only, with DATABASE_URL and REDIS_URLS: the processes share both",
+      "1"
+    )
+  }
+  const runnerPortMax = values.runnerPort + values.processes - 1
+  if (values.processes > 1 && runnerPortMax > 65_535) {
+    return invalid(
+      "RUNNER_PORT",
+      `is too high for ${values.processes} processes, each with one of its own`,
+      "34431"
+    )
+  }
+  if (values.processes > 1 && values.port >= values.runnerPort && values.port <= runnerPortMax) {
+    return invalid(
+      "PORT",
+      `must not be one of the ${values.processes} runner ports from RUNNER_PORT on`,
+      "8080"
+    )
   }
   if (Option.isSome(values.countryHeader) && values.trustedProxies.length === 0) {
     return invalid(

@@ -1,8 +1,10 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Console, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { ConfigProvider, Console, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { parseArgs } from "node:util"
 import { adminEmail, Administrator } from "./accounts/Administrator.ts"
 import { AdminKey } from "./Deployment.ts"
 import * as Node from "./Node.ts"
+import * as Processes from "./Processes.ts"
 import { label } from "./storage/RedisUrl.ts"
 import * as Secret from "./Secret.ts"
 import { messageOf, type Settings, settings as readSettings } from "./Settings.ts"
@@ -45,18 +47,37 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
         yield* Console.log(greeting(settings, drawnPassword, drawn))
       })
     ).pipe(Layer.provide(Node.layer(settings, identity)), Layer.provide(NodeContext.layer))
-  ).pipe(
+  )
+
+/** This process as a node, or as the one that starts such processes. */
+const start = Effect.fnUntraced(function* (settings: Settings) {
+  const { drainDelay, port, processes: count, runnerPort } = settings
+  if (count > 1 && !Processes.isOneOfMany) {
+    return yield* Processes.run({ count, port, runnerPort, drainDelay })
+  }
+  if (Processes.isOneOfMany) yield* Processes.ignoreRepeatedSignals
+  const incarnation = (yield* Secret.draw(8)).toString("hex")
+  return yield* serve(settings, { pid: process.pid, incarnation })
+})
+
+/** `--processes n` says what `PROCESSES` says, and goes before it. */
+const given = Effect.try({
+  try: () => parseArgs({ options: { processes: { type: "string" } } }).values,
+  catch: (error) => error
+})
+
+const main = Effect.gen(function* () {
+  const { processes } = yield* given
+  const said = new Map(processes === undefined ? [] : [["PROCESSES", processes]])
+  const provider = ConfigProvider.orElse(ConfigProvider.fromMap(said), () => ConfigProvider.fromEnv())
+  const settings = yield* Effect.withConfigProvider(readSettings, provider)
+  return yield* start(settings).pipe(
     Effect.ensuring(Console.log("Linkmint has stopped.")),
     // Nobody sees the spans.
     Effect.withTracerEnabled(false),
     Logger.withMinimumLogLevel(settings.logLevel),
     Effect.provide(settings.logFormat === "json" ? Logger.json : Logger.pretty)
   )
-
-const main = Effect.gen(function* () {
-  const settings = yield* readSettings
-  const incarnation = (yield* Secret.draw(8)).toString("hex")
-  return yield* serve(settings, { pid: process.pid, incarnation })
 }).pipe(Effect.tapError((error) => Console.error(`Linkmint cannot start. ${messageOf(error)}`)))
 
 NodeRuntime.runMain(main, { disableErrorReporting: true, disablePrettyLogger: true })

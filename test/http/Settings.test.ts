@@ -118,6 +118,7 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["ALL", "none"],
     fault: /must be one of all, http, not "/
   },
+  PROCESSES: { ...integer("processes", 1, 1, 64), good: { 1: 1 } },
   DRAIN_DELAY: {
     field: "drainDelay",
     unset: 0,
@@ -303,6 +304,22 @@ describe("settings that go together", () => {
         )
       ])
     }
+  })
+
+  it("want a cluster for PROCESSES, and ports for all of them", () => {
+    const many = { ...cluster, PROCESSES: "4" }
+    expect(readOrThrow(many).processes).toBe(4)
+    expect(faults({ PROCESSES: "4", DATABASE_URL: cluster.DATABASE_URL })).toEqual([
+      expect.stringMatching(/^PROCESSES can be more than 1 in a cluster only.*; for example PROCESSES=1$/)
+    ])
+    expect(readOrThrow({ ...many, RUNNER_PORT: "65532" }).processes).toBe(4)
+    expect(faults({ ...many, RUNNER_PORT: "65533" })).toEqual([
+      expect.stringMatching(/^RUNNER_PORT is too high for 4 processes/)
+    ])
+    expect(readOrThrow({ ...many, PORT: "34435" }).processes).toBe(4)
+    expect(faults({ ...many, PORT: "34434" })).toEqual([
+      expect.stringMatching(/^PORT must not be one of the 4 runner ports/)
+    ])
   })
 
   it("take the base URL from the port when it is not set", () => {
