@@ -1,42 +1,18 @@
-import type { Answer, Balancer } from "./Balancer.ts"
-import { aliases, type Draft, Drafts, requestOf as createOf } from "./Drafts.ts"
-import type { Exchange, History } from "./History.ts"
+import { Creates } from "./Creates.ts"
+import { aliases } from "./Drafts.ts"
+import type { Exchange } from "./History.ts"
+import { Requests, type RequestsOptions } from "./Requests.ts"
 import type { WorkloadOptions } from "./Options.ts"
 import { adminKey } from "./Bystanders.ts"
-import type { VirtualNode, VirtualRequest } from "./VirtualNode.ts"
+import type { VirtualRequest } from "./VirtualNode.ts"
 import type { Chance } from "./world/Chance.ts"
-import { ms_us, s_us } from "./world/Time.ts"
-import type { World } from "./world/World.ts"
-
-/** How long a client waits for an answer at most. */
-const patience_us = 10 * s_us
+import { ms_us } from "./world/Time.ts"
 
 /** Requests that a client in a hurry sends at once at most. */
 const burstMax = 20
 
-/** How often a client with an `Idempotency-Key` repeats its create at most, and how long it waits before the first time; twice as long each further time. */
-const repeatsMax = 4
-const repeatAfter_us = 600 * ms_us
-
-/** When a client sends a keyed create once more for no reason, at most: with another one under way, or long after it was answered. */
-const onceMoreSoon_us = 20 * ms_us
-const onceMoreLate_us = 8 * s_us
-
 /** Links that clients remember, of which they ask the first ones most. */
 const rememberedMax = 400
-
-/** What is read of the answer to a create: a link's key, or a problem's type. */
-interface CreateAnswer {
-  readonly key?: string
-  readonly type?: string
-}
-
-const jsonOf = (body: string | undefined): CreateAnswer =>
-  body === undefined || body === "" ? {} : (JSON.parse(body) as CreateAnswer)
-
-/** Whether the answer to a create says what came of it, so that asking again would tell nothing new. */
-const isFinal = ({ body, status }: Exchange) =>
-  status > 0 && status < 500 && !(status === 409 && jsonOf(body).type?.endsWith("in-progress") === true)
 
 const requestOf = (
   kind: "redirect" | "change" | "delete",
@@ -60,11 +36,7 @@ const requestOf = (
 }
 
 /** What clients are given. */
-export interface ClientsOptions {
-  readonly world: World
-  readonly history: History
-  readonly balancer: Balancer
-  readonly nodes: () => ReadonlyArray<VirtualNode>
+export interface ClientsOptions extends RequestsOptions {
   readonly workload: WorkloadOptions
 }
 
@@ -72,14 +44,18 @@ export interface ClientsOptions {
 export class Clients {
   readonly #options: ClientsOptions
   readonly #chance: Chance
-  readonly #drafts: Drafts
+  readonly #requests: Requests
+  readonly #creates: Creates
   /** Keys that somebody was given, the oldest first. */
   readonly #known: Array<string> = []
 
   constructor(options: ClientsOptions) {
     this.#options = options
     this.#chance = options.world.chance("clients")
-    this.#drafts = new Drafts(options.world, options.workload)
+    this.#requests = new Requests(options)
+    this.#creates = new Creates(options.world, this.#requests, options.workload, (exchange) =>
+      this.#know(exchange)
+    )
   }
 
   /** Has all clients at work until a time. */
@@ -112,7 +88,7 @@ export class Clients {
     const { workload } = this.#options
     const wish = this.#chance.happens(workload.wished) ? this.#chance.pick(aliases) : undefined
     const key = own !== undefined && this.#chance.happens(workload.justCreated) ? own : this.#popular()
-    if (key === undefined || this.#chance.happens(workload.created)) return this.#create(client, done)
+    if (key === undefined || this.#chance.happens(workload.created)) return this.#creates.begin(client, done)
     if (this.#chance.happens(workload.deleted)) return this.#simple(client, "delete", key, done)
     if (this.#chance.happens(workload.changed)) return this.#simple(client, "change", key, done)
     this.#simple(client, "redirect", wish ?? key, done)
@@ -125,47 +101,6 @@ export class Clients {
     return this.#known[Math.min(rank, this.#known.length - 1)]
   }
 
-  #create(client: string, done: (created?: string) => void) {
-    const draft = this.#drafts.next()
-    if (draft.idempotencyKey === undefined) return this.#ask(client, draft, ({ key }) => done(key))
-    this.#onceMore(client, draft)
-    this.#insist(client, draft, 0, done)
-  }
-
-  /** Asks again until it is known what came of it, each time some node. */
-  #insist(client: string, draft: Draft, repeats: number, done: (created?: string) => void) {
-    this.#ask(client, draft, (exchange) => {
-      if (isFinal(exchange) || repeats === repeatsMax) return done(exchange.key)
-      const pause_us = repeatAfter_us * 2 ** repeats * (0.5 + this.#chance.fraction())
-      this.#options.world.after(pause_us, null, () => this.#insist(client, draft, repeats + 1, done))
-    })
-  }
-
-  /** What clients do that have lost track: the same once more, or something else with the key. */
-  #onceMore(client: string, draft: Draft) {
-    const again = (most_us: number, other: Draft) =>
-      this.#options.world.after(this.#chance.below(most_us), null, () => this.#ask(client, other))
-    const what = this.#chance.below(6)
-    if (what === 0) again(onceMoreSoon_us, draft)
-    if (what === 1) again(onceMoreLate_us, draft)
-    if (what === 2) again(onceMoreLate_us, { ...draft, url: this.#drafts.newUrl() })
-  }
-
-  /** Sends a create once. */
-  #ask(client: string, draft: Draft, done: (exchange: Exchange) => void = () => {}) {
-    const exchange = this.#options.history.begin({ client, kind: "create", ...draft })
-    this.#send(exchange, createOf(draft), (answer) => {
-      const { body, isReplay, status } = answer?.response ?? { status: 0 }
-      exchange.body = body
-      exchange.isReplay = isReplay === true
-      if (status === 201 || status === 200) {
-        exchange.key = jsonOf(exchange.body).key
-        this.#know(exchange)
-      }
-      done(exchange)
-    })
-  }
-
   #know({ isReplay, key, status }: Exchange) {
     if (key === undefined || this.#known.length >= rememberedMax) return
     const isNew = status === 201 && !isReplay
@@ -173,34 +108,8 @@ export class Clients {
   }
 
   #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
-    const url = kind === "change" ? this.#drafts.newUrl() : undefined
+    const url = kind === "change" ? this.#creates.drafts.newUrl() : undefined
     const direct = kind === "redirect" && this.#chance.happens(0.3)
-    const exchange = this.#options.history.begin({ client, kind, key, url, direct })
-    this.#send(exchange, requestOf(kind, key, url), () => done())
-  }
-
-  #send(exchange: Exchange, request: VirtualRequest, done: (answer: Answer | undefined) => void) {
-    const { balancer, nodes, world } = this.#options
-    let isOver = false
-    const finish = (answer: Answer | undefined) => {
-      if (isOver) return
-      isOver = true
-      timer.isCancelled = true
-      exchange.answered_us = world.now_us
-      exchange.status = answer?.response.status ?? 0
-      exchange.location = answer?.response.location
-      exchange.answeredBy = answer?.by
-      exchange.tries = answer?.tries ?? 0
-      world.tell(exchange.client, `got ${exchange.status}`, `${exchange.kind} ${exchange.number}`)
-      done(answer)
-    }
-    const timer = world.after(patience_us, null, () => finish(undefined))
-    const node = exchange.direct === true ? this.#chance.pick(nodes()) : undefined
-    if (node === undefined) return balancer.send(request, finish)
-    balancer.ask(node, request, patience_us, (result) =>
-      finish(
-        result.tag === "answered" ? { response: result.response, by: node.process.id, tries: 1 } : undefined
-      )
-    )
+    this.#requests.send([{ client, kind, key, url, direct }], requestOf(kind, key, url), () => done())
   }
 }

@@ -51,27 +51,36 @@ export class Drafts {
   }
 }
 
-/** The request for a create. Whoever may reuse links has an account: the administrator's. */
-export const requestOf = ({
+const bodyOf = ({ alias, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
+  url,
   alias,
-  expiresIn_s,
-  idempotencyKey,
+  expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
   maxVisits,
-  reuse,
-  url
-}: Draft): VirtualRequest => ({
+  reuse
+})
+
+/** Whoever may reuse links has an account: the administrator's. */
+const headersOf = (idempotencyKey: string | undefined, isKnown: boolean) => ({
+  "content-type": "application/json",
+  ...(isKnown && { "x-api-key": adminKey }),
+  ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
+})
+
+/** The request for a create. */
+export const requestOf = (draft: Draft): VirtualRequest => ({
   method: "POST",
   path: "/api/v1/links",
-  headers: {
-    "content-type": "application/json",
-    ...(reuse === true && { "x-api-key": adminKey }),
-    ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
-  },
-  body: JSON.stringify({
-    url,
-    alias,
-    expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
-    maxVisits,
-    reuse
-  })
+  headers: headersOf(draft.idempotencyKey, draft.reuse === true),
+  body: JSON.stringify(bodyOf(draft))
+})
+
+/** The request for several at once, with a key for all of them. */
+export const bulkOf = (drafts: ReadonlyArray<Draft>, idempotencyKey: string | undefined): VirtualRequest => ({
+  method: "POST",
+  path: "/api/v1/links/bulk",
+  headers: headersOf(
+    idempotencyKey,
+    drafts.some(({ reuse }) => reuse === true)
+  ),
+  body: JSON.stringify({ links: drafts.map(bodyOf) })
 })

@@ -83,6 +83,8 @@ export const WorkloadOptions = Schema.Struct({
   withKey: Probability,
   /** How likely a create is of one of few URLs, and takes a link of it that is there already. */
   reused: Probability,
+  /** How likely a create is a bulk, of few links. */
+  bulk: Probability,
   /** How likely a create expires, some seconds later. */
   withExpiry: Probability,
   /** How likely a create allows so many visits and no more: few, so that they are used up. */

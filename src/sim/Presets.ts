@@ -45,6 +45,7 @@ const calm: SimOptions = {
     withAlias: 0.1,
     withKey: 0.08,
     reused: 0.06,
+    bulk: 0.02,
     withExpiry: 0.1,
     withMaxVisits: 0.1,
     justCreated: 0.4,
@@ -141,7 +142,8 @@ const swarm = (seed: number): SimOptions => {
       deleted: chance.pick([0, 0.04, 0.15]),
       changed: chance.pick([0, 0.06, 0.2]),
       withKey: chance.pick([0, 0.08, 0.2]),
-      reused: chance.pick([0, 0.06, 0.12])
+      reused: chance.pick([0, 0.06, 0.12]),
+      bulk: chance.pick([0, 0.02, 0.05])
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }

@@ -68,6 +68,7 @@ const unneeded = [
   "withAlias",
   "withKey",
   "reused",
+  "bulk",
   "withExpiry",
   "withMaxVisits",
   "deleted",

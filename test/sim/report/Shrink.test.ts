@@ -25,6 +25,7 @@ describe("shrinking", () => {
           withAlias: 0,
           withKey: 0,
           reused: 0,
+          bulk: 0,
           withExpiry: 0,
           withMaxVisits: 0,
           deleted: 0,
