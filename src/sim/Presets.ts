@@ -34,11 +34,11 @@ const calm: SimOptions = {
   poolLow: 20,
   poolHigh: 60,
   quarantine_s: 20,
-  faulty_s: 45,
+  faulty_s: 42,
   calm_s: 20,
   workload: {
     clients: 6,
-    think_ms: 1_050,
+    think_ms: 1_130,
     created: 0.53,
     deleted: 0.04,
     changed: 0.06,
