@@ -47,7 +47,7 @@ interface Instance {
   readonly address: EntityAddress.EntityAddress
   readonly context: Context.Context<never>
   readonly scope: Scope.CloseableScope
-  readonly handlers: Fiber.Fiber<Context.Context<never>>
+  readonly handlers: Fiber.RuntimeFiber<Context.Context<never>>
   readonly permits: Effect.Semaphore | undefined
   readonly running: Set<Fiber.RuntimeFiber<unknown, unknown>>
 }
@@ -89,7 +89,8 @@ export class ActorHost {
       done(Exit.fail(new ClusterError.MailboxFull({ address: addressOf(actor) })))
       return () => {}
     }
-    const run = Effect.flatMap(Effect.flatten(Fiber.await(instance.handlers)), (handlers) => {
+    const built = instance.handlers.unsafePoll() ?? Effect.flatten(Fiber.await(instance.handlers))
+    const run = Effect.flatMap(built, (handlers) => {
       const rpc = behaviour.entity.protocol.requests.get(tag)!
       const { handler } = handlers.unsafeMap.get(rpc.key) as Handler
       return handler({ payload, tag, address: instance.address }, options)
