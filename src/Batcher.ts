@@ -33,9 +33,15 @@ export const make = <A, B, E>(options: {
   readonly batchMax: number
   readonly queueMax: number
   readonly inFlightMax: number
+  /**
+   * Turns of the scheduler without a new question after which a batch begins: none by default. With some, questions that are on their way at the same time
+   * go together.
+   */
+  readonly quietTurns?: number
 }): Effect.Effect<Batcher<A, B, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
+    const { quietTurns = 0 } = options
     let waiting: Array<Waiting<A, B, E>> = []
     let inFlight = 0
 
@@ -51,11 +57,19 @@ export const make = <A, B, E>(options: {
         })
       )
 
+    /** Lets those ask who are about to. */
+    const gather = (quiet: number, known: number): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (waiting.length >= options.batchMax) return Effect.void
+        const left = waiting.length > known ? quietTurns : quiet
+        return left === 0 ? Effect.void : Effect.zipRight(Effect.yieldNow(), gather(left - 1, waiting.length))
+      })
+
     /**
      * Runs batches until none is left. Only `run` itself can be interrupted: whoever waits gets an answer even when the scope
      * closes, since then each remaining `run` is interrupted before it begins.
      */
-    const drain: Effect.Effect<void> = Effect.suspend(() => {
+    const drainNow: Effect.Effect<void> = Effect.suspend(() => {
       if (waiting.length === 0) {
         inFlight--
         return Effect.void
@@ -64,6 +78,13 @@ export const make = <A, B, E>(options: {
       waiting = waiting.slice(options.batchMax)
       return Effect.zipRight(runBatch(batch), drain)
     })
+    const drain =
+      quietTurns === 0
+        ? drainNow
+        : Effect.zipRight(
+            Effect.suspend(() => gather(0, 0)),
+            drainNow
+          )
 
     const ask = (question: A): Effect.Effect<Effect.Effect<B, E>, QueueFull> =>
       Effect.suspend(() => {

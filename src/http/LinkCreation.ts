@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Either, Layer } from "effect"
+import { Chunk, Clock, Context, Effect, Either, Layer } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
 import type { Standing } from "../accounts/RateLimiter.ts"
 import { type Guarding, type LinkDraft, Links } from "../actors/Links.ts"
@@ -28,8 +28,10 @@ export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "tar
 /** Bytes of a bulk's body at most. */
 const bulkBytesMax = 4 * 1024 * 1024
 
-/** Items of a bulk that are under way at once: such that their keys come from the buffer, and a partition's links go in few messages. */
-const itemsAtOnce = 250
+/** Items of a bulk that are under way at once: as many as there are keys in a buffer, so that a kill loses no more keys than with another one. */
+const itemsAtOnce = 500
+
+const noAnswers: ReadonlyMap<number, Idempotency.Answer> = new Map()
 
 const problemAnswer = (problem: Problem.Problem): Idempotency.Answer => ({
   status: Problem.statusOf(problem.kind),
@@ -130,6 +132,37 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     return { answered, standing }
   })
 
+  /**
+   * The answers to those items of a bulk that get a minted key and need nothing else first, by their places, and to those that are refused at once.
+   * They are bound together, at a fraction of the cost.
+   */
+  const createPlain = Effect.fnUntraced(function* (
+    items: ReadonlyArray<readonly [index: number, json: unknown]>,
+    { keyLimit, owner, policy, quota }: Creator
+  ) {
+    const answers = new Map<number, Idempotency.Answer>()
+    const drafts: Array<readonly [index: number, draft: LinkDraft]> = []
+    const now = yield* Clock.currentTimeMillis
+    for (const [index, json] of items) {
+      const checked = CreateRequest.check(json, policy, now)
+      if (Either.isLeft(checked)) {
+        answers.set(index, problemAnswer(checked.left))
+        continue
+      }
+      const { draft, password, reuse } = checked.right
+      if (draft.alias !== null || password !== null || (reuse && owner !== null)) continue
+      const standing = yield* Effect.either(RateLimit.check(quota))
+      if (Either.isLeft(standing)) answers.set(index, problemAnswer(standing.left))
+      else drafts.push([index, { ...draft, ...keyLimit, passwordHash: null, owner }])
+    }
+    const made = yield* links.createMany(drafts.map(([, draft]) => draft))
+    for (const [place, [index]] of drafts.entries()) {
+      const answer = Effect.map(Problem.orUnavailable(made[place]!), created)
+      answers.set(index, yield* Effect.catchAll(answer, (problem) => Effect.succeed(problemAnswer(problem))))
+    }
+    return answers as ReadonlyMap<number, Idempotency.Answer>
+  })
+
   const identified = Effect.fnUntraced(function* (request: Request) {
     const caller = yield* identify(request)
     if (caller !== "anonymous" || !options.anonymousCreates) {
@@ -157,19 +190,27 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     bulk: Effect.fnUntraced(function* (request: Request) {
       const { key, ...creator } = yield* identified(request)
       const items = yield* listOf(yield* Body.read(request, bulkBytesMax))
-      const results = yield* Effect.forEach(
-        items,
-        (item, index) =>
-          createOne(item, key === undefined ? undefined : `${key}\n${index}`, creator).pipe(
-            Effect.map(({ answered }) => answered.answer),
-            Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem))),
-            Effect.map(({ body, contentType, status }) => {
-              const name = contentType === Problem.contentType ? "problem" : "link"
-              return `{"status":${status},"${name}":${body}}`
-            })
-          ),
-        { concurrency: itemsAtOnce }
-      )
+      const answers: Array<Idempotency.Answer> = []
+      for (const chunk of Chunk.chunksOf(Chunk.fromIterable(items.entries()), itemsAtOnce)) {
+        const numbered = Chunk.toReadonlyArray(chunk)
+        const plain = key === undefined ? yield* createPlain(numbered, creator) : noAnswers
+        const others = numbered.filter(([index]) => !plain.has(index))
+        const each = yield* Effect.forEach(
+          others,
+          ([index, item]) =>
+            createOne(item, key === undefined ? undefined : `${key}\n${index}`, creator).pipe(
+              Effect.map(({ answered }) => answered.answer),
+              Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem)))
+            ),
+          { concurrency: "unbounded" }
+        )
+        for (const [index, answer] of plain) answers[index] = answer
+        others.forEach(([index], place) => (answers[index] = each[place]!))
+      }
+      const results = answers.map(({ body, contentType, status }) => {
+        const name = contentType === Problem.contentType ? "problem" : "link"
+        return `{"status":${status},"${name}":${body}}`
+      })
       return {
         status: 200,
         headers: flatten({ "content-type": "application/json", "cache-control": "no-store" }),

@@ -29,7 +29,8 @@ const grouped = <A, B>(
         }),
       batchMax: callsMax,
       queueMax,
-      inFlightMax
+      inFlightMax,
+      quietTurns: 4
     }),
     (batcher) => (questions) =>
       Effect.catchTag(

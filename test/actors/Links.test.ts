@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Clock, Effect, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
+import { Clock, Effect, Either, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
 import { describe } from "vitest"
 import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
 import { AliasTaken, linksCreated } from "../../src/actors/Links.ts"
@@ -54,6 +54,15 @@ const expectNoneLost = (stores: Stores, node: TestNode) =>
     const bound = yield* stores.links.takenAmong(all)
     expect([...left, ...bound].toSorted()).toEqual(all.toSorted())
   })
+
+/** A rule that keeps one partition's creates from being answered until an effect has ended. */
+const silence =
+  (partition: number, until: Effect.Effect<void>): Rule =>
+  ({ args, operation }) =>
+    operation === "LinkStore.insertMany" &&
+    partitionOf((args[0] as ReadonlyArray<Link>)[0]!.key) === partition
+      ? until
+      : "pass"
 
 describe("creating a link", () => {
   it.scoped("binds distinct keys for 300 creates at once, which every node shows at once", () =>
@@ -164,14 +173,80 @@ describe("a create whose message came twice", () => {
   )
 })
 
-/** A rule that keeps one partition's creates from being answered until an effect has ended. */
-const silence =
-  (partition: number, until: Effect.Effect<void>): Rule =>
-  ({ args, operation }) =>
-    operation === "LinkStore.insertMany" &&
-    partitionOf((args[0] as ReadonlyArray<Link>)[0]!.key) === partition
-      ? until
-      : "pass"
+describe("creating many links", () => {
+  const manyDrafts = Array.from({ length: 300 }, () => draft())
+
+  it.scoped("binds distinct keys, which every node shows at once", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const other = yield* startNode(stores)
+      const before = yield* Metric.value(linksCreated)
+      const links = (yield* node.links.createMany(manyDrafts)).map(Either.getOrThrow)
+      expect(new Set(links.map(({ key }) => key)).size).toBe(300)
+      for (const { key, url } of links) expect((yield* other.links.find(key))?.url).toBe(url)
+      expect((yield* Metric.value(linksCreated)).count - before.count).toBe(300)
+      expect(yield* node.links.createMany([])).toEqual([])
+      yield* expectNoneLost(stores, node)
+    })
+  )
+
+  it.scoped("takes other keys for those that are bound, and counts them", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const [first, second, third] = firstKeys(3)
+      yield* stores.links.insertMany([rowOf(first!, true), rowOf(third!, true)])
+      const creating = Effect.tap(node.links.createMany([draft(), draft(), draft()]), (made) => {
+        const keys = made.map((link) => Either.getOrThrow(link).key)
+        expect(keys[1]).toBe(second)
+        expect(new Set([first, ...keys, third]).size).toBe(5)
+      })
+      expect(yield* conflicts("alias", creating)).toBe(2)
+    })
+  )
+
+  it.scoped.each(["refuse", "lose"] as const)(
+    "fails each by itself and loses no key when the link store answers: %s",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        node.faults.set(always(verdict, "LinkStore.insertMany"))
+        expect((yield* node.links.createMany(manyDrafts)).every(Either.isLeft)).toBe(true)
+        node.faults.set()
+        expect((yield* node.links.createMany(manyDrafts)).every(Either.isRight)).toBe(true)
+        yield* expectNoneLost(stores, node)
+      })
+  )
+
+  it.scoped("takes other keys where the owner of a partition does not answer", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const silent = partitionOf(firstKeys(1)[0]!)
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(silence(silent, latch.await))
+      const creating = yield* Effect.fork(node.links.createMany(manyDrafts))
+      yield* node.faults.called("LinkStore.insertMany")
+      const made = (yield* joinInTime(creating)).map(Either.getOrThrow)
+      expect(made.filter(({ key }) => partitionOf(key) === silent)).toEqual([])
+      yield* latch.open
+      yield* others
+      yield* expectNoneLost(stores, node)
+    })
+  )
+
+  it.scoped("says at once that no pool shard has keys", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("refuse", "KeyPool.lease"))
+      const made = yield* node.links.createMany(manyDrafts)
+      expect(made.length).toBe(manyDrafts.length)
+      for (const failed of made) expect(Either.getLeft(failed)).toMatchObject({ value: { applied: "no" } })
+    })
+  )
+})
 
 describe("creating a link while something fails", () => {
   it.scoped.each(["refuse", "lose", "die"] as const)(
@@ -304,12 +379,17 @@ describe("creating a link while something fails", () => {
 
   it.scoped.prop(
     "loses no key to callers who leave, at whatever moment",
-    [fc.array(fc.record({ steps: fc.nat(500), refuses: fc.boolean() }), { minLength: 1, maxLength: 12 })],
+    [
+      fc.array(fc.record({ steps: fc.nat(500), refuses: fc.boolean(), many: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 12
+      })
+    ],
     ([callers]) =>
       Effect.gen(function* () {
         const stores = yield* freshStores()
         const node = yield* startNode(stores)
-        for (const { refuses, steps } of callers) {
+        for (const { many, refuses, steps } of callers) {
           const scheduler = new StepScheduler()
           /** Lets what the create has started go on for some steps, and everything else as far as it comes. */
           const go = (steps: number) =>
@@ -321,7 +401,11 @@ describe("creating a link while something fails", () => {
               }
             })
           node.faults.set(always(refuses ? "refuse" : "pass", "LinkStore.insertMany"))
-          const caller = yield* Effect.fork(Effect.withScheduler(node.links.create(draft()), scheduler))
+          const { create, createMany } = node.links
+          const creating = many
+            ? Effect.asVoid(createMany([draft(), draft(), draft()]))
+            : Effect.asVoid(create(draft()))
+          const caller = yield* Effect.fork(Effect.withScheduler(creating, scheduler))
           yield* go(steps)
           yield* Fiber.interruptFork(caller)
           scheduler.release()

@@ -12,7 +12,9 @@ interface Sent {
 const answerOf = (question: number) => `answer ${question}`
 
 /** A batcher whose batches the test answers. */
-const controlled = (limits: { batchMax?: number; queueMax?: number; inFlightMax?: number } = {}) =>
+const controlled = (
+  limits: { batchMax?: number; queueMax?: number; inFlightMax?: number; quietTurns?: number } = {}
+) =>
   Effect.gen(function* () {
     const sent: Array<Sent> = []
     const batcher = yield* Batcher.make<number, string, string>({
@@ -64,6 +66,21 @@ describe("a batcher", () => {
       expect(batches()).toEqual([[1], [2, 3, 4]])
       yield* answer(sent[1]!)
       expect(yield* Fiber.join(Fiber.all(fibers))).toEqual([2, 3, 4].map(answerOf))
+    })
+  )
+
+  it.scoped("waits with quiet turns for those who are about to ask, and for nobody else", () =>
+    Effect.gen(function* () {
+      const { batcher, batches } = yield* controlled({ quietTurns: 2, batchMax: 3 })
+      const askLater = (question: number) =>
+        Effect.fork(Effect.zipRight(Effect.repeatN(Effect.yieldNow(), question), batcher.submit(question)))
+      yield* Effect.forEach([0, 1, 2, 3], askLater)
+      yield* others
+      // The fourth comes too late: the batch was full.
+      expect(batches()).toEqual([[0, 1, 2]])
+      const lone = yield* controlled({ quietTurns: 2 })
+      yield* submitAll(lone.batcher, [7])
+      expect(lone.batches()).toEqual([[7]])
     })
   )
 

@@ -1,36 +1,21 @@
 import { expect, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { agent, type Answer, type Request, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
-import { describePostgres, freshDatabase } from "../services/Postgres.ts"
-import { describeRedis, serverUrl } from "../services/Redis.ts"
-import { start, type Variables } from "./Program.ts"
+import type { Answer } from "../http/client.ts"
+import { describePostgres } from "../services/Postgres.ts"
+import { describeRedis } from "../services/Redis.ts"
+import type { Variables } from "./Program.ts"
+import { asAdmin, type ClusterNode, type JsonRequest, threeNodes } from "./ThreeNodes.ts"
 
-const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
-
-type Ask = (request: Request & { readonly json?: unknown }) => Effect.Effect<Answer>
+type Ask = (request: JsonRequest) => Effect.Effect<Answer>
 
 /** Three nodes of a cluster, as ways to ask each. */
 const cluster = (variables: Variables) =>
-  Effect.gen(function* () {
-    const stores = { DATABASE_URL: yield* freshDatabase, REDIS_URLS: yield* serverUrl }
-    const shared = { ...variables, ...stores, ADMIN_API_KEY }
-    const connections = yield* agent()
-    const startNode = Effect.gen(function* () {
-      const [port, runnerPort] = [yield* freePort, yield* freePort]
-      yield* start({ ...shared, HOST: "127.0.0.1", PORT: String(port), RUNNER_PORT: String(runnerPort) })
-      const ask: Ask = ({ headers, json, ...request }) =>
-        Effect.orDie(
-          send(connections, port, {
-            ...request,
-            headers: { ...headers, ...(json !== undefined && { "content-type": "application/json" }) },
-            ...(json !== undefined && { method: "POST", body: JSON.stringify(json) })
-          })
-        )
-      return ask
-    })
-    // One after the other: the first makes the schema.
-    return [yield* startNode, yield* startNode, yield* startNode] as const
+  Effect.map(threeNodes(variables), ([first, second, third]) => {
+    const asking =
+      ({ send }: ClusterNode): Ask =>
+      (request) =>
+        Effect.orDie(send(request))
+    return [asking(first), asking(second), asking(third)] as const
   })
 
 const field = (answer: Answer, name: string) =>
@@ -40,8 +25,7 @@ const field = (answer: Answer, name: string) =>
 const userKey = (ask: Ask) =>
   Effect.gen(function* () {
     const login = { email: "ada@example.com", password: "correct horse battery staple" }
-    const admin = { "x-api-key": ADMIN_API_KEY }
-    expect((yield* ask({ path: "/api/v1/users", headers: admin, json: login })).status).toBe(201)
+    expect((yield* ask({ path: "/api/v1/users", headers: asAdmin, json: login })).status).toBe(201)
     const signedIn = yield* ask({ path: "/api/v1/session", json: login })
     const cookie = signedIn.headers["set-cookie"]![0]!.split(";")[0]!
     const json = { name: "a key", scopes: ["links:read", "links:write"] }

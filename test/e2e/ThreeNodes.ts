@@ -1,0 +1,64 @@
+// Three nodes of a cluster over real PostgreSQL and Redis, as processes that can be killed.
+
+import { Effect, Scope } from "effect"
+import { agent, type Answer, type NoAnswer, type Request, send } from "../http/client.ts"
+import { freePort } from "../http/freePort.ts"
+import { freshDatabase } from "../services/Postgres.ts"
+import { serverUrl } from "../services/Redis.ts"
+import { type Program, start, type Variables } from "./Program.ts"
+
+/** The administrator's API key of all clusters under test. */
+export const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
+
+/** The administrator's credentials. */
+export const asAdmin = { "x-api-key": ADMIN_API_KEY }
+
+/** A request; with `json` as its body it is a POST unless told otherwise. */
+export type JsonRequest = Request & { readonly json?: unknown }
+
+/** One node. */
+export interface ClusterNode {
+  readonly send: (request: JsonRequest) => Effect.Effect<Answer, NoAnswer>
+  /** `kill -9`, at once. */
+  readonly kill: Effect.Effect<void>
+  /** Starts it again when it was killed, and waits until it is ready. */
+  readonly restart: Effect.Effect<void>
+}
+
+/** Starts three nodes with these settings, and waits until they are ready. */
+export const threeNodes = (variables: Variables) =>
+  Effect.gen(function* () {
+    const stores = { DATABASE_URL: yield* freshDatabase, REDIS_URLS: yield* serverUrl }
+    const scope = yield* Effect.scope
+    const connections = yield* agent(64)
+    const startNode = Effect.gen(function* () {
+      const [port, runnerPort] = [yield* freePort, yield* freePort]
+      const settings = {
+        ...variables,
+        ...stores,
+        ADMIN_API_KEY,
+        HOST: "127.0.0.1",
+        PORT: String(port),
+        RUNNER_PORT: String(runnerPort)
+      }
+      let program: Program = yield* start(settings)
+      const node: ClusterNode = {
+        send: ({ headers, json, ...request }) =>
+          send(connections, port, {
+            ...(json !== undefined && { method: "POST", body: JSON.stringify(json) }),
+            ...request,
+            headers: { ...headers, ...(json !== undefined && { "content-type": "application/json" }) }
+          }),
+        kill: Effect.suspend(() => {
+          program.signal("SIGKILL")
+          return Effect.asVoid(program.ended)
+        }),
+        restart: Effect.map(Scope.extend(start(settings), scope), (started) => {
+          program = started
+        })
+      }
+      return node
+    })
+    // One after the other: the first makes the schema.
+    return [yield* startNode, yield* startNode, yield* startNode] as const
+  })
