@@ -1,13 +1,14 @@
 import type { Visit } from "../Visit.ts"
 
-/** A first-in, first-out ring of at most `capacity` visits, in an array that is allocated once. */
+/** A first-in, first-out ring of at most `capacity` visits, in an array that grows until it was full once. */
 export class VisitRing {
-  readonly #slots: Array<Visit | undefined>
+  readonly #capacity: number
+  readonly #slots: Array<Visit | undefined> = []
   #first = 0
   #size = 0
 
   constructor(capacity: number) {
-    this.#slots = Array.from<Visit | undefined>({ length: capacity })
+    this.#capacity = capacity
   }
 
   /** Visits that are in it. */
@@ -17,9 +18,8 @@ export class VisitRing {
 
   /** Puts a visit in; `false`, and nothing done, when it is full. */
   push(visit: Visit): boolean {
-    const capacity = this.#slots.length
-    if (this.#size === capacity) return false
-    this.#slots[(this.#first + this.#size) % capacity] = visit
+    if (this.#size === this.#capacity) return false
+    this.#slots[(this.#first + this.#size) % this.#capacity] = visit
     this.#size++
     return true
   }
@@ -29,7 +29,7 @@ export class VisitRing {
     if (this.#size === 0) return undefined
     const visit = this.#slots[this.#first]
     this.#slots[this.#first] = undefined
-    this.#first = (this.#first + 1) % this.#slots.length
+    this.#first = (this.#first + 1) % this.#capacity
     this.#size--
     return visit
   }
