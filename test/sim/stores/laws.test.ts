@@ -1,25 +1,29 @@
 // What the backends of the ports promise, held against the simulated ones: through the network, into the server and back.
 
-import { Effect, Layer } from "effect"
+import { type Context, type Duration, Effect, Layer, type Scope } from "effect"
 import { describe } from "vitest"
 import * as KeyPoolVirtual from "../../../src/sim/stores/KeyPoolVirtual.ts"
 import { DeploymentStore } from "../../../src/storage/DeploymentStore.ts"
+import { GuardedCreates } from "../../../src/storage/GuardedCreates.ts"
 import { KeyPool } from "../../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../../src/storage/KeyPoolMemory.ts"
 import { KeyRangeStore } from "../../../src/storage/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../../src/storage/KeyRangeStoreMemory.ts"
 import { KeyStock } from "../../../src/storage/KeyStock.ts"
 import * as KeyStockMemory from "../../../src/storage/KeyStockMemory.ts"
+import { LinkLifetime } from "../../../src/storage/LinkLifetime.ts"
 import { LinkStore } from "../../../src/storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../../../src/storage/LinkStoreGrouped.ts"
 import * as LinkStoreMemory from "../../../src/storage/LinkStoreMemory.ts"
 import { VisitStore } from "../../../src/storage/VisitStore.ts"
 import { deploymentStoreLaws } from "../../storage/DeploymentStoreLaws.ts"
+import { guardedCreatesLaws } from "../../storage/GuardedCreatesLaws.ts"
 import { keyPoolLaws } from "../../storage/KeyPoolLaws.ts"
 import { keyRangeStoreLaws } from "../../storage/KeyRangeStoreLaws.ts"
 import { keyStockConcurrencyLaws } from "../../storage/KeyStockConcurrencyLaws.ts"
 import { keyStockLaws } from "../../storage/KeyStockLaws.ts"
 import { likeMemory } from "../../storage/likeMemory.ts"
+import { linkLifetimeLaws } from "../../storage/LinkLifetimeLaws.ts"
 import { linkStoreLaws } from "../../storage/LinkStoreLaws.ts"
 import {
   linkCommand,
@@ -31,6 +35,7 @@ import {
   rangeCommand,
   stockCommand
 } from "../../storage/players.ts"
+import type { Open } from "../../storage/stores.ts"
 import { visitStoreLaws } from "../../storage/VisitStoreLaws.ts"
 import type { LittleWorld } from "./LittleWorld.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
@@ -56,7 +61,39 @@ const pool = (shards: number) =>
     })
   )
 
+/** Several ports of one process, and its time. */
+const portsOf = <A>(
+  ports: (little: LittleWorld, process: VirtualProcess) => Effect.Effect<A, never, Scope.Scope>
+): Open<A & { readonly pause: (duration: Duration.DurationInput) => Effect.Effect<void> }> =>
+  Effect.map(littleWorld(), (little) => {
+    let clients = 0
+    return Effect.suspend(() => {
+      const process = little.world.spawn(`node-${++clients}`, 1)
+      return Effect.map(ports(little, process), (services) => ({
+        ...services,
+        pause: (duration: Duration.DurationInput) => little.inside(process, Effect.sleep(duration))
+      }))
+    })
+  })
+
+const on = <I, S extends object>(little: LittleWorld, process: VirtualProcess, tag: Context.Tag<I, S>) =>
+  built(little, process, tag, onDatabase(little, process) as unknown as Layer.Layer<I>)
+
 describe("in the simulation", () => {
+  guardedCreatesLaws(
+    portsOf((little, process) =>
+      Effect.all({ links: on(little, process, LinkStore), guarded: on(little, process, GuardedCreates) })
+    )
+  )
+  linkLifetimeLaws(
+    portsOf((little, process) =>
+      Effect.all({
+        links: on(little, process, LinkStore),
+        stock: on(little, process, KeyStock),
+        lifetime: on(little, process, LinkLifetime)
+      })
+    )
+  )
   linkStoreLaws("LinkStore", openVirtual(LinkStore, onDatabase))
   linkStoreLaws("LinkStore with group commit", openVirtual(LinkStore, grouped))
   keyRangeStoreLaws("KeyRangeStore", openVirtual(KeyRangeStore, onDatabase))
