@@ -4,13 +4,6 @@ import type { Link } from "../Link.ts"
 import { monotonic_ms } from "../MonotonicTime.ts"
 import { LinkChanges } from "../storage/LinkChanges.ts"
 
-/** A cached answer: the row, or that there was none. */
-interface Entry {
-  readonly link: Link | null
-  /** Of `monotonic_ms`; an entry is not used from then on. */
-  readonly until: number
-}
-
 /** The writes of one key that are under way. */
 interface Writes {
   count: number
@@ -19,7 +12,7 @@ interface Writes {
 
 /** A cache of links that reads what it does not have. */
 export interface LinkCache<E> {
-  /** The cached row of a key, if there is one, without an effect. An absence is not told from an unknown. */
+  /** The cached row of a key, if there is one, without an effect. */
   readonly peek: (key: string) => Link | undefined
   /** The row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
   readonly get: (key: string) => Effect.Effect<Link | null, E>
@@ -47,12 +40,10 @@ export interface LinkCache<E> {
  * A least-recently-used cache of at most `max` links over `read`. It heeds `LinkChanges`: what another node changed is forgotten, and while the
  * news is not fresh, every question is read anew and nothing is kept.
  *
- * With `absentFor_ms` above 0, keys that have no row are remembered that long; this is only right where every
- * create of the key passes through this cache.
+ * That a key has no row is never remembered: not even the owner of a partition sees every create of it, since for a moment there can be two owners.
  */
 export const make = <E>(options: {
   readonly max: number
-  readonly absentFor_ms: number
   readonly read: (key: string) => Effect.Effect<Link | null, E>
 }): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -60,14 +51,9 @@ export const make = <E>(options: {
     const changes = yield* LinkChanges
     const clock = yield* Effect.clock
     const now_ms = () => monotonic_ms(clock)
-    const entries = new LRUCache<string, Entry>({ max: options.max })
+    const entries = new LRUCache<string, Link>({ max: options.max })
     const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
     const writes = new Map<string, Writes>()
-
-    const keep = (key: string, link: Link | null) => {
-      if (link !== null) entries.set(key, { link, until: Number.POSITIVE_INFINITY })
-      else if (options.absentFor_ms > 0) entries.set(key, { link, until: now_ms() + options.absentFor_ms })
-    }
 
     /** Registers a read at once, so that there is one at a time; gives it with the effect that sets it going. */
     const startRead = (key: string) => {
@@ -76,7 +62,7 @@ export const make = <E>(options: {
       const run = Effect.suspend(() => options.read(key)).pipe(
         Effect.interruptible,
         Effect.map((link) => {
-          if (reads.get(key) === done) keep(key, link)
+          if (link !== null && reads.get(key) === done) entries.set(key, link)
           return link
         }),
         Effect.onExit((exit) =>
@@ -98,11 +84,11 @@ export const make = <E>(options: {
       })
 
     /**
-     * Where absences are not kept, creates do not pass through this cache: a read that began before the question and found nothing
-     * may have missed one that was acknowledged since. Whatever read is under way after it began later than the question.
+     * Not all creates pass through this cache: a read that began before the question and found nothing may have missed one that was acknowledged
+     * since. Whatever read is under way after it began later than the question.
      */
     const readOnce = (key: string) =>
-      options.absentFor_ms === 0 && reads.has(key)
+      reads.has(key)
         ? Effect.filterOrElse(
             joinOrStart(key),
             (link) => link !== null,
@@ -149,13 +135,12 @@ export const make = <E>(options: {
     })
 
     return {
-      peek: (key) => (changes.isFresh(now_ms()) ? (entries.get(key)?.link ?? undefined) : undefined),
+      peek: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
       get: (key) =>
         Effect.suspend(() => {
-          const now = now_ms()
-          if (!changes.isFresh(now)) return options.read(key)
-          const entry = entries.get(key)
-          return entry !== undefined && now < entry.until ? Effect.succeed(entry.link) : readOnce(key)
+          if (!changes.isFresh(now_ms())) return options.read(key)
+          const link = entries.get(key)
+          return link === undefined ? readOnce(key) : Effect.succeed(link)
         }),
       write: (keys, effect, kept) =>
         Effect.uninterruptibleMask((restore) => {
@@ -165,7 +150,7 @@ export const make = <E>(options: {
             Effect.sync(() => {
               const alone = new Set([...distinct].filter(endWrite))
               if (Exit.isFailure(exit)) return
-              kept(exit.value).forEach((link) => alone.has(link.key) && keep(link.key, link))
+              kept(exit.value).forEach((link) => alone.has(link.key) && entries.set(link.key, link))
             })
           )
           return Effect.flatMap(Effect.forkIn(run, scope), (fiber) => restore(Fiber.join(fiber)))

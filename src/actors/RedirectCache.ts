@@ -61,7 +61,6 @@ export const make = (
       )
     return yield* LinkCache.make({
       max,
-      absentFor_ms: 0,
       read: (key) =>
         storeAfter === undefined
           ? fromOwner(key)

@@ -12,9 +12,6 @@ import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
 /** Rows that an owner remembers of its partition: at most some 20 MB a partition with the longest URLs, titles and tags. */
 const ownerCacheMax = 4_096
 
-/** How long an owner remembers that a key has no row. */
-const absentFor_ms = 2_000
-
 /**
  * The behaviour of `UrlMapping`: the store decides, the cache remembers.
  */
@@ -25,7 +22,6 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
       const guarded = yield* GuardedCreates
       const cache = yield* LinkCache.make({
         max: cacheMax,
-        absentFor_ms,
         read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
       })
 

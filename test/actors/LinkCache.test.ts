@@ -1,10 +1,12 @@
 import { Exit, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
-import { LinkCacheWorld, nodeWorld as node, ownerWorld as owner } from "./LinkCacheWorld.ts"
+import { LinkCacheWorld } from "./LinkCacheWorld.ts"
+
+const cache = () => new LinkCacheWorld({ max: 10 })
 
 describe("reading through a link cache", () => {
   it("reads a key once for all who ask while the read is under way", () => {
-    const world = owner()
+    const world = cache()
     world.change("k")
     const gets = Array.from({ length: 10 }, () => world.get("k"))
     world.settle()
@@ -18,14 +20,14 @@ describe("reading through a link cache", () => {
   })
 
   it("reads different keys side by side", () => {
-    const world = owner()
+    const world = cache()
     world.ask("a")
     world.ask("b")
     expect(world.reads.map(({ key }) => key)).toEqual(["a", "b"])
   })
 
   it("goes on reading when those who asked are interrupted", () => {
-    const world = owner()
+    const world = cache()
     world.change("k")
     const first = world.ask()
     const second = world.ask()
@@ -39,7 +41,7 @@ describe("reading through a link cache", () => {
   })
 
   it("fails all who wait for a read that fails, keeps nothing, and reads anew", () => {
-    const world = owner()
+    const world = cache()
     world.change("k")
     const gets = [world.ask(), world.ask()]
     world.failRead(world.reads[0]!)
@@ -49,7 +51,7 @@ describe("reading through a link cache", () => {
   })
 
   it("holds at most its maximum, and forgets what was used longest ago", () => {
-    const world = new LinkCacheWorld({ max: 2, absentFor_ms: 0 })
+    const world = new LinkCacheWorld({ max: 2 })
     for (const key of ["a", "b", "c"]) {
       world.change(key)
       world.warm(key)
@@ -59,7 +61,7 @@ describe("reading through a link cache", () => {
   })
 
   it("interrupts those who wait when its scope closes, and those who ask afterwards", () => {
-    const world = owner()
+    const world = cache()
     const before = world.ask()
     world.close()
     const after = world.ask()
@@ -71,40 +73,21 @@ describe("reading through a link cache", () => {
 })
 
 describe("absences", () => {
-  it("are remembered for absentFor_ms, not longer", () => {
-    const world = owner()
-    world.warm()
-    world.now_ms += 1_999
-    expect(world.readAgain()).toBe(0)
-    world.now_ms += 1
-    expect(world.readAgain()).toMatchObject({ key: "k" })
-  })
-
-  it("are counted from the end of the read", () => {
-    const world = owner()
-    world.ask()
-    world.now_ms += 5_000
-    world.answer(world.reads[0]!)
-    world.settle()
-    world.now_ms += 1_999
-    expect(world.readAgain()).toBe(0)
-  })
-
   it("are not told by `peek`", () => {
-    const world = owner()
+    const world = cache()
     world.warm()
     expect(world.peek("k")).toBeUndefined()
   })
 
-  it("are not remembered at all when absentFor_ms is 0", () => {
-    const world = node()
+  it("are not remembered", () => {
+    const world = cache()
     world.warm()
     expect(world.cache.size()).toBe(0)
     expect(world.readAgain()).toMatchObject({ key: "k" })
   })
 
   it("end with a create of the key", () => {
-    const world = owner()
+    const world = cache()
     world.warm()
     const write = world.write("k")
     world.settle()
@@ -115,7 +98,7 @@ describe("absences", () => {
   })
 
   it("that a read found before a create elsewhere are not the answer to a question after it", () => {
-    const world = node()
+    const world = cache()
     const before = world.ask()
     world.look(world.reads[0]!)
     world.change("k")
@@ -133,7 +116,7 @@ describe("absences", () => {
 
 describe("news of changes elsewhere", () => {
   it("makes the cache forget the row, and the read that is under way", () => {
-    const world = node()
+    const world = cache()
     world.change("k")
     world.warm()
     world.change("k")
@@ -144,7 +127,7 @@ describe("news of changes elsewhere", () => {
   })
 
   it("that may have been missed makes the cache forget everything, what is under way too", () => {
-    const world = node()
+    const world = cache()
     world.change("a")
     world.warm("a")
     const write = world.write("b")
@@ -162,7 +145,7 @@ describe("news of changes elsewhere", () => {
   })
 
   it("that is not fresh makes every question a read of its own, until it is again", () => {
-    const world = node()
+    const world = cache()
     world.change("k")
     world.warm()
     world.isFresh = false

@@ -8,8 +8,6 @@ const key = fc.constantFrom("a", "a", "a", "b")
 /** Where the cache stands. */
 interface Place {
   readonly name: string
-  /** Above 0: every create passes through the cache. */
-  readonly absentFor_ms: number
   /** Whether links are changed by others too, who announce it. */
   readonly others: boolean
   /** Whether the news of that can be lost. */
@@ -17,10 +15,9 @@ interface Place {
 }
 
 const places: ReadonlyArray<Place> = [
-  { name: "in front of its only writer", absentFor_ms: 2_000, others: false, loses: false },
-  { name: "which hears of other writers", absentFor_ms: 0, others: true, loses: false },
-  { name: "which can lose the news of other writers", absentFor_ms: 0, others: true, loses: true },
-  { name: "which every create passes through", absentFor_ms: 2_000, others: true, loses: true }
+  { name: "in front of its only writer", others: false, loses: false },
+  { name: "which hears of other writers", others: true, loses: false },
+  { name: "which can lose the news of other writers", others: true, loses: true }
 ]
 
 const ofType = <T extends string>(...types: ReadonlyArray<T>) => ({ type: fc.constantFrom(...types) })
@@ -64,10 +61,9 @@ const writesUnderWay = (world: LinkCacheWorld) =>
   world.writes.filter((write) => write.isSent && !world.done.writes.has(write))
 
 /**
- * Lets something happen. A change elsewhere counts from when the news of it comes; the create of a key counts at once, but only
- * happens elsewhere where the cache keeps no absences.
+ * Lets something happen. A change elsewhere counts from when the news of it comes; the create of a key counts at once.
  */
-const happen = (world: LinkCacheWorld, it: Happening, place: Place): void => {
+const happen = (world: LinkCacheWorld, it: Happening): void => {
   const read = "which" in it ? pick(readsUnderWay(world), it.which) : undefined
   const write = "which" in it ? pick(writesUnderWay(world), it.which) : undefined
   switch (it.type) {
@@ -102,7 +98,6 @@ const happen = (world: LinkCacheWorld, it: Happening, place: Place): void => {
       return
     case "change elsewhere": {
       const isCreate = world.row(it.key) === null
-      if (isCreate && place.absentFor_ms > 0) return
       world.change(it.key)
       if (isCreate) world.acknowledge(it.key)
       return
@@ -158,18 +153,18 @@ const comeToRest = (world: LinkCacheWorld): void => {
 
 const holds = (place: Place) =>
   fc.property(scripts(place), (script) => {
-    const world = new LinkCacheWorld({ max: 10, absentFor_ms: place.absentFor_ms })
+    const world = new LinkCacheWorld({ max: 10 })
     for (const { happening, steps } of script) {
-      happen(world, happening, place)
+      happen(world, happening)
       if (steps === null) world.settle()
       else for (const choice of steps) world.scheduler.step(choice)
       check(world)
     }
     comeToRest(world)
     check(world)
-    if (!world.isFresh) happen(world, { type: "find the news again" }, place)
+    if (!world.isFresh) happen(world, { type: "find the news again" })
     for (const key of keys) {
-      if (place.others) happen(world, { type: "hear the news", key }, place)
+      if (place.others) happen(world, { type: "hear the news", key })
       const last = world.get(key)
       comeToRest(world)
       expect(world.version(last)).toBe(versionOf(world.row(key)))

@@ -60,7 +60,7 @@ export class LinkCacheWorld {
   }
   readonly #scope = Effect.runSync(Scope.make())
 
-  constructor(options: { readonly max: number; readonly absentFor_ms: number }) {
+  constructor(options: { readonly max: number }) {
     this.cache = LinkCache.make<string>({
       ...options,
       read: (key) =>
@@ -250,9 +250,3 @@ export class LinkCacheWorld {
     return this.scheduler.fork(Effect.withClock(effect, this.#clock))
   }
 }
-
-/** A cache in front of creates too, as the owner of a partition has it. */
-export const ownerWorld = () => new LinkCacheWorld({ max: 10, absentFor_ms: 2_000 })
-
-/** A cache that creates do not pass through, as a node has it. */
-export const nodeWorld = () => new LinkCacheWorld({ max: 10, absentFor_ms: 0 })

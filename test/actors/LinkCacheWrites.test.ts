@@ -1,10 +1,12 @@
 import { Exit, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
-import { nodeWorld as node, ownerWorld as owner } from "./LinkCacheWorld.ts"
+import { LinkCacheWorld } from "./LinkCacheWorld.ts"
+
+const cache = () => new LinkCacheWorld({ max: 10 })
 
 describe("writing through a link cache", () => {
   it("keeps what a write left", () => {
-    const world = owner()
+    const world = cache()
     const write = world.write("k")
     world.settle()
     world.end(write)
@@ -14,7 +16,7 @@ describe("writing through a link cache", () => {
   })
 
   it("neither joins nor keeps a read that began before the write and ends after it", () => {
-    const world = owner()
+    const world = cache()
     world.change("k")
     const before = world.ask()
     world.look(world.reads[0]!)
@@ -35,7 +37,7 @@ describe("writing through a link cache", () => {
   })
 
   it("neither joins nor keeps a read that began within a write, saw the old row, and ends after it", () => {
-    const world = owner()
+    const world = cache()
     world.change("k")
     const write = world.write("k")
     world.settle()
@@ -58,7 +60,7 @@ describe("writing through a link cache", () => {
   })
 
   it("forgets at its end what a read within it has found", () => {
-    const world = owner()
+    const world = cache()
     world.change("k")
     const write = world.write("k")
     world.settle()
@@ -74,7 +76,7 @@ describe("writing through a link cache", () => {
       [0, 1],
       [1, 0]
     ]) {
-      const world = owner()
+      const world = cache()
       const writes = [world.write("k"), world.write("k")]
       world.settle()
       world.apply(writes[1]!)
@@ -95,7 +97,7 @@ describe("writing through a link cache", () => {
   })
 
   it("goes on when its caller is interrupted, and lasts until the store is done", () => {
-    const world = owner()
+    const world = cache()
     world.change("k")
     const write = world.write("k")
     world.settle()
@@ -110,7 +112,7 @@ describe("writing through a link cache", () => {
   })
 
   it("forgets a key on request, with the read that is under way", () => {
-    const world = node()
+    const world = cache()
     world.change("k")
     world.warm()
     world.cache.forget("k")
@@ -128,7 +130,7 @@ describe("writing through a link cache", () => {
   })
 
   it("keeps nothing of a write during which it was told to forget the key", () => {
-    const world = node()
+    const world = cache()
     const write = world.write("k")
     world.settle()
     world.apply(write)
