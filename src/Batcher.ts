@@ -1,4 +1,6 @@
-import { Data, Deferred, Effect, FiberId, type Scope } from "effect"
+import { Data, Deferred, Effect, FiberId, type Scope, type Tracer } from "effect"
+import * as Metered from "./Metered.ts"
+import * as Traced from "./Traced.ts"
 
 /** The queue in front of a batch is full: the caller should say so at once rather than wait. */
 export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly queue: string }> {}
@@ -16,6 +18,8 @@ export interface Batcher<A, B, E> {
 
 interface Waiting<A, B, E> {
   readonly question: A
+  /** Of who asks, where requests are traced. */
+  readonly span: Tracer.AnySpan | undefined
   readonly answer: Deferred.Deferred<B, E>
 }
 
@@ -29,6 +33,8 @@ interface Waiting<A, B, E> {
  */
 export const make = <A, B, E>(options: {
   readonly name: string
+  /** What the batcher is for; those of all partitions have one. Its questions are counted by it. */
+  readonly kind: string
   readonly run: (batch: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
   readonly batchMax: number
   readonly queueMax: number
@@ -42,12 +48,19 @@ export const make = <A, B, E>(options: {
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const { quietTurns = 0 } = options
+    const queued = Metered.gauge("linkmint_queue_waiting", "Questions that wait for the next batch", {
+      queue: options.kind
+    })
     let waiting: Array<Waiting<A, B, E>> = []
     let inFlight = 0
 
     /** Suspended, so that a `run` that throws fails its batch like one that dies. */
     const runBatch = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
       Effect.suspend(() => options.run(batch.map(({ question }) => question))).pipe(
+        Traced.forAll(
+          options.name,
+          batch.map(({ span }) => span)
+        ),
         Effect.interruptible,
         Effect.matchCause({
           onFailure: (cause) =>
@@ -76,6 +89,7 @@ export const make = <A, B, E>(options: {
       }
       const batch = waiting.slice(0, options.batchMax)
       waiting = waiting.slice(options.batchMax)
+      Metered.add(queued, -batch.length)
       return Effect.zipRight(runBatch(batch), drain)
     })
     const drain =
@@ -87,10 +101,11 @@ export const make = <A, B, E>(options: {
           )
 
     const ask = (question: A): Effect.Effect<Effect.Effect<B, E>, QueueFull> =>
-      Effect.suspend(() => {
+      Effect.withFiberRuntime<Effect.Effect<B, E>, QueueFull>((fiber) => {
         if (waiting.length >= options.queueMax) return new QueueFull({ queue: options.name })
         const answer = Deferred.unsafeMake<B, E>(FiberId.none)
-        waiting.push({ question, answer })
+        waiting.push({ question, answer, span: fiber.currentSpan })
+        Metered.add(queued)
         if (inFlight >= options.inFlightMax) return Effect.succeed(Deferred.await(answer))
         inFlight++
         return Effect.as(Effect.forkIn(drain, scope), Deferred.await(answer))

@@ -16,6 +16,7 @@ import { RpcSerialization } from "@effect/rpc"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import * as Metered from "./Metered.ts"
 import * as PostgresClient from "./storage/PostgresClient.ts"
 
 /** Where the other nodes reach this one, and what it does for them. */
@@ -34,6 +35,19 @@ export interface RunnerOptions extends RunnerIdentity {
   /** A name that no other start of any node has. */
   readonly applicationName: string
 }
+
+const shardMoves = Metered.countersBy(
+  "linkmint_shard_moves_total",
+  "Shards that came to this node, and that it gave to others",
+  "direction",
+  ["acquired", "released"]
+)
+
+/** A failover begins with it: the shards of such a node go to others. */
+const runnersLost = Metered.counter(
+  "linkmint_runners_lost_total",
+  "Nodes that this one found not to answer, so that their shards go to others"
+)
 
 /** Shards that actors are spread over; the same on every node. */
 export const shardsPerGroup = 64
@@ -94,6 +108,20 @@ export const storage = Layer.effect(
   Effect.map(RunnerStorage.RunnerStorage, (runners) =>
     RunnerStorage.RunnerStorage.of({
       ...runners,
+      acquire: (address, shardIds) =>
+        Effect.tap(runners.acquire(address, shardIds), ({ length }) =>
+          Effect.sync(() => Metered.add(shardMoves.acquired, length))
+        ),
+      release: (address, shardId) =>
+        Effect.tap(runners.release(address, shardId), () =>
+          Effect.sync(() => Metered.add(shardMoves.released))
+        ),
+      setRunnerHealth: (address, isHealthy) =>
+        Effect.tap(runners.setRunnerHealth(address, isHealthy), () =>
+          Effect.sync(() => {
+            if (!isHealthy) Metered.add(runnersLost)
+          })
+        ),
       unregister: (address) => withinGoodbye(runners.unregister(address)),
       releaseAll: (address) => withinGoodbye(runners.releaseAll(address))
     })

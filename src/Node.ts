@@ -210,6 +210,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     anonymousCreates: settings.anonymousCreates,
     signUp: settings.signUp,
     allowPrivateWebhooks: settings.allowPrivateWebhooks,
+    metricsToken: settings.metricsToken,
     webFolder: fileURLToPath(new URL("./http/web", import.meta.url))
   })
   const delivery = WebhookDelivery.layer.pipe(

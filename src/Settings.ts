@@ -1,6 +1,7 @@
 import { Config, ConfigError, Duration, Either, LogLevel, Option, Redacted } from "effect"
 import * as Iso8601 from "./Iso8601.ts"
 import { type Network, parseAll as parseNetworks } from "./Network.ts"
+import type { TracingOptions } from "./Tracing.ts"
 import * as RedisUrl from "./storage/RedisUrl.ts"
 import { type Alphabet, alphabets, lengthMax, lengthMin } from "./KeySpace.ts"
 
@@ -54,6 +55,10 @@ export interface Settings {
   readonly countryHeader: Option.Option<string>
   /** Whether webhooks may lead to private networks. */
   readonly allowPrivateWebhooks: boolean
+  /** Who bears it may read the metrics; none: everybody may. */
+  readonly metricsToken: Option.Option<Redacted.Redacted>
+  /** Where requests' traces go; none: nothing is traced. */
+  readonly tracing: Option.Option<TracingOptions>
   readonly logFormat: "pretty" | "json"
   readonly logLevel: LogLevel.LogLevel
 }
@@ -173,11 +178,12 @@ const keySecret = optional("KEY_SECRET", "00112233445566778899aabbccddeeff", (va
     : Either.left(`must be 32 hexadecimal digits, not ${value.length} characters of another kind`)
 )
 
-const adminApiKey = optional("ADMIN_API_KEY", "lm_a-long-random-text", (value) =>
-  /^[\x21-\x7e]{16,255}$/.test(value)
-    ? Either.right(Redacted.make(value))
-    : Either.left("must be 16 to 255 printable characters without spaces")
-)
+const secret = (name: string, example: string) =>
+  optional(name, example, (value) =>
+    /^[\x21-\x7e]{16,255}$/.test(value)
+      ? Either.right(Redacted.make(value))
+      : Either.left("must be 16 to 255 printable characters without spaces")
+  )
 
 /** A default that ended after the year 9999 would make every create fail that relies on it. */
 const defaultExpiryMax_years = 1_000
@@ -224,6 +230,39 @@ const countryHeader = optional("COUNTRY_HEADER", "CF-IPCountry", (value) =>
     : Either.left(`must be the name of a header, not "${value}"`)
 )
 
+/** The names are OpenTelemetry's (https://opentelemetry.io/docs/specs/otel/protocol/exporter). */
+const otlpEndpoint = optional("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318", (value) =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+    ? Either.right(new URL(value))
+    : Either.left("must be an http or https URL")
+)
+
+const otlpHeaders = setting<Readonly<Record<string, string>>>("OTEL_EXPORTER_OTLP_HEADERS", {
+  example: "authorization=Bearer%20secret",
+  orElse: {},
+  read: (value) => {
+    const pairs = value.split(",").map((pair) => /^ *([^\s=]+) *= *(.*?) *$/.exec(pair))
+    try {
+      return Either.right(
+        Object.fromEntries(pairs.map((pair) => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!)]))
+      )
+    } catch {
+      return Either.left("must be of the form name=value,name=value, with percent-encoded values")
+    }
+  }
+})
+
+const traceRatio = setting("OTEL_TRACES_SAMPLER_ARG", {
+  example: "0.01",
+  orElse: 1,
+  read: (value) => {
+    const ratio = /^\d*\.?\d+$/.test(value) ? Number(value) : Number.NaN
+    return ratio >= 0 && ratio <= 1
+      ? Either.right(ratio)
+      : Either.left(`must be a number from 0 to 1, not "${value}"`)
+  }
+})
+
 const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
 
 /** Processes of one machine at most. */
@@ -249,7 +288,7 @@ const raw = Config.all({
   bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
   defaultExpiry,
   recycleQuarantine,
-  adminApiKey,
+  adminApiKey: secret("ADMIN_API_KEY", "lm_a-long-random-text"),
   signUp: Config.map(choice("SIGN_UP", ["open", "closed"], "closed"), (choice) => choice === "open"),
   createsPerMinute: limit("CREATES_PER_MINUTE", null),
   redirectsPerDay: limit("REDIRECTS_PER_DAY", null),
@@ -262,6 +301,10 @@ const raw = Config.all({
   geoIpFile: optional("GEOIP_FILE", "./GeoLite2-Country.mmdb", Either.right),
   countryHeader,
   allowPrivateWebhooks: flag("ALLOW_PRIVATE_WEBHOOKS", "true"),
+  metricsToken: secret("METRICS_TOKEN", "a-long-random-text"),
+  otlpEndpoint,
+  otlpHeaders,
+  traceRatio,
   logFormat: choice("LOG_FORMAT", ["pretty", "json"], "pretty"),
   logLevel: choice("LOG_LEVEL", logLevels, "info")
 })
@@ -339,6 +382,11 @@ export const settings: Config.Config<Settings> = raw.pipe(
       drainDelay: Option.getOrElse(values.drainDelay, () =>
         isCluster ? Duration.seconds(2) : Duration.zero
       ),
+      tracing: Option.map(values.otlpEndpoint, (endpoint) => ({
+        endpoint,
+        headers: values.otlpHeaders,
+        ratio: values.traceRatio
+      })),
       logLevel: levelOf[values.logLevel]
     })
   })

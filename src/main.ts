@@ -8,6 +8,7 @@ import * as Processes from "./Processes.ts"
 import { label } from "./storage/RedisUrl.ts"
 import * as Secret from "./Secret.ts"
 import { messageOf, type Settings, settings as readSettings } from "./Settings.ts"
+import * as Tracing from "./Tracing.ts"
 
 const placeOf = ({ nodeRole, runnerHost, runnerPort }: Settings) =>
   nodeRole === "all"
@@ -46,7 +47,11 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
         const { drawn } = yield* AdminKey
         yield* Console.log(greeting(settings, drawnPassword, drawn))
       })
-    ).pipe(Layer.provide(Node.layer(settings, identity)), Layer.provide(NodeContext.layer))
+    ).pipe(
+      Layer.provide(Node.layer(settings, identity)),
+      Layer.provide(NodeContext.layer),
+      Layer.provide(Option.match(settings.tracing, { onNone: () => Layer.empty, onSome: Tracing.layer }))
+    )
   )
 
 /** This process as a node, or as the one that starts such processes. */
@@ -73,8 +78,7 @@ const main = Effect.gen(function* () {
   const settings = yield* Effect.withConfigProvider(readSettings, provider)
   return yield* start(settings).pipe(
     Effect.ensuring(Console.log("Linkmint has stopped.")),
-    // Nobody sees the spans.
-    Effect.withTracerEnabled(false),
+    Effect.withTracerEnabled(Option.isSome(settings.tracing)),
     Logger.withMinimumLogLevel(settings.logLevel),
     Effect.provide(settings.logFormat === "json" ? Logger.json : Logger.pretty)
   )

@@ -152,6 +152,7 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
     const meters = new LRUCache<string, Meter>(atMost(metersMax))
     const batcher = yield* Batcher.make<Ask, Lease, StorageError | NoAnswer>({
       name: "quotas",
+      kind: "quota",
       // Not waited for longer, so that what comes next is not held up.
       run: (asks) =>
         Effect.tapError(inTime(store.leaseMany(asks)), ({ message }) =>

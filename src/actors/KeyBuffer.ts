@@ -5,8 +5,10 @@ import { concat, count, fromStrings, toStrings } from "../PackedKeys.ts"
 import { drawId } from "../RandomId.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
+import * as Metered from "../Metered.ts"
 import * as SingleFlight from "../SingleFlight.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { orElsewhere, Unavailable } from "./Unavailable.ts"
@@ -121,9 +123,10 @@ export const make = (
             // In a finalizer, nothing could be given up otherwise.
             Effect.interruptible,
             Effect.timeout(returnWaitMax),
-            Effect.catchAllCause((cause) =>
-              Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
-            )
+            Effect.catchAllCause((cause) => {
+              Metered.add(KeyMetrics.lost["return-failed"], count(keys))
+              return Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
+            })
           )
 
     /** By the time it runs, keys that were put back may have filled the ring. */
@@ -150,7 +153,7 @@ export const make = (
       const taken = yield* Effect.orElseSucceed(store.takenAmong(held), () => new Set<string>())
       const free = held.filter((key) => !taken.has(key))
       if (taken.size > 0) {
-        yield* Metric.incrementBy(Metric.tagged(keyConflicts, "by", "key"), taken.size)
+        yield* Metric.incrementBy(keyConflicts.key, taken.size)
         yield* Effect.logWarning(`${taken.size} of ${held.length} keys held were bound already`)
       }
       yield* putBack(free)

@@ -6,7 +6,10 @@ import { concat, type PackedKeys } from "../PackedKeys.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import { KeyRange, RangeExhausted } from "./KeyRange.ts"
 import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
+import * as Metered from "../Metered.ts"
 import * as Traced from "../Traced.ts"
+import * as ActorMetrics from "./ActorMetrics.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
 
 /**
  * The behaviour of `KeyRange`. Its only state is which key length it found not yet used up: a cache of the store.
@@ -33,6 +36,7 @@ export const KeyRangeLive = KeyRange.toLayer(
         const block = advanced.right
         if (block.count > 0) parts.push(minter.mint(length, range, block.first, block.count))
         left -= block.count
+        Metered.add(KeyMetrics.minted, block.count)
         if (left > 0 && length === lengthMax) break
         if (left > 0) length++
       }
@@ -49,10 +53,13 @@ export const KeyRangeLive = KeyRange.toLayer(
         }))
     )
 
-    return KeyRange.of({
-      Mint: ({ payload }) => Effect.catchTag(mint(payload.count), "StorageError", fromFailure),
-      Status: () => Effect.mapError(status, fromFailure)
-    })
+    return ActorMetrics.watch(
+      "KeyRange",
+      KeyRange.of({
+        Mint: ({ payload }) => Effect.catchTag(mint(payload.count), "StorageError", fromFailure),
+        Status: () => Effect.mapError(status, fromFailure)
+      })
+    )
   }),
   {
     // One mint at a time: two would only wait for each other on the range's row.

@@ -1,8 +1,23 @@
 import { Deferred, Effect, Exit, Fiber, FiberId, type Scope } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Link } from "../Link.ts"
+import * as Metered from "../Metered.ts"
 import { monotonic_ms } from "../MonotonicTime.ts"
 import { LinkChanges } from "../storage/LinkChanges.ts"
+
+const lookups = (level: "l1" | "l2") =>
+  Metered.countersBy(
+    `linkmint_${level}_lookups_total`,
+    `Links asked of ${level === "l1" ? "nodes' caches" : "the caches of partitions' owners"}; bypassed: while news of changes was not fresh`,
+    "outcome",
+    ["hit", "miss", "bypassed"]
+  )
+
+/** How often links were at hand, in the nodes' caches (L1) and the owners' (L2). */
+const lookupsOf = { l1: lookups("l1"), l2: lookups("l2") }
+
+/** Counts an answer out of a node's cache that was got by `peek`, which does not count. */
+export const countPeeked = (): void => Metered.add(lookupsOf.l1.hit)
 
 /** The writes of one key that are under way. */
 interface Writes {
@@ -43,6 +58,8 @@ export interface LinkCache<E> {
  * That a key has no row is never remembered: not even the owner of a partition sees every create of it, since for a moment there can be two owners.
  */
 export const make = <E>(options: {
+  /** Which of the caches a redirect passes it is, for its metrics. */
+  readonly level: "l1" | "l2"
   readonly max: number
   readonly read: (key: string) => Effect.Effect<Link | null, E>
 }): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
@@ -50,6 +67,7 @@ export const make = <E>(options: {
     const scope = yield* Effect.scope
     const changes = yield* LinkChanges
     const clock = yield* Effect.clock
+    const { bypassed, hit, miss } = lookupsOf[options.level]
     const now_ms = () => monotonic_ms(clock)
     const entries = new LRUCache<string, Link>({ max: options.max })
     const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
@@ -138,8 +156,12 @@ export const make = <E>(options: {
       peek: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
       get: (key) =>
         Effect.suspend(() => {
-          if (!changes.isFresh(now_ms())) return options.read(key)
+          if (!changes.isFresh(now_ms())) {
+            Metered.add(bypassed)
+            return options.read(key)
+          }
           const link = entries.get(key)
+          Metered.add(link === undefined ? miss : hit)
           return link === undefined ? readOnce(key) : Effect.succeed(link)
         }),
       write: (keys, effect, kept) =>

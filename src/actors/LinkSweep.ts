@@ -1,6 +1,7 @@
 import { Singleton } from "@effect/cluster"
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Duration, Effect, type Layer, Metric, Schedule } from "effect"
+import * as Metered from "../Metered.ts"
 import { GuardedCreates } from "../storage/GuardedCreates.ts"
 import { LinkLifetime } from "../storage/LinkLifetime.ts"
 import { VisitStore } from "../storage/VisitStore.ts"
@@ -19,16 +20,16 @@ const pauseMax = Duration.minutes(1)
 const guardsKept = Duration.days(2)
 
 /** Links that became tombstones because they had expired. */
-export const linksExpired = Metric.counter("linkmint_links_expired_total", {
-  description: "Links that became tombstones because they had expired",
-  incremental: true
-})
+export const linksExpired = Metered.counter(
+  "linkmint_links_expired_total",
+  "Links that became tombstones because they had expired"
+)
 
 /** Keys of which the tombstone went. */
-export const keysRecycled = Metric.counter("linkmint_keys_recycled_total", {
-  description: "Keys that were freed when their quarantine was over",
-  incremental: true
-})
+export const keysRecycled = Metered.counter(
+  "linkmint_keys_recycled_total",
+  "Keys that were freed when their quarantine was over"
+)
 
 /** One batch after the other, until one is not full. */
 const inBatches = <E>(batch: Effect.Effect<number, E>) =>

@@ -94,6 +94,7 @@ export const make = ({
 
       const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable>({
         name,
+        kind: "create",
         run: (links) =>
           Effect.suspend(() => {
             begin()

@@ -4,12 +4,14 @@ import * as AllAtOnce from "../AllAtOnce.ts"
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
 import type { Guard } from "../storage/GuardedCreates.ts"
 import { type CrawlableQuery, type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
+import * as Metered from "../Metered.ts"
 import { monotonicNow_ms } from "../MonotonicTime.ts"
 import { drawId } from "../RandomId.ts"
 import * as Timeout from "../Timeout.ts"
 import { ExpiredLinks } from "./ExpiredLinks.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
 import { RedirectCache } from "./RedirectCache.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { type Failure, fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
@@ -101,10 +103,7 @@ const retryAfter = Duration.millis(100)
 const writeMax = Duration.seconds(4)
 
 /** Links that were bound. */
-export const linksCreated = Metric.counter("linkmint_links_created_total", {
-  description: "Links bound",
-  incremental: true
-})
+export const linksCreated = Metered.counter("linkmint_links_created_total", "Links bound")
 
 const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: "unknown" } as const
 
@@ -210,7 +209,7 @@ export const make: Effect.Effect<
 
   const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
     const by = conflictWith[outcome]
-    const counted = Metric.increment(Metric.tagged(keyConflicts, "by", by))
+    const counted = Metric.increment(keyConflicts[by])
     return by === "key"
       ? Effect.zipRight(Effect.logWarning(`Key ${key} was bound already`), counted)
       : counted
@@ -244,6 +243,7 @@ export const make: Effect.Effect<
       const { link, waiting } = yield* askWithKey(draft, ask, start)
       const outcome = yield* Effect.either(restore(waiting))
       if (outcome._tag === "Left") {
+        if (outcome.left.applied === "unknown") Metered.add(KeyMetrics.lost["unknown-outcome"])
         if (!(yield* mayGoOn(outcome.left, start))) return yield* outcome.left
         yield* restore(Effect.sleep(pause_ms))
         pause_ms *= 2

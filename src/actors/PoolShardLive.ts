@@ -10,7 +10,10 @@ import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import { KeyRange } from "./KeyRange.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { disableFatalDefects, fromFailure, orElsewhere, Unavailable } from "./Unavailable.ts"
+import * as Metered from "../Metered.ts"
 import * as Traced from "../Traced.ts"
+import * as ActorMetrics from "./ActorMetrics.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
 
 /** The marks between which a shard's level is held, in keys. 0 < low < high ≤ 65,536. */
 export interface PoolMarks {
@@ -134,6 +137,8 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     if (count(minted) > 0) yield* stock.record(batch, minted)
     const pushed = yield* pool.push(owner, { ...batch, keys: concat(stocked, minted) })
     settled = [...settled, ...pushed.settled]
+    Metered.add(KeyMetrics.refilled.stocked, count(stocked))
+    Metered.add(KeyMetrics.refilled.minted, count(minted))
     yield* closeSettled(owner)
   }).pipe(
     Effect.tapErrorCause(() =>
@@ -150,9 +155,10 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   const refilling = yield* Scope.make()
   const refill = yield* Scope.extend(
     SingleFlight.make(
-      Effect.tapError(refillOnce, (error) =>
-        Effect.logWarning(`Pool shard ${shard} was not refilled: ${error.reason}`)
-      )
+      Effect.tapError(refillOnce, (error) => {
+        Metered.add(KeyMetrics.refillsFailed)
+        return Effect.logWarning(`Pool shard ${shard} was not refilled: ${error.reason}`)
+      })
     ),
     refilling
   )
@@ -174,6 +180,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     }
     if (count(keys) === 0) return yield* new Unavailable({ reason: "pool shard is empty", applied: "no" })
     // From here on the lease must not fail: its keys are nowhere else.
+    Metered.add(KeyMetrics.leased, count(keys))
     const level = yield* Effect.orElseSucceed(pool.level(shard), () => 0)
     if (level < marks.low) yield* refill.start
     return { keys, level }
@@ -184,7 +191,10 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     return { level: yield* pool.level(shard), ...marks, epoch }
   })
 
-  return { lease, status, giveBack: (id: number, keys: PackedKeys) => pool.giveBack(shard, id, keys) }
+  const giveBack = (id: number, keys: PackedKeys) =>
+    Effect.map(pool.giveBack(shard, id, keys), () => Metered.add(KeyMetrics.returned, count(keys)))
+
+  return { lease, status, giveBack }
 }, Traced.span("PoolShard.makeOwner"))
 
 /** The behaviour of `PoolShard` with the given marks. */
@@ -193,11 +203,15 @@ export const PoolShardLive = (marks: PoolMarks) =>
     Effect.gen(function* () {
       const shard = Number((yield* Entity.CurrentAddress).entityId)
       const owner = yield* makeOwner(shard, marks)
-      return PoolShard.of({
-        Lease: ({ payload }) => owner.lease(payload.count),
-        Return: ({ payload }) => Effect.mapError(owner.giveBack(payload.returnId, payload.keys), fromFailure),
-        Status: () => Effect.mapError(owner.status, fromFailure)
-      })
+      return ActorMetrics.watch(
+        "PoolShard",
+        PoolShard.of({
+          Lease: ({ payload }) => owner.lease(payload.count),
+          Return: ({ payload }) =>
+            Effect.mapError(owner.giveBack(payload.returnId, payload.keys), fromFailure),
+          Status: () => Effect.mapError(owner.status, fromFailure)
+        })
+      )
     }),
     {
       // Leases wait together for one refill.

@@ -43,6 +43,7 @@ export const make = (
       (partition) =>
         Batcher.make<string, Link | null, Unavailable>({
           name: `resolve from partition ${partition}`,
+          kind: "resolve",
           run: (keys) =>
             Timeout.within(orUnavailable(clientOf(String(partition)).ResolveMany({ keys })), {
               duration: ownerMax,
@@ -60,6 +61,7 @@ export const make = (
         fromFailure
       )
     return yield* LinkCache.make({
+      level: "l1",
       max,
       read: (key) =>
         storeAfter === undefined

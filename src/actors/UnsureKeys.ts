@@ -1,6 +1,8 @@
 import { Duration, Effect, type Scope } from "effect"
 import type { LinkStore } from "../storage/LinkStore.ts"
+import * as Metered from "../Metered.ts"
 import * as SingleFlight from "../SingleFlight.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
 
 /**
  * Keys of creates that failed, as their owner says without being applied. A message that comes twice can be applied the one time and fail
@@ -52,9 +54,10 @@ export const make = (
         Effect.suspend(() => {
           const room = keysMax - fresh.length - rested.length
           fresh.push(...keys.slice(0, room))
-          return keys.length <= room
-            ? Effect.void
-            : Effect.logWarning(`${keys.length - room} keys of creates that failed are given up`)
+          const lost = keys.length - room
+          if (lost <= 0) return Effect.void
+          Metered.add(KeyMetrics.lost.unsure, lost)
+          return Effect.logWarning(`${lost} keys of creates that failed are given up`)
         }),
       close: Effect.suspend(() => {
         closed = true
@@ -62,9 +65,10 @@ export const make = (
       }).pipe(
         Effect.interruptible,
         Effect.timeout(closeMax),
-        Effect.catchAllCause((cause) =>
-          Effect.as(Effect.logWarning("Keys of creates that failed are given up", cause), [])
-        )
+        Effect.catchAllCause((cause) => {
+          Metered.add(KeyMetrics.lost.unsure, rested.length + fresh.length)
+          return Effect.as(Effect.logWarning("Keys of creates that failed are given up", cause), [])
+        })
       )
     }
   })

@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import * as Traced from "../Traced.ts"
+import * as ActorMetrics from "./ActorMetrics.ts"
 import type { Link } from "../Link.ts"
 import { type GuardedLink, GuardedCreates } from "../storage/GuardedCreates.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
@@ -21,6 +22,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
       const store = yield* LinkStore
       const guarded = yield* GuardedCreates
       const cache = yield* LinkCache.make({
+        level: "l2",
         max: cacheMax,
         read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
       })
@@ -68,27 +70,30 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
           })
         )
 
-      return UrlMapping.of({
-        CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
-        CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
-        ResolveMany: ({ payload }) =>
-          Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
-        Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
-        Delete: ({ payload }) =>
-          cache
-            .write([payload.key], store.deleteMany([payload]), () => [])
-            .pipe(
-              Effect.map(([deleted]) => deleted === true),
-              Effect.mapError(fromFailure)
-            ),
-        Update: ({ payload }) =>
-          cache
-            .write([payload.key], store.updateMany([payload]), (rows) => rows.filter((row) => row !== null))
-            .pipe(
-              Effect.map(([row]) => row ?? null),
-              Effect.mapError(fromFailure)
-            )
-      })
+      return ActorMetrics.watch(
+        "UrlMapping",
+        UrlMapping.of({
+          CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
+          CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
+          ResolveMany: ({ payload }) =>
+            Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
+          Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
+          Delete: ({ payload }) =>
+            cache
+              .write([payload.key], store.deleteMany([payload]), () => [])
+              .pipe(
+                Effect.map(([deleted]) => deleted === true),
+                Effect.mapError(fromFailure)
+              ),
+          Update: ({ payload }) =>
+            cache
+              .write([payload.key], store.updateMany([payload]), (rows) => rows.filter((row) => row !== null))
+              .pipe(
+                Effect.map(([row]) => row ?? null),
+                Effect.mapError(fromFailure)
+              )
+        })
+      )
     }),
     {
       // Reads do not wait for writes: the cache keeps them in order where order matters.

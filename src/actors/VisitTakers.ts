@@ -62,6 +62,7 @@ export const make: Effect.Effect<VisitTakers, never, Sharding | LinkStore | Scop
       (partition) =>
         Batcher.make<string, Taken, Unavailable>({
           name: `visit in partition ${partition}`,
+          kind: "visit",
           run: run(partition),
           batchMax,
           queueMax,

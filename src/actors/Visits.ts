@@ -1,4 +1,5 @@
 import { Clock, Context, Duration, Effect, Fiber, Layer, Metric, Option, type Scope } from "effect"
+import * as Metered from "../Metered.ts"
 import * as RetrySchedule from "../RetrySchedule.ts"
 import type { Link } from "../Link.ts"
 import { type VisitBatch, VisitStore } from "../storage/VisitStore.ts"
@@ -40,16 +41,13 @@ const batchRowsMax = 1_000
 const stopMax = Duration.seconds(5)
 
 /** Visits that were recorded and will be written. */
-export const visitsRecorded = Metric.counter("linkmint_visits_recorded_total", {
-  description: "Visits taken note of",
-  incremental: true
-})
+export const visitsRecorded = Metered.counter("linkmint_visits_recorded_total", "Visits taken note of")
 
 /** Visits that are not counted anywhere. */
-export const visitsShed = Metric.counter("linkmint_visits_shed_total", {
-  description: "Visits that were dropped, because too many came or the database was away",
-  incremental: true
-})
+export const visitsShed = Metered.counter(
+  "linkmint_visits_shed_total",
+  "Visits that were dropped, because too many came or the database was away"
+)
 
 /** What a node's counting of visits needs to know. */
 export interface VisitsOptions {

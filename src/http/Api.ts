@@ -236,6 +236,17 @@ const health = HttpApiGroup.make("health")
       .annotate(OpenApi.Description, "200 when this node can create and redirect.")
   )
 
+const metrics = HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("metrics", "/metrics")
+    .addSuccess(HttpApiSchema.Text({ contentType: "text/plain" }))
+    .addError(Problem.schema("unauthorized"))
+    .addError(Problem.schema("forbidden"))
+    .annotate(
+      OpenApi.Description,
+      "This node's metrics in Prometheus' text format. Where METRICS_TOKEN is set, for its bearer and for administrators alone."
+    )
+)
+
 /** The HTTP contract: `/openapi.json` is made from it. */
 export class Api extends HttpApi.make("linkmint")
   .add(links)
@@ -247,6 +258,7 @@ export class Api extends HttpApi.make("linkmint")
   .add(redirects)
   .add(robots)
   .add(health)
+  .add(metrics)
   .addError(Problem.schema("unavailable"))
   .addError(Problem.schema("internal"))
   .annotate(OpenApi.Title, "Linkmint")

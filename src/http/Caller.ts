@@ -21,7 +21,7 @@ const forged: Problem.Problem = {
 }
 
 /** The API key of a request: `X-Api-Key`, or `Authorization: Bearer`. */
-const presented = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
+export const presented = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
   headers["x-api-key"] ?? /^Bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1]
 
 /** Tells who sends requests, as {@link identify} does. */

@@ -11,6 +11,7 @@ import { Readiness } from "./Readiness.ts"
 import { Redirects } from "./Redirects.ts"
 import type { Request } from "./Request.ts"
 import * as RequestId from "./RequestId.ts"
+import * as RequestSpan from "./RequestSpan.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
 
 /**
@@ -60,6 +61,7 @@ export const make = (
         work.pipe(
           Effect.catchAll((problem) => Effect.succeed(Problem.answer(problem))),
           Effect.catchAllCause((cause) => (Cause.isInterruptedOnly(cause) ? Effect.interrupt : fault(cause))),
+          RequestSpan.within(request, id),
           Effect.annotateLogs("request", id)
         )
       )

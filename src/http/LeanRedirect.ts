@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
+import { countPeeked } from "../actors/LinkCache.ts"
 import { Links } from "../actors/Links.ts"
 import { stateAt } from "../Link.ts"
 import type { Answer } from "./Answer.ts"
@@ -10,14 +11,16 @@ import type { Request } from "./Request.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 import * as VisitRecorder from "./VisitRecorder.ts"
 
-/** The one page of this service whose path looks like a short key. The router takes it in any case. */
-const isDocs = (key: string) => key.length === 4 && key.toLowerCase() === "docs"
+const pages: ReadonlySet<string> = new Set(["docs", "metrics"])
+
+/** Whether a path that looks like a short key is a page of this service. The router takes it in any case. */
+const isPage = (key: string) => (key.length === 4 || key.length === 7) && pages.has(key.toLowerCase())
 
 /** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
 export const keyOf = (url: string): string | undefined => {
   const end = url.indexOf("?")
   const key = url.slice(1, end === -1 ? undefined : end)
-  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !isDocs(key) ? key : undefined
+  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !isPage(key) ? key : undefined
 }
 
 /**
@@ -47,6 +50,7 @@ export const make = Effect.gen(function* () {
     if (quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
     const standing = quotas.redirect(link)
     if (standing === undefined || standing?.isAllowed === false) return undefined
+    countPeeked()
     if (request.method !== "HEAD") record(request, link, now)
     return Redirect.answer(link, link.redirectStatus, link.url, "x-request-id", idOf(request.headers))
   }

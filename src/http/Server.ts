@@ -2,6 +2,7 @@ import {
   HttpApiBuilder,
   HttpApiSwagger,
   type HttpApp,
+  HttpMiddleware,
   HttpServerError,
   HttpServerRequest,
   HttpServerResponse
@@ -18,11 +19,14 @@ import * as LinkCreation from "./LinkCreation.ts"
 import * as LeanListener from "./LeanListener.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
+import * as MetricsRoutes from "./MetricsRoutes.ts"
 import * as Problem from "./Problem.ts"
 import * as QrRoutes from "./QrRoutes.ts"
 import * as Readiness from "./Readiness.ts"
 import * as RedirectRoutes from "./RedirectRoutes.ts"
 import * as RequestId from "./RequestId.ts"
+import * as RequestMetrics from "./RequestMetrics.ts"
+import * as RequestSpan from "./RequestSpan.ts"
 import * as Redirects from "./Redirects.ts"
 import * as RobotsRoutes from "./RobotsRoutes.ts"
 import * as StatsRoutes from "./StatsRoutes.ts"
@@ -63,13 +67,18 @@ const answerAll =
             ? Effect.failCause(cause as Cause.Cause<never>)
             : respondToCause(cause)
         ),
+        RequestSpan.within(request, id),
         Effect.annotateLogs("request", id)
       )
       return HttpServerResponse.setHeader(StrictHeaders.add(response), "x-request-id", id)
     })
 
 /** What the routes need to know of the operator's choices. */
-export interface RoutesOptions extends LinkCreation.LinkRoutesOptions, AccountRoutes.AccountRoutesOptions {
+export interface RoutesOptions
+  extends
+    LinkCreation.LinkRoutesOptions,
+    AccountRoutes.AccountRoutesOptions,
+    MetricsRoutes.MetricsRoutesOptions {
   /** Whether webhooks may lead to private networks. */
   readonly allowPrivateWebhooks: boolean
 }
@@ -93,7 +102,8 @@ export const routes = (options: RoutesOptions) =>
         WebhookRoutes.layer({ own: options.own, allowPrivate: options.allowPrivateWebhooks }),
         RedirectRoutes.layer,
         RobotsRoutes.layer,
-        HealthRoutes.layer
+        HealthRoutes.layer,
+        MetricsRoutes.layer(options)
       ])
     ),
     HttpApiBuilder.Router.Live,
@@ -125,8 +135,12 @@ export const layer = (options: ServerOptions) => {
   const serving = Layer.scopedDiscard(
     Effect.gen(function* () {
       const { serve } = yield* Listener.Listener
-      const handler = yield* NodeHttpServer.makeHandler(yield* app)
-      yield* serve(options.isLean === false ? handler : LeanListener.make(yield* lean, handler))
+      // Its spans would tell of headers and queries.
+      const handler = yield* NodeHttpServer.makeHandler(yield* app).pipe(
+        Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
+      )
+      const listener = options.isLean === false ? handler : LeanListener.make(yield* lean, handler)
+      yield* serve(RequestMetrics.counting(yield* Effect.clock, listener))
     })
   ).pipe(
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),

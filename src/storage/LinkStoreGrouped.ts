@@ -22,6 +22,7 @@ const grouped = <A, B>(
   Effect.map(
     Batcher.make<ReadonlyArray<A>, ReadonlyArray<B>, StorageError>({
       name,
+      kind: name,
       run: (calls) =>
         Effect.map(call(calls.flat()), (answers) => {
           let from = 0

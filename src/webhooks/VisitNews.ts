@@ -1,4 +1,5 @@
 import { Clock, Context, Duration, Effect, Layer, Metric, Option, type Scope } from "effect"
+import * as Metered from "../Metered.ts"
 import type { Link } from "../Link.ts"
 import { drawId } from "../RandomId.ts"
 import * as RetrySchedule from "../RetrySchedule.ts"
@@ -18,11 +19,10 @@ const messageLinksMax = 500
 const stopMax = Duration.seconds(5)
 
 /** Visits that no webhook is told of, though one listens. */
-export const visitsUntold = Metric.counter("linkmint_webhook_visits_dropped_total", {
-  description:
-    "Visits that webhooks were not told of, because too many links were visited or the database was away",
-  incremental: true
-})
+export const visitsUntold = Metered.counter(
+  "linkmint_webhook_visits_dropped_total",
+  "Visits that webhooks were not told of, because too many links were visited or the database was away"
+)
 
 /** Who is told of visits as they are counted. By default nobody is. */
 export class VisitNews extends Context.Reference<VisitNews>()("linkmint/VisitNews", {

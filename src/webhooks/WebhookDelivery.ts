@@ -1,4 +1,5 @@
 import { Duration, Effect, FiberSet, Layer, Metric, Random, Schedule } from "effect"
+import * as Metered from "../Metered.ts"
 import { type Delivery, type Failure, WebhookStore } from "../storage/WebhookStore.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
@@ -23,10 +24,12 @@ const pauseFirst_ms = 1_000
 const pauseMax_ms = 300_000
 
 /** Attempts by their outcome. */
-export const webhookAttempts = Metric.counter("linkmint_webhook_attempts_total", {
-  description: "Attempts to deliver a message to a webhook",
-  incremental: true
-})
+const attempts = Metered.countersBy(
+  "linkmint_webhook_attempts_total",
+  "Attempts to deliver a message to a webhook; dead: it failed, and was the last",
+  "outcome",
+  ["delivered", "failed", "dead"]
+)
 
 /**
  * What comes after a failed attempt: the message waits twice as long as before its last one, shortened by up to a quarter by chance, so that messages that failed
@@ -53,8 +56,7 @@ export const make = Effect.gen(function* () {
   const fibers = yield* FiberSet.make()
   const hasEnded = Effect.unsafeMakeLatch()
 
-  const count = (outcome: "delivered" | "failed" | "dead") =>
-    Metric.increment(Metric.tagged(webhookAttempts, "outcome", outcome))
+  const count = (outcome: keyof typeof attempts) => Metric.increment(attempts[outcome])
 
   const attempt = (delivery: Delivery) =>
     sender.send(delivery).pipe(

@@ -62,6 +62,7 @@ export class LinkCacheWorld {
 
   constructor(options: { readonly max: number }) {
     this.cache = LinkCache.make<string>({
+      level: "l1",
       ...options,
       read: (key) =>
         Effect.suspend(() => {

@@ -35,9 +35,9 @@ const rowOf = (key: string, custom: boolean): Link => ({
 })
 
 /** By how much an effect moves the counter of conflicts with one kind of holder. */
-const conflicts = <A, E, R>(by: string, effect: Effect.Effect<A, E, R>) =>
+const conflicts = <A, E, R>(by: keyof typeof keyConflicts, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const counter = Metric.tagged(keyConflicts, "by", by)
+    const counter = keyConflicts[by]
     const before = yield* Metric.value(counter)
     yield* effect
     return (yield* Metric.value(counter)).count - before.count
@@ -98,8 +98,8 @@ describe("creating a link", () => {
   )
 
   it.scoped.each([
-    { by: "alias", custom: true },
-    { by: "key", custom: false }
+    { by: "alias" as const, custom: true },
+    { by: "key" as const, custom: false }
   ])("takes the next key where one is bound, and counts it: by $by", ({ by, custom }) =>
     Effect.gen(function* () {
       const stores = yield* freshStores()

@@ -45,8 +45,8 @@ const createLinks = (links: typeof Links.Links.Service, from: number, to: number
     (url) => Effect.map(links.create({ ...plainDraft, url }), ({ key }) => [url, key] as const)
   )
 
-const conflicts = (by: string) =>
-  Effect.map(Metric.value(Metric.tagged(keyConflicts, "by", by)), ({ count }) => count)
+const conflicts = (by: keyof typeof keyConflicts) =>
+  Effect.map(Metric.value(keyConflicts[by]), ({ count }) => count)
 
 describeRedisProcess("Links, when a failover of Redis forgets pops", () => {
   it.scopedLive("binds no key twice: creates take other keys, and each key that came twice is counted", () =>

@@ -19,6 +19,7 @@ const controlled = (
     const sent: Array<Sent> = []
     const batcher = yield* Batcher.make<number, string, string>({
       name: "controlled",
+      kind: "test",
       run: (questions) =>
         Effect.gen(function* () {
           const answer = yield* Deferred.make<ReadonlyArray<string>, string>()
@@ -155,6 +156,7 @@ describe("a batcher", () => {
       Effect.gen(function* () {
         const batcher = yield* Batcher.make<number, string, never>({
           name: "broken once",
+          kind: "test",
           run: (questions) => (questions.includes(1) ? broken() : Effect.succeed(questions.map(answerOf))),
           batchMax: 100,
           queueMax: 100,

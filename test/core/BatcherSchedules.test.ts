@@ -29,6 +29,7 @@ describe("a batcher on any schedule", () => {
           const scope = Effect.runSync(Scope.make())
           const batcher = Batcher.make<number, string, ReadonlyArray<number>>({
             name: "any",
+            kind: "test",
             run: (batch) =>
               Effect.gen(function* () {
                 sent.push(batch)
@@ -83,6 +84,7 @@ describe("a batcher on any schedule", () => {
           const scope = Effect.runSync(Scope.make())
           const batcher = Batcher.make<number, string, never>({
             name: "any",
+            kind: "test",
             run: (batch) => Effect.as(Effect.yieldNow(), batch.map(String)),
             ...limits
           }).pipe(Scope.extend(scope), Effect.runSync)

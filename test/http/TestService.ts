@@ -71,6 +71,8 @@ export interface TestServiceOptions {
   readonly targets?: TargetPolicyService
   /** Whether the hot operations are answered without `HttpApi`, as they are by default. */
   readonly isLean?: boolean
+  /** Who bears it may read the metrics; everybody by default. */
+  readonly metricsToken?: string
   /** The folder of its web page; none by default. */
   readonly webFolder?: string
 }
@@ -210,6 +212,7 @@ const make = (options: TestServiceOptions) =>
       anonymousCreates: options.anonymousCreates ?? true,
       signUp: options.signUp ?? false,
       allowPrivateWebhooks: false,
+      metricsToken: Option.map(Option.fromNullable(options.metricsToken), Redacted.make),
       isLean: options.isLean ?? true,
       ...(options.webFolder !== undefined && { webFolder: options.webFolder })
     }).pipe(

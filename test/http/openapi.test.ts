@@ -220,7 +220,8 @@ withService("/openapi.json", {}, (it) => {
           "unavailable"
         ],
         "get /health/live": anywhere,
-        "get /health/ready": anywhere
+        "get /health/ready": anywhere,
+        "get /metrics": ["forbidden", "internal", "unauthorized", "unavailable"]
       })
     })
   )
@@ -569,10 +570,19 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
       Effect.zipRight(get("/health/ready")),
       Effect.ensuring(setFault("ranges", "none"))
     )
-  )
+  ),
+  "get /metrics 200": asAdmin("GET", "/metrics"),
+  "get /metrics 401": get("/metrics"),
+  "get /metrics 403": withScope("stats:read", { path: "/metrics" }),
+  "get /metrics 503": awayFrom("accounts", withKey(`lm_${"x".repeat(32)}`, "GET", "/metrics"))
 }
 
-const options = { signUp: true, trustedProxies: "127.0.0.1", quotas: { redirectsPerDay: 1 } }
+const options = {
+  signUp: true,
+  metricsToken: "the-token-of-tests",
+  trustedProxies: "127.0.0.1",
+  quotas: { redirectsPerDay: 1 }
+}
 
 withService("the document's schemas", options, (it) => {
   for (const [what, sent] of Object.entries(answers)) {

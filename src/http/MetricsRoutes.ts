@@ -1,0 +1,42 @@
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { contentType } from "../PrometheusText.ts"
+import * as Secret from "../Secret.ts"
+import { Api } from "./Api.ts"
+import * as Caller from "./Caller.ts"
+import * as Metrics from "./Metrics.ts"
+import * as Problem from "./Problem.ts"
+import { fromEffect } from "./Request.ts"
+
+/** Who may read the metrics. */
+export interface MetricsRoutesOptions {
+  /** Where it is set, its bearer may, and administrators; where it is not, everybody who reaches this port. */
+  readonly metricsToken: Option.Option<Redacted.Redacted>
+}
+
+/** Shows the metrics of this node. */
+export const layer = ({ metricsToken }: MetricsRoutesOptions) =>
+  HttpApiBuilder.group(Api, "metrics", (handlers) =>
+    Effect.gen(function* () {
+      const { text } = yield* Metrics.Metrics
+      const identify = yield* Caller.make
+      const token = Option.map(metricsToken, (token) => Secret.digest(Redacted.value(token)))
+
+      const mayRead = Effect.fnUntraced(function* (request: ReturnType<typeof fromEffect>) {
+        if (Option.isNone(token)) return
+        const given = Caller.presented(request.headers)
+        if (given !== undefined && Secret.matches(Redacted.make(given), token.value)) return
+        yield* Caller.requireScope(yield* identify(request), "admin")
+      })
+
+      return handlers.handleRaw("metrics", ({ request }) =>
+        mayRead(fromEffect(request)).pipe(
+          Effect.zipRight(text),
+          Effect.map((body) =>
+            HttpServerResponse.text(body, { contentType, headers: { "cache-control": "no-store" } })
+          ),
+          Problem.orRespond
+        )
+      )
+    })
+  ).pipe(Layer.provide(Metrics.layer))
