@@ -237,14 +237,16 @@ const otlpEndpoint = optional("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4
     : Either.left("must be an http or https URL")
 )
 
-const otlpHeaders = setting<Readonly<Record<string, string>>>("OTEL_EXPORTER_OTLP_HEADERS", {
+const otlpHeaders = setting<TracingOptions["headers"]>("OTEL_EXPORTER_OTLP_HEADERS", {
   example: "authorization=Bearer%20secret",
-  orElse: {},
+  orElse: Redacted.make({}),
   read: (value) => {
     const pairs = value.split(",").map((pair) => /^ *([^\s=]+) *= *(.*?) *$/.exec(pair))
     try {
       return Either.right(
-        Object.fromEntries(pairs.map((pair) => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!)]))
+        Redacted.make(
+          Object.fromEntries(pairs.map((pair) => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!)]))
+        )
       )
     } catch {
       return Either.left("must be of the form name=value,name=value, with percent-encoded values")

@@ -1,14 +1,14 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import * as OtlpSerialization from "@effect/opentelemetry/OtlpSerialization"
 import * as OtlpTracer from "@effect/opentelemetry/OtlpTracer"
-import { type Context, Effect, Layer, Option, Tracer } from "effect"
+import { type Context, Effect, Layer, Option, Redacted, Tracer } from "effect"
 
 /** Where traces go, and how many. */
 export interface TracingOptions {
   /** An OTLP receiver over HTTP; the path `/v1/traces` is added. */
   readonly endpoint: URL
-  /** Headers for the receiver. */
-  readonly headers: Readonly<Record<string, string>>
+  /** Headers for the receiver, which may have secrets in them. */
+  readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   /** The share of requests that are traced, from 0 to 1. */
   readonly ratio: number
 }
@@ -63,7 +63,7 @@ export const sampling = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
 export const layer = ({ endpoint, headers, ratio }: TracingOptions): Layer.Layer<never> =>
   OtlpTracer.make({
     url: `${endpoint.href.replace(/\/$/, "")}/v1/traces`,
-    headers,
+    headers: Redacted.value(headers),
     resource: { serviceName: "linkmint" }
   }).pipe(
     Effect.map((tracer) => Layer.setTracer(sampling(tracer, ratio))),

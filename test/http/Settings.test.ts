@@ -24,7 +24,9 @@ const plain = (value: unknown): unknown => {
   if (value instanceof URL) return value.href
   if (Array.isArray(value)) return value.map(([address, prefix]) => `${address}/${prefix}`)
   if (Duration.isDuration(value)) return Duration.toMillis(value)
-  return typeof value === "object" && value !== null && "toISO" in value ? String(value) : value
+  if (typeof value !== "object" || value === null) return value
+  if ("toISO" in value) return String(value)
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]))
 }
 
 interface Variable {
@@ -161,6 +163,20 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["short", "k".repeat(15), "k".repeat(256), "key with spaces in it", "schlüssel-schlüssel"],
     fault: /must be 16 to 255 printable characters without spaces/
   },
+  METRICS_TOKEN: {
+    field: "metricsToken",
+    unset: null,
+    good: { ["k".repeat(16)]: "k".repeat(16) },
+    bad: ["short", "key with spaces in it"],
+    fault: /must be 16 to 255 printable characters without spaces/
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    field: "tracing",
+    unset: null,
+    good: { "http://localhost:4318": { endpoint: "http://localhost:4318/", headers: {}, ratio: 1 } },
+    bad: ["localhost:4318", "ftp://localhost"],
+    fault: /must be an http or https URL/
+  },
   BLOCKLIST_FILE: {
     field: "blocklistFile",
     unset: null,
@@ -242,7 +258,7 @@ const variables: Readonly<Record<string, Variable>> = {
   }
 }
 
-const secret = new Set(["DATABASE_URL", "KEY_SECRET", "ADMIN_API_KEY"])
+const secret = new Set(["DATABASE_URL", "KEY_SECRET", "ADMIN_API_KEY", "METRICS_TOKEN"])
 
 describe.each(Object.entries(variables))("%s", (name, { bad, fault, field, good, unset }) => {
   it("has its default when it is unset, empty, or white space", () => {
@@ -380,9 +396,39 @@ describe("settings that go together", () => {
     const given = {
       KEY_SECRET: "ab".repeat(16),
       ADMIN_API_KEY: "k".repeat(20),
-      DATABASE_URL: "postgres://u:hidden@db/l"
+      DATABASE_URL: "postgres://u:hidden@db/l",
+      METRICS_TOKEN: "hidden".repeat(3),
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=hidden"
     }
     const printed = JSON.stringify(readOrThrow(given)) + String(Object.values(readOrThrow(given)).map(String))
     for (const hidden of ["abab", "kkkk", "hidden"]) expect(printed).not.toContain(hidden)
+  })
+})
+
+describe("what is sent to an OpenTelemetry receiver", () => {
+  const tracing = (variables: Variables) =>
+    plain(readOrThrow({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://otel.example/base", ...variables }).tracing)
+
+  it("is told by OpenTelemetry's variables", () => {
+    const given = {
+      OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Bearer%20a%3Db, x-tenant = t",
+      OTEL_TRACES_SAMPLER_ARG: "0.25"
+    }
+    expect(tracing(given)).toEqual({
+      endpoint: "https://otel.example/base",
+      headers: { authorization: "Bearer a=b", "x-tenant": "t" },
+      ratio: 0.25
+    })
+  })
+
+  it.each(["nothing", "a=b,,c=d", "a=%zz"])("may not be %s, of which the fault tells nothing", (text) => {
+    const [fault] = faults({ OTEL_EXPORTER_OTLP_HEADERS: text })
+    expect(fault).toMatch(/^OTEL_EXPORTER_OTLP_HEADERS must be of the form name=value/)
+    expect(fault).not.toContain(text)
+  })
+
+  it.each(["-0.1", "1.1", "half", "NaN", "1e-1"])("is no share of %s", (text) => {
+    expect(faults({ OTEL_TRACES_SAMPLER_ARG: text })[0]).toMatch(/must be a number from 0 to 1/)
   })
 })
