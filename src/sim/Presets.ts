@@ -38,7 +38,7 @@ const calm: SimOptions = {
   calm_s: 20,
   workload: {
     clients: 6,
-    think_ms: 1_130,
+    think_ms: 1_230,
     created: 0.53,
     deleted: 0.04,
     changed: 0.06,

@@ -2,7 +2,10 @@ import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { type Life, lifeOf } from "./lives.ts"
 
-/** C1: no key is ever bound to two links at once, and a short URL leads where the one who was given it meant it to lead. */
+/**
+ * C1: no key is ever bound to two links at once, and a short URL leads where the one who was given it meant it to lead. Nor does a create take its own link
+ * for somebody else's.
+ */
 export const UniqueBinding: Checker = {
   name: "unique binding",
   check: ({ exchanges, journal, lives }) => {
@@ -22,8 +25,13 @@ export const UniqueBinding: Checker = {
 
     const given = new Map<Life, Exchange>()
     for (const exchange of exchanges) {
-      const { answered_us, idempotencyKey, key, kind, location, status, url } = exchange
-      if (answered_us === undefined || key === undefined) continue
+      const { alias, answered_us, idempotencyKey, key, kind, location, status, url } = exchange
+      if (answered_us === undefined) continue
+      // Whoever repeats a create with its key is answered while it is still under way; who has none asks once.
+      const isOwn = status === 409 && alias !== undefined && idempotencyKey === undefined
+      if (isOwn && lives.get(alias)?.some(({ link }) => link.url === url) === true)
+        found(answered_us, alias, `${alias} was refused for ${url} as taken, and is bound to it`)
+      if (key === undefined) continue
       const boundTo = () =>
         lives
           .get(key)

@@ -121,6 +121,10 @@ export const links: ReadonlyArray<Mutant> = [
     name: "create-repeat-unknown",
     text: "A create that comes twice conflicts with itself.",
     promise: "C1",
+    options: withFaults(
+      { messages: { dropped: 0.1, repeated: 0.5, delayed: 0, delay_ms: 0 } },
+      { withAlias: 0.5 }
+    ),
     make: inDatabase((links) => ({
       insertMany: (rows) => links.insertMany(rows.map((row) => Struct.omit(row, "createId")))
     }))

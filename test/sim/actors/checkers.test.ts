@@ -84,6 +84,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [created(1), created(2, { url: "https://example.com/2" })] }
   ],
   [
+    "an alias that is refused to the one who has it",
+    UniqueBinding,
+    { exchanges: [created(1, { alias: "abc", key: undefined, status: 409 })] }
+  ],
+  [
     "a redirect to another link's target",
     UniqueBinding,
     { exchanges: [created(1), exchange(2, { location: "https://example.com/2" })] }
