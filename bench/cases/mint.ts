@@ -1,7 +1,10 @@
 import { FF1 } from "@noble/ciphers/ff1.js"
+import { Effect } from "effect"
 import { customAlphabet } from "nanoid"
-import * as KeyCipher from "../src/KeyCipher.ts"
-import * as KeySpace from "../src/KeySpace.ts"
+import * as KeyCipher from "../../src/KeyCipher.ts"
+import * as KeySpace from "../../src/KeySpace.ts"
+import { atLeast, type Case } from "../Case.ts"
+import * as Rounds from "../Rounds.ts"
 
 const rounds = 9
 const goalPerSecond = 1_000_000
@@ -73,45 +76,39 @@ const perSecond = ({ aim, run }: Contender): number => {
   return (made / (performance.now() - start)) * 1_000
 }
 
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+const row = (contender: Contender, rates: ReadonlyArray<number>, noble: ReadonlyArray<number>) =>
+  Rounds.plainRow({
+    subject: contender.name,
+    unit: "keys/s",
+    rounds: rates,
+    ratio: rates === noble ? null : Rounds.median(rates.map((rate, round) => rate / noble[round]!))
+  })
 
-const format = (rate: number): string => Math.round(rate).toLocaleString("en")
-
-/**
- * Keys a second on one core at base62, length 7: medians of several rounds in which all contenders take
- * turns, so that a busy machine slows them alike. Whether Linkmint, in batches of 512 as in batches of
- * 10,000, makes at least a million keys a second and 30 times as many as `@noble/ciphers`.
- */
-export const keys = (): boolean => {
-  const contenders = [linkmint(10_000), linkmint(512), noble(), nanoid()]
+const take = () => {
+  const contenders = [noble(), linkmint(10_000), linkmint(512), nanoid()]
   for (const contender of contenders) perSecond(contender) // warm-up
   const rates = contenders.map((): Array<number> => [])
   for (let round = 0; round < rounds; round++) {
     contenders.forEach((contender, index) => rates[index]!.push(perSecond(contender)))
   }
-  const medians = rates.map(median)
-  const [large, small, nobleRate, nanoidRate] = medians as [number, number, number, number]
+  return contenders.map((contender, index) => row(contender, rates[index]!, rates[0]!))
+}
 
-  process.stdout.write(`keys a second, base62 length 7, one core, medians of ${rounds} rounds\n`)
-  contenders.forEach(({ name }, index) => {
-    const spread = `${format(Math.min(...rates[index]!))} – ${format(Math.max(...rates[index]!))}`
-    process.stdout.write(`  ${name.padEnd(38)}${format(medians[index]!).padStart(12)}   (${spread})\n`)
-  })
-  for (const [batch, rate] of [
-    ["10,000", large],
-    ["512", small]
-  ] as const) {
-    process.stdout.write(
-      `  batches of ${batch}: ${(rate / nobleRate).toFixed(0)} × @noble/ciphers, ` +
-        `${(rate / nanoidRate).toFixed(2)} × nanoid\n`
-    )
-  }
-  const slower = Math.min(large, small)
-  const met = slower >= goalPerSecond && slower >= goalTimesNoble * nobleRate
-  process.stdout.write(
-    `goals, at least ${format(goalPerSecond)} keys/s and ${goalTimesNoble} × @noble/ciphers: ` +
-      `${met ? "met" : "MISSED"}\n`
-  )
-  return met
+/** Keys a second on one core at base62, length 7, in batches of 512 as in batches of 10,000. All contenders take turns. */
+export const mint: Case = {
+  name: "mint",
+  title: "Mint keys, base62 of length 7, on one core",
+  run: () =>
+    Effect.sync(() => {
+      const rows = take()
+      const slower = rows[1]!.median < rows[2]!.median ? rows[1]! : rows[2]!
+      return {
+        rows,
+        goals: [
+          atLeast("keys/s", goalPerSecond, slower.median),
+          atLeast("times @noble/ciphers", goalTimesNoble, slower.ratio!)
+        ],
+        notes: []
+      }
+    })
 }

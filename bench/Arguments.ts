@@ -1,0 +1,58 @@
+// What the command line of `npm run bench` says.
+
+import { Either } from "effect"
+import { parseArgs } from "node:util"
+
+/** What to run, and how. */
+export interface Arguments {
+  /** The cases to run; none: all. */
+  readonly cases: ReadonlyArray<string>
+  /** Short runs over small tables: whether all works, not how fast it is. */
+  readonly quick: boolean
+  readonly list: boolean
+  /** Whether to write a file of results, and BENCHMARKS.md. */
+  readonly write: boolean
+}
+
+/** What `--help` prints. */
+export const usage = `Usage: npm run bench -- [options]
+
+Measures Linkmint beside references, on this machine, with PostgreSQL and Redis of its own. It takes about a quarter of an hour, in
+which the machine should have nothing else to do.
+
+  --case NAME   run this case alone; may be repeated
+  --list        list the cases
+  --quick       short runs over small tables: whether all works, not how fast it is
+  --no-write    write neither bench/results nor BENCHMARKS.md (as with --quick)
+  --help        print this`
+
+const options = {
+  case: { type: "string", multiple: true, default: [] },
+  list: { type: "boolean", default: false },
+  quick: { type: "boolean", default: false },
+  "no-write": { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false }
+} as const satisfies NonNullable<Parameters<typeof parseArgs>[0]>["options"]
+
+const read = (args: ReadonlyArray<string>) =>
+  Either.try({
+    try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
+    // Node explains how to pass what looks like an option, too: one sentence is enough.
+    catch: (error) => (error instanceof Error ? error.message.split(/\. (?=[A-Z])/)[0]! : String(error))
+  })
+
+/** Understands the arguments, where these are the cases' names. What is wrong comes as one sentence. */
+export const parse = (
+  args: ReadonlyArray<string>,
+  names: ReadonlyArray<string>
+): Either.Either<Arguments | "help", string> =>
+  Either.gen(function* () {
+    const values = yield* read(args)
+    if (values.help) return "help" as const
+    const unknown = values.case.find((name) => !names.includes(name))
+    if (unknown !== undefined) {
+      return yield* Either.left(`--case must be one of ${names.join(", ")}, not "${unknown}"`)
+    }
+    const { list, quick } = values
+    return { cases: values.case, quick, list, write: !quick && !values["no-write"] }
+  })

@@ -1,0 +1,25 @@
+import type { Case } from "./Case.ts"
+import { bulk, create } from "./cases/creates.ts"
+import { growth } from "./cases/growth.ts"
+import { hot } from "./cases/hot.ts"
+import { buffer, memory, refill } from "./cases/keys.ts"
+import { mint } from "./cases/mint.ts"
+import { mixed } from "./cases/mixed.ts"
+import { nodes } from "./cases/nodes.ts"
+import { cold, zipf } from "./cases/redirects.ts"
+
+/** All cases, in the order in which they run. */
+export const cases: ReadonlyArray<Case> = [
+  hot,
+  zipf,
+  cold,
+  create,
+  bulk,
+  mixed,
+  buffer,
+  refill,
+  memory,
+  mint,
+  nodes,
+  growth
+]

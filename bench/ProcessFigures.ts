@@ -1,0 +1,51 @@
+// What the operating system (Linux) says of processes.
+
+import { readdirSync, readFileSync } from "node:fs"
+
+/** Ticks a second of the times in /proc: USER_HZ, 100 on every Linux that Node runs on. */
+const ticksPerSecond = 100
+
+interface Stat {
+  readonly parent: number
+  readonly cpu_us: number
+}
+
+/** Of a process; undefined when it has ended. */
+const statOf = (pid: number): Stat | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8")
+    // The name in brackets may hold spaces and brackets itself.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
+    const ticks = Number(fields[11]) + Number(fields[12])
+    return { parent: Number(fields[1]), cpu_us: (ticks / ticksPerSecond) * 1e6 }
+  } catch {
+    return undefined
+  }
+}
+
+/** CPU time that processes have taken so far, in microseconds. */
+export const cpuOf_us = (pids: ReadonlyArray<number>): number =>
+  pids.reduce((sum, pid) => sum + (statOf(pid)?.cpu_us ?? 0), 0)
+
+/** A process and its children: PostgreSQL with its sessions. */
+export const familyOf = (pid: number): ReadonlyArray<number> => [
+  pid,
+  ...readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((other) => statOf(other)?.parent === pid)
+]
+
+/** The parent of a process, where there is one. */
+export const parentOf = (pid: number): number | undefined => statOf(pid)?.parent
+
+/** Resident memory of processes together, in megabytes. */
+export const rssOf_MB = (pids: ReadonlyArray<number>): number =>
+  pids.reduce((sum, pid) => {
+    try {
+      const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+      return sum + Number(kilobytes ?? 0) / 1_024
+    } catch {
+      return sum
+    }
+  }, 0)

@@ -1,0 +1,102 @@
+import { Effect } from "effect"
+import { join } from "node:path"
+import { atLeast, type Case } from "../Case.ts"
+import * as Draws from "../Draws.ts"
+import { type Deployment, type Ground, startProgram } from "../Ground.ts"
+import * as ProcessFigures from "../ProcessFigures.ts"
+import * as Rounds from "../Rounds.ts"
+import { bodyFile, createBody } from "./creates.ts"
+
+const connections = 32
+
+/** Look-ups of a round, and of its warm-up, in seconds: together fewer than the smallest size has links. */
+const lookUp = { warmUp_s: 1, seconds: 2 }
+
+/** More than a round gets to the end of. */
+const linesPerSecond = 40_000
+
+const sizesOf = ({ quick }: Ground): ReadonlyArray<number> =>
+  quick ? [1_000, 10_000] : [100_000, 1_000_000, 10_000_000]
+
+const named = (links: number) => `${links.toLocaleString("en")} links`
+
+/** Look-ups by a program that was just started: one that runs for long has all of the smallest size at hand. */
+const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => {
+  const next = Draws.walk(deployment.links)
+  const load = (port: number, seconds: number) => {
+    const paths = next(join(ground.folder, `growth-${deployment.links}`), seconds * linesPerSecond)
+    return ground.load.send({ port, connections, seconds, paths })
+  }
+  return {
+    subject: `look-up, ${named(deployment.links)}`,
+    unit: "redirects/s",
+    pids: [],
+    usesPostgres: true,
+    run: Effect.fn("lookingUp")(function* (seconds: number) {
+      const { pid, port } = yield* startProgram(ground, deployment)
+      yield* load(port, lookUp.warmUp_s)
+      const before = ProcessFigures.cpuOf_us([pid])
+      const sample = yield* load(port, seconds)
+      yield* Effect.sleep(Rounds.afterwards)
+      const cpu_us = ProcessFigures.cpuOf_us([pid]) - before
+      return { ...sample, cpu_us, rss_MB: ProcessFigures.rssOf_MB([pid]) }
+    }, Effect.scoped)
+  }
+}
+
+const creating = Effect.fn("creating")(function* (ground: Ground, deployment: Deployment) {
+  const { pid, port } = yield* startProgram(ground, deployment)
+  const body = bodyFile(ground, "growth.json", createBody)
+  const creates = { path: "/api/v1/links", body, each: 1, apiKey: deployment.apiKey }
+  return {
+    subject: `create, ${named(deployment.links)}`,
+    unit: "creates/s",
+    pids: [pid],
+    usesPostgres: true,
+    run: (seconds) => ground.load.send({ port, connections, seconds, creates })
+  } satisfies Rounds.Contender
+})
+
+/** Whether what is stored already slows down what comes. */
+export const growth: Case = {
+  name: "growth",
+  title: "Table growth: look-up and create at 0.1, 1 and 10 M links in PostgreSQL",
+  run: Effect.fn("growth")(function* (ground) {
+    const deployments = yield* Effect.forEach(sizesOf(ground), (links) =>
+      ground.deployment("PostgreSQL", links)
+    )
+    const rounds = ground.quick ? 1 : 3
+    const lookUps = yield* Rounds.measure(
+      ground,
+      deployments.map((deployment) => lookingUp(ground, deployment)),
+      { rounds, seconds: ground.quick ? 1 : lookUp.seconds, warmUp_s: 0 }
+    )
+    const creates = yield* Rounds.measure(
+      ground,
+      yield* Effect.forEach(deployments, (deployment) => creating(ground, deployment)),
+      ground.quick ? Rounds.planOf(ground) : { rounds, seconds: 3, warmUp_s: 2 }
+    )
+    const errors = [...lookUps, ...creates].reduce((sum, row) => sum + row.errors, 0)
+    const least = Number((1 / 1.3).toFixed(2))
+    return {
+      rows: [...lookUps, ...creates],
+      goals: [
+        atLeast(
+          "look-ups at the largest size, of those at the smallest:",
+          least,
+          lookUps.at(-1)!.ratio!,
+          errors
+        ),
+        atLeast(
+          "creates at the largest size, of those at the smallest:",
+          least,
+          creates.at(-1)!.ratio!,
+          errors
+        )
+      ],
+      notes: [
+        `${connections} connections. Look-ups are of another link each time, by a program that was just started, so that none is at hand; creates follow on the same databases.`
+      ]
+    }
+  })
+}

@@ -1,0 +1,119 @@
+// Redirects of many links: what the popular ones, and the unpopular ones, cost.
+
+import { Effect } from "effect"
+import { join } from "node:path"
+import { atLeast, type Case } from "../Case.ts"
+import * as Draws from "../Draws.ts"
+import { type Ground, type Kind, newDatabase, startProgram } from "../Ground.ts"
+import * as Links from "../Links.ts"
+import { startReference } from "../references/start.ts"
+import * as Rounds from "../Rounds.ts"
+
+/** Links of a deployment: ten times as many as a node has at hand. */
+export const manyLinks = ({ quick }: Pick<Ground, "quick">): number => (quick ? 10_000 : 1_000_000)
+
+/** Lines of a file of paths: no load gets to their end in a round where each counts once. */
+const linesPerSecond = 40_000
+
+const connections = 32
+
+const unit = "redirects/s"
+
+/** The program, asked for what files of paths say: a new one each time. */
+const contender = Effect.fn("redirects.contender")(function* (
+  ground: Ground,
+  kind: Kind,
+  paths: (seconds: number) => string
+) {
+  const { pid, port } = yield* startProgram(ground, yield* ground.deployment(kind, manyLinks(ground)))
+  return {
+    subject: `Linkmint on ${kind}`,
+    unit,
+    pids: [pid],
+    usesPostgres: kind === "PostgreSQL",
+    run: (seconds) => ground.load.send({ port, connections, seconds, paths: paths(seconds) })
+  } satisfies Rounds.Contender
+})
+
+/** Popularity as it is: a few links have most redirects, and most have few. */
+export const zipf: Case = {
+  name: "zipf",
+  title: "Redirect, Zipf(1.0) over 1 M links, L1 of 100,000",
+  run: Effect.fn("zipf")(function* (ground) {
+    const n = manyLinks(ground)
+    const file = Draws.zipf(join(ground.folder, "zipf"), n, ground.quick ? 20_000 : 500_000)
+    const reference = yield* startReference(ground, "fixed302")
+    const postgres = yield* contender(ground, "PostgreSQL", () => file)
+    const sqlite = yield* contender(ground, "SQLite", () => file)
+    const rows = yield* Rounds.measure(
+      ground,
+      [
+        {
+          subject: "bare node:http, fixed 302",
+          unit,
+          pids: [reference.pid],
+          usesPostgres: false,
+          run: (seconds) => ground.load.send({ ...reference, connections, seconds, paths: file })
+        },
+        postgres,
+        sqlite
+      ],
+      Rounds.planOf(ground)
+    )
+    return {
+      rows,
+      goals: [
+        atLeast("ratio on PostgreSQL", 0.35, rows[1]!.ratio!, rows[1]!.errors),
+        atLeast("ratio on SQLite", 0.35, rows[2]!.ratio!, rows[2]!.errors)
+      ],
+      notes: [`${connections} connections; ${n.toLocaleString("en")} links; one sequence of draws for all.`]
+    }
+  })
+}
+
+/** Every redirect of another link, so that nothing is at hand. */
+export const cold: Case = {
+  name: "cold",
+  title: "Redirect, uniform over 1 M links, cold L1",
+  run: Effect.fn("cold")(function* (ground) {
+    const n = manyLinks(ground)
+    const url = yield* newDatabase(ground)
+    yield* Links.execute(url, "CREATE TABLE links (key text PRIMARY KEY, url text NOT NULL)")
+    yield* Links.fillReference(url, n)
+    const reference = yield* startReference(ground, "select", { DATABASE_URL: url })
+    const pathsOf = (name: string) => {
+      const next = Draws.walk(n)
+      return (seconds: number) => next(join(ground.folder, name), seconds * linesPerSecond)
+    }
+    const referencePaths = pathsOf("cold-reference")
+    const postgres = yield* contender(ground, "PostgreSQL", pathsOf("cold-postgres"))
+    const sqlite = yield* contender(ground, "SQLite", pathsOf("cold-sqlite"))
+    const rows = yield* Rounds.measure(
+      ground,
+      [
+        {
+          subject: "bare node:http, one SELECT by pg",
+          unit,
+          pids: [reference.pid],
+          usesPostgres: true,
+          run: (seconds) =>
+            ground.load.send({ ...reference, connections, seconds, paths: referencePaths(seconds) })
+        },
+        postgres,
+        sqlite
+      ],
+      Rounds.planOf(ground)
+    )
+    return {
+      rows,
+      goals: [
+        atLeast("ratio on PostgreSQL", 1, rows[1]!.ratio!, rows[1]!.errors),
+        atLeast("ratio on SQLite", 1, rows[2]!.ratio!, rows[2]!.errors)
+      ],
+      notes: [
+        `${connections} connections; ${n.toLocaleString("en")} links. Each redirect is of a link that was not asked for since the node had room for it; ` +
+          "the reference has a pool of 20, a prepared statement and a table of keys and targets alone."
+      ]
+    }
+  })
+}
