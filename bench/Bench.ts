@@ -1,6 +1,6 @@
 // A run: one case after the other, each whether or not those before it worked.
 
-import { Cause, Clock, Console, Duration, Effect, type Scope } from "effect"
+import { Cause, Console, DateTime, Duration, Effect, type Scope } from "effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { inRepository } from "../cluster/Repository.ts"
@@ -40,7 +40,7 @@ export const run = Effect.fn("Bench.run")(function* (options: {
   readonly cases: ReadonlyArray<Case>
   readonly quick: boolean
 }): Effect.fn.Return<Report.Report, Unavailable, Scope.Scope> {
-  const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const at = DateTime.formatIso(yield* DateTime.now)
   const ground = yield* Ground.make({ quick: options.quick, notify: (line) => Console.error(line) })
   const machine = yield* Machine.read(ground.load.program)
   if (machine.busy > 1 && !options.quick) {

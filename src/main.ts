@@ -1,5 +1,5 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { ConfigProvider, Console, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { ConfigProvider, Console, Data, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { parseArgs } from "node:util"
 import { adminEmail, Administrator } from "./accounts/Administrator.ts"
 import { AdminKey } from "./Deployment.ts"
@@ -65,10 +65,13 @@ const start = Effect.fnUntraced(function* (settings: Settings) {
   return yield* serve(settings, { pid: process.pid, incarnation })
 })
 
+/** The command line is not usable. */
+class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly message: string }> {}
+
 /** `--processes n` says what `PROCESSES` says, and goes before it. */
 const given = Effect.try({
   try: () => parseArgs({ options: { processes: { type: "string" } } }).values,
-  catch: (error) => error
+  catch: (error) => new WrongArguments({ message: error instanceof Error ? error.message : String(error) })
 })
 
 const main = Effect.gen(function* () {

@@ -62,7 +62,7 @@ const measure = Effect.gen(function* () {
     yield* closed
     const { keys } = yield* shard.Lease({ count: high })
     const begun = performance.now()
-    if (count(keys) !== high) yield* Effect.dieMessage(`the pool had ${count(keys)} keys`)
+    if (count(keys) !== high) return yield* Effect.dieMessage(`the pool had ${count(keys)} keys`)
     yield* full
     if (turn >= 5) taken.push(performance.now() - begun)
   }

@@ -1,5 +1,6 @@
 // Bare `node:http` with one INSERT a request, by `pg` with a pool of 20 and a prepared statement: a random key, the same JSON as Linkmint's, no checks.
 
+// As by hand: without Effect. @effect-diagnostics globalDate:off
 import { randomInt } from "node:crypto"
 import { createServer } from "node:http"
 import { Pool } from "pg"
