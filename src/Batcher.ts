@@ -1,4 +1,4 @@
-import { Data, Deferred, Effect, FiberId, type Scope, type Tracer } from "effect"
+import { Data, Deferred, Effect, Exit, FiberId, type Scope, type Tracer } from "effect"
 import * as Metered from "./Metered.ts"
 import * as Traced from "./Traced.ts"
 
@@ -14,13 +14,17 @@ export interface Batcher<A, B, E> {
    * interrupted, whether they have asked.
    */
   readonly ask: (question: A) => Effect.Effect<Effect.Effect<B, E>, QueueFull>
+  /** Asks many questions at once, or none of them: one wait for all that became of them, in their order. */
+  readonly askMany: (
+    questions: ReadonlyArray<A>
+  ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull>
 }
 
 interface Waiting<A, B, E> {
   readonly question: A
   /** Of who asks, where requests are traced. */
   readonly span: Tracer.AnySpan | undefined
-  readonly answer: Deferred.Deferred<B, E>
+  readonly answer: (exit: Exit.Exit<B, E>) => void
 }
 
 /**
@@ -63,10 +67,8 @@ export const make = <A, B, E>(options: {
         ),
         Effect.interruptible,
         Effect.matchCause({
-          onFailure: (cause) =>
-            batch.forEach(({ answer }) => Deferred.unsafeDone(answer, Effect.failCause(cause))),
-          onSuccess: (answers) =>
-            batch.forEach(({ answer }, index) => Deferred.unsafeDone(answer, Effect.succeed(answers[index]!)))
+          onFailure: (cause) => batch.forEach(({ answer }) => answer(Exit.failCause(cause))),
+          onSuccess: (answers) => batch.forEach(({ answer }, index) => answer(Exit.succeed(answers[index]!)))
         })
       )
 
@@ -100,19 +102,46 @@ export const make = <A, B, E>(options: {
             drainNow
           )
 
+    /** Puts questions into the queue, and sets it going. */
+    const enqueue = (asked: ReadonlyArray<Waiting<A, B, E>>): Effect.Effect<void, QueueFull> => {
+      if (waiting.length + asked.length > options.queueMax) return new QueueFull({ queue: options.name })
+      waiting.push(...asked)
+      Metered.add(queued, asked.length)
+      if (asked.length === 0 || inFlight >= options.inFlightMax) return Effect.void
+      inFlight++
+      return Effect.forkIn(drain, scope)
+    }
+
     const ask = (question: A): Effect.Effect<Effect.Effect<B, E>, QueueFull> =>
       Effect.withFiberRuntime<Effect.Effect<B, E>, QueueFull>((fiber) => {
-        if (waiting.length >= options.queueMax) return new QueueFull({ queue: options.name })
-        const answer = Deferred.unsafeMake<B, E>(FiberId.none)
-        waiting.push({ question, answer, span: fiber.currentSpan })
-        Metered.add(queued)
-        if (inFlight >= options.inFlightMax) return Effect.succeed(Deferred.await(answer))
-        inFlight++
-        return Effect.as(Effect.forkIn(drain, scope), Deferred.await(answer))
+        const answered = Deferred.unsafeMake<B, E>(FiberId.none)
+        const answer = (exit: Exit.Exit<B, E>) => Deferred.unsafeDone(answered, exit)
+        return Effect.as(enqueue([{ question, answer, span: fiber.currentSpan }]), Deferred.await(answered))
+      }).pipe(Effect.uninterruptible)
+
+    const askMany = (
+      questions: ReadonlyArray<A>
+    ): Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull> =>
+      Effect.withFiberRuntime<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull>((fiber) => {
+        const exits: Array<Exit.Exit<B, E>> = []
+        const answered = Deferred.unsafeMake<ReadonlyArray<Exit.Exit<B, E>>>(FiberId.none)
+        let left = questions.length
+        if (left === 0) return Effect.succeed(Effect.succeed(exits))
+        const asked = questions.map((question, index) => ({
+          question,
+          // One speaks for all.
+          span: index === 0 ? fiber.currentSpan : undefined,
+          answer: (exit: Exit.Exit<B, E>) => {
+            exits[index] = exit
+            if (--left === 0) Deferred.unsafeDone(answered, Exit.succeed(exits))
+          }
+        }))
+        return Effect.as(enqueue(asked), Deferred.await(answered))
       }).pipe(Effect.uninterruptible)
 
     return {
       ask,
+      askMany,
       submit: (question) => Effect.uninterruptibleMask((restore) => Effect.flatMap(ask(question), restore))
     }
   })

@@ -240,7 +240,7 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       return least
     }
 
-    const takeAll = Effect.fn("RateLimiter.takeAll")(function* (quotas: ReadonlyArray<Quota>) {
+    const takeAllLater = Effect.fn("RateLimiter.takeAll")(function* (quotas: ReadonlyArray<Quota>) {
       let least: Standing | null = null
       for (const [index, quota] of quotas.entries()) {
         const standing: Standing = yield* take(quota)
@@ -252,6 +252,12 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       }
       return least
     })
+
+    const takeAll = (quotas: ReadonlyArray<Quota>) =>
+      Effect.suspend(() => {
+        const standing = tryTakeAll(quotas)
+        return standing === undefined ? takeAllLater(quotas) : Effect.succeed(standing)
+      })
 
     yield* store.sweep(sweepBatch).pipe(
       Effect.repeat({ times: sweepsMax, while: (swept) => swept === sweepBatch }),

@@ -30,6 +30,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
      */
     readonly take: Effect.Effect<string, Unavailable>
+    /** The same for up to `count` keys at once: as many as the buffer has, of whatever partitions, and one at least. */
+    readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Has `take` give a key of the partition that `partition` tells at that moment, where it tells one and the buffer has it. */
     readonly prefer: (partition: () => number | undefined) => void
     /** Puts back keys that no create was asked to bind. */
@@ -160,14 +162,25 @@ export const make = (
     })
     const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
 
-    const take: Effect.Effect<string, Unavailable> = Effect.suspend(() => {
+    /** Takes what the ring has. Many may have waited for the same lease, more than it brought: those that find nothing wait for the next. */
+    const taking = <A>(takeNow: () => A | undefined): Effect.Effect<A, Unavailable> =>
+      Effect.suspend(() => {
+        const taken = takeNow()
+        if (taken === undefined) return Effect.zipRight(Effect.interruptible(refill.join), taking(takeNow))
+        if (ring.size >= capacity / 2 || refill.isRunning()) return Effect.succeed(taken)
+        return Effect.as(refill.start, taken)
+      })
+
+    const take = taking(() => {
       const partition = preferred()
-      const key = partition === undefined ? ring.take() : ring.takeOf(partition)
-      // Many may have waited for the same lease, more than it brought: those that find nothing wait for the next.
-      if (key === undefined) return Effect.zipRight(Effect.interruptible(refill.join), take)
-      if (ring.size >= capacity / 2 || refill.isRunning()) return Effect.succeed(key)
-      return Effect.as(refill.start, key)
+      return partition === undefined ? ring.take() : ring.takeOf(partition)
     })
+
+    const takeMany = (wanted: number) =>
+      taking(() => {
+        const keys = Array.from({ length: Math.min(wanted, ring.size) }, () => ring.take()!)
+        return keys.length === 0 ? undefined : keys
+      })
 
     const held: Effect.Effect<number, Unavailable> = Effect.suspend(() =>
       ring.size > 0 ? Effect.succeed(ring.size) : Effect.zipRight(refill.join, held)
@@ -186,6 +199,7 @@ export const make = (
 
     return {
       take,
+      takeMany,
       prefer: (partition) => {
         preferred = partition
       },

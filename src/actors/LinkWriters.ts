@@ -1,5 +1,5 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Duration, Effect, type Scope } from "effect"
+import { Duration, Effect, type Exit, type Scope } from "effect"
 import * as Batcher from "../Batcher.ts"
 import { monotonic_ms, monotonicNow_ms } from "../MonotonicTime.ts"
 import * as Timeout from "../Timeout.ts"
@@ -12,6 +12,10 @@ import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping }
 export interface LinkWriters {
   /** Asks for a link to be bound; gives the effect that waits for the outcome. */
   readonly ask: (link: Link) => Effect.Effect<Effect.Effect<CreateOutcome, Unavailable>, Unavailable>
+  /** Asks for links of one partition to be bound, all or none; gives the effect that waits for what became of each. */
+  readonly askMany: (
+    links: ReadonlyArray<Link>
+  ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<CreateOutcome, Unavailable>>>, Unavailable>
   /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
   /** The partition of which a new key had best be now, if it matters: see `Gathering`. */
@@ -107,13 +111,15 @@ export const make = ({
         queueMax,
         inFlightMax: 1
       })
+      const asking = <A>(ask: Effect.Effect<A, Batcher.QueueFull>) =>
+        Effect.suspend(() => {
+          // Sent in a moment, and what is asked meanwhile should know.
+          if (!gathering.isBusy(partition)) begin()
+          return Effect.mapError(ask, fromFailure)
+        })
       return {
-        ask: (link: Link) =>
-          Effect.suspend(() => {
-            // Sent in a moment, and what is asked meanwhile should know.
-            if (!gathering.isBusy(partition)) begin()
-            return Effect.mapError(batcher.ask(link), fromFailure)
-          }),
+        ask: (link: Link) => asking(batcher.ask(link)),
+        askMany: (links: ReadonlyArray<Link>) => asking(batcher.askMany(links)),
         isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
       }
     })
@@ -125,6 +131,7 @@ export const make = ({
     const writerOf = (key: string) => writers[partitionOf(key)]!
     return {
       ask: (link) => writerOf(link.key).ask(link),
+      askMany: (links) => writerOf(links[0]!.key).askMany(links),
       isAway: (key, now) => writerOf(key).isAway(now),
       gathering: () => gathering.next(monotonic_ms(clock))
     }

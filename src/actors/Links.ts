@@ -1,5 +1,18 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Clock, Context, Data, Duration, Effect, Either, Layer, Metric, Schedule, type Scope } from "effect"
+import {
+  Array,
+  Clock,
+  Context,
+  Data,
+  Duration,
+  Effect,
+  Either,
+  Exit,
+  Layer,
+  Metric,
+  Schedule,
+  type Scope
+} from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
 import type { Guard } from "../storage/GuardedCreates.ts"
@@ -121,15 +134,16 @@ const linkOf = ({ alias, ...chosen }: LinkDraft, key: string, now: number, creat
 const silent = () => new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
 
 /** Asks for a link to be bound; gives the effect that waits for the outcome. */
-type Ask<Outcome = GuardedOutcome> = (
-  link: Link
-) => Effect.Effect<Effect.Effect<Outcome, Unavailable>, Unavailable>
+type Ask = (link: Link) => Effect.Effect<Effect.Effect<GuardedOutcome, Unavailable>, Unavailable>
 
 /** A link that was asked for, and the effect that waits for the outcome. */
-interface Asked<Outcome> {
+interface Asked {
   readonly link: Link
-  readonly waiting: Effect.Effect<Outcome, Unavailable>
+  readonly waiting: Effect.Effect<GuardedOutcome, Unavailable>
 }
+
+/** Of many: a link that was asked for, or why it could not be; `null` where another key had better be taken. */
+type Tried = Either.Either<Link, Unavailable> | null
 
 /** See {@link Links}. */
 export const make: Effect.Effect<
@@ -200,10 +214,10 @@ export const make: Effect.Effect<
   })
 
   /** All that wait for a lease fail together, also those who came last: they go on as long as their own time lasts. */
-  const takeKeyInTime = (start: number): Effect.Effect<string, Unavailable> =>
-    Effect.catchAll(takeKey, (error) =>
+  const takeInTime = <A>(take: Effect.Effect<A, Unavailable>, start: number): Effect.Effect<A, Unavailable> =>
+    Effect.catchAll(take, (error) =>
       Effect.flatMap(mayGoOn(error, start), (goOn) =>
-        goOn ? Effect.zipRight(Effect.sleep(retryAfter), takeKeyInTime(start)) : error
+        goOn ? Effect.zipRight(Effect.sleep(retryAfter), takeInTime(take, start)) : error
       )
     )
 
@@ -216,15 +230,11 @@ export const make: Effect.Effect<
   }
 
   /** Takes a key and asks for it to be bound. Uninterruptible, so that no key is lost in between. */
-  const askWithKey = Effect.fnUntraced(function* <Outcome>(
-    draft: LinkDraft,
-    ask: Ask<Outcome>,
-    start: number
-  ) {
-    const key = yield* takeKeyInTime(start)
+  const askWithKey = Effect.fnUntraced(function* (draft: LinkDraft, ask: Ask, start: number) {
+    const key = yield* takeInTime(takeKey, start)
     const link = linkOf(draft, key, yield* Clock.currentTimeMillis, yield* drawId)
     const waiting = yield* Effect.tapError(ask(link), () => buffer.putBack([key]))
-    return { link, waiting } satisfies Asked<Outcome>
+    return { link, waiting } satisfies Asked
   })
 
   /** Notes that a key was bound already; another one is to be tried. */
@@ -271,33 +281,89 @@ export const make: Effect.Effect<
     // Nobody supersedes what has no guard.
     Effect.catchTag(create(draft, writers.ask), "Superseded", Effect.die)
 
-  /** Asks for all, each with a key. The first that finds none speaks for those behind it, which would only wait as long again. */
+  /** What becomes of a link whose first key was not bound. */
+  const notBound = Effect.fnUntraced(function* (
+    { key }: Link,
+    outcome: Either.Either<CreateOutcome, Unavailable>,
+    start: number
+  ) {
+    if (Either.isLeft(outcome)) {
+      return (yield* mayGoOn(outcome.left, start)) ? null : Either.left(outcome.left)
+    }
+    if (outcome.right !== "bound") yield* noteConflict(key, outcome.right)
+    return null
+  })
+
+  const firstTry = (
+    link: Link,
+    outcome: Exit.Exit<CreateOutcome, Unavailable>,
+    start: number
+  ): Effect.Effect<Tried> =>
+    Exit.isSuccess(outcome) && outcome.value === "bound"
+      ? Effect.succeed(Either.right(link))
+      : Effect.flatMap(Effect.either(outcome), (either) => notBound(link, either, start))
+
+  /** Asks for the links of one partition. Gives the effect that waits for what became of each. */
+  const askForPartition = (links: ReadonlyArray<Link>, start: number) =>
+    writers.askMany(links).pipe(
+      Effect.map((waiting) =>
+        Effect.flatMap(waiting, (outcomes) =>
+          Effect.forEach(links, (link, place) => firstTry(link, outcomes[place]!, start))
+        )
+      ),
+      Effect.tapError(() => buffer.putBack(mintedOf(links))),
+      Effect.catchAll((error) => Effect.succeed(Effect.succeed(links.map((): Tried => Either.left(error)))))
+    )
+
+  /** Asks for the first of the drafts, as many as there are keys. Gives the effect that waits for what became of them. Uninterruptible, like `askWithKey`. */
+  const askForSome = Effect.fnUntraced(function* (drafts: ReadonlyArray<LinkDraft>, start: number) {
+    const keys = yield* takeInTime(buffer.takeMany(drafts.length), start)
+    const at = yield* Clock.currentTimeMillis
+    const now = yield* monotonicNow_ms
+    const away = keys.filter((key) => writers.isAway(key, now))
+    if (away.length > 0) yield* buffer.putBack(away)
+    const places = new Map(keys.map((key, place) => [key, place]))
+    away.forEach((key) => places.delete(key))
+    const links = yield* Effect.forEach(places, ([key, place]) =>
+      Effect.map(drawId, (createId) => linkOf(drafts[place]!, key, at, createId))
+    )
+    const asked: Array<readonly [ReadonlyArray<Link>, Effect.Effect<ReadonlyArray<Tried>>]> = []
+    for (const ofPartition of Object.values(Array.groupBy(links, ({ key }) => String(partitionOf(key))))) {
+      asked.push([ofPartition, yield* askForPartition(ofPartition, start)])
+    }
+    const waiting = Effect.gen(function* () {
+      const tried: Array<Tried> = keys.map(() => null)
+      for (const [ofPartition, waits] of asked) {
+        const each = yield* waits
+        ofPartition.forEach(({ key }, index) => (tried[places.get(key)!] = each[index]!))
+      }
+      return tried
+    })
+    return { count: keys.length, waiting }
+  })
+
+  /** Asks for all. When no key is found for some, those behind them would only wait as long again. */
   const askForAll = Effect.fnUntraced(function* (drafts: ReadonlyArray<LinkDraft>, start: number) {
-    const asked: Array<Either.Either<Asked<CreateOutcome>, Unavailable>> = []
-    for (const draft of drafts) {
-      const last = asked.at(-1)
-      asked.push(last?._tag === "Left" ? last : yield* Effect.either(askWithKey(draft, writers.ask, start)))
+    const asked: Array<Effect.Effect<ReadonlyArray<Tried>>> = []
+    let from = 0
+    while (from < drafts.length) {
+      const left = drafts.slice(from)
+      const some = yield* Effect.either(askForSome(left, start))
+      if (Either.isLeft(some)) {
+        asked.push(Effect.succeed(left.map(() => Either.left(some.left))))
+        break
+      }
+      asked.push(some.right.waiting)
+      from += some.right.count
     }
     return asked
   })
 
-  /** What became of a first key: a link, a failure, or `null` where another key may do. */
-  const firstTry = Effect.fnUntraced(function* ({ link, waiting }: Asked<CreateOutcome>, start: number) {
-    const outcome = yield* Effect.either(waiting)
-    if (Either.isLeft(outcome))
-      return (yield* mayGoOn(outcome.left, start)) ? null : Either.left(outcome.left)
-    if (outcome.right === "bound") return Either.right(link)
-    yield* noteConflict(link.key, outcome.right)
-    return null
-  })
-
-  /** In one fiber, since most are bound with their first key. The others are created one by one. */
+  /** In one fiber, and in one message a partition, since most are bound with their first key. The others are created one by one. */
   const createMany = Effect.fnUntraced(function* (drafts: ReadonlyArray<LinkDraft>) {
     const start = yield* monotonicNow_ms
     const asked = yield* Effect.uninterruptible(askForAll(drafts, start))
-    const tried = yield* Effect.forEach(asked, (first) =>
-      Either.isLeft(first) ? Effect.succeed(Either.left(first.left)) : firstTry(first.right, start)
-    )
+    const tried = (yield* Effect.all(asked)).flat()
     const bound = tried.filter((first) => first !== null && Either.isRight(first))
     yield* Metric.incrementBy(linksCreated, bound.length)
     const again = tried.flatMap((first, index) => (first === null ? [index] : []))

@@ -157,8 +157,10 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     }
     const made = yield* links.createMany(drafts.map(([, draft]) => draft))
     for (const [place, [index]] of drafts.entries()) {
-      const answer = Effect.map(Problem.orUnavailable(made[place]!), created)
-      answers.set(index, yield* Effect.catchAll(answer, (problem) => Effect.succeed(problemAnswer(problem))))
+      const link = made[place]!
+      if (Either.isRight(link)) answers.set(index, created(link.right))
+      else
+        answers.set(index, problemAnswer(yield* Effect.flip(Problem.orUnavailable(Effect.fail(link.left)))))
     }
     return answers as ReadonlyMap<number, Idempotency.Answer>
   })

@@ -112,7 +112,7 @@ export const changedJson = (change: LinkChange, owner: string | null) => ({
 })
 
 /** A link as JSON that has all of its columns. */
-export const insertedJson = (link: Link) => ({
+export const insertedJson = (link: Link): Readonly<Record<string, unknown>> => ({
   ...link,
   titleFolded: foldedOf(link.title),
   urlHash: urlHash(link.owner, link.url)

@@ -36,6 +36,20 @@ const onShard =
       : "pass"
 
 describe("a key buffer", () => {
+  it.scoped("gives many keys at once, as many as it has, and leases anew for those who want more", () =>
+    Effect.gen(function* () {
+      const capacity = 10
+      const node = yield* startNode(yield* freshStores({ capacity }), { capacity })
+      const first = yield* node.buffer.takeMany(4)
+      const rest = yield* node.buffer.takeMany(100)
+      const next = yield* node.buffer.takeMany(3)
+      expect([first.length, next.length]).toEqual([4, 3])
+      expect(rest.length).toBeGreaterThanOrEqual(1)
+      expect(rest.length).toBeLessThanOrEqual(capacity)
+      expectDistinct([...first, ...rest, ...next])
+    })
+  )
+
   it.scoped.prop(
     "gives no key twice and holds no more than its capacity, with 64 takers at once who put some back",
     [
