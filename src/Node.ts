@@ -211,6 +211,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     signUp: settings.signUp,
     allowPrivateWebhooks: settings.allowPrivateWebhooks,
     metricsToken: settings.metricsToken,
+    ...(Option.isSome(settings.metricsPort) && { metricsPort: settings.metricsPort.value }),
     webFolder: fileURLToPath(new URL("./http/web", import.meta.url))
   })
   const delivery = WebhookDelivery.layer.pipe(

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from "node:cluster"
-import { Data, Deferred, Duration, Effect, Exit, FiberId, type Scope } from "effect"
+import { Data, Deferred, Duration, Effect, Exit, FiberId, Option, type Scope } from "effect"
 
 /** A process that ends sooner than this has failed; after a longer life the next one begins anew with the waits below. */
 const settledAfter = Duration.seconds(30)
@@ -30,6 +30,8 @@ export interface ProcessesOptions {
   readonly port: number
   /** The runner port of the first one; each of the others has the next higher one. */
   readonly runnerPort: number
+  /** The same of the port at which metrics are shown. */
+  readonly metricsPort: Option.Option<number>
   readonly drainDelay: Duration.Duration
 }
 
@@ -41,10 +43,13 @@ interface Started {
   readonly hasListened: () => boolean
 }
 
-const fork = (number: number, { port, runnerPort }: ProcessesOptions): Started => {
+const fork = (number: number, { metricsPort, port, runnerPort }: ProcessesOptions): Started => {
   const ended = Deferred.unsafeMake<string>(FiberId.none)
   let listened = false
-  const worker = cluster.fork({ RUNNER_PORT: String(runnerPort + number - 1) })
+  const worker = cluster.fork({
+    RUNNER_PORT: String(runnerPort + number - 1),
+    ...(Option.isSome(metricsPort) && { METRICS_PORT: String(metricsPort.value + number - 1) })
+  })
   worker.on("listening", (address) => {
     if (address.port === port) listened = true
   })

@@ -55,6 +55,8 @@ export interface Settings {
   readonly countryHeader: Option.Option<string>
   /** Whether webhooks may lead to private networks. */
   readonly allowPrivateWebhooks: boolean
+  /** Where the metrics are shown, too, with nothing else. Of many processes each has the next higher one. */
+  readonly metricsPort: Option.Option<number>
   /** Who bears it may read the metrics; none: everybody may. */
   readonly metricsToken: Option.Option<Redacted.Redacted>
   /** Where requests' traces go; none: nothing is traced. */
@@ -86,17 +88,17 @@ const setting = <A>(
     )
   )
 
+const readInteger =
+  (min: number, max: number) =>
+  (text: string): Either.Either<number, string> => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max
+      ? Either.right(value)
+      : Either.left(`must be a whole number from ${min} to ${max}, not "${text}"`)
+  }
+
 const integer = (name: string, min: number, max: number, orElse: number) =>
-  setting(name, {
-    example: String(orElse),
-    orElse,
-    read: (text) => {
-      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      return value >= min && value <= max
-        ? Either.right(value)
-        : Either.left(`must be a whole number from ${min} to ${max}, not "${text}"`)
-    }
-  })
+  setting(name, { example: String(orElse), orElse, read: readInteger(min, max) })
 
 /** How often something may be done; `none`: as often as one likes. */
 const limit = (name: string, orElse: number | null) => {
@@ -303,6 +305,7 @@ const raw = Config.all({
   geoIpFile: optional("GEOIP_FILE", "./GeoLite2-Country.mmdb", Either.right),
   countryHeader,
   allowPrivateWebhooks: flag("ALLOW_PRIVATE_WEBHOOKS", "true"),
+  metricsPort: optional("METRICS_PORT", "9464", readInteger(1, 65_535)),
   metricsToken: secret("METRICS_TOKEN", "a-long-random-text"),
   otlpEndpoint,
   otlpHeaders,
@@ -318,6 +321,25 @@ const levelOf: Record<(typeof logLevels)[number], LogLevel.LogLevel> = {
   warning: LogLevel.Warning,
   error: LogLevel.Error,
   none: LogLevel.None
+}
+
+/** The metrics' ports, one for each process, must be free of all others. */
+const faultOfMetricsPort = ({
+  metricsPort,
+  port,
+  processes,
+  runnerPort
+}: Config.Config.Success<typeof raw>) => {
+  if (Option.isNone(metricsPort)) return undefined
+  const first = metricsPort.value
+  const last = first + processes - 1
+  if (last > 65_535) {
+    return invalid("METRICS_PORT", `is too high for ${processes} processes, each with one of its own`, "9464")
+  }
+  const overlaps = (from: number, to: number) => first <= to && from <= last
+  return overlaps(port, port) || overlaps(runnerPort, runnerPort + processes - 1)
+    ? invalid("METRICS_PORT", "must be another port than PORT and RUNNER_PORT, for each process", "9464")
+    : undefined
 }
 
 /** Faults that no variable has alone. */
@@ -358,6 +380,8 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
       "8080"
     )
   }
+  const metricsFault = faultOfMetricsPort(values)
+  if (metricsFault !== undefined) return metricsFault
   if (Option.isSome(values.countryHeader) && values.trustedProxies.length === 0) {
     return invalid(
       "TRUSTED_PROXIES",

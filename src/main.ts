@@ -56,9 +56,9 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
 
 /** This process as a node, or as the one that starts such processes. */
 const start = Effect.fnUntraced(function* (settings: Settings) {
-  const { drainDelay, port, processes: count, runnerPort } = settings
+  const { drainDelay, metricsPort, port, processes: count, runnerPort } = settings
   if (count > 1 && !Processes.isOneOfMany) {
-    return yield* Processes.run({ count, port, runnerPort, drainDelay })
+    return yield* Processes.run({ count, port, runnerPort, metricsPort, drainDelay })
   }
   if (Processes.isOneOfMany) yield* Processes.ignoreRepeatedSignals
   const incarnation = (yield* Secret.draw(8)).toString("hex")

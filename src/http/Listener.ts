@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import { Server as TcpServer } from "node:net"
+import type { ServeError } from "@effect/platform/HttpServerError"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Data, Duration, Effect, Layer, type Scope } from "effect"
 import { Draining } from "./Draining.ts"
@@ -24,10 +25,12 @@ const idleTurn = Duration.millis(50)
 export class CannotListen extends Data.TaggedError("CannotListen")<{
   readonly host: string
   readonly port: number
+  /** Which setting names the port. */
+  readonly setting: "PORT" | "METRICS_PORT"
   readonly reason: string
 }> {
   override get message() {
-    return `Nothing can listen at ${this.host}, port ${this.port}: ${this.reason}. Free the port, or set PORT and HOST to others.`
+    return `Nothing can listen at ${this.host}, port ${this.port}: ${this.reason}. Free the port, or set ${this.setting} and HOST to others.`
   }
 }
 
@@ -114,6 +117,12 @@ const reasonOf = (cause: unknown): string => {
   return code === "EADDRINUSE" ? "another process does (EADDRINUSE)" : message
 }
 
+/** Tells why there is no listening. */
+export const cannotListen =
+  ({ host, port, setting }: Pick<CannotListen, "host" | "port" | "setting">) =>
+  ({ cause }: ServeError) =>
+    new CannotListen({ host, port, setting, reason: reasonOf(cause) })
+
 /** Where to listen, and how long to go on while the node says that it is not ready any more. */
 export interface ListenerOptions {
   readonly host: string
@@ -128,7 +137,7 @@ export const layer = ({ drainDelay, host, port }: ListenerOptions) =>
       const { drain, isDraining, serve, server } = make(drainDelay)
       return Layer.mergeAll(
         NodeHttpServer.layer(() => server, { host, port }).pipe(
-          Layer.mapError(({ cause }) => new CannotListen({ host, port, reason: reasonOf(cause) }))
+          Layer.mapError(cannotListen({ host, port, setting: "PORT" }))
         ),
         Layer.succeed(Draining, { isDraining }),
         Layer.succeed(Listener, { drain, serve })

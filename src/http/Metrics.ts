@@ -1,10 +1,11 @@
+import { HttpServerResponse } from "@effect/platform"
 import { Context, Duration, Effect, Layer } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { RedirectCache } from "../actors/RedirectCache.ts"
 import { KeyMinter } from "../KeyMinter.ts"
 import * as ProcessMetrics from "../ProcessMetrics.ts"
-import { encode, type Family, fromEffect, type Sample } from "../PrometheusText.ts"
+import { contentType, encode, type Family, fromEffect, type Sample } from "../PrometheusText.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import * as Timeout from "../Timeout.ts"
@@ -72,6 +73,12 @@ export const make = Effect.gen(function* () {
   })
   return Metrics.of({ text: yield* Effect.cachedWithTTL(text, keptFor) })
 })
+
+/** The answer to whoever may read the metrics. */
+export const response = Effect.map(
+  Effect.flatMap(Metrics, ({ text }) => text),
+  (text) => HttpServerResponse.text(text, { contentType, headers: { "cache-control": "no-store" } })
+)
 
 /** See {@link Metrics}. */
 export const layer = Layer.effect(Metrics, make)

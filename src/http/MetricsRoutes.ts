@@ -1,6 +1,5 @@
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer, Option, Redacted } from "effect"
-import { contentType } from "../PrometheusText.ts"
 import * as Secret from "../Secret.ts"
 import { Api } from "./Api.ts"
 import * as Caller from "./Caller.ts"
@@ -18,7 +17,7 @@ export interface MetricsRoutesOptions {
 export const layer = ({ metricsToken }: MetricsRoutesOptions) =>
   HttpApiBuilder.group(Api, "metrics", (handlers) =>
     Effect.gen(function* () {
-      const { text } = yield* Metrics.Metrics
+      const response = Effect.provideService(Metrics.response, Metrics.Metrics, yield* Metrics.Metrics)
       const identify = yield* Caller.make
       const token = Option.map(metricsToken, (token) => Secret.digest(Redacted.value(token)))
 
@@ -30,13 +29,7 @@ export const layer = ({ metricsToken }: MetricsRoutesOptions) =>
       })
 
       return handlers.handleRaw("metrics", ({ request }) =>
-        mayRead(fromEffect(request)).pipe(
-          Effect.zipRight(text),
-          Effect.map((body) =>
-            HttpServerResponse.text(body, { contentType, headers: { "cache-control": "no-store" } })
-          ),
-          Problem.orRespond
-        )
+        mayRead(fromEffect(request)).pipe(Effect.zipRight(response), Problem.orRespond)
       )
     })
   ).pipe(Layer.provide(Metrics.layer))

@@ -19,6 +19,7 @@ import * as LinkCreation from "./LinkCreation.ts"
 import * as LeanListener from "./LeanListener.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
+import * as MetricsListener from "./MetricsListener.ts"
 import * as MetricsRoutes from "./MetricsRoutes.ts"
 import * as Problem from "./Problem.ts"
 import * as QrRoutes from "./QrRoutes.ts"
@@ -122,13 +123,15 @@ export const lean = Lean.make(answerMax)
 export interface ServerOptions extends RoutesOptions, Listener.ListenerOptions {
   /** Whether the hot operations are answered without `HttpApi`, as they should be: tests show that it makes no difference. */
   readonly isLean?: boolean
+  /** Where the metrics are shown, too, on a port of their own. */
+  readonly metricsPort?: number
   /** The folder of the built web page; without it there is none. */
   readonly webFolder?: string
 }
 
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
 export const layer = (options: ServerOptions) => {
-  const { anonymousCreates, signUp, webFolder } = options
+  const { anonymousCreates, metricsPort, signUp, webFolder } = options
   const settings = { anonymousCreates, signUp, defaultExpiry: Option.isSome(options.defaultExpiry) }
   const web = webFolder === undefined ? Layer.empty : WebRoutes.layer(webFolder, settings)
   // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
@@ -148,5 +151,8 @@ export const layer = (options: ServerOptions) => {
     Layer.provide(web),
     Layer.provide(Layer.provideMerge(routes(options), services(options)))
   )
-  return Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options)))
+  return Layer.merge(
+    Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options))),
+    metricsPort === undefined ? Layer.empty : MetricsListener.layer({ host: options.host, port: metricsPort })
+  )
 }

@@ -55,6 +55,7 @@ class Evidence extends Context.Tag("test/Evidence")<
 const gather = Effect.gen(function* () {
   const [collector, hook] = [yield* receiver, yield* receiver]
   const port = yield* freePort
+  const metricsPort = yield* freePort
   const folder = yield* dataFolder
   const program = yield* start({
     PORT: String(port),
@@ -62,6 +63,7 @@ const gather = Effect.gen(function* () {
     DATA_DIR: folder,
     ADMIN_API_KEY: adminKey,
     METRICS_TOKEN: metricsToken,
+    METRICS_PORT: String(metricsPort),
     ALLOW_PRIVATE_WEBHOOKS: "true",
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}`,
     LOG_FORMAT: "json",
@@ -122,6 +124,15 @@ const gather = Effect.gen(function* () {
     }),
     Effect.timeout("60 seconds")
   )
+  // At their own port, which not everybody reaches, the metrics ask for no token, and nothing else is there.
+  const alone = yield* agent()
+  const atOwnPort = yield* send(alone, metricsPort, { path: "/metrics" })
+  expect([atOwnPort.status, atOwnPort.headers["content-type"]]).toEqual([
+    200,
+    "text/plain; version=0.0.4; charset=utf-8"
+  ])
+  expect(atOwnPort.text).toContain("linkmint_links_created_total ")
+  expect((yield* send(alone, metricsPort, { path: "/api/v1/links" })).status).toBe(404)
   program.signal("SIGTERM")
   expect(yield* program.ended).toEqual({ code: 0, signal: null })
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { agent, type Answer, keyOf, type Request, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
+import { valueOf } from "../http/metricsText.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
 import { describeRedis, serverUrl } from "../services/Redis.ts"
 import { type Program, ready, run, type Variables } from "./Program.ts"
@@ -44,8 +45,10 @@ const create = (port: number) =>
 /** Two processes that share a port. */
 const twoProcesses = Effect.gen(function* () {
   const port = yield* freePort
+  const metricsPort = yield* freePort
   const program = yield* launch(
     {
+      METRICS_PORT: String(metricsPort),
       HOST: "127.0.0.1",
       PORT: String(port),
       RUNNER_HOST: "127.0.0.1",
@@ -63,7 +66,7 @@ const twoProcesses = Effect.gen(function* () {
     Effect.sync(() => greetings(program)),
     { until: (count) => count === 2, schedule: soon }
   )
-  return { port, program }
+  return { port, metricsPort, program }
 })
 
 describe("--processes", () => {
@@ -91,16 +94,29 @@ describeRedis("with Redis,", () =>
       "serve each other's links, come back when one is killed, and stop in order",
       () =>
         Effect.gen(function* () {
-          const { port, program } = yield* twoProcesses
+          const { metricsPort, port, program } = yield* twoProcesses
           const before = pidsOf(program)
+          const metricOf = (process: number, name: string, labels: object = {}) =>
+            Effect.map(ask(metricsPort + process - 1, { path: "/metrics" }), ({ text }) =>
+              valueOf(text, name, labels)
+            )
+          const acquired = metricOf(1, "linkmint_shard_moves_total", { direction: "acquired" })
           expect(new Set(before).size).toBe(2)
           const keys = yield* Effect.replicateEffect(Effect.map(create(port), keyOf), 6)
           for (const key of keys) expect((yield* ask(port, { path: `/${key}` })).status).toBe(302)
+          // Each tells of itself at a port of its own.
+          const created = yield* Effect.all([
+            metricOf(1, "linkmint_links_created_total"),
+            metricOf(2, "linkmint_links_created_total")
+          ])
+          expect(created[0] + created[1]).toBe(6)
+          const owned = yield* acquired
 
           process.kill(before[1]!, "SIGKILL")
           yield* program.printed(/Process 2 was killed by SIGKILL; it is started again in 1s/)
           // The other one serves meanwhile: it takes what the dead one owned.
           yield* create(port).pipe(Effect.repeat({ until: ({ status }) => status === 201, schedule: soon }))
+          yield* Effect.repeat(acquired, { until: (now) => now > owned, schedule: soon })
           yield* Effect.repeat(
             Effect.sync(() => greetings(program)),
             { until: (count) => count === 3, schedule: soon }

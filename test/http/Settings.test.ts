@@ -163,6 +163,13 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["short", "k".repeat(15), "k".repeat(256), "key with spaces in it", "schlüssel-schlüssel"],
     fault: /must be 16 to 255 printable characters without spaces/
   },
+  METRICS_PORT: {
+    field: "metricsPort",
+    unset: null,
+    good: { "9464": 9_464, "65535": 65_535 },
+    bad: ["0", "65536", "many"],
+    fault: /must be a whole number from 1 to 65535/
+  },
   METRICS_TOKEN: {
     field: "metricsToken",
     unset: null,
@@ -403,6 +410,29 @@ describe("settings that go together", () => {
     }
     const printed = JSON.stringify(readOrThrow(given)) + String(Object.values(readOrThrow(given)).map(String))
     for (const hidden of ["abab", "kkkk", "hidden"]) expect(printed).not.toContain(hidden)
+  })
+})
+
+describe("METRICS_PORT", () => {
+  const cluster = { DATABASE_URL: "postgres://db/l", REDIS_URLS: "redis://r", PROCESSES: "3" }
+
+  it.each([
+    ["8080", { PORT: "8080" }],
+    ["8078", { PORT: "8080", ...cluster }],
+    ["34433", { RUNNER_PORT: "34431", ...cluster }],
+    ["34429", { RUNNER_PORT: "34431", ...cluster }],
+    ["65534", cluster]
+  ])("may not be %s beside %j", (METRICS_PORT, others) => {
+    expect(faults({ METRICS_PORT, ...others })).toEqual([expect.stringMatching(/^METRICS_PORT /)])
+  })
+
+  it.each([
+    ["8081", { PORT: "8080" }],
+    ["8077", { PORT: "8080", ...cluster }],
+    ["34434", { RUNNER_PORT: "34431", ...cluster }],
+    ["65533", cluster]
+  ])("may be %s beside %j", (METRICS_PORT, others) => {
+    expect(faults({ METRICS_PORT, ...others })).toEqual([])
   })
 })
 
