@@ -112,7 +112,10 @@ const gather = Effect.gen(function* () {
   lock.close()
   expect(locked.status).toBe(503)
 
-  yield* Effect.sync(() => hook.received.length > 0).pipe(
+  // Spans are sent every 5 s; what is under way when a program stops may be lost.
+  const hasCome = () =>
+    hook.received.length > 0 && collector.received.some(({ body }) => body.includes(lockedId))
+  yield* Effect.sync(hasCome).pipe(
     Effect.repeat({ until: (came) => came, schedule: Schedule.spaced("50 millis") }),
     Effect.timeout("60 seconds")
   )
