@@ -35,7 +35,7 @@ export const median = (values: ReadonlyArray<number>): number => {
 
 /** The plan of most cases. */
 export const planOf = ({ quick }: Pick<Ground, "quick">): Plan =>
-  quick ? { rounds: 1, seconds: 1, warmUp_s: 1 } : { rounds: 5, seconds: 4, warmUp_s: 3 }
+  quick ? { rounds: 1, seconds: 1, warmUp_s: 1 } : { rounds: 5, seconds: 3, warmUp_s: 3 }
 
 /** How long work may go on after the last answer: visits are written within a second. It is part of the CPU time. */
 export const afterwards = "1200 millis"
