@@ -41,3 +41,10 @@ export const walk = (n: number) => {
       Array.from({ length: count }, () => spread(at++ % n, n) + 1)
     )
 }
+
+/** Writes keys that none of links 1 … n has: looked for like any other, and found nowhere. */
+export const absent = (file: string, n: number, count: number): string =>
+  write(
+    file,
+    Array.from({ length: count }, (_, index) => n + 1 + index)
+  )

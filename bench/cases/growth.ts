@@ -9,8 +9,8 @@ import { bodyFile, createBody } from "./creates.ts"
 
 const connections = 32
 
-/** Look-ups of a round, and of its warm-up, in seconds: together fewer than the smallest size has links. */
-const lookUp = { warmUp_s: 1, seconds: 2 }
+/** A round, and its warm-up, in seconds. */
+const lookUp = { warmUp_s: 3, seconds: 2 }
 
 /** More than a round gets to the end of. */
 const linesPerSecond = 40_000
@@ -20,13 +20,15 @@ const sizesOf = ({ quick }: Ground): ReadonlyArray<number> =>
 
 const named = (links: number) => `${links.toLocaleString("en")} links`
 
-/** Look-ups by a program that was just started: one that runs for long has all of the smallest size at hand. */
+/**
+ * Look-ups by a program that was just started: one that runs for long has all of the smallest size at hand. It is warmed up by keys that are not there,
+ * which are looked for as those that are, and not kept.
+ */
 const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => {
   const next = Draws.walk(deployment.links)
-  const load = (port: number, seconds: number) => {
-    const paths = next(join(ground.folder, `growth-${deployment.links}`), seconds * linesPerSecond)
-    return ground.load.send({ port, connections, seconds, paths })
-  }
+  const file = join(ground.folder, `growth-${deployment.links}`)
+  const load = (port: number, seconds: number, paths: string) =>
+    ground.load.send({ port, connections, seconds, paths })
   return {
     subject: `look-up, ${named(deployment.links)}`,
     unit: "redirects/s",
@@ -34,9 +36,9 @@ const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => 
     usesPostgres: true,
     run: Effect.fn("lookingUp")(function* (seconds: number) {
       const { pid, port } = yield* startProgram(ground, deployment)
-      yield* load(port, lookUp.warmUp_s)
+      yield* load(port, lookUp.warmUp_s, Draws.absent(file, deployment.links, linesPerSecond))
       const before = ProcessFigures.cpuOf_us([pid])
-      const sample = yield* load(port, seconds)
+      const sample = yield* load(port, seconds, next(file, seconds * linesPerSecond))
       yield* Effect.sleep(Rounds.afterwards)
       const cpu_us = ProcessFigures.cpuOf_us([pid]) - before
       return { ...sample, cpu_us, rss_MB: ProcessFigures.rssOf_MB([pid]) }
