@@ -100,7 +100,9 @@ describeRedis("with Redis,", () =>
             Effect.map(ask(metricsPort + process - 1, { path: "/metrics" }), ({ text }) =>
               valueOf(text, name, labels)
             )
-          const acquired = metricOf(1, "linkmint_shard_moves_total", { direction: "acquired" })
+          const acquiredBy = (process: number) =>
+            metricOf(process, "linkmint_shard_moves_total", { direction: "acquired" })
+          const acquired = acquiredBy(1)
           expect(new Set(before).size).toBe(2)
           const keys = yield* Effect.replicateEffect(Effect.map(create(port), keyOf), 6)
           for (const key of keys) expect((yield* ask(port, { path: `/${key}` })).status).toBe(302)
@@ -110,6 +112,8 @@ describeRedis("with Redis,", () =>
             metricOf(2, "linkmint_links_created_total")
           ])
           expect(created[0] + created[1]).toBe(6)
+          // A process that comes later is given its shards some time after it serves.
+          yield* Effect.repeat(acquiredBy(2), { until: (shards) => shards > 0, schedule: soon })
           const owned = yield* acquired
 
           process.kill(before[1]!, "SIGKILL")
