@@ -1,34 +1,19 @@
 import { useState } from "preact/hooks"
-import { type ApiError, asApiError } from "../api/Client.ts"
 import * as Session from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
 import { Field } from "../ui/Field.tsx"
+import { useSending } from "../ui/useSending.ts"
 
 /** Begins a session, then says so. */
 export const SignInForm = ({ onDone }: { readonly onDone: () => void }) => {
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
-  const [isSending, setIsSending] = useState(false)
-  const [error, setError] = useState<ApiError>()
-  const send = async () => {
-    setIsSending(true)
-    setError(undefined)
-    try {
-      await Session.begin(email.trim(), password)
-      onDone()
-    } catch (error) {
-      setError(asApiError(error))
-      setIsSending(false)
-    }
-  }
+  const { error, isSending, onSubmit } = useSending(async () => {
+    await Session.begin(email.trim(), password)
+    onDone()
+  })
   return (
-    <form
-      class="card form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isSending) void send()
-      }}
-    >
+    <form class="card form" onSubmit={onSubmit}>
       {error && (
         <p class="fault" role="alert">
           {error.message}

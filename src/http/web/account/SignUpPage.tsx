@@ -1,40 +1,24 @@
 import { useState } from "preact/hooks"
 import * as Accounts from "../api/Accounts.ts"
-import { type ApiError, asApiError } from "../api/Client.ts"
 import { go } from "../app/Router.ts"
 import * as Session from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
 import { Field } from "../ui/Field.tsx"
 import { Empty } from "../ui/States.tsx"
+import { useSending } from "../ui/useSending.ts"
 
 const SignUpForm = () => {
   const [email, setEmail] = useState("")
   const [firstName, setFirstName] = useState("")
   const [password, setPassword] = useState("")
-  const [isSending, setIsSending] = useState(false)
-  const [error, setError] = useState<ApiError>()
-  const send = async () => {
-    setIsSending(true)
-    setError(undefined)
-    try {
-      const name = firstName.trim()
-      await Accounts.signUp({ email: email.trim(), password, ...(name !== "" && { firstName: name }) })
-      await Session.begin(email.trim(), password)
-      go("/app/links")
-    } catch (error) {
-      setError(asApiError(error))
-      setIsSending(false)
-    }
-  }
+  const { error, isSending, onSubmit } = useSending(async () => {
+    const name = firstName.trim()
+    await Accounts.signUp({ email: email.trim(), password, ...(name !== "" && { firstName: name }) })
+    await Session.begin(email.trim(), password)
+    go("/app/links")
+  })
   return (
-    <form
-      class="card form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isSending) void send()
-      }}
-    >
+    <form class="card form" noValidate onSubmit={onSubmit}>
       {error && error.faults.length === 0 && (
         <p class="fault" role="alert">
           {error.message}

@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks"
 import * as Accounts from "../api/Accounts.ts"
-import { type ApiError, asApiError } from "../api/Client.ts"
 import type { MadeApiKey } from "../api/Types.ts"
 import { me } from "../app/Session.ts"
 import { Check } from "../ui/Check.tsx"
@@ -8,6 +7,7 @@ import { CopyButton } from "../ui/CopyButton.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { fromLocalInput } from "../ui/format.ts"
+import { useSending } from "../ui/useSending.ts"
 
 const meanings = [
   ["links:read", "See links"],
@@ -39,25 +39,16 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
   const [expiresAt, setExpiresAt] = useState("")
   const [createsPerMinute, setCreatesPerMinute] = useState("")
   const [redirectsPerDay, setRedirectsPerDay] = useState("")
-  const [isSending, setIsSending] = useState(false)
-  const [error, setError] = useState<ApiError>()
-  const send = async () => {
-    setIsSending(true)
-    setError(undefined)
-    try {
-      const made = await Accounts.addKey({
-        name: name.trim(),
-        scopes,
-        ...(expiresAt !== "" && { expiresAt: fromLocalInput(expiresAt) }),
-        ...(createsPerMinute !== "" && { createsPerMinute: Number(createsPerMinute) }),
-        ...(redirectsPerDay !== "" && { redirectsPerDay: Number(redirectsPerDay) })
-      })
-      onMade(made)
-    } catch (error) {
-      setError(asApiError(error))
-      setIsSending(false)
-    }
-  }
+  const { error, isSending, onSubmit } = useSending(async () => {
+    const made = await Accounts.addKey({
+      name: name.trim(),
+      scopes,
+      ...(expiresAt !== "" && { expiresAt: fromLocalInput(expiresAt) }),
+      ...(createsPerMinute !== "" && { createsPerMinute: Number(createsPerMinute) }),
+      ...(redirectsPerDay !== "" && { redirectsPerDay: Number(redirectsPerDay) })
+    })
+    onMade(made)
+  })
   const limit = (label: string, path: string, value: string, set: (value: string) => void) => (
     <Field label={label} fault={error?.faultOf(path)}>
       {(control) => (
@@ -73,14 +64,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
     </Field>
   )
   return (
-    <form
-      class="form"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isSending) void send()
-      }}
-    >
+    <form class="form" noValidate onSubmit={onSubmit}>
       {error && (
         <p class="fault" role="alert">
           {error.message}

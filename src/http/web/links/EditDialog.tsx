@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks"
-import { type ApiError, asApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import type { Link, LinkChange } from "../api/Types.ts"
 import { addressOf } from "../ui/address.ts"
@@ -8,6 +7,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { fromLocalInput, toLocalInput } from "../ui/format.ts"
 import { tagsOf } from "../ui/tags.ts"
+import { useSending } from "../ui/useSending.ts"
 
 /** A link's fields as inputs have them. */
 interface Draft {
@@ -77,23 +77,14 @@ interface EditDialogProps {
 /** Changes a link. Its key stays. */
 export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
   const [draft, setDraft] = useState(() => draftOf(link))
-  const [isSending, setIsSending] = useState(false)
-  const [error, setError] = useState<ApiError>()
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
 
-  const save = async () => {
+  const { error, isSending, onSubmit } = useSending(async () => {
     const change = changeOf(draftOf(link), draft)
     if (Object.keys(change).length === 0) return onClose()
-    setIsSending(true)
-    setError(undefined)
-    try {
-      onChanged(await Links.change(link.key, change))
-    } catch (error) {
-      setError(asApiError(error))
-      setIsSending(false)
-    }
+    onChanged(await Links.change(link.key, change))
     return undefined
-  }
+  })
 
   const text = (name: keyof Draft & string, label: string, attributes: object = {}, hint?: string) => (
     <Field label={label} fault={error?.faultOf(name)} {...(hint !== undefined && { hint })}>
@@ -111,14 +102,7 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
 
   return (
     <Dialog title={`Edit /${link.key}`} onClose={onClose}>
-      <form
-        class="form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!isSending) void save()
-        }}
-      >
+      <form class="form" noValidate onSubmit={onSubmit}>
         {error && (
           <p class="fault" role="alert">
             {error.message}

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks"
-import { ApiError, asApiError } from "../api/Client.ts"
+import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { me } from "../app/Session.ts"
@@ -7,6 +7,7 @@ import { addressOf } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { tagsOf } from "../ui/tags.ts"
+import { useSending } from "../ui/useSending.ts"
 import { AliasField } from "./AliasField.tsx"
 import { type Expiry, ExpiryField } from "./ExpiryField.tsx"
 
@@ -28,20 +29,12 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const [maxVisits, setMaxVisits] = useState("")
   const [title, setTitle] = useState("")
   const [tags, setTags] = useState("")
-  const [isSending, setIsSending] = useState(false)
-  const [error, setError] = useState<ApiError>()
   const input = useRef<HTMLInputElement>(null)
   const tagList = tagsOf(tags)
 
-  const send = async () => {
-    if (url.trim() === "") {
-      setError(new ApiError("invalid-url", 400, "Paste a long URL first."))
-      input.current?.focus()
-      return
-    }
-    setIsSending(true)
-    setError(undefined)
+  const { error, isSending, onSubmit } = useSending(async () => {
     try {
+      if (url.trim() === "") throw new ApiError("invalid-url", 400, "Paste a long URL first.")
       onMade(
         await Links.create({
           url: addressOf(url),
@@ -54,24 +47,15 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
         })
       )
     } catch (error) {
-      setError(asApiError(error))
       input.current?.focus()
-    } finally {
-      setIsSending(false)
+      throw error
     }
-  }
+  })
 
   const general =
     error !== undefined && !error.faults.some(({ path }) => fields.has(path)) ? error : undefined
   return (
-    <form
-      class="shorten"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isSending) void send()
-      }}
-    >
+    <form class="shorten" noValidate onSubmit={onSubmit}>
       <Field label="Long URL" class="press" fault={general?.message ?? error?.faultOf("url")}>
         {(control) => (
           <div class="press-row">
