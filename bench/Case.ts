@@ -68,6 +68,15 @@ export const atLeast = (what: string, least: number, figure: number, errors = 0)
   met: figure >= least && errors === 0
 })
 
+/** The goals that the program's ratio to the reference be at least `least`, where the rows are the reference's, and the program's on PostgreSQL and on SQLite. */
+export const ratiosAtLeast = (
+  least: number,
+  [, postgres, sqlite]: ReadonlyArray<Row>
+): ReadonlyArray<Goal> => [
+  atLeast("ratio on PostgreSQL", least, postgres!.ratio!, postgres!.errors),
+  atLeast("ratio on SQLite", least, sqlite!.ratio!, sqlite!.errors)
+]
+
 /** A goal for a figure that must be at most `most`. */
 export const atMost = (what: string, most: number, unit: string, figure: number, errors = 0): Goal => ({
   mustReach: `${what} ≤ ${most}${unit}`,

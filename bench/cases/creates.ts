@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { atLeast, type Case } from "../Case.ts"
+import { type Case, ratiosAtLeast } from "../Case.ts"
 import { type Ground, type Kind, newDatabase, startProgram } from "../Ground.ts"
 import * as Links from "../Links.ts"
 import type { LoadOptions, Sample } from "../load/Load.ts"
@@ -84,10 +84,7 @@ export const create: Case = {
     )
     return {
       rows,
-      goals: [
-        atLeast("ratio on PostgreSQL", 1, rows[1]!.ratio!, rows[1]!.errors),
-        atLeast("ratio on SQLite", 1, rows[2]!.ratio!, rows[2]!.errors)
-      ],
+      goals: ratiosAtLeast(1, rows),
       notes: [
         `${connections} connections; fsync is on everywhere. The reference has a pool of 20 and a prepared statement, and checks nothing.`
       ]
@@ -130,10 +127,7 @@ export const bulk: Case = {
     )
     return {
       rows,
-      goals: [
-        atLeast("ratio on PostgreSQL", 0.5, rows[1]!.ratio!, rows[1]!.errors),
-        atLeast("ratio on SQLite", 0.5, rows[2]!.ratio!, rows[2]!.errors)
-      ],
+      goals: ratiosAtLeast(0.5, rows),
       notes: [`${callers} callers. Times are those of whole calls.`]
     }
   })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { atLeast, type Case, type Goal } from "../Case.ts"
+import { atLeast, type Case, type Goal, ratiosAtLeast } from "../Case.ts"
 import { type Deployment, type Ground, type Kind, startProgram } from "../Ground.ts"
 import { keyOf } from "../Links.ts"
 import { startReference } from "../references/start.ts"
@@ -76,12 +76,7 @@ export const hot: Case = {
       atLeast(`visits counted on ${kind}, of all redirects:`, 0.99, part)
     return {
       rows,
-      goals: [
-        atLeast("ratio on PostgreSQL", 0.85, rows[1]!.ratio!, rows[1]!.errors),
-        atLeast("ratio on SQLite", 0.85, rows[2]!.ratio!, rows[2]!.errors),
-        visits("PostgreSQL", parts[0]),
-        visits("SQLite", parts[1])
-      ],
+      goals: [...ratiosAtLeast(0.85, rows), visits("PostgreSQL", parts[0]), visits("SQLite", parts[1])],
       notes: [`${connections} connections.`]
     }
   })

@@ -2,7 +2,7 @@
 
 import { Effect } from "effect"
 import { join } from "node:path"
-import { atLeast, type Case } from "../Case.ts"
+import { type Case, ratiosAtLeast } from "../Case.ts"
 import * as Draws from "../Draws.ts"
 import { type Ground, type Kind, newDatabase, startProgram } from "../Ground.ts"
 import * as Links from "../Links.ts"
@@ -62,10 +62,7 @@ export const zipf: Case = {
     )
     return {
       rows,
-      goals: [
-        atLeast("ratio on PostgreSQL", 0.35, rows[1]!.ratio!, rows[1]!.errors),
-        atLeast("ratio on SQLite", 0.35, rows[2]!.ratio!, rows[2]!.errors)
-      ],
+      goals: ratiosAtLeast(0.35, rows),
       notes: [`${connections} connections; ${n.toLocaleString("en")} links; one sequence of draws for all.`]
     }
   })
@@ -106,10 +103,7 @@ export const cold: Case = {
     )
     return {
       rows,
-      goals: [
-        atLeast("ratio on PostgreSQL", 1, rows[1]!.ratio!, rows[1]!.errors),
-        atLeast("ratio on SQLite", 1, rows[2]!.ratio!, rows[2]!.errors)
-      ],
+      goals: ratiosAtLeast(1, rows),
       notes: [
         `${connections} connections; ${n.toLocaleString("en")} links. Each redirect is of a link that was not asked for since the node had room for it; ` +
           "the reference has a pool of 20, a prepared statement and a table of keys and targets alone."
