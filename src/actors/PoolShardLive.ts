@@ -79,7 +79,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
    * Pushes every recorded batch again. Where the pool knows the batch this does nothing. Where it does not, the pool is new
    * or the push never came: then keys that were bound since, or stand in two records, are left out.
    */
-  const finishRecorded = Effect.fn("PoolShard.finishRecorded")(function* (claimed: PoolClaim) {
+  const finishRecorded = Effect.fnUntraced(function* (claimed: PoolClaim) {
     const seen = new Set<string>()
     for (const batch of yield* stock.openBatches(shard)) {
       const recorded = toStrings(batch.keys)
@@ -89,7 +89,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
       const pushed = yield* pool.push(claimed, { ...batch, keys: fromStrings(free) })
       settled = [...settled, ...pushed.settled]
     }
-  })
+  }, Traced.span("PoolShard.finishRecorded"))
 
   const claimOnce = claiming.withPermits(1)(
     Effect.gen(function* () {
@@ -113,11 +113,11 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   )
   const claimed = Effect.suspend(() => (claim === undefined ? claimOnce : Effect.succeed(claim)))
 
-  const closeSettled = Effect.fn("PoolShard.closeSettled")(function* (owner: PoolClaim) {
+  const closeSettled = Effect.fnUntraced(function* (owner: PoolClaim) {
     const closing = settled
     yield* stock.close(owner, closing)
     settled = settled.filter((batch) => !closing.includes(batch))
-  })
+  }, Traced.span("PoolShard.closeSettled"))
 
   /** Stocked keys first, minted ones for the rest; recorded before they are pushed. */
   const refillOnce = Effect.gen(function* () {
@@ -169,7 +169,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     )
   )
 
-  const lease = Effect.fn("PoolShard.lease")(function* (wanted: number) {
+  const lease = Effect.fnUntraced(function* (wanted: number) {
     yield* Effect.mapError(claimed, fromFailure)
     const take = Effect.mapError(pool.lease(shard, wanted), fromFailure)
     let keys: PackedKeys = yield* take
@@ -184,7 +184,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     const level = yield* Effect.orElseSucceed(pool.level(shard), () => 0)
     if (level < marks.low) yield* refill.start
     return { keys, level }
-  })
+  }, Traced.span("PoolShard.lease"))
 
   const status = Effect.gen(function* () {
     const { epoch } = yield* claimed

@@ -28,9 +28,6 @@ export interface Lean {
 
 const nothing = () => {}
 
-const fault = (cause: Cause.Cause<unknown>) =>
-  Effect.as(Effect.logError("A request broke", cause), Problem.answer(Problem.broken))
-
 /** See {@link Lean}. Every request is answered within `answerMax`. */
 export const make = (
   answerMax: Duration.Duration
@@ -60,7 +57,9 @@ export const make = (
       const fiber: Fiber.RuntimeFiber<Answer> = runFork(
         work.pipe(
           Effect.catchAll((problem) => Effect.succeed(Problem.answer(problem))),
-          Effect.catchAllCause((cause) => (Cause.isInterruptedOnly(cause) ? Effect.interrupt : fault(cause))),
+          Effect.catchAllCause((cause) =>
+            Cause.isInterruptedOnly(cause) ? Effect.interrupt : Problem.answerBroken(cause)
+          ),
           RequestSpan.within(request, id),
           Effect.annotateLogs("request", id)
         )

@@ -1,5 +1,5 @@
 import { HttpApiSchema, type HttpServerResponse } from "@effect/platform"
-import { Effect, Either, Schema } from "effect"
+import { type Cause, Effect, Either, Schema } from "effect"
 import { type Answer, flatten, toResponse } from "./Answer.ts"
 
 /** A fault of one part of the request: `path` is the field's place in the body, empty for the body as a whole. */
@@ -142,10 +142,14 @@ export const unavailable: Problem = {
 export const tooLate: Problem = { kind: "unavailable", detail: "The answer took too long." }
 
 /** The problem of a request that something broke at. */
-export const broken: Problem = {
+const broken: Problem = {
   kind: "internal",
   detail: "This is a fault of the service. It has been logged."
 }
+
+/** Logs what broke at a request, and answers that something did. */
+export const answerBroken = (cause: Cause.Cause<unknown>): Effect.Effect<Answer> =>
+  Effect.as(Effect.logError("A request broke", cause), answer(broken))
 
 /** Logs why something could not be done, and tells the client that it may try again. */
 export const orUnavailable = <A, R>(

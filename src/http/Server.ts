@@ -11,6 +11,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Cause, Duration, Effect, Layer, Option } from "effect"
 import * as Timeout from "../Timeout.ts"
 import * as AccountRoutes from "./AccountRoutes.ts"
+import { toResponse } from "./Answer.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyRoutes from "./ApiKeyRoutes.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
@@ -50,7 +51,7 @@ const respondToCause = (cause: Cause.Cause<unknown>) => {
       Problem.respond({ kind: "not-found", detail: "There is nothing at this path for this method." })
     )
   }
-  return Effect.as(Effect.logError("A request broke", cause), Problem.respond(Problem.broken))
+  return Effect.map(Problem.answerBroken(cause), toResponse)
 }
 
 const tooLate = () => Effect.succeed(Problem.respond(Problem.tooLate))
