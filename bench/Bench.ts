@@ -1,9 +1,10 @@
 // A run: one case after the other, each whether or not those before it worked.
 
-import { Cause, Console, DateTime, Duration, Effect, type Scope } from "effect"
+import { Cause, DateTime, Duration, Effect, type Scope } from "effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { inRepository } from "../cluster/Repository.ts"
+import * as Progress from "../src/Progress.ts"
 import { Unavailable } from "../test/services/Service.ts"
 import type { Case, Result } from "./Case.ts"
 import * as Ground from "./Ground.ts"
@@ -31,8 +32,7 @@ const runCase = (ground: Ground.Ground, { name, run, title }: Case): Effect.Effe
         : Effect.succeed({ found: null, failure: failureOf(cause) })
     ),
     Effect.timed,
-    Effect.map(([lasted, end]) => ({ name, title, seconds: Duration.toSeconds(lasted), ...end })),
-    Effect.tap((result) => Console.log(`\n${Report.told(result)}`))
+    Effect.map(([lasted, end]) => ({ name, title, seconds: Duration.toSeconds(lasted), ...end }))
   )
 
 /** Runs cases on servers of their own, and tells of each when it has ended. */
@@ -41,16 +41,23 @@ export const run = Effect.fn("Bench.run")(function* (options: {
   readonly quick: boolean
 }): Effect.fn.Return<Report.Report, Unavailable, Scope.Scope> {
   const at = DateTime.formatIso(yield* DateTime.now)
-  const ground = yield* Ground.make({ quick: options.quick, notify: (line) => Console.error(line) })
+  const progress = yield* Progress.make({ all: options.cases.length, unit: "cases", hasRate: false })
+  const notify = (line: string) => Effect.sync(() => progress.log(line))
+  const ground = yield* Ground.make({ quick: options.quick, notify })
   const machine = yield* Machine.read(ground.load.program)
   if (machine.busy > 1 && !options.quick) {
-    yield* Console.error(
-      `The machine is busy (load ${machine.busy}): figures will be too low, and ratios unsure.`
-    )
+    yield* notify(`The machine is busy (load ${machine.busy}): figures will be too low, and ratios unsure.`)
   }
   const [lasted, results] = yield* Effect.timed(
-    Effect.forEach(options.cases, (one) =>
-      Effect.zipRight(Console.error(`${one.name} …`), runCase(ground, one))
+    Effect.forEach(
+      options.cases,
+      Effect.fn("Bench.case")(function* (one, index) {
+        yield* notify(`${one.name} …`)
+        const result = yield* runCase(ground, one)
+        progress.print(`\n${Report.told(result)}`)
+        progress.update(index + 1)
+        return result
+      })
     )
   )
   const postgres = yield* Effect.orElseSucceed(ground.postgresVersion, () => "none")

@@ -22,7 +22,7 @@ class NotMet extends Data.TaggedError("NotMet")<{}> {}
 const run = ({ cases: chosen, quick, write }: Arguments) =>
   Effect.gen(function* () {
     const wanted = chosen.length === 0 ? cases : cases.filter(({ name }) => chosen.includes(name))
-    const report = yield* Bench.run({ cases: wanted, quick })
+    const report = yield* Effect.scoped(Bench.run({ cases: wanted, quick }))
     yield* Console.log(`\n${summary(report.results)}`)
     // A part of the cases would take the place of all.
     if (write && chosen.length === 0) {
@@ -32,7 +32,6 @@ const run = ({ cases: chosen, quick, write }: Arguments) =>
     const isGood = report.results.every((result) => (quick ? result.found !== null : isMet(result)))
     if (!isGood) return yield* new NotMet()
   }).pipe(
-    Effect.scoped,
     Effect.tapErrorTag("Unavailable", (error) =>
       Console.error(`The benchmark could not run. ${error.message}`)
     ),

@@ -2,8 +2,9 @@
 
 import { NodeRuntime } from "@effect/platform-node"
 import { Runtime } from "@effect/platform"
-import { Console, Data, Effect, Exit, Logger, LogLevel } from "effect"
+import { Console, Data, Effect, Exit, Logger, LogLevel, Schedule, type Scope } from "effect"
 import { randomInt } from "node:crypto"
+import * as Progress from "../src/Progress.ts"
 import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
 import * as Chaos from "./Chaos.ts"
 import { told } from "./Report.ts"
@@ -18,25 +19,46 @@ const interrupted = 130
 /** A promise was broken; the report says which. */
 class Broken extends Data.TaggedError("Broken")<{ readonly promises: ReadonlyArray<string> }> {}
 
+/** Nodes that are killed under redirects alone. */
+const kills = 10
+
+/** What comes before and after the faults takes about so long, in seconds: start, kills, and the questions at the end. */
+const around_s = 20 + 11 * kills + 20
+
+/** Tells how far a run is, which takes about as long as is known beforehand. Only lines of it go above the bar. */
+const tellingProgress = <A, E>(
+  { minutes }: Arguments,
+  run: (notify: (line: string) => Effect.Effect<void>) => Effect.Effect<A, E, Scope.Scope>
+) =>
+  Effect.gen(function* () {
+    const all = Math.round(60 * minutes) + around_s
+    const progress = yield* Progress.make({ all, unit: "s, about", hasRate: false })
+    let passed_s = 0
+    const tick = Effect.sync(() => progress.update(Math.min(++passed_s, all)))
+    yield* Effect.forkScoped(Effect.repeat(tick, Schedule.fixed("1 second")))
+    return yield* run((line) => Effect.sync(() => progress.log(line)))
+  }).pipe(Effect.scoped)
+
 const run = (options: Arguments) =>
   Effect.gen(function* () {
     yield* Console.error(
       `Seed ${options.seed} (again with --seed ${options.seed} --minutes ${options.minutes})`
     )
-    const report = yield* Chaos.run({
-      ...options,
-      requestsPerSecond: 240,
+    const report = yield* tellingProgress(options, (notify) =>
       // Of some 22,000 redirects.
-      limits: { recover_ms: 5_000, availability: 0.999, kills: 10 },
-      notify: (line) => Console.error(line)
-    })
+      Chaos.run({
+        ...options,
+        requestsPerSecond: 240,
+        limits: { recover_ms: 5_000, availability: 0.999, kills },
+        notify
+      })
+    )
     yield* Console.log(told(report))
     yield* Console.log(JSON.stringify(report))
     if (report.violations.length > 0) {
       return yield* new Broken({ promises: report.violations.map(({ promise }) => promise) })
     }
   }).pipe(
-    Effect.scoped,
     Effect.tapErrorTag("Unavailable", (error) => Console.error(`The run could not go on. ${error.message}`)),
     Logger.withMinimumLogLevel(LogLevel.None)
   )

@@ -132,8 +132,13 @@ export interface ServerOptions extends RoutesOptions, Listener.ListenerOptions {
 
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
 export const layer = (options: ServerOptions) => {
-  const { anonymousCreates, metricsPort, signUp, webFolder } = options
-  const settings = { anonymousCreates, signUp, defaultExpiry: Option.isSome(options.defaultExpiry) }
+  const { anonymousCreates, metricsPort, own, signUp, webFolder } = options
+  const settings = {
+    shortHost: own.baseUrl.host,
+    anonymousCreates,
+    signUp,
+    defaultExpiry: Option.isSome(options.defaultExpiry)
+  }
   const web = webFolder === undefined ? Layer.empty : WebRoutes.layer(webFolder, settings)
   // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
   const serving = Layer.scopedDiscard(

@@ -6,6 +6,8 @@ import { type Asset, encodings, read } from "./WebAssets.ts"
 
 /** What the page is told of the operator's choices. */
 export interface WebSettings {
+  /** What short URLs begin with, but for `https://`: the page may have been opened under another name. */
+  readonly shortHost: string
   readonly signUp: boolean
   readonly anonymousCreates: boolean
   /** Whether links end whose creator did not say when. */

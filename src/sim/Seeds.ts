@@ -1,6 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { Config, Console, Effect, Either } from "effect"
 import { isAbsolute, resolve } from "node:path"
+import * as Progress from "../Progress.ts"
 import { type Arguments, parse, usage } from "./Arguments.ts"
 import * as Changes from "./Changes.ts"
 import { type Command, CommandFailed, misused } from "./Command.ts"
@@ -11,7 +12,6 @@ import { commit } from "./report/Commit.ts"
 import * as ExitCode from "./report/ExitCode.ts"
 import { type BrokenSeed, encode } from "./report/JsonReport.ts"
 import { pageOf } from "./report/page/Page.ts"
-import * as Progress from "./report/Progress.ts"
 import { commandOf } from "./report/Replay.ts"
 import { run, type RunResult } from "./Run.ts"
 import { checkedOptionsOf, type Mix, optionsOf, reportOf, type SeedReport, unchanged } from "./SeedReport.ts"
@@ -115,7 +115,7 @@ const many = (session: Session) =>
     const { commit, mix, options } = session
     const summary = Summary.empty()
     const broken: Array<BrokenSeed> = []
-    const progress = yield* Progress.make(options.seeds, "seeds")
+    const progress = yield* Progress.make({ all: options.seeds, unit: "seeds" })
     yield* Fleet.run({ ...options, mix }, (report) => {
       Summary.count(summary, report)
       progress.update(summary.seeds)
@@ -159,7 +159,7 @@ const smallest = ({ mix, options: { from: seed, tries } }: Session) =>
       return yield* new CommandFailed({ code: ExitCode.exitCode.nothingToShrink, message })
     }
     yield* Console.error(`Shrinking seed ${seed} as long as this is broken: ${checker}`)
-    const progress = yield* Progress.make(tries, "runs")
+    const progress = yield* Progress.make({ all: tries, unit: "runs" })
     const breaks = (options: SimOptions) =>
       Either.try(() => run(seed, options)).pipe(
         Either.match({

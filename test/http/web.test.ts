@@ -31,7 +31,7 @@ const browse = (path: string, encoding: string) =>
     })
   )
 
-withService("the web page", { webFolder: folder, signUp: true }, (it) => {
+withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: folder, signUp: true }, (it) => {
   for (const path of ["/", "/app/links", "/app/links/abc/stats?from=here"]) {
     it.effect(`is at ${path}, allows no script within it, and is asked for anew each time`, () =>
       Effect.gen(function* () {
@@ -54,6 +54,7 @@ withService("the web page", { webFolder: folder, signUp: true }, (it) => {
       const { text } = yield* get("/")
       const [, settings] = /content="([^"]*)"/.exec(text)!
       expect(JSON.parse(settings!.replaceAll("&quot;", '"'))).toEqual({
+        shortHost: "sho.rt",
         anonymousCreates: true,
         defaultExpiry: false,
         signUp: true

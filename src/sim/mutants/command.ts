@@ -1,6 +1,7 @@
 import { Console, Effect, Either } from "effect"
 import { parseArgs } from "node:util"
 import { Worker } from "node:worker_threads"
+import * as Progress from "../../Progress.ts"
 import { CommandFailed, misused, type Command } from "../Command.ts"
 import { exitCode } from "../report/ExitCode.ts"
 import { mutants } from "./all.ts"
@@ -84,6 +85,27 @@ const nameWidth = Math.max(...mutants.map(({ name }) => name.length))
 const rowOf = ({ checker, name, seeds }: Hunted): string =>
   `${name.padEnd(nameWidth)}  ${String(seeds).padStart(6)}  ${checker ?? "NOT CAUGHT"}`
 
+/** Hunts mutants side by side, and tells of each that is done. */
+const huntAll = Effect.fn("huntAll")(function* (
+  names: ReadonlyArray<string>,
+  { from, jobs, seeds }: Readonly<Record<"from" | "jobs" | "seeds", number>>
+) {
+  const hunted: Array<Hunted> = []
+  const progress = yield* Progress.make({ all: names.length, unit: "mutants", hasRate: false })
+  progress.print(`${"mutant".padEnd(nameWidth)}  ${"seeds".padStart(6)}  caught by`)
+  yield* Effect.forEach(
+    names,
+    (name) =>
+      work({ names: [name], from, seeds }, (one) => {
+        hunted.push(one)
+        progress.print(rowOf(one))
+        progress.update(hunted.length)
+      }),
+    { concurrency: jobs, discard: true }
+  )
+  return hunted
+}, Effect.scoped)
+
 /** `npm run sim -- mutants`: see its usage. Gives 1 when a mutant was not caught. */
 export const command: Command = (args) =>
   Effect.gen(function* () {
@@ -96,17 +118,7 @@ export const command: Command = (args) =>
         yield* Console.log(`${name.padEnd(nameWidth)}  ${promise}  ${text}`)
       return exitCode.kept
     }
-    const hunted: Array<Hunted> = []
-    yield* Console.log(`${"mutant".padEnd(nameWidth)}  ${"seeds".padStart(6)}  caught by`)
-    yield* Effect.forEach(
-      names,
-      (name) =>
-        work({ names: [name], from, seeds }, (one) => {
-          hunted.push(one)
-          process.stdout.write(`${rowOf(one)}\n`)
-        }),
-      { concurrency: jobs, discard: true }
-    )
+    const hunted = yield* huntAll(names, { from, seeds, jobs })
     const free = hunted.filter(({ checker }) => checker === undefined).length
     yield* Console.log(
       free === 0

@@ -1,3 +1,4 @@
+import { settings } from "../app/Settings.ts"
 import { Field } from "../ui/Field.tsx"
 import { type Availability, useAvailability } from "./aliasAvailability.ts"
 
@@ -36,7 +37,7 @@ export const AliasField = ({ fault, onInput, value }: AliasFieldProps) => {
     >
       {(control) => (
         <div class="prefixed">
-          <span aria-hidden="true">{location.host}/</span>
+          <span aria-hidden="true">{settings.shortHost}/</span>
           <input
             {...control}
             name="alias"

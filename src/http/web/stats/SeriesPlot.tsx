@@ -41,6 +41,17 @@ const momentOf = (interval: SeriesPlotProps["interval"]) =>
     ? new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" })
     : new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
 
+/** What an axis says of a moment, in seconds since the Unix epoch: its day, or where hours are shown and none begins with it, its time. */
+const tickOf = (interval: SeriesPlotProps["interval"]) => {
+  const zone = interval === "day" ? { timeZone: "UTC" } : {}
+  const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...zone })
+  const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" })
+  return (seconds: number) => {
+    const at = new Date(seconds * 1000)
+    return (interval === "day" || at.getHours() + at.getMinutes() === 0 ? day : time).format(at)
+  }
+}
+
 const draw = (
   element: HTMLElement,
   { interval, series }: SeriesPlotProps,
@@ -64,7 +75,12 @@ const draw = (
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 9, fill: mint } },
       scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
       axes: [
-        { ...axis, grid: { show: false } },
+        {
+          ...axis,
+          grid: { show: false },
+          space: 64,
+          values: (_, moments) => moments.map(tickOf(interval))
+        },
         { ...axis, size: 50, incrs: wholeSteps }
       ],
       series: [
