@@ -70,6 +70,7 @@ const cache = await growth(async () => {
     const made = yield* LinkCache.make({
       max: links,
       level: "l1",
+      readAge_ms: 0,
       read: (key) => Effect.succeed(linkOf(key))
     })
     for (let number = 0; number < links; number++) yield* made.get(`k${String(number).padStart(6, "0")}`)

@@ -3,7 +3,8 @@ import { LRUCache } from "lru-cache"
 import type { Link } from "../Link.ts"
 import * as Metered from "../Metered.ts"
 import { monotonic_ms } from "../MonotonicTime.ts"
-import { LinkChanges } from "../storage/LinkChanges.ts"
+import { type freshFor_ms, LinkChanges } from "../storage/LinkChanges.ts"
+import { UnsettledKeys } from "./UnsettledKeys.ts"
 
 const lookups = (level: "l1" | "l2") =>
   Metered.countersBy(
@@ -62,6 +63,11 @@ export const make = <E>(options: {
   readonly level: "l1" | "l2"
   readonly max: number
   readonly read: (key: string) => Effect.Effect<Link | null, E>
+  /**
+   * How old what `read` gives may be, in milliseconds: 0 where the store answers. Another cache may hear of a change later than this one:
+   * what it answers until then must not be kept here, since no more news of that change would come.
+   */
+  readonly readAge_ms: typeof freshFor_ms | 0
 }): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -72,15 +78,17 @@ export const make = <E>(options: {
     const entries = new LRUCache<string, Link>({ max: options.max })
     const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
     const writes = new Map<string, Writes>()
+    const unsettled = new UnsettledKeys(options.readAge_ms)
 
     /** Registers a read at once, so that there is one at a time; gives it with the effect that sets it going. */
     const startRead = (key: string) => {
       const done = Deferred.unsafeMake<Link | null, E>(FiberId.none)
+      const isSettled = !unsettled.has(key, now_ms())
       reads.set(key, done)
       const run = Effect.suspend(() => options.read(key)).pipe(
         Effect.interruptible,
         Effect.map((link) => {
-          if (link !== null && reads.get(key) === done) entries.set(key, link)
+          if (link !== null && isSettled && reads.get(key) === done) entries.set(key, link)
           return link
         }),
         Effect.onExit((exit) =>
@@ -139,6 +147,7 @@ export const make = <E>(options: {
     /** News may be of a change that came after the write that is under way: what that write leaves may be older. */
     const forgetChanged = (key: string) => {
       forget(key)
+      unsettled.add(key, now_ms())
       const present = writes.get(key)
       if (present !== undefined) present.overlapped = true
     }
@@ -148,6 +157,7 @@ export const make = <E>(options: {
       forgetAll: () => {
         reads.clear()
         entries.clear()
+        unsettled.addAll(now_ms())
         writes.forEach((present) => (present.overlapped = true))
       }
     })

@@ -3,6 +3,7 @@ import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import * as Batcher from "../Batcher.ts"
 import * as Timeout from "../Timeout.ts"
 import type { Link } from "../Link.ts"
+import { freshFor_ms } from "../storage/LinkChanges.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkCache from "./LinkCache.ts"
 import { fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
@@ -63,6 +64,7 @@ export const make = (
     return yield* LinkCache.make({
       level: "l1",
       max,
+      readAge_ms: freshFor_ms,
       read: (key) =>
         storeAfter === undefined
           ? fromOwner(key)

@@ -24,6 +24,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
       const cache = yield* LinkCache.make({
         level: "l2",
         max: cacheMax,
+        readAge_ms: 0,
         read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
       })
 

@@ -1,8 +1,9 @@
 import { Exit, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
+import { freshFor_ms } from "../../src/storage/LinkChanges.ts"
 import { LinkCacheWorld } from "./LinkCacheWorld.ts"
 
-const cache = () => new LinkCacheWorld({ max: 10 })
+const cache = () => new LinkCacheWorld({ max: 10, behind: "store" })
 
 describe("reading through a link cache", () => {
   it("reads a key once for all who ask while the read is under way", () => {
@@ -51,7 +52,7 @@ describe("reading through a link cache", () => {
   })
 
   it("holds at most its maximum, and forgets what was used longest ago", () => {
-    const world = new LinkCacheWorld({ max: 2 })
+    const world = new LinkCacheWorld({ max: 2, behind: "store" })
     for (const key of ["a", "b", "c"]) {
       world.change(key)
       world.warm(key)
@@ -160,5 +161,21 @@ describe("news of changes elsewhere", () => {
     world.isFresh = true
     expect(world.warm()).toBe(2)
     expect(world.readAgain()).toBe(2)
+  })
+
+  it("makes what another cache answers not be kept, until that has surely heard it too", () => {
+    const world = new LinkCacheWorld({ max: 10, behind: "cache" })
+    world.change("k")
+    world.warm()
+    world.change("k")
+    world.news?.forget("k")
+    expect(world.warm()).toBe(1)
+    expect(world.peek("k")).toBeUndefined()
+    world.now_ms += freshFor_ms - 1
+    world.warm()
+    expect(world.peek("k")).toBeUndefined()
+    world.now_ms += 1
+    expect(world.warm()).toBe(2)
+    expect(world.peek("k")?.updatedAt).toBe(2)
   })
 })

@@ -1,7 +1,7 @@
 import { Clock, Deferred, Effect, Exit, type Fiber, FiberId, Scope } from "effect"
 import * as LinkCache from "../../src/actors/LinkCache.ts"
 import type { Link } from "../../src/Link.ts"
-import { LinkChanges, type LinkChangesSubscriber } from "../../src/storage/LinkChanges.ts"
+import { freshFor_ms, LinkChanges, type LinkChangesSubscriber } from "../../src/storage/LinkChanges.ts"
 import { StepScheduler } from "../core/StepScheduler.ts"
 import { plainRow } from "../plain.ts"
 
@@ -11,6 +11,12 @@ export interface Read {
   /** The row as the store shows it to this read, once it has looked. */
   seen: Link | null | undefined
   readonly answer: Deferred.Deferred<Link | null, string>
+}
+
+/** A row that was replaced. */
+interface Replaced {
+  readonly row: Link
+  readonly at_ms: number
 }
 
 /** A write that goes through the cache. */
@@ -35,6 +41,12 @@ export interface Get {
 /** The version of a row: how often it was written; 0 where there is none. */
 export const versionOf = (link: Link | null): number => link?.updatedAt ?? 0
 
+export interface LinkCacheOptions {
+  readonly max: number
+  /** What it reads: the store, or another cache, which may hear of a change later. */
+  readonly behind: "store" | "cache"
+}
+
 /**
  * A cache over a store whose every move is the test's: when a read looks at its row, when its answer arrives, when a write is applied,
  * when it is acknowledged, what time it is, and which fiber goes on.
@@ -53,17 +65,24 @@ export class LinkCacheWorld {
   /** The cache's ear for the news. */
   news: LinkChangesSubscriber | undefined
   readonly #rows = new Map<string, Link>()
-  readonly #acknowledged = new Map<string, number>()
+  readonly #replaced = new Map<string, ReadonlyArray<Replaced>>()
+  readonly behind: LinkCacheOptions["behind"]
+  readonly #acknowledged = new Map<
+    string,
+    ReadonlyArray<{ readonly version: number; readonly at_ms: number }>
+  >()
   readonly #clock: Clock.Clock = {
     ...Clock.make(),
     unsafeCurrentTimeNanos: () => BigInt(this.now_ms) * 1_000_000n
   }
   readonly #scope = Effect.runSync(Scope.make())
 
-  constructor(options: { readonly max: number }) {
+  constructor({ behind, max }: LinkCacheOptions) {
+    this.behind = behind
     this.cache = LinkCache.make<string>({
       level: "l1",
-      ...options,
+      max,
+      readAge_ms: behind === "cache" ? freshFor_ms : 0,
       read: (key) =>
         Effect.suspend(() => {
           const answer = Deferred.unsafeMake<Link | null, string>(FiberId.none)
@@ -96,7 +115,9 @@ export class LinkCacheWorld {
 
   /** Changes the row behind the cache's back. */
   change(key: string): number {
-    const version = versionOf(this.row(key)) + 1
+    const row = this.row(key)
+    const version = versionOf(row) + 1
+    if (row !== null) this.#replaced.set(key, [...this.#replacedLately(key), { row, at_ms: this.now_ms }])
     this.#rows.set(key, {
       ...plainRow,
       key,
@@ -110,12 +131,14 @@ export class LinkCacheWorld {
 
   /** From now on no question may get anything older than the present row. */
   acknowledge(key: string, version: number = versionOf(this.row(key))): void {
-    this.#acknowledged.set(key, Math.max(version, this.acknowledged(key)))
+    const before = this.#acknowledged.get(key) ?? []
+    this.#acknowledged.set(key, [...before, { version, at_ms: this.now_ms }])
   }
 
-  /** The version that every question gets from now on, or a newer one. */
-  acknowledged(key: string): number {
-    return this.#acknowledged.get(key) ?? 0
+  /** The version that is kept from now on, or a newer one; `of_ms`: what was acknowledged until then. */
+  acknowledged(key: string, of_ms = this.now_ms): number {
+    const heard = (this.#acknowledged.get(key) ?? []).filter(({ at_ms }) => at_ms <= of_ms)
+    return Math.max(0, ...heard.map(({ version }) => version))
   }
 
   get(key: string): Get {
@@ -124,8 +147,7 @@ export class LinkCacheWorld {
       atLeast: 0,
       fiber: this.#fork(
         Effect.suspend(() => {
-          // Where changes may have been missed, the store itself is asked.
-          get.atLeast = this.isFresh ? this.acknowledged(key) : versionOf(this.row(key))
+          get.atLeast = this.#leastNow(key)
           return this.cache.get(key)
         })
       )
@@ -189,8 +211,11 @@ export class LinkCacheWorld {
     return write
   }
 
+  /** The read looks at its row: at the oldest that it may still be shown, where it is shown it by a cache. */
   look(read: Read): void {
-    if (read.seen === undefined) read.seen = this.row(read.key)
+    if (read.seen !== undefined) return
+    const [oldest] = this.behind === "cache" ? this.#replacedLately(read.key) : []
+    read.seen = oldest?.row ?? this.row(read.key)
   }
 
   /** The read's answer arrives. */
@@ -245,6 +270,17 @@ export class LinkCacheWorld {
   close(): void {
     this.scheduler.fork(Scope.close(this.#scope, Exit.void))
     this.settle()
+  }
+
+  /** What a question may get at least. */
+  #leastNow(key: string): number {
+    if (this.behind === "cache") return this.acknowledged(key, this.now_ms - freshFor_ms)
+    // Where changes may have been missed, the store itself is asked.
+    return this.isFresh ? this.acknowledged(key) : versionOf(this.row(key))
+  }
+
+  #replacedLately(key: string): ReadonlyArray<Replaced> {
+    return (this.#replaced.get(key) ?? []).filter(({ at_ms }) => this.now_ms - at_ms < freshFor_ms)
   }
 
   #fork<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {

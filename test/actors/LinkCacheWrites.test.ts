@@ -2,7 +2,7 @@ import { Exit, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
 import { LinkCacheWorld } from "./LinkCacheWorld.ts"
 
-const cache = () => new LinkCacheWorld({ max: 10 })
+const cache = () => new LinkCacheWorld({ max: 10, behind: "store" })
 
 describe("writing through a link cache", () => {
   it("keeps what a write left", () => {
