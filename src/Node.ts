@@ -164,7 +164,7 @@ const stores = (surroundings: Surroundings, messages: LinkStoreTelling.Telling) 
   Layer.mergeAll(
     AccountStoreSql.layer,
     KeyRangeStoreSql.layer,
-    Layer.provideMerge(LinkLifetimeSql.layer, KeyStockSql.layer),
+    Layer.provideMerge(LinkLifetimeSql.layer, KeyStockSql.layer()),
     VisitStoreSql.layer,
     surroundings.quotas,
     Layer.merge(

@@ -1,4 +1,4 @@
-import { Deferred, Effect, FiberId, type Scope } from "effect"
+import { Deferred, type Duration, Effect, Exit, FiberId, Scope } from "effect"
 
 /** An effect of which at most one run is under way at a time. */
 export interface SingleFlight<A, E> {
@@ -44,4 +44,21 @@ export const make = <A, E>(run: Effect.Effect<A, E>): Effect.Effect<SingleFlight
         current === undefined ? Effect.void : Effect.asVoid(Effect.exit(Deferred.await(current)))
       )
     }
+  })
+
+/** The same, whose run outlasts the scope: when that closes, the run that is under way goes on for up to `endMax`, and is waited for. */
+export const makeOutlasting = <A, E>(
+  run: Effect.Effect<A, E>,
+  endMax: Duration.DurationInput
+): Effect.Effect<SingleFlight<A, E>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const own = yield* Scope.make()
+    const flight = yield* Scope.extend(make(run), own)
+    yield* Effect.addFinalizer(() =>
+      Effect.zipRight(
+        Effect.timeoutOption(Effect.interruptible(flight.rest), endMax),
+        Scope.close(own, Exit.void)
+      )
+    )
+    return flight
   })

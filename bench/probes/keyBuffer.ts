@@ -18,7 +18,7 @@ const buffer = KeyBuffer.layer(capacity).pipe(
   Layer.provide(layerEmbedded),
   Layer.provide([
     KeyRangeStoreMemory.layer,
-    KeyStockMemory.layer,
+    KeyStockMemory.layer(),
     LinkStoreMemory.layer,
     KeyPoolMemory.layer({ shards: 1, settleAfter: capacity }),
     KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16))

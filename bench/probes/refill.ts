@@ -28,7 +28,7 @@ const services = actors({ pool: { low: 2_000, high } }).pipe(
   Layer.provideMerge(
     Layer.mergeAll(
       KeyRangeStoreSql.layer,
-      KeyStockSql.layer,
+      KeyStockSql.layer(),
       Layer.provideMerge(GuardedCreatesSql.layer, LinkStoreSql.layer),
       KeyPoolRedis.layer({ urls: [redis], namespace: `bench-${process.pid}` }),
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16))

@@ -13,6 +13,20 @@ export const refilled = Metered.countersBy(
   ["stocked", "minted"]
 )
 
+/** Keys that were minted ahead, and what the stock made of them: `known` ones it had already, which only keys drawn at random can be. */
+export const stocked = Metered.countersBy(
+  "linkmint_keys_stocked_total",
+  "Keys that were minted ahead for the stock, by whether they were new to it",
+  "outcome",
+  ["new", "known"]
+)
+
+/** Keys that another kind of stock had left. */
+export const adopted = Metered.counter(
+  "linkmint_keys_adopted_total",
+  "Keys that moved over from a kind of stock that is not in use any more"
+)
+
 /** Refills of which nothing came. */
 export const refillsFailed = Metered.counter(
   "linkmint_pool_refills_failed_total",

@@ -1,15 +1,14 @@
 import { Entity } from "@effect/cluster"
-import { Duration, Effect, Exit, Scope } from "effect"
-import { rangeCount } from "../KeyRanges.ts"
+import { Duration, Effect } from "effect"
 import * as SingleFlight from "../SingleFlight.ts"
 import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
 import { type BatchName, KeyPool } from "../storage/KeyPool.ts"
 import { KeyStock, type PoolClaim } from "../storage/KeyStock.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
-import { KeyRange } from "./KeyRange.ts"
+import * as KeyMinting from "./KeyMinting.ts"
 import { PoolShard } from "./PoolShard.ts"
-import { disableFatalDefects, fromFailure, orElsewhere, Unavailable } from "./Unavailable.ts"
+import { disableFatalDefects, fromFailure, Unavailable } from "./Unavailable.ts"
 import * as Metered from "../Metered.ts"
 import * as Traced from "../Traced.ts"
 import * as ActorMetrics from "./ActorMetrics.ts"
@@ -20,38 +19,6 @@ export interface PoolMarks {
   readonly low: number
   readonly high: number
 }
-
-/** A range that has not minted after this long is away: its owner is gone, and the next one not there yet. */
-const mintWaitMax = Duration.seconds(2)
-
-/**
- * Asks the ranges for keys, beginning with `start`, until one gives some. A range that is exhausted, away or broken is passed over.
- */
-const mintFrom = Effect.gen(function* () {
-  const clientOf = yield* KeyRange.client
-
-  const mintOf = (range: number, wanted: number) =>
-    clientOf(String(range))
-      .Mint({ count: wanted })
-      .pipe(
-        Effect.timeoutFail({
-          duration: mintWaitMax,
-          onTimeout: () =>
-            new Unavailable({ reason: `key range ${range} did not answer`, applied: "unknown" })
-        }),
-        orElsewhere
-      )
-
-  return Effect.fnUntraced(function* (start: number, wanted: number) {
-    let reason = ""
-    for (let turn = 0; turn < rangeCount; turn++) {
-      const minted = yield* Effect.either(mintOf((start + turn) % rangeCount, wanted))
-      if (minted._tag === "Right") return minted.right
-      reason = minted.left.reason
-    }
-    return yield* new Unavailable({ reason: `no key range can mint: ${reason}`, applied: "no" })
-  }, Traced.span("PoolShard.mint"))
-})
 
 /** How long an actor that stops waits for its refill: others wait for its shard meanwhile. */
 const refillEndMax = Duration.seconds(2)
@@ -69,7 +36,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   const stock = yield* KeyStock
   const pool = yield* KeyPool
   const links = yield* LinkStore
-  const mint = yield* mintFrom
+  const mint = yield* KeyMinting.make
   const claiming = yield* Effect.makeSemaphore(1)
   let claim: PoolClaim | undefined
   let sequence = 0
@@ -151,22 +118,13 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     Effect.mapError(fromFailure)
   )
 
-  // A scope of its own: the actor's would interrupt a refill that is under way, and minted keys are nowhere else until they are recorded.
-  const refilling = yield* Scope.make()
-  const refill = yield* Scope.extend(
-    SingleFlight.make(
-      Effect.tapError(refillOnce, (error) => {
-        Metered.add(KeyMetrics.refillsFailed)
-        return Effect.logWarning(`Pool shard ${shard} was not refilled: ${error.reason}`)
-      })
-    ),
-    refilling
-  )
-  yield* Effect.addFinalizer(() =>
-    Effect.zipRight(
-      Effect.timeoutOption(Effect.interruptible(refill.rest), refillEndMax),
-      Scope.close(refilling, Exit.void)
-    )
+  // It outlasts the actor: minted keys are nowhere else until they are recorded.
+  const refill = yield* SingleFlight.makeOutlasting(
+    Effect.tapError(refillOnce, (error) => {
+      Metered.add(KeyMetrics.refillsFailed)
+      return Effect.logWarning(`Pool shard ${shard} was not refilled: ${error.reason}`)
+    }),
+    refillEndMax
   )
 
   const lease = Effect.fnUntraced(function* (wanted: number) {

@@ -4,6 +4,8 @@ import * as Minter from "../KeyMinter.ts"
 import * as KeySpace from "../KeySpace.ts"
 import { toStrings } from "../PackedKeys.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
+import { KeyStock } from "../storage/KeyStock.ts"
+import * as KeyStockFile from "../storage/KeyStockFile.ts"
 import { LinkChanges } from "../storage/LinkChanges.ts"
 import { AdversarialPlacement } from "./actors/AdversarialPlacement.ts"
 import { Balancer } from "./Balancer.ts"
@@ -20,6 +22,7 @@ import type { Placement } from "./Placement.ts"
 import { noFaults } from "./Presets.ts"
 import * as KeyPoolVirtual from "./stores/KeyPoolVirtual.ts"
 import { VirtualDatabase } from "./stores/VirtualDatabase.ts"
+import { VirtualDisk } from "./stores/VirtualDisk.ts"
 import { VirtualRedis } from "./stores/VirtualRedis.ts"
 import { VirtualNode } from "./VirtualNode.ts"
 import { Network } from "./world/Network.ts"
@@ -52,6 +55,8 @@ export class Deployment {
   readonly #history: History
   readonly #database: VirtualDatabase
   readonly #pools: ReadonlyArray<VirtualRedis>
+  /** By the name of the node's place. */
+  readonly #disks: ReadonlyMap<string, VirtualDisk>
   readonly #placement: Placement
   readonly #places: ReadonlyArray<Place>
   readonly #balancer: Balancer
@@ -83,7 +88,15 @@ export class Deployment {
       this.#kill(place, down_us)
     }
     const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint }
-    this.#database = new VirtualDatabase({ ...around, faults: () => this.#faults.databaseCalls }, mutation)
+    this.#database = new VirtualDatabase(
+      { ...around, faults: () => this.#faults.databaseCalls },
+      mutation,
+      options.keyStock === "file" ? "none" : options.keyStock
+    )
+    const names = numbers(options.nodes).map((number) => `node-${number}`)
+    this.#disks = new Map(
+      names.map((name) => [name, new VirtualDisk({ ...around, faults: () => noFaults.databaseCalls }, name)])
+    )
     this.#pools = numbers(options.pools).map(
       (shard) =>
         new VirtualRedis({
@@ -102,11 +115,7 @@ export class Deployment {
             server: this.#database.server,
             faults: () => this.#faults.databaseCalls
           })
-    this.#places = numbers(options.nodes).map((number) => ({
-      name: `node-${number}`,
-      node: undefined,
-      starts: 0
-    }))
+    this.#places = names.map((name) => ({ name, node: undefined, starts: 0 }))
     this.#balancer = new Balancer(this.world, this.#network, () => this.#nodes())
   }
 
@@ -133,7 +142,10 @@ export class Deployment {
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       open: this.#database.openBatches,
       recorded: new Set(this.#database.openBatches.flatMap(({ keys }) => toStrings(keys))),
-      stocked: this.#database.stockedKeys,
+      stocked: new Set([
+        ...this.#database.stockedKeys,
+        ...Array.from(this.#disks.values()).flatMap(({ keys }) => keys)
+      ]),
       buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0),
       unready: this.#unready(),
       mint: ({ length, range }, first, count) => toStrings(minter.mint(length, range, first, count))
@@ -223,13 +235,27 @@ export class Deployment {
         return keys
       }
     }
-    const ports = Effect.all([this.#database.changes(process), KeyPoolVirtual.make(this.#pools, process)])
-    return Effect.map(ports, ([changes, pool]) => {
-      const sound = this.#database
-        .stores(process)
-        .pipe(Context.add(LinkChanges, changes), Context.add(KeyPool, pool))
+    const stores = this.#database.stores(process)
+    const ports = Effect.all([
+      this.#database.changes(process),
+      KeyPoolVirtual.make(this.#pools, process),
+      this.#keyStock(Context.get(stores, KeyStock), process)
+    ])
+    return Effect.map(ports, ([changes, pool, stock]) => {
+      const sound = stores.pipe(
+        Context.add(LinkChanges, changes),
+        Context.add(KeyPool, pool),
+        Context.add(KeyStock, stock)
+      )
       return Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, told)
     })
+  }
+
+  #keyStock(base: typeof KeyStock.Service, process: VirtualProcess) {
+    const { keyStock, poolHigh, poolLow } = this.options
+    if (keyStock !== "file") return Effect.succeed(base)
+    const file = this.#disks.get(process.name)!.keyFile(process, minter.space.length)
+    return KeyStockFile.make(base, file, { low: poolLow, high: poolHigh })
   }
 
   #kill(place: Place, down_us: number) {

@@ -52,8 +52,10 @@ export type StoreEntry =
       readonly batch: string
       readonly keys: ReadonlyArray<string>
     }
-  /** Keys that were added to the stock; those that were stocked already are told of again. */
+  /** Keys that were put into the stock, and were new to it. */
   | { readonly tag: "stocked"; readonly by: string; readonly keys: ReadonlyArray<string> }
+  /** Stocked keys that a process has read ahead into its memory, from its file. */
+  | { readonly tag: "preloaded"; readonly by: string; readonly keys: ReadonlyArray<string> }
   /** An operation of a pool shard, in the database or in its Redis, that was refused because of its epoch. */
   | { readonly tag: "fenced"; readonly by: string; readonly shard: number; readonly epoch: number }
   | {

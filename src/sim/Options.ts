@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { stockKinds } from "../storage/KeyStock.ts"
 
 /** A probability of each single occasion. */
 const Probability = Schema.Number.pipe(Schema.between(0, 1))
@@ -113,6 +114,10 @@ export const SimOptions = Schema.Struct({
   bufferCapacity: Keys,
   poolLow: Keys,
   poolHigh: Keys,
+  /** How keys are stocked that are minted ahead; of a file each node has one of its own, of which it reads up to `poolHigh` keys ahead, when it has fewer than `poolLow`. */
+  keyStock: Schema.Literal(...stockKinds),
+  /** How many keys are stocked ahead. */
+  keyStockTarget: Schema.Int.pipe(Schema.between(0, 100_000)),
   /** How long the key of a link that has ended is not bound again. */
   quarantine_s: Duration_s,
   /** How long faults come, in virtual seconds. */

@@ -33,6 +33,8 @@ const calm: SimOptions = {
   bufferCapacity: 16,
   poolLow: 20,
   poolHigh: 60,
+  keyStock: "none",
+  keyStockTarget: 0,
   quarantine_s: 20,
   faulty_s: 42,
   calm_s: 20,

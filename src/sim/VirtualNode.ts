@@ -2,6 +2,7 @@ import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
 import { Context, Duration, Effect, type Fiber, Layer, Option, type Scope } from "effect"
 import * as ExpiredLinks from "../actors/ExpiredLinks.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
+import * as KeyStocking from "../actors/KeyStocking.ts"
 import * as LinkSweep from "../actors/LinkSweep.ts"
 import * as Links from "../actors/Links.ts"
 import * as ReusedLinks from "../actors/ReusedLinks.ts"
@@ -240,6 +241,7 @@ export class VirtualNode {
         )
       ),
       Layer.provide(LinkSweep.layer(Duration.seconds(options.quarantine_s))),
+      Layer.provide(options.keyStock === "none" ? Layer.empty : KeyStocking.layer(options.keyStockTarget)),
       Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax }))
     )
     const own = Effect.map(ports(process), (ports) =>

@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Number as Numbers } from "effect"
 import { fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
-import { type BatchId, KeyStock, type PoolClaim } from "./KeyStock.ts"
-import { forUpdate, isOneOfFree } from "./SqlDialect.ts"
+import { type BatchId, KeyStock, type PoolClaim, type StockKind } from "./KeyStock.ts"
+import * as KeyTablesSql from "./KeyTablesSql.ts"
+import { forUpdate } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
 import { Fenced } from "./StorageError.ts"
 
@@ -23,15 +24,15 @@ export const textWithout = (text: string, keys: ReadonlySet<string>): string =>
     .filter((key) => !keys.has(key))
     .join(end)
 
-/** `KeyStock` on SQLite and PostgreSQL. The shard's row is locked first in each fenced transaction: it is the fence. */
-export const make = Effect.gen(function* () {
+/**
+ * `KeyStock` on SQLite and PostgreSQL. The shard's row is locked first in each fenced transaction: it is the fence. A `kind` that
+ * keeps nothing in the database is `none` here.
+ */
+export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"> = "none") {
   const sql = yield* SqlClient.SqlClient
-
-  const jsonStrings = (json: string) =>
-    sql.onDialectOrElse({
-      orElse: () => sql`SELECT value FROM json_each(${json}) WHERE true`,
-      pg: () => sql`SELECT value FROM jsonb_array_elements_text(${json}::jsonb) AS value`
-    })
+  const { free, ...ahead } = KeyTablesSql.make(sql)
+  const own = kind === "status" || kind === "two-table" ? ahead[kind] : free
+  const others = Object.values(ahead).filter((table) => table !== own)
 
   /** Rows rather than a condition for each: SQLite bounds the depth of an expression. */
   const namesOf = (batches: ReadonlyArray<Omit<BatchId, "shard">>) =>
@@ -69,18 +70,16 @@ export const make = Effect.gen(function* () {
         ON CONFLICT (shard) DO UPDATE SET epoch = pool_shards.epoch + 1 RETURNING epoch`
       return { shard, epoch: Number(rows[0]!.epoch) }
     }, asStorageError("KeyStock.claim")),
-    add: Effect.fn("KeyStock.add")(function* (keys) {
-      const json = JSON.stringify(toStrings(keys).toSorted())
-      yield* sql`INSERT INTO keys (key) ${jsonStrings(json)} ON CONFLICT (key) DO NOTHING`
-    }, asStorageError("KeyStock.add")),
+    add: (keys) => Effect.asVoid(free.put(toStrings(keys))).pipe(asStorageError("KeyStock.add")),
+    fill: (keys) => own.put(toStrings(keys)).pipe(asStorageError("KeyStock.fill")),
     take: Effect.fn("KeyStock.take")(function* (batch, count) {
       return yield* fenced(
         batch,
         Effect.gen(function* () {
-          const some = isOneOfFree(sql, "key", sql`SELECT key FROM keys LIMIT ${count}`)
-          const rows = yield* sql<{ key: string }>`DELETE FROM keys WHERE ${some} RETURNING key`
-          const keys = fromStrings(rows.map((row) => row.key))
-          if (rows.length > 0) yield* append(batch, textOf(keys))
+          const first = yield* free.take(count)
+          const rest = own === free || first.length === count ? [] : yield* own.take(count - first.length)
+          const keys = fromStrings([...first, ...rest])
+          if (first.length + rest.length > 0) yield* append(batch, textOf(keys))
           return keys
         })
       )
@@ -105,12 +104,26 @@ export const make = Effect.gen(function* () {
         sql`DELETE FROM pool_batches WHERE shard = ${claim.shard} AND (epoch, sequence) IN (${namesOf(batches)})`
       )
     }, asStorageError("KeyStock.close")),
-    size: sql<{ size: number | string }>`SELECT count(*) AS size FROM keys`.pipe(
-      Effect.map((rows) => Number(rows[0]!.size)),
+    size: Effect.map(Effect.all(own === free ? [free.size] : [free.size, own.size]), Numbers.sumAll).pipe(
       asStorageError("KeyStock.size")
-    )
+    ),
+    adopt: Effect.fn("KeyStock.adopt")(function* (count) {
+      let moved = 0
+      for (const other of others) {
+        moved += yield* inTransaction(
+          sql,
+          Effect.gen(function* () {
+            const keys = yield* other.take(count - moved)
+            if (keys.length > 0) yield* free.put(keys)
+            return keys.length
+          })
+        )
+      }
+      return moved
+    }, asStorageError("KeyStock.adopt"))
   })
 })
 
 /** `KeyStock` over whatever database the SQL client speaks to. The schema must be migrated. */
-export const layer: Layer.Layer<KeyStock, never, SqlClient.SqlClient> = Layer.effect(KeyStock, make)
+export const layer = (kind?: Exclude<StockKind, "file">): Layer.Layer<KeyStock, never, SqlClient.SqlClient> =>
+  Layer.effect(KeyStock, make(kind))

@@ -8,6 +8,7 @@ import { visits } from "./migrations/0004_visits.ts"
 import { lifetime } from "./migrations/0005_lifetime.ts"
 import { idempotency } from "./migrations/0006_idempotency.ts"
 import { webhooks } from "./migrations/0007_webhooks.ts"
+import { keyStocks } from "./migrations/0008_key_stocks.ts"
 import { StorageError } from "./StorageError.ts"
 
 const migrations = Migrator.fromRecord({
@@ -17,7 +18,8 @@ const migrations = Migrator.fromRecord({
   "0004_visits": visits,
   "0005_lifetime": lifetime,
   "0006_idempotency": idempotency,
-  "0007_webhooks": webhooks
+  "0007_webhooks": webhooks,
+  "0008_key_stocks": keyStocks
 })
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

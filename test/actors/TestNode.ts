@@ -72,7 +72,7 @@ export const freshStores = (
 ): Effect.Effect<Stores> =>
   Effect.all({
     ranges: KeyRangeStoreMemory.make,
-    stock: KeyStockMemory.make,
+    stock: KeyStockMemory.make(),
     links: LinkStoreMemory.make,
     pool: freshPool(sizes),
     minter: Effect.succeed(minter)

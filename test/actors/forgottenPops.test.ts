@@ -29,7 +29,7 @@ const nodeOn = (url: string) =>
     Layer.provideMerge(
       Layer.mergeAll(
         KeyRangeStoreMemory.layer,
-        KeyStockMemory.layer,
+        KeyStockMemory.layer(),
         LinkStoreMemory.layer,
         KeyPoolRedis.layer({ urls: [parsed(url)], namespace: "test" }),
         KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16))

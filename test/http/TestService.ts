@@ -175,7 +175,7 @@ const make = (options: TestServiceOptions) =>
       ),
       Layer.succeed(
         KeyStock,
-        faulty(yield* KeyStockMemory.make, () => faults.stock)
+        faulty(yield* KeyStockMemory.make(), () => faults.stock)
       ),
       LinkStoreGrouped.layer({ inFlightMax: 1 }).pipe(
         Layer.provide(

@@ -7,16 +7,16 @@ import { likeMemory } from "./likeMemory.ts"
 import { playStock, stockCommand } from "./players.ts"
 import { onEveryBackend, onEverySqlBackend } from "./stores.ts"
 
-onEveryBackend(KeyStock, { memory: KeyStockMemory.layer, sql: KeyStockSql.layer }, (open) => {
+onEveryBackend(KeyStock, { memory: KeyStockMemory.layer(), sql: KeyStockSql.layer() }, (open) => {
   keyStockLaws("KeyStock", open)
   keyStockConcurrencyLaws("KeyStock", open)
 })
 
-onEverySqlBackend(KeyStock, KeyStockSql.layer, (open) => {
+onEverySqlBackend(KeyStock, KeyStockSql.layer(), (open) => {
   likeMemory({
     title: "KeyStock answers any sequence of commands like the one in memory",
     open,
-    memory: KeyStockMemory.make,
+    memory: KeyStockMemory.make(),
     command: stockCommand,
     player: playStock,
     numRuns: 40

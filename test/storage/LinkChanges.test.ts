@@ -28,7 +28,7 @@ const setUp = Effect.gen(function* () {
   const url = Redacted.make(yield* freshDatabase)
   const context = yield* Layer.build(
     Layer.merge(LinkStoreSql.layer, LinkLifetimeSql.layer).pipe(
-      Layer.provide(KeyStockSql.layer),
+      Layer.provide(KeyStockSql.layer()),
       Layer.provideMerge(Migrations.layer),
       Layer.provideMerge(PgClient.layer({ url }))
     )

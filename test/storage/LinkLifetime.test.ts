@@ -36,9 +36,7 @@ const memory = Layer.suspend(() => {
   const tables = {
     links: new Map(),
     ended: new Map(),
-    epochs: new Map(),
-    stock: new Set<string>(),
-    batches: new Map()
+    ...KeyStockMemory.emptyTables()
   }
   return gathered([]).pipe(
     Layer.provide(Layer.succeed(LinkStore, LinkStoreMemory.makeOver(tables.links, tables.ended))),
@@ -51,7 +49,7 @@ const sql = Layer.suspend(() => {
   const announced: Array<string> = []
   return gathered(announced).pipe(
     Layer.provide(LinkLifetimeSql.layer),
-    Layer.provide([LinkStoreSql.layer, KeyStockSql.layer]),
+    Layer.provide([LinkStoreSql.layer, KeyStockSql.layer()]),
     Layer.provide(Layer.succeed(LinkAnnouncer, (keys) => void announced.push(...keys)))
   )
 })

@@ -23,7 +23,7 @@ const insteadOf = (text: string, what: Effect.Effect<never>) =>
 const takeStatements = ["SELECT epoch", "DELETE FROM keys", "INSERT INTO pool_batches"]
 
 onEveryDatabase((client) => {
-  const stores = Layer.provideMerge(Layer.mergeAll(KeyStockSql.layer, LinkStoreSql.layer), client)
+  const stores = Layer.provideMerge(Layer.mergeAll(KeyStockSql.layer(), LinkStoreSql.layer), client)
 
   describe("taking keys from the stock", () => {
     /** A stock of ten keys, and its owner. */
@@ -130,7 +130,9 @@ describePostgres("taking keys over a network that fails", () => {
       const url = yield* migratedDatabase
       const proxy = yield* makeCuttingProxy(url)
       const build = (at: string) =>
-        Layer.build(Layer.provideMerge(KeyStockSql.layer, Layer.fresh(postgresAt(at, { maxConnections: 2 }))))
+        Layer.build(
+          Layer.provideMerge(KeyStockSql.layer(), Layer.fresh(postgresAt(at, { maxConnections: 2 })))
+        )
       const [near, far] = [yield* build(url), yield* build(proxy.url)]
       const stock = yield* Effect.provide(KeyStock, near)
       const remote = yield* Effect.provide(KeyStock, far)

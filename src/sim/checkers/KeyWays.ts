@@ -3,7 +3,7 @@ import type { JournalEntry } from "../Journal.ts"
 import { s_us } from "../world/Time.ts"
 
 /** Where a key is on its way. One that is gone was in a pool that forgot it: it comes again if its push or its return does. */
-type Place = "minted" | "stocked" | "recorded" | "pooled" | "leased" | "gone"
+type Place = "minted" | "stocked" | "preloaded" | "recorded" | "pooled" | "leased" | "gone"
 
 type Entry<Tag extends JournalEntry["tag"]> = Extract<JournalEntry, { readonly tag: Tag }>
 
@@ -27,10 +27,13 @@ class Ways {
   add(entry: JournalEntry) {
     switch (entry.tag) {
       case "minted":
+        return entry.keys.forEach((key) => this.#places.set(key, "minted"))
       case "stocked":
-        return entry.keys.forEach((key) => this.#places.set(key, entry.tag))
+        return this.#move(entry, "stocked", ["minted", "preloaded"])
+      case "preloaded":
+        return this.#move(entry, "preloaded", ["stocked"])
       case "recorded":
-        return this.#move(entry, "recorded", ["minted", "stocked"])
+        return this.#move(entry, "recorded", ["minted", "stocked", "preloaded"])
       case "pushed":
         return this.#push(entry)
       case "leased":
@@ -71,7 +74,11 @@ class Ways {
   }
 
   /** A key may be `to` only when it is in one of the places `from`, but for those that are in two places. */
-  #move(entry: Entry<"recorded" | "pushed" | "leased" | "returned">, to: Place, from: ReadonlyArray<Place>) {
+  #move(
+    entry: Entry<"stocked" | "preloaded" | "recorded" | "pushed" | "leased" | "returned">,
+    to: Place,
+    from: ReadonlyArray<Place>
+  ) {
     for (const key of entry.keys) {
       const place = this.#places.get(key)
       const isRight = place !== undefined && from.includes(place)

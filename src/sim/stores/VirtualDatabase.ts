@@ -7,7 +7,13 @@ import { type GuardedLink, GuardedCreates } from "../../storage/GuardedCreates.t
 import * as GuardedCreatesMemory from "../../storage/GuardedCreatesMemory.ts"
 import { KeyRangeStore, type Watermark } from "../../storage/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../storage/KeyRangeStoreMemory.ts"
-import { type BatchId, type BatchRecord, KeyStock, type PoolClaim } from "../../storage/KeyStock.ts"
+import {
+  type BatchId,
+  type BatchRecord,
+  KeyStock,
+  type PoolClaim,
+  type StockKind
+} from "../../storage/KeyStock.ts"
 import * as KeyStockMemory from "../../storage/KeyStockMemory.ts"
 import { LinkLifetime } from "../../storage/LinkLifetime.ts"
 import * as LinkLifetimeMemory from "../../storage/LinkLifetimeMemory.ts"
@@ -42,7 +48,7 @@ export class VirtualDatabase {
   readonly #journal: Journal
   readonly #news: VirtualNews
   readonly #rows = new Map<string, Link>()
-  readonly #stocked: KeyStockMemory.Tables = { epochs: new Map(), stock: new Set(), batches: new Map() }
+  readonly #stocked = KeyStockMemory.emptyTables()
   readonly #ended = new Map<string, number>()
   readonly #guards = new Map<string, GuardedCreatesMemory.GuardRow>()
   readonly #visits = Effect.runSync(VisitStoreMemory.make)
@@ -56,14 +62,15 @@ export class VirtualDatabase {
   /** `database`: what is broken about it. */
   constructor(
     { crashPoint, faults, journal, network, world }: StoreOptions,
-    { database }: Pick<Mutation, "database"> = sound
+    { database }: Pick<Mutation, "database"> = sound,
+    keyStock?: Exclude<StockKind, "file">
   ) {
     this.#journal = journal
     const rightLinks = LinkStoreMemory.makeOver(this.#rows, this.#ended)
     const right: Backends = {
       links: rightLinks,
       guarded: GuardedCreatesMemory.makeOver(this.#rows, rightLinks, this.#guards),
-      stock: KeyStockMemory.makeOver(this.#stocked),
+      stock: KeyStockMemory.makeOver(this.#stocked, keyStock),
       lifetime: LinkLifetimeMemory.makeOver({ links: this.#rows, ended: this.#ended, ...this.#stocked }),
       ranges: Effect.runSync(KeyRangeStoreMemory.make)
     }
@@ -129,9 +136,20 @@ export class VirtualDatabase {
     return this.#rows
   }
 
-  /** The stocked keys. */
+  /** The keys that can be taken from the stock, of whatever kind. */
   get stockedKeys(): ReadonlySet<string> {
-    return this.#stocked.stock
+    const { ahead, stock } = this.#stocked
+    const unused = Object.values(ahead).map(({ unused }) => unused)
+    return unused.some(({ size }) => size > 0)
+      ? new Set([stock, ...unused].flatMap((keys) => [...keys]))
+      : new Set(stock)
+  }
+
+  /** Rows that the kinds of stock have, of used keys included, in the table of each. */
+  get stockRows(): Readonly<Record<"table" | "status" | "two-table", number>> {
+    const { ahead, stock } = this.#stocked
+    const rowsOf = ({ unused, used }: KeyStockMemory.Remembering) => unused.size + used.size
+    return { table: stock.size, status: rowsOf(ahead.status), "two-table": rowsOf(ahead["two-table"]) }
   }
 
   /** The batches of all shards that are not closed. */
@@ -315,6 +333,19 @@ export class VirtualDatabase {
             })
           )
         ),
+      fill: (keys) =>
+        call("KeyStock.fill", () =>
+          Effect.runSyncExit(
+            Effect.suspend(() => {
+              const before = this.stockedKeys
+              return Effect.tap(stock.fill(keys), () => {
+                const now = this.stockedKeys
+                const fresh = toStrings(keys).filter((key) => now.has(key) && !before.has(key))
+                if (fresh.length > 0) this.#journal.add({ tag: "stocked", by, keys: fresh })
+              })
+            })
+          )
+        ),
       take: (batch, wanted) =>
         fenced(
           "KeyStock.take",
@@ -334,7 +365,8 @@ export class VirtualDatabase {
               "KeyStock.close",
               Effect.suspend(() => this.#close(by, claim, batches))
             ),
-      size: call("KeyStock.size", () => Effect.runSyncExit(stock.size))
+      size: call("KeyStock.size", () => Effect.runSyncExit(stock.size)),
+      adopt: (count) => call("KeyStock.adopt", () => Effect.runSyncExit(stock.adopt(count)))
     }
   }
 

@@ -123,7 +123,7 @@ describe("in the simulation", () => {
   likeMemory({
     title: "KeyStock answers any sequence of commands like the one in memory",
     open: openVirtual(KeyStock, onDatabase),
-    memory: KeyStockMemory.make,
+    memory: KeyStockMemory.make(),
     command: stockCommand,
     player: playStock,
     numRuns: 40

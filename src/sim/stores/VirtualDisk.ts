@@ -1,0 +1,62 @@
+import { Effect } from "effect"
+import { count, toStrings } from "../../PackedKeys.ts"
+import type { KeyFile } from "../../storage/KeyFile.ts"
+import * as KeyFileMemory from "../../storage/KeyFileMemory.ts"
+import type { Journal } from "../Journal.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import { VirtualServer } from "../world/VirtualServer.ts"
+import { storeCall, type StoreOptions } from "./StoreCalls.ts"
+
+/** How long an operation may take. */
+const answerMax_ms = 4_000
+
+/** The disk of one node: what is on it outlives the process. */
+export class VirtualDisk {
+  readonly #server: VirtualServer
+  readonly #journal: Journal
+  readonly #keys: Array<string> = []
+
+  /** `name`: whose disk it is. */
+  constructor({ crashPoint, faults, journal, network, world }: StoreOptions, name: string) {
+    this.#journal = journal
+    this.#server = new VirtualServer(world, network, {
+      name: `disk-of-${name}`,
+      faults,
+      answerMax_ms,
+      inOrder: true,
+      crashPoint
+    })
+  }
+
+  /** The keys in its file that were not taken. */
+  get keys(): ReadonlyArray<string> {
+    return this.#keys
+  }
+
+  /** The key file, as a process uses it. */
+  keyFile(process: VirtualProcess, width: number): typeof KeyFile.Service {
+    const file = KeyFileMemory.makeOver(this.#keys, width)
+    const call = storeCall(this.#server, process)
+    const by = process.id
+    return {
+      width,
+      append: (keys) =>
+        call("KeyFile.append", () =>
+          Effect.runSyncExit(
+            Effect.tap(file.append(keys), () =>
+              this.#journal.add({ tag: "stocked", by, keys: toStrings(keys) })
+            )
+          )
+        ),
+      take: (wanted) =>
+        call("KeyFile.take", () =>
+          Effect.runSyncExit(
+            Effect.tap(file.take(wanted), (keys) => {
+              if (count(keys) > 0) this.#journal.add({ tag: "preloaded", by, keys: toStrings(keys) })
+            })
+          )
+        ),
+      size: file.size
+    }
+  }
+}
