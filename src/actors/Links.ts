@@ -1,6 +1,5 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import {
-  Array,
   Clock,
   Context,
   Data,
@@ -120,15 +119,28 @@ export const linksCreated = Metered.counter("linkmint_links_created_total", "Lin
 
 const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: "unknown" } as const
 
-const linkOf = ({ alias, ...chosen }: LinkDraft, key: string, now: number, createId: number): Link => ({
-  ...chosen,
-  createId,
+/** Field by field: to spread a draft takes longer than all else that a bulk does with a link here. */
+const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => ({
   key,
-  custom: alias !== null,
+  url: draft.url,
+  title: draft.title,
+  tags: draft.tags,
+  validSince: draft.validSince,
+  expiresAt: draft.expiresAt,
+  maxVisits: draft.maxVisits,
+  passwordHash: draft.passwordHash,
+  redirectStatus: draft.redirectStatus,
+  forwardQuery: draft.forwardQuery,
+  crawlable: draft.crawlable,
+  owner: draft.owner,
+  custom: draft.alias !== null,
   createdAt: now,
   updatedAt: now,
   deletedAt: null,
-  visitsLeft: chosen.maxVisits
+  ...(draft.keyId !== undefined && { keyId: draft.keyId }),
+  ...(draft.keyRedirectsPerDay !== undefined && { keyRedirectsPerDay: draft.keyRedirectsPerDay }),
+  visitsLeft: draft.maxVisits,
+  createId
 })
 
 const silent = () => new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
@@ -288,82 +300,88 @@ export const make: Effect.Effect<
     start: number
   ) {
     if (Either.isLeft(outcome)) {
+      if (outcome.left.applied === "unknown") Metered.add(KeyMetrics.lost["unknown-outcome"])
       return (yield* mayGoOn(outcome.left, start)) ? null : Either.left(outcome.left)
     }
     if (outcome.right !== "bound") yield* noteConflict(key, outcome.right)
     return null
   })
 
-  const firstTry = (
-    link: Link,
-    outcome: Exit.Exit<CreateOutcome, Unavailable>,
+  const firstTries = Effect.fnUntraced(function* (
+    links: ReadonlyArray<Link>,
+    outcomes: ReadonlyArray<Exit.Exit<CreateOutcome, Unavailable>>,
     start: number
-  ): Effect.Effect<Tried> =>
-    Exit.isSuccess(outcome) && outcome.value === "bound"
-      ? Effect.succeed(Either.right(link))
-      : Effect.flatMap(Effect.either(outcome), (either) => notBound(link, either, start))
+  ) {
+    const tried: Array<Tried> = []
+    for (const [place, link] of links.entries()) {
+      const outcome = outcomes[place]!
+      const isBound = Exit.isSuccess(outcome) && outcome.value === "bound"
+      tried.push(isBound ? Either.right(link) : yield* notBound(link, yield* Effect.either(outcome), start))
+    }
+    return tried
+  })
 
   /** Asks for the links of one partition. Gives the effect that waits for what became of each. */
   const askForPartition = (links: ReadonlyArray<Link>, start: number) =>
     writers.askMany(links).pipe(
-      Effect.map((waiting) =>
-        Effect.flatMap(waiting, (outcomes) =>
-          Effect.forEach(links, (link, place) => firstTry(link, outcomes[place]!, start))
-        )
-      ),
+      Effect.map((waiting) => Effect.flatMap(waiting, (outcomes) => firstTries(links, outcomes, start))),
       Effect.tapError(() => buffer.putBack(mintedOf(links))),
       Effect.catchAll((error) => Effect.succeed(Effect.succeed(links.map((): Tried => Either.left(error)))))
     )
 
-  /** Asks for the first of the drafts, as many as there are keys. Gives the effect that waits for what became of them. Uninterruptible, like `askWithKey`. */
-  const askForSome = Effect.fnUntraced(function* (drafts: ReadonlyArray<LinkDraft>, start: number) {
-    const keys = yield* takeInTime(buffer.takeMany(drafts.length), start)
+  /** Keys for many links, and why there are no more where there are too few: those behind would only wait as long again. */
+  const takeKeys = Effect.fnUntraced(function* (wanted: number, start: number) {
+    const keys: Array<string> = []
+    while (keys.length < wanted) {
+      const some = yield* takeInTime(buffer.takeMany(wanted - keys.length), start).pipe(
+        Effect.either,
+        Effect.onError(() => buffer.putBack(keys))
+      )
+      if (Either.isLeft(some)) return { keys, failure: Either.left(some.left) }
+      keys.push(...some.right)
+    }
+    return { keys, failure: null }
+  })
+
+  /** Asks for the drafts. Gives the effect that waits for what became of them. Uninterruptible, like `askWithKey`. */
+  const askForAll = Effect.fnUntraced(function* (drafts: ReadonlyArray<LinkDraft>, start: number) {
+    const { failure, keys } = yield* takeKeys(drafts.length, start)
     const at = yield* Clock.currentTimeMillis
     const now = yield* monotonicNow_ms
-    const away = keys.filter((key) => writers.isAway(key, now))
+    const away: Array<string> = []
+    const byPartition = new Map<number, { readonly links: Array<Link>; readonly places: Array<number> }>()
+    for (const [place, key] of keys.entries()) {
+      if (writers.isAway(key, now)) {
+        away.push(key)
+        continue
+      }
+      const partition = partitionOf(key)
+      const { links, places } = byPartition.get(partition) ?? { links: [], places: [] }
+      links.push(linkOf(drafts[place]!, key, at, yield* drawId))
+      places.push(place)
+      byPartition.set(partition, { links, places })
+    }
     if (away.length > 0) yield* buffer.putBack(away)
-    const places = new Map(keys.map((key, place) => [key, place]))
-    away.forEach((key) => places.delete(key))
-    const links = yield* Effect.forEach(places, ([key, place]) =>
-      Effect.map(drawId, (createId) => linkOf(drafts[place]!, key, at, createId))
-    )
-    const asked: Array<readonly [ReadonlyArray<Link>, Effect.Effect<ReadonlyArray<Tried>>]> = []
-    for (const ofPartition of Object.values(Array.groupBy(links, ({ key }) => String(partitionOf(key))))) {
-      asked.push([ofPartition, yield* askForPartition(ofPartition, start)])
+    const asked: Array<readonly [ReadonlyArray<number>, Effect.Effect<ReadonlyArray<Tried>>]> = []
+    for (const { links, places } of byPartition.values()) {
+      asked.push([places, yield* askForPartition(links, start)])
     }
     const waiting = Effect.gen(function* () {
-      const tried: Array<Tried> = keys.map(() => null)
-      for (const [ofPartition, waits] of asked) {
+      const tried = drafts.map((_, place): Tried => (place < keys.length ? null : failure))
+      for (const [places, waits] of asked) {
         const each = yield* waits
-        ofPartition.forEach(({ key }, index) => (tried[places.get(key)!] = each[index]!))
+        places.forEach((place, index) => (tried[place] = each[index]!))
       }
       return tried
     })
-    return { count: keys.length, waiting }
-  })
-
-  /** Asks for all. When no key is found for some, those behind them would only wait as long again. */
-  const askForAll = Effect.fnUntraced(function* (drafts: ReadonlyArray<LinkDraft>, start: number) {
-    const asked: Array<Effect.Effect<ReadonlyArray<Tried>>> = []
-    let from = 0
-    while (from < drafts.length) {
-      const left = drafts.slice(from)
-      const some = yield* Effect.either(askForSome(left, start))
-      if (Either.isLeft(some)) {
-        asked.push(Effect.succeed(left.map(() => Either.left(some.left))))
-        break
-      }
-      asked.push(some.right.waiting)
-      from += some.right.count
-    }
-    return asked
+    return { waiting }
   })
 
   /** In one fiber, and in one message a partition, since most are bound with their first key. The others are created one by one. */
   const createMany = Effect.fnUntraced(function* (drafts: ReadonlyArray<LinkDraft>) {
     const start = yield* monotonicNow_ms
-    const asked = yield* Effect.uninterruptible(askForAll(drafts, start))
-    const tried = (yield* Effect.all(asked)).flat()
+    const { waiting } = yield* Effect.uninterruptible(askForAll(drafts, start))
+    const tried = yield* waiting
     const bound = tried.filter((first) => first !== null && Either.isRight(first))
     yield* Metric.incrementBy(linksCreated, bound.length)
     const again = tried.flatMap((first, index) => (first === null ? [index] : []))

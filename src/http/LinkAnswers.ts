@@ -23,7 +23,7 @@ export const orProblem = <A>(
 const momentOrNull = (moment: number | null) => (moment === null ? null : Iso8601.formatMoment(moment))
 
 /** What a client gives out for a link. */
-export const shortUrlOf = (key: string, baseUrl: URL): string => new URL(`/${key}`, baseUrl).href
+export const shortUrlOf = (key: string, baseUrl: URL): string => `${baseUrl.origin}/${key}`
 
 /** Shows a link, and how often it was visited, to clients. */
 export const bodyOf = (link: Link, baseUrl: URL, visits: VisitTotals.VisitTotals): typeof LinkBody.Type => ({

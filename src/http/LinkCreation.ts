@@ -1,4 +1,4 @@
-import { Chunk, Clock, Context, Effect, Either, Layer } from "effect"
+import { Clock, Context, Effect, Either, Layer } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
 import type { Standing } from "../accounts/RateLimiter.ts"
 import { type Guarding, type LinkDraft, Links } from "../actors/Links.ts"
@@ -28,8 +28,8 @@ export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "tar
 /** Bytes of a bulk's body at most. */
 const bulkBytesMax = 4 * 1024 * 1024
 
-/** Items of a bulk that are under way at once: as many as there are keys in a buffer, so that a kill loses no more keys than with another one. */
-const itemsAtOnce = 500
+/** Items of a bulk that are created one by one, of which each may take a key: as many are under way at once as there are keys in a buffer. */
+const othersAtOnce = 500
 
 const noAnswers: ReadonlyMap<number, Idempotency.Answer> = new Map()
 
@@ -192,23 +192,21 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     bulk: Effect.fnUntraced(function* (request: Request) {
       const { key, ...creator } = yield* identified(request)
       const items = yield* listOf(yield* Body.read(request, bulkBytesMax))
+      const numbered = [...items.entries()]
+      const plain = key === undefined ? yield* createPlain(numbered, creator) : noAnswers
+      const others = numbered.filter(([index]) => !plain.has(index))
+      const each = yield* Effect.forEach(
+        others,
+        ([index, item]) =>
+          createOne(item, key === undefined ? undefined : `${key}\n${index}`, creator).pipe(
+            Effect.map(({ answered }) => answered.answer),
+            Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem)))
+          ),
+        { concurrency: othersAtOnce }
+      )
       const answers: Array<Idempotency.Answer> = []
-      for (const chunk of Chunk.chunksOf(Chunk.fromIterable(items.entries()), itemsAtOnce)) {
-        const numbered = Chunk.toReadonlyArray(chunk)
-        const plain = key === undefined ? yield* createPlain(numbered, creator) : noAnswers
-        const others = numbered.filter(([index]) => !plain.has(index))
-        const each = yield* Effect.forEach(
-          others,
-          ([index, item]) =>
-            createOne(item, key === undefined ? undefined : `${key}\n${index}`, creator).pipe(
-              Effect.map(({ answered }) => answered.answer),
-              Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem)))
-            ),
-          { concurrency: "unbounded" }
-        )
-        for (const [index, answer] of plain) answers[index] = answer
-        others.forEach(([index], place) => (answers[index] = each[place]!))
-      }
+      for (const [index, answer] of plain) answers[index] = answer
+      others.forEach(([index], place) => (answers[index] = each[place]!))
       const results = answers.map(({ body, contentType, status }) => {
         const name = contentType === Problem.contentType ? "problem" : "link"
         return `{"status":${status},"${name}":${body}}`

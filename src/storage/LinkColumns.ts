@@ -1,8 +1,9 @@
 import { type Link, type LinkChange, LinkChoices, type RedirectStatus } from "../Link.ts"
 import * as Secret from "../Secret.ts"
 import { numberOrNull } from "./SqlDialect.ts"
+import type { Columns } from "./SqlRows.ts"
 
-/** How PostgreSQL types a column that is filled from JSON. */
+/** How PostgreSQL types a column that is filled. */
 type ColumnType = "text" | "bigint" | "smallint" | "boolean" | "jsonb"
 
 /** A column of `links`, and the name that it has in JSON. */
@@ -111,9 +112,19 @@ export const changedJson = (change: LinkChange, owner: string | null) => ({
   ...(change.url !== undefined && { urlHash: urlHash(owner, change.url) })
 })
 
-/** A link as JSON that has all of its columns. */
-export const insertedJson = (link: Link): Readonly<Record<string, unknown>> => ({
-  ...link,
-  titleFolded: foldedOf(link.title),
-  urlHash: urlHash(link.owner, link.url)
-})
+/** Of the columns that are filled when a link is bound, what is not a field of the link as it is. */
+const insertedValues: Readonly<Record<string, (link: Link) => string | null>> = {
+  tags: ({ tags }) => (tags.length === 0 ? "[]" : JSON.stringify(tags)),
+  titleFolded: ({ title }) => foldedOf(title),
+  urlHash: ({ owner, url }) => urlHash(owner, url)
+}
+
+/** The rows of links to be bound, as `rowsOf` takes them. */
+export const insertedRows = (links: ReadonlyArray<Link>): Columns =>
+  Object.fromEntries(
+    [...linkColumns, ...addedColumns].map(({ column, name, type }) => {
+      const valueOf =
+        insertedValues[name] ?? ((link: Link) => link[name as Exclude<keyof Link, "tags">] ?? null)
+      return [column, [type, links.map(valueOf)]]
+    })
+  )

@@ -2,12 +2,13 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
 import { channel } from "./LinkChangesPostgres.ts"
-import { addedColumns, insertedJson, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
+import { insertedRows, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
 import { databaseNow, isOneOf } from "./SqlDialect.ts"
+import { rowsOf } from "./SqlRows.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 import { StorageError } from "./StorageError.ts"
 
@@ -41,30 +42,17 @@ export const make = Effect.gen(function* () {
 
   const list = (parts: ReadonlyArray<string>) => sql.literal(parts.join(", "))
   const linkNames = list(linkColumns.map(({ column }) => column))
-  const inserted = [...linkColumns, ...addedColumns]
-  const insertedNames = list(inserted.map(({ column }) => column))
-  const fromSqliteJson = list(
-    inserted.map(({ type }, place) => `value ${type === "jsonb" ? "->" : "->>"} ${place}`)
-  )
-  const fromPostgresJson = list(inserted.map(({ name, type }) => `"${name}" ${type}`))
-
   /** A repeat of a create finds its own row: it writes the row as it is, so that the row is returned. */
   const unlessRepeat = sql`
     ON CONFLICT (key) DO UPDATE SET url = links.url
     WHERE links.create_id = excluded.create_id AND links.updated_at = excluded.updated_at`
 
   const insertRows = (links: ReadonlyArray<Link>) => {
-    const rows = links.map(insertedJson)
-    return sql.onDialectOrElse({
-      // As arrays, in which SQLite finds the columns in half the time that it takes to look names up.
-      orElse: () => sql<{ key: string }>`
-        INSERT INTO links (${insertedNames}) SELECT ${fromSqliteJson}
-        FROM json_each(${JSON.stringify(rows.map((row) => inserted.map(({ name }) => row[name])))}) WHERE true
-        ${unlessRepeat} RETURNING key`,
-      pg: () => sql<{ key: string }>`
-        INSERT INTO links (${insertedNames}) SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS l (${fromPostgresJson})
-        ${unlessRepeat} RETURNING key`
-    })
+    const rows = insertedRows(links)
+    const names = list(Object.keys(rows))
+    return sql<{ key: string }>`
+      INSERT INTO links (${names}) SELECT ${names} FROM ${rowsOf(sql, rows)} AS inserted WHERE true
+      ${unlessRepeat} RETURNING key`
   }
 
   /** A repeat of a deletion finds its own tombstone, and writes it as it is. */

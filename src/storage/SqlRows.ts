@@ -2,24 +2,35 @@ import type { SqlClient, Statement } from "@effect/sql"
 
 /** Rows as columns: of each its SQL type on PostgreSQL, and the rows' values in order. */
 export type Columns = Readonly<
-  Record<string, readonly [type: string, values: ReadonlyArray<string | number | null>]>
+  Record<string, readonly [type: string, values: ReadonlyArray<string | number | boolean | null>]>
 >
 
-/** Rows as a table expression that a statement selects from, whatever their number: JSON on SQLite, arrays on PostgreSQL. */
+/**
+ * Rows as a table expression that a statement selects from, whatever their number: JSON on SQLite, arrays on PostgreSQL. A column in which all
+ * rows have one value is sent as that value: of a bulk of links these are most, and the databases take longer to read rows than to write them.
+ */
 export const rowsOf = (sql: SqlClient.SqlClient, columns: Columns): Statement.Fragment => {
-  const names = Object.keys(columns)
+  const all = Object.entries(columns).map(([name, [type, values]]) => ({ name, type, values }))
+  // Any one of them tells how many rows there are.
+  const varying = all.filter(
+    ({ values }, index) => index === 0 || values.some((value) => value !== values[0])
+  )
+  const names = varying.map(({ name }) => name)
+  const same = all.filter(({ name }) => !names.includes(name))
   return sql.onDialectOrElse({
     orElse: () => {
-      const rows = columns[names[0]!]![1].map((_, row) => names.map((name) => columns[name]![1][row]))
-      const selected = names.map((name, index) => `value ->> ${index} AS ${name}`).join(", ")
-      return sql`(SELECT ${sql.literal(selected)} FROM json_each(${JSON.stringify(rows)}))`
+      const rows = varying[0]!.values.map((_, row) => varying.map(({ values }) => values[row]))
+      const selected = names.map((name, index) => sql.literal(`value ->> ${index} AS ${name}`))
+      const fixed = same.map(({ name, values }) => sql`${values[0] ?? null} AS ${sql.literal(name)}`)
+      return sql`(SELECT ${sql.csv([...selected, ...fixed])} FROM json_each(${JSON.stringify(rows)}))`
     },
     pg: () => {
-      const arrays = names.map((name) => {
-        const [type, values] = columns[name]!
-        return sql`${values}::${sql.literal(type)}[]`
-      })
-      return sql`(SELECT * FROM unnest(${sql.csv(arrays)}) AS given (${sql.literal(names.join(", "))}))`
+      const arrays = varying.map(({ type, values }) => sql`${values}::${sql.literal(type)}[]`)
+      const fixed = same.map(
+        ({ name, type, values }) => sql`${values[0] ?? null}::${sql.literal(type)} AS ${sql.literal(name)}`
+      )
+      return sql`(SELECT ${sql.csv([sql.literal("given.*"), ...fixed])}
+                  FROM unnest(${sql.csv(arrays)}) AS given (${sql.literal(names.join(", "))}))`
     }
   })
 }

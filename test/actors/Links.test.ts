@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Clock, Effect, Either, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
 import { describe } from "vitest"
 import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
+import * as KeyMetrics from "../../src/actors/KeyMetrics.ts"
 import { AliasTaken, linksCreated } from "../../src/actors/Links.ts"
 import { partitionOf } from "../../src/actors/UrlMapping.ts"
 import type { Link } from "../../src/Link.ts"
@@ -207,13 +208,16 @@ describe("creating many links", () => {
   )
 
   it.scoped.each(["refuse", "lose"] as const)(
-    "fails each by itself and loses no key when the link store answers: %s",
+    "fails each by itself, loses no key and counts those of unknown fate when the link store answers: %s",
     (verdict) =>
       Effect.gen(function* () {
         const stores = yield* freshStores()
         const node = yield* startNode(stores)
         node.faults.set(always(verdict, "LinkStore.insertMany"))
+        const before = yield* Metric.value(KeyMetrics.lost["unknown-outcome"])
         expect((yield* node.links.createMany(manyDrafts)).every(Either.isLeft)).toBe(true)
+        const { count } = yield* Metric.value(KeyMetrics.lost["unknown-outcome"])
+        expect(count - before.count).toBe(verdict === "lose" ? manyDrafts.length : 0)
         node.faults.set()
         expect((yield* node.links.createMany(manyDrafts)).every(Either.isRight)).toBe(true)
         yield* expectNoneLost(stores, node)
