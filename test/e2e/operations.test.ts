@@ -173,6 +173,10 @@ const expressions = {
   alerts: expressionsIn(parseYaml(source("prometheus/alerts.yml")))
 }
 
+const documents = ["README.md", "docs/operations.md", "docs/key-pipeline.md"].map((file) =>
+  readFileSync(join(import.meta.dirname, "../..", file), "utf8")
+)
+
 const promtool = (args: ReadonlyArray<string>, input = "") =>
   spawnSync("promtool", ["check", ...args], { input, encoding: "utf8" })
 const hasPromtool = spawnSync("promtool", ["--version"]).error === undefined
@@ -222,6 +226,15 @@ layer(Layer.scoped(Evidence, gather), { excludeTestServices: true, timeout: "2 m
         })
       )
     }
+
+    it.effect("has every metric that the documents name", () =>
+      Effect.map(Evidence, ({ metrics }) => {
+        const named = documents.flatMap((text) => text.match(/\blinkmint_[a-z0-9_]+/g) ?? [])
+        expect(named.length).toBeGreaterThan(5)
+        const known = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
+        expect(named.filter((name) => !known.has(name))).toEqual([])
+      })
+    )
 
     it.effect.skipIf(!hasPromtool)(`satisfies promtool, and so do the alerts${untold}`, () =>
       Effect.map(Evidence, ({ metrics }) => {
