@@ -54,3 +54,6 @@ export const histogram = (
 /** Counts at once: no effect, no fiber, some nanoseconds. A gauge goes up by `amount`, or down; a histogram takes it in. */
 export const add = <Type, Out>(metric: Metric.Metric<Type, number, Out>, amount = 1): void =>
   metric.unsafeModify(amount, none)
+
+/** What a metric of this process has come to. */
+export const read = <Type, In, Out>(metric: Metric.Metric<Type, In, Out>): Out => metric.unsafeValue(none)

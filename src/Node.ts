@@ -38,6 +38,7 @@ import * as KeyPoolMemory from "./storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "./storage/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "./storage/KeyRangeStoreSql.ts"
 import * as KeyStockSql from "./storage/KeyStockSql.ts"
+import * as LedgerSql from "./storage/LedgerSql.ts"
 import * as LinkChangesLocal from "./storage/LinkChangesLocal.ts"
 import * as LinkChangesPostgres from "./storage/LinkChangesPostgres.ts"
 import * as LinkLifetimeSql from "./storage/LinkLifetimeSql.ts"
@@ -45,9 +46,13 @@ import * as LinkStoreGrouped from "./storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "./storage/LinkStoreSql.ts"
 import * as LinkStoreTelling from "./storage/LinkStoreTelling.ts"
 import * as Migrations from "./storage/Migrations.ts"
+import type { NodeReports } from "./storage/NodeReports.ts"
+import * as NodeReportsMemory from "./storage/NodeReportsMemory.ts"
+import * as NodeReportsSql from "./storage/NodeReportsSql.ts"
 import * as PostgresClient from "./storage/PostgresClient.ts"
 import type { QuotaStore } from "./storage/QuotaStore.ts"
 import * as QuotaStoreSql from "./storage/QuotaStoreSql.ts"
+import * as RunnersSeen from "./storage/RunnersSeen.ts"
 import * as ShardOwnership from "./storage/ShardOwnership.ts"
 import * as SqliteClient from "./storage/SqliteClient.ts"
 import type { StorageError } from "./storage/StorageError.ts"
@@ -67,6 +72,9 @@ const inFlightMax = 4
 
 /** Rows that are rolled up in one step. SQLite takes up to 30 ms for the values of 10, in which this process answers nothing. */
 const rollUpMax = { sqlite: 10, postgres: 200 }
+
+/** Links that are counted beside requests: some 30 ms on SQLite, in which this process answers nothing, and a second on PostgreSQL. */
+const countedMax = { sqlite: 100_000, postgres: 5_000_000 }
 
 /** What a process is to its operating system, and to the nodes around it. */
 export interface NodeIdentity {
@@ -93,7 +101,13 @@ interface Surroundings {
   readonly changes: Layer.Layer<never>
   readonly ownership: Layer.Layer<never, never, SqlClient>
   readonly quotas: Layer.Layer<QuotaStore, never, SqlClient>
+  /** What is known of the nodes. */
+  readonly nodes: Layer.Layer<NodeReports | RunnersSeen.RunnersSeen, never, SqlClient>
+  /** Where this node is. */
+  readonly address: string
   readonly inFlightMax: number
+  /** Links that are counted beside requests. */
+  readonly countedMax: number
   readonly redirectCache: RedirectCache.RedirectCacheOptions
 }
 
@@ -116,7 +130,7 @@ const postgres = (url: Redacted.Redacted, presence: "alone" | "cluster") =>
   )
 
 /** A process alone: its actors, its pool and its caches are in its memory. */
-const alone = (settings: Settings, { pid }: NodeIdentity): Surroundings => ({
+const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surroundings => ({
   database: Option.match(settings.databaseUrl, {
     onNone: (): Surroundings["database"] => sqlite(settings.dataDir, pid),
     onSome: (url) => postgres(url, "alone")
@@ -126,7 +140,10 @@ const alone = (settings: Settings, { pid }: NodeIdentity): Surroundings => ({
   changes: LinkChangesLocal.layer,
   ownership: Layer.empty,
   quotas: QuotaStoreSql.layer,
+  nodes: Layer.merge(NodeReportsMemory.layer, RunnersSeen.layerAlone(incarnation)),
+  address: `${settings.runnerHost}:${settings.port}`,
   inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax,
+  countedMax: Option.isNone(settings.databaseUrl) ? countedMax.sqlite : countedMax.postgres,
   redirectCache: {}
 })
 
@@ -137,7 +154,7 @@ const clustered = (
   databaseUrl: Redacted.Redacted,
   urls: Parameters<typeof KeyPoolRedis.layer>[0]["urls"]
 ): Surroundings => {
-  const applicationName = `linkmint-runner-${incarnation}`
+  const applicationName = ShardOwnership.sessionName(incarnation)
   return {
     database: postgres(databaseUrl, "cluster"),
     runner: ClusterRunner.layer({
@@ -154,7 +171,10 @@ const clustered = (
     changes: LinkChangesPostgres.layer(databaseUrl),
     ownership: ShardOwnership.layerPostgres(applicationName),
     quotas: QuotaStoreSql.layerDatabaseClock,
+    nodes: Layer.merge(NodeReportsSql.layer, RunnersSeen.layerPostgres),
+    address: `${settings.runnerHost}:${settings.nodeRole === "all" ? settings.runnerPort : settings.port}`,
     inFlightMax,
+    countedMax: countedMax.postgres,
     redirectCache: { storeAfter: Duration.millis(50) }
   }
 }
@@ -164,9 +184,12 @@ const stores = (surroundings: Surroundings, messages: LinkStoreTelling.Telling) 
   Layer.mergeAll(
     AccountStoreSql.layer,
     KeyRangeStoreSql.layer,
-    Layer.provideMerge(LinkLifetimeSql.layer, KeyStockSql.layer()),
+    Layer.merge(LinkLifetimeSql.layer, LedgerSql.layer(surroundings.countedMax)).pipe(
+      Layer.provideMerge(KeyStockSql.layer())
+    ),
     VisitStoreSql.layer,
     surroundings.quotas,
+    surroundings.nodes,
     Layer.merge(
       GuardedCreatesSql.layer,
       LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax })
@@ -197,6 +220,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     onNone: () => alone(settings, identity),
     onSome: ([databaseUrl, redisUrls]) => clustered(settings, identity, databaseUrl, redisUrls)
   })
+  const poolMarks = { low: settings.poolLow, high: settings.poolHigh }
   const messages = WebhookMessages.make({
     link: (link) => LinkAnswers.bodyOf(link, baseUrl, VisitTotals.none),
     shortUrl: (key) => LinkAnswers.shortUrlOf(key, baseUrl)
@@ -211,6 +235,8 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     signUp: settings.signUp,
     allowPrivateWebhooks: settings.allowPrivateWebhooks,
     metricsToken: settings.metricsToken,
+    node: { id: identity.incarnation, address: surroundings.address, role: settings.nodeRole },
+    poolMarks,
     ...(Option.isSome(settings.metricsPort) && { metricsPort: settings.metricsPort.value }),
     webFolder: fileURLToPath(new URL("./http/web", import.meta.url))
   })
@@ -232,7 +258,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       RedirectCache.layer(redirectCacheMax, surroundings.redirectCache)
     ]),
     Layer.provide(LinkSweep.layer(settings.recycleQuarantine)),
-    Layer.provide(actors({ pool: { low: settings.poolLow, high: settings.poolHigh } })),
+    Layer.provide(actors({ pool: poolMarks })),
     Layer.provide(surroundings.runner),
     Layer.provide(surroundings.pool),
     Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),

@@ -1,6 +1,7 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { accounts, apiKeys } from "./AccountApi.ts"
+import { cluster } from "./ClusterApi.ts"
 import {
   BulkAnswer,
   BulkBody,
@@ -259,6 +260,7 @@ export class Api extends HttpApi.make("linkmint")
   .add(robots)
   .add(health)
   .add(metrics)
+  .add(cluster)
   .addError(Problem.schema("unavailable"))
   .addError(Problem.schema("internal"))
   .annotate(OpenApi.Title, "Linkmint")

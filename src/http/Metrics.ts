@@ -1,23 +1,16 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Context, Duration, Effect, Layer } from "effect"
-import * as AllAtOnce from "../AllAtOnce.ts"
 import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { RedirectCache } from "../actors/RedirectCache.ts"
-import { KeyMinter } from "../KeyMinter.ts"
 import * as ProcessMetrics from "../ProcessMetrics.ts"
 import { contentType, encode, type Family, fromEffect, type Sample } from "../PrometheusText.ts"
-import { KeyPool } from "../storage/KeyPool.ts"
-import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
-import * as Timeout from "../Timeout.ts"
+import * as KeyLevels from "./KeyLevels.ts"
 
 /** All metrics of this node, in Prometheus' text format. */
 export class Metrics extends Context.Tag("linkmint/Metrics")<
   Metrics,
   { readonly text: Effect.Effect<string> }
 >() {}
-
-/** What the stores do not tell in this time is left out. */
-const noAnswer = { duration: Duration.seconds(1), onTimeout: () => Effect.void }
 
 /** Whoever asks more often sees the same. */
 const keptFor = Duration.seconds(1)
@@ -29,36 +22,33 @@ const one = (value: number): ReadonlyArray<Sample> => [{ labels: {}, value }]
 
 /** See {@link Metrics}. What Effect's metrics do not count as it happens is read when somebody asks. */
 export const make = Effect.gen(function* () {
-  const ranges = yield* KeyRangeStore
-  const pool = yield* KeyPool
+  const keyLevels = yield* KeyLevels.make
   const buffer = yield* KeyBuffer
   const cache = yield* RedirectCache
-  const minter = yield* KeyMinter
   const processMetrics = ProcessMetrics.watch()
 
   const readStores = Effect.gen(function* () {
-    const levels: Array<Sample> = []
-    const minted: Array<Sample> = []
-    const remaining: Array<Sample> = []
-    const readRanges = Effect.map(ranges.watermarks, (marks) => {
-      for (const { length, next, range } of marks) {
-        const labels = { range: String(range), length: String(length) }
-        minted.push({ labels, value: next })
-        remaining.push({ labels, value: minter.spanOf(length, range) - next })
-      }
-    })
-    const readLevel = (shard: number) =>
-      Effect.map(pool.level(shard), (value) => void levels.push({ labels: { shard: String(shard) }, value }))
-    const shards = Array.from({ length: pool.shards }, (_, shard) => readLevel(shard))
-    yield* Timeout.within(AllAtOnce.forEach([readRanges, ...shards], Effect.ignore), noAnswer)
+    const { pools, ranges } = yield* keyLevels.read
+    const levels = pools.flatMap(({ level, shard }) =>
+      level === null ? [] : [{ labels: { shard: String(shard) }, value: level }]
+    )
+    const rangeSamples = (valueOf: (slot: KeyLevels.RangeLevel) => number) =>
+      (ranges ?? []).map((slot) => ({
+        labels: { range: String(slot.range), length: String(slot.length) },
+        value: valueOf(slot)
+      }))
     return [
       ...gauge("linkmint_pool_keys", "Keys in a pool shard, as every node sees them", levels),
       ...gauge(
         "linkmint_key_range_minted_keys",
         "The watermark of a key range: keys that have left it",
-        minted
+        rangeSamples(({ minted }) => minted)
       ),
-      ...gauge("linkmint_key_range_remaining_keys", "Keys that a key range has left at a length", remaining)
+      ...gauge(
+        "linkmint_key_range_remaining_keys",
+        "Keys that a key range has left at a length",
+        rangeSamples(({ remaining }) => remaining)
+      )
     ]
   })
 

@@ -29,7 +29,8 @@ const kinds = {
   "blocked-target": { status: 422, title: "Links to this target are not allowed" },
   "rate-limited": { status: 429, title: "There were too many requests" },
   internal: { status: 500, title: "Something went wrong here" },
-  unavailable: { status: 503, title: "The service cannot answer now" }
+  unavailable: { status: 503, title: "The service cannot answer now" },
+  "too-many-streams": { status: 503, title: "There are too many streams of events" }
 } as const
 
 /** The slug of a problem's type. */
@@ -82,6 +83,7 @@ const headersOf = (kind: Kind): Record<string, string> => {
     case "unauthorized":
       return { "www-authenticate": `Bearer realm="linkmint"` }
     case "unavailable":
+    case "too-many-streams":
       return { "retry-after": String(retryAfter_s) }
     default:
       return {}

@@ -2,14 +2,18 @@ import type { RequestListener } from "node:http"
 import { type Clock, MetricBoundaries } from "effect"
 import * as Metered from "../Metered.ts"
 import { monotonic_ms } from "../MonotonicTime.ts"
+import type { RequestTotals, TimedTotal } from "../NodeReport.ts"
 import { type Route, routeOf } from "./Routes.ts"
 
 /** The status of a request whose client went away before it was answered, as nginx writes it. */
 const clientGone = 499
 
-const boundaries_s = MetricBoundaries.fromIterable([
+/** What requests are sorted by: how long they took at most. */
+export const bounds_s: ReadonlyArray<number> = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
-])
+]
+
+const boundaries_s = MetricBoundaries.fromIterable(bounds_s)
 
 const underWay = Metered.gauge("linkmint_http_requests_in_flight", "Requests that are being answered")
 
@@ -41,6 +45,17 @@ class RouteMeter {
     Metered.add(counter)
     Metered.add(this.#duration, duration_s)
   }
+
+  get timed(): TimedTotal {
+    const { buckets, count } = Metered.read(this.#duration)
+    return { count, within: [...buckets].slice(0, bounds_s.length).map(([, within]) => within) }
+  }
+
+  get errors(): number {
+    let errors = 0
+    for (const [status, counter] of this.#byStatus) if (status >= 500) errors += Metered.read(counter).count
+    return errors
+  }
 }
 
 /** Routes that nobody has asked for have no metrics. */
@@ -52,6 +67,21 @@ const meterOf = (route: Route): RouteMeter => {
   const meter = new RouteMeter(route)
   meters.set(route, meter)
   return meter
+}
+
+const nothingTimed: TimedTotal = { count: 0, within: bounds_s.map(() => 0) }
+
+const timedOf = (method: string, url: string): TimedTotal =>
+  meters.get(routeOf(method, url))?.timed ?? nothingTimed
+
+/** What this process has answered. */
+export const totals = (): RequestTotals => {
+  let [requests, errors] = [0, 0]
+  for (const [{ path }, meter] of meters) {
+    requests += meter.timed.count
+    if (path !== "/health/ready") errors += meter.errors
+  }
+  return { requests, errors, redirects: timedOf("GET", "/key"), creates: timedOf("POST", "/api/v1/links") }
 }
 
 /** Counts what a listener answers, by route and status, and how long that takes. Costs no effect, since hot redirects cost none either. */

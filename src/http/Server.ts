@@ -14,6 +14,7 @@ import * as AccountRoutes from "./AccountRoutes.ts"
 import { toResponse } from "./Answer.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyRoutes from "./ApiKeyRoutes.ts"
+import * as ClusterRoutes from "./ClusterRoutes.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
 import * as Lean from "./Lean.ts"
 import * as LinkCreation from "./LinkCreation.ts"
@@ -80,6 +81,7 @@ export interface RoutesOptions
   extends
     LinkCreation.LinkRoutesOptions,
     AccountRoutes.AccountRoutesOptions,
+    ClusterRoutes.ClusterRoutesOptions,
     MetricsRoutes.MetricsRoutesOptions {
   /** Whether webhooks may lead to private networks. */
   readonly allowPrivateWebhooks: boolean
@@ -105,7 +107,8 @@ export const routes = (options: RoutesOptions) =>
         RedirectRoutes.layer,
         RobotsRoutes.layer,
         HealthRoutes.layer,
-        MetricsRoutes.layer(options)
+        MetricsRoutes.layer(options),
+        ClusterRoutes.layer(options)
       ])
     ),
     HttpApiBuilder.Router.Live,

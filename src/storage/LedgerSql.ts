@@ -1,33 +1,42 @@
-import { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
+import { SqlClient, type Statement } from "@effect/sql"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect, Layer } from "effect"
 import { toStrings } from "../PackedKeys.ts"
+import { type KeyCounts, KeyLedger } from "./KeyLedger.ts"
+import { KeyStock } from "./KeyStock.ts"
 import { keysOf } from "./KeyStockSql.ts"
 import { LinkStore } from "./LinkStore.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 
-/** Where minted keys are, as far as the database knows. Aliases are no minted keys. */
-export interface Ledger {
-  /** Keys that have left their ranges. */
-  readonly minted: number
-  /** Keys in the stock. */
-  readonly stocked: number
+/** Where minted keys are, as far as the database knows. */
+export interface Ledger extends KeyCounts {
   /** Keys in the records of open batches that are not bound. */
   readonly recorded: number
-  /** Keys of links that are not deleted. */
-  readonly bound: number
-  /** Keys of tombstones. */
-  readonly quarantined: number
 }
 
 /** Keys that are looked up at a time. */
 const lookupMax = 1_000
 
+const only = (
+  rows: Statement.Statement<{ readonly count: number | string }>
+): Effect.Effect<number, SqlError> => Effect.map(rows, ([row]) => Number(row!.count))
+
+/** Against the keys' way, so that one that moves on meanwhile is missed rather than counted twice. */
+const counts = Effect.fnUntraced(function* <E>(sql: SqlClient.SqlClient, stocked: Effect.Effect<number, E>) {
+  return {
+    bound: yield* only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`),
+    quarantined: yield* only(
+      sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NOT NULL`
+    ),
+    stocked: yield* stocked,
+    minted: yield* only(sql`SELECT coalesce(sum(next), 0) AS count FROM key_ranges`)
+  } satisfies KeyCounts
+})
+
 /** Counts every link, which takes its time where there are many. */
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const links = yield* LinkStore
-  const count = (rows: ReadonlyArray<{ readonly count: number | string }>) => Number(rows[0]!.count)
-
   const batches = yield* sql<{ keys: string }>`SELECT keys FROM pool_batches`
   const keys = batches.flatMap((batch) => toStrings(keysOf(batch.keys)))
   let recorded = 0
@@ -35,22 +44,29 @@ export const read = Effect.gen(function* () {
     const some = keys.slice(at, at + lookupMax)
     recorded += some.length - (yield* links.takenAmong(some)).size
   }
-
-  return {
-    minted: count(
-      yield* sql<{ count: number | string }>`SELECT coalesce(sum(next), 0) AS count FROM key_ranges`
-    ),
-    stocked: count(yield* sql<{ count: number | string }>`SELECT count(*) AS count FROM keys`),
-    recorded,
-    bound: count(
-      yield* sql<{
-        count: number | string
-      }>`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`
-    ),
-    quarantined: count(
-      yield* sql<{
-        count: number | string
-      }>`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NOT NULL`
-    )
-  } satisfies Ledger
+  const stocked = only(sql`SELECT count(*) AS count FROM keys`)
+  return { ...(yield* counts(sql, stocked)), recorded } satisfies Ledger
 }).pipe(asStorageError("Ledger.read"))
+
+/** `KeyLedger` of a database with up to `rowsMax` links, tombstones included, and as many stocked keys. */
+export const layer = (rowsMax: number): Layer.Layer<KeyLedger, never, KeyStock | SqlClient.SqlClient> =>
+  Layer.effect(
+    KeyLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const stock = yield* KeyStock
+      const isBelow = (table: "keys" | "links") =>
+        Effect.map(
+          only(
+            sql`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql(table)} LIMIT ${rowsMax + 1}) AS counted`
+          ),
+          (count) => count <= rowsMax
+        )
+      return {
+        counts: Effect.gen(function* () {
+          if (!(yield* isBelow("links")) || !(yield* isBelow("keys"))) return null
+          return yield* counts(sql, stock.size)
+        }).pipe(asStorageError("KeyLedger.counts"))
+      }
+    })
+  )

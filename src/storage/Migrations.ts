@@ -9,6 +9,7 @@ import { lifetime } from "./migrations/0005_lifetime.ts"
 import { idempotency } from "./migrations/0006_idempotency.ts"
 import { webhooks } from "./migrations/0007_webhooks.ts"
 import { keyStocks } from "./migrations/0008_key_stocks.ts"
+import { nodes } from "./migrations/0009_nodes.ts"
 import { StorageError } from "./StorageError.ts"
 
 const migrations = Migrator.fromRecord({
@@ -19,7 +20,8 @@ const migrations = Migrator.fromRecord({
   "0005_lifetime": lifetime,
   "0006_idempotency": idempotency,
   "0007_webhooks": webhooks,
-  "0008_key_stocks": keyStocks
+  "0008_key_stocks": keyStocks,
+  "0009_nodes": nodes
 })
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

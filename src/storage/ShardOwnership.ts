@@ -22,6 +22,12 @@ export interface ShardOwnershipService {
  */
 export const lockBase = 1_000_000
 
+/** What begins the name of a runner's sessions; its node's id follows. */
+export const sessionPrefix = "linkmint-runner-"
+
+/** The name of a runner's sessions in PostgreSQL, by which its locks are known. `node` is a text that no other start of any node has. */
+export const sessionName = (node: string): string => `${sessionPrefix}${node}`
+
 /** Looks for the shard's advisory lock in a session of `applicationName`, the name that this start of this node alone has. */
 export const layerPostgres = (applicationName: string): Layer.Layer<never, never, SqlClient.SqlClient> =>
   Layer.effect(

@@ -29,6 +29,7 @@ import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
 import type { Link } from "../../src/Link.ts"
 import { GuardedCreates } from "../../src/storage/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "../../src/storage/GuardedCreatesMemory.ts"
+import { KeyLedger } from "../../src/storage/KeyLedger.ts"
 import { KeyPool } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
 import { KeyRangeStore } from "../../src/storage/KeyRangeStore.ts"
@@ -36,6 +37,8 @@ import * as KeyRangeStoreMemory from "../../src/storage/KeyRangeStoreMemory.ts"
 import { KeyStock } from "../../src/storage/KeyStock.ts"
 import * as KeyStockMemory from "../../src/storage/KeyStockMemory.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
+import * as NodeReportsMemory from "../../src/storage/NodeReportsMemory.ts"
+import * as RunnersSeen from "../../src/storage/RunnersSeen.ts"
 import * as LinkStoreGrouped from "../../src/storage/LinkStoreGrouped.ts"
 import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
 import { VisitStore } from "../../src/storage/VisitStore.ts"
@@ -76,6 +79,9 @@ export interface TestServiceOptions {
   /** The folder of its web page; none by default. */
   readonly webFolder?: string
 }
+
+/** The marks of its only pool. */
+export const poolMarks = { low: 100, high: 500 }
 
 /** A service that listens, and what the tests can do with it and see of it. */
 export class TestService extends Context.Tag("test/TestService")<
@@ -200,6 +206,11 @@ const make = (options: TestServiceOptions) =>
         faulty(yield* AccountStoreMemory.make, () => faults.accounts)
       ),
       QuotaStoreMemory.layer,
+      NodeReportsMemory.layer,
+      RunnersSeen.layerAlone("the-only-node"),
+      Layer.succeed(KeyLedger, {
+        counts: Effect.succeed({ minted: 5_000, bound: 40, quarantined: 2, stocked: 0 })
+      }),
       Passwords.layer,
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
     )
@@ -213,6 +224,8 @@ const make = (options: TestServiceOptions) =>
       signUp: options.signUp ?? false,
       allowPrivateWebhooks: false,
       metricsToken: Option.map(Option.fromNullable(options.metricsToken), Redacted.make),
+      node: { id: "the-only-node", address: `localhost:${port}`, role: "all" },
+      poolMarks,
       isLean: options.isLean ?? true,
       ...(options.webFolder !== undefined && { webFolder: options.webFolder })
     }).pipe(
@@ -232,7 +245,7 @@ const make = (options: TestServiceOptions) =>
         Visits.layer({ ownHost: "localhost", writer: "test" })
       ]),
       Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
-      Layer.provide(actors({ pool: { low: 100, high: 500 } })),
+      Layer.provide(actors({ pool: poolMarks })),
       Layer.provide(layerEmbedded),
       Layer.provide(stores),
       Layer.provide([Logger.minimumLogLevel(LogLevel.None), NodeContext.layer])

@@ -46,7 +46,10 @@ const framingOf = (body: Request["body"]): OutgoingHttpHeaders => {
   return body instanceof Uint8Array ? { "content-length": body.length } : { "transfer-encoding": "chunked" }
 }
 
-/** Sends a request to `port` of this machine and reads the whole response. */
+/** Of an answer that has no end, what is read of it: up to its first event. */
+const firstEvent = /^data: .*\n\n/m
+
+/** Sends a request to `port` of this machine and reads the whole response; of a stream of events, up to the first, and then hangs up. */
 export const send = (agent: Agent, port: number, request: Request): Effect.Effect<Answer, NoAnswer> =>
   Effect.async((resume) => {
     const { body, headers, method = "GET", path } = request
@@ -63,12 +66,17 @@ export const send = (agent: Agent, port: number, request: Request): Effect.Effec
     outgoing.on("response", (response) => {
       let text = ""
       response.setEncoding("utf8")
-      response.on("data", (chunk: string) => (text += chunk))
-      response.on("error", fail)
-      response.on("end", () => {
-        const { headers, rawHeaders, statusCode } = response
-        resume(Effect.succeed({ status: statusCode!, headers, rawHeaders, text }))
+      const { headers, rawHeaders, statusCode } = response
+      const finish = () => resume(Effect.succeed({ status: statusCode!, headers, rawHeaders, text }))
+      const isEndless = headers["content-type"]?.startsWith("text/event-stream") === true
+      response.on("data", (chunk: string) => {
+        text += chunk
+        if (!isEndless || !firstEvent.test(text)) return
+        finish()
+        outgoing.destroy()
       })
+      response.on("error", fail)
+      response.on("end", finish)
     })
     if (Array.isArray(body)) for (const chunk of body) outgoing.write(chunk)
     else if (body !== undefined) outgoing.write(body)

@@ -221,7 +221,15 @@ withService("/openapi.json", {}, (it) => {
         ],
         "get /health/live": anywhere,
         "get /health/ready": anywhere,
-        "get /metrics": ["forbidden", "internal", "unauthorized", "unavailable"]
+        "get /metrics": ["forbidden", "internal", "unauthorized", "unavailable"],
+        "get /api/v1/cluster": ["forbidden", "internal", "unauthorized", "unavailable"],
+        "get /api/v1/cluster/events": [
+          "forbidden",
+          "internal",
+          "too-many-streams",
+          "unauthorized",
+          "unavailable"
+        ]
       })
     })
   )
@@ -363,9 +371,23 @@ const webhookAnswers: Record<string, Effect.Effect<Answer, NoAnswer, TestService
   )
 }
 
+const cluster = "/api/v1/cluster"
+const clusterEvents = `${cluster}/events`
+
+/** Requests about the cluster, likewise. */
+const clusterAnswers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = Object.fromEntries(
+  [cluster, clusterEvents].flatMap((path, index) => [
+    [`get ${path} 200`, asAdmin("GET", path)],
+    [`get ${path} 401`, get(path)],
+    [`get ${path} 403`, asReader("GET", path)],
+    [`get ${path} 503`, awayFrom("accounts", get(path, { "x-api-key": `lm_${String(index).repeat(32)}` }))]
+  ])
+)
+
 /** Requests that give each answer which the document lists, but those that only a broken service gives. */
 const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   ...webhookAnswers,
+  ...clusterAnswers,
   "post /api/v1/links 201": create({ url, alias: "made", expiresIn: "P1D" }),
   "post /api/v1/links 400 invalid-request": create({ url, alias: "x", tags: [] }),
   "post /api/v1/links 400 invalid-url": create({ url: "ftp://example.com/" }),

@@ -24,7 +24,8 @@ const statusOf = {
   "unsupported-media-type": 415,
   "blocked-target": 422,
   "rate-limited": 429,
-  unavailable: 503
+  unavailable: 503,
+  "too-many-streams": 503
 } as const
 
 /** The slug of a problem's type. */

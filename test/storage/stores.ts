@@ -76,7 +76,8 @@ const tables = [
   "visit_rolled",
   "visit_writers",
   "webhooks",
-  "webhook_messages"
+  "webhook_messages",
+  "nodes"
 ]
 
 /**
