@@ -32,7 +32,7 @@ const tellingProgress = <A, E>(
 ) =>
   Effect.gen(function* () {
     const all = Math.round(60 * minutes) + around_s
-    const progress = yield* Progress.make({ all, unit: "s, about", hasRate: false })
+    const progress = yield* Progress.make({ all, unit: "s", hasRate: false })
     let passed_s = 0
     const tick = Effect.sync(() => progress.update(Math.min(++passed_s, all)))
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.fixed("1 second")))
