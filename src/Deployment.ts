@@ -1,6 +1,5 @@
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as KeyMinter from "./KeyMinter.ts"
-import { rangeCount } from "./KeyRanges.ts"
 import * as KeySpace from "./KeySpace.ts"
 import * as Secret from "./Secret.ts"
 import type { Settings } from "./Settings.ts"
@@ -9,7 +8,7 @@ import { DeploymentStore } from "./storage/DeploymentStore.ts"
 /** The settings give other keys than those that this database was started with. */
 export class IdentityMismatch extends Data.TaggedError("IdentityMismatch")<{ readonly fault: string }> {
   override get message() {
-    return `This database belongs to a deployment with another key space: ${this.fault} Two permutations of one key space would mint the same keys.`
+    return `This database belongs to a deployment with another key space: ${this.fault} Two orders of one key space would mint the same keys.`
   }
 }
 
@@ -24,6 +23,7 @@ const Identity = Schema.parseJson(
     alphabet: Schema.String,
     length: Schema.Number,
     ranges: Schema.Number,
+    order: Schema.optionalWith(Schema.String, { default: () => "permuted" }),
     /** SHA-256 of the secret. */
     fingerprint: Schema.String,
     /** The secret in hexadecimal digits where it was drawn here; `null` where the operator keeps it. */
@@ -39,10 +39,30 @@ const secretOf = (settings: Settings) =>
     onSome: (given) => Effect.succeed({ hex: hexOf(Redacted.value(given)), drawn: false })
   })
 
-const faultOf = (settings: Settings, ours: string, decided: typeof Identity.Type): string | undefined => {
+const bytesOf = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"))
+
+const minterOf = ({ keyAlphabet, keyLength, keyOrder }: Settings, secret: string) => {
+  const space = KeySpace.make(keyAlphabet, keyLength)
+  switch (keyOrder) {
+    case "permuted":
+      return KeyMinter.make(space, bytesOf(secret))
+    case "sequential":
+      return KeyMinter.makeSequential(space)
+    case "random":
+      return KeyMinter.makeRandom(space, Secret.drawNow)
+  }
+}
+
+const faultOf = (
+  settings: Settings,
+  ranges: number,
+  ours: string,
+  decided: typeof Identity.Type
+): string | undefined => {
+  if (decided.order !== settings.keyOrder) return `KEY_ORDER is ${decided.order} there.`
   if (decided.alphabet !== settings.keyAlphabet) return `KEY_ALPHABET is ${decided.alphabet} there.`
   if (decided.length !== settings.keyLength) return `KEY_LENGTH is ${decided.length} there.`
-  if (decided.ranges !== rangeCount) return `it has ${decided.ranges} key ranges, this program ${rangeCount}.`
+  if (decided.ranges !== ranges) return `it has ${decided.ranges} key ranges, this program ${ranges}.`
   if (Option.isNone(settings.keySecret)) {
     return decided.secret === null ? "KEY_SECRET was set there, and is not set now." : undefined
   }
@@ -53,11 +73,13 @@ const faultOf = (settings: Settings, ours: string, decided: typeof Identity.Type
 const decideMinter = Effect.fn("Deployment.decideMinter")(function* (settings: Settings) {
   const store = yield* DeploymentStore
   const ours = yield* secretOf(settings)
+  const { ranges } = minterOf(settings, ours.hex)
   const proposal = yield* Effect.orDie(
     Schema.encode(Identity)({
       alphabet: settings.keyAlphabet,
       length: settings.keyLength,
-      ranges: rangeCount,
+      ranges,
+      order: settings.keyOrder,
       fingerprint: Secret.digest(ours.hex),
       secret: ours.drawn ? ours.hex : null
     })
@@ -65,11 +87,10 @@ const decideMinter = Effect.fn("Deployment.decideMinter")(function* (settings: S
   const decided = yield* Effect.flatMap(store.decide("identity", proposal), (text) =>
     Effect.orDie(Schema.decode(Identity)(text))
   )
-  const fault = faultOf(settings, ours.hex, decided)
+  const fault = faultOf(settings, ranges, ours.hex, decided)
   if (fault !== undefined) return yield* new IdentityMismatch({ fault })
-  const secret = Buffer.from(ours.drawn && decided.secret !== null ? decided.secret : ours.hex, "hex")
-  const space = KeySpace.make(settings.keyAlphabet, settings.keyLength)
-  return Context.make(KeyMinter.KeyMinter, KeyMinter.make(space, new Uint8Array(secret))).pipe(
+  const secret = ours.drawn && decided.secret !== null ? decided.secret : ours.hex
+  return Context.make(KeyMinter.KeyMinter, minterOf(settings, secret)).pipe(
     Context.add(DeploymentName, decided.fingerprint.slice(0, 12))
   )
 })

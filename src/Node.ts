@@ -166,7 +166,9 @@ const clustered = (
       applicationName
     }),
     pool: Layer.unwrapEffect(
-      Effect.map(DeploymentName, (namespace) => KeyPoolRedis.layer({ urls, namespace }))
+      Effect.map(DeploymentName, (namespace) =>
+        KeyPoolRedis.layer({ urls, namespace, kind: settings.keyPool })
+      )
     ),
     changes: LinkChangesPostgres.layer(databaseUrl),
     ownership: ShardOwnership.layerPostgres(applicationName),

@@ -1,8 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
 import { Effect, Redacted } from "effect"
 
-/** Draws `bytes` bytes from the operating system's cryptographic generator: the one place where chance must not be replayable. */
-export const draw = (bytes: number): Effect.Effect<Buffer> => Effect.sync(() => randomBytes(bytes))
+/** Draws `bytes` bytes from the operating system's cryptographic generator, at once: the one place where chance must not be replayable. */
+export const drawNow = (bytes: number): Buffer => randomBytes(bytes)
+
+/** See {@link drawNow}. */
+export const draw = (bytes: number): Effect.Effect<Buffer> => Effect.sync(() => drawNow(bytes))
 
 /** Draws the secret of an API key. */
 export const drawApiKey: Effect.Effect<Redacted.Redacted> = Effect.map(draw(24), (bytes) =>

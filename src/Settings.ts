@@ -3,6 +3,8 @@ import * as Iso8601 from "./Iso8601.ts"
 import { type Network, parseAll as parseNetworks } from "./Network.ts"
 import type { TracingOptions } from "./Tracing.ts"
 import * as RedisUrl from "./storage/RedisUrl.ts"
+import { type KeyOrder, keyOrders } from "./KeyMinter.ts"
+import { type PoolKind, poolKinds } from "./storage/KeyPool.ts"
 import { type Alphabet, alphabets, lengthMax, lengthMin } from "./KeySpace.ts"
 
 /** What the operator chose; the README's table gives each variable's meaning and default. */
@@ -28,6 +30,9 @@ export interface Settings {
   readonly keySecret: Option.Option<Redacted.Redacted<Uint8Array>>
   readonly keyAlphabet: Alphabet
   readonly keyLength: number
+  readonly keyOrder: KeyOrder
+  /** What the keys of a pool shard are in Redis. */
+  readonly keyPool: PoolKind
   readonly poolLow: number
   readonly poolHigh: number
   readonly bufferCapacity: number
@@ -287,6 +292,8 @@ const raw = Config.all({
   keySecret,
   keyAlphabet: choice("KEY_ALPHABET", alphabets, "base62"),
   keyLength: integer("KEY_LENGTH", lengthMin, lengthMax, 7),
+  keyOrder: choice("KEY_ORDER", keyOrders, "permuted"),
+  keyPool: choice("KEY_POOL", poolKinds, "list"),
   poolLow: integer("POOL_LOW", 1, 65_535, 2_000),
   poolHigh: integer("POOL_HIGH", 2, 65_536, 10_000),
   bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
@@ -357,6 +364,9 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
   }
   if (values.nodeRole === "http" && Option.isNone(values.redisUrls)) {
     return invalid("NODE_ROLE", "can be http in a cluster only, with DATABASE_URL and REDIS_URLS", "all")
+  }
+  if (values.keyPool !== "list" && Option.isNone(values.redisUrls)) {
+    return invalid("KEY_POOL", "can be set in a cluster only, with DATABASE_URL and REDIS_URLS", "list")
   }
   if (values.processes > 1 && Option.isNone(values.redisUrls)) {
     return invalid(

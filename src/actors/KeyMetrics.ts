@@ -5,6 +5,12 @@ import * as Metered from "../Metered.ts"
 /** Keys that left their ranges for good. */
 export const minted = Metered.counter("linkmint_keys_minted_total", "Keys that left their ranges")
 
+/** Random keys that went no further. */
+export const drawnBound = Metered.counter(
+  "linkmint_keys_drawn_bound_total",
+  "Keys that were drawn at random and left out, since they were bound already or drawn twice"
+)
+
 /** Keys that went into the pools, and where they came from. */
 export const refilled = Metered.countersBy(
   "linkmint_keys_refilled_total",

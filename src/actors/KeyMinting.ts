@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { rangeCount } from "../KeyRanges.ts"
+import { KeyMinter } from "../KeyMinter.ts"
 import * as Traced from "../Traced.ts"
 import { KeyRange } from "./KeyRange.ts"
 import { orElsewhere, Unavailable } from "./Unavailable.ts"
@@ -12,6 +12,7 @@ const mintWaitMax = Duration.seconds(2)
  */
 export const make = Effect.gen(function* () {
   const clientOf = yield* KeyRange.client
+  const { ranges } = yield* KeyMinter
 
   const mintOf = (range: number, wanted: number) =>
     clientOf(String(range))
@@ -27,8 +28,8 @@ export const make = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* (start: number, wanted: number) {
     let reason = ""
-    for (let turn = 0; turn < rangeCount; turn++) {
-      const minted = yield* Effect.either(mintOf((start + turn) % rangeCount, wanted))
+    for (let turn = 0; turn < ranges; turn++) {
+      const minted = yield* Effect.either(mintOf((start + turn) % ranges, wanted))
       if (minted._tag === "Right") return minted.right
       reason = minted.left.reason
     }

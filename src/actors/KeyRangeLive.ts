@@ -2,10 +2,11 @@ import { Entity } from "@effect/cluster"
 import { Duration, Effect } from "effect"
 import { KeyMinter } from "../KeyMinter.ts"
 import { lengthMax } from "../KeySpace.ts"
-import { concat, type PackedKeys } from "../PackedKeys.ts"
+import { concat, count, fromStrings, type PackedKeys, toStrings } from "../PackedKeys.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
+import { LinkStore } from "../storage/LinkStore.ts"
 import { KeyRange, RangeExhausted } from "./KeyRange.ts"
-import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
+import { disableFatalDefects, fromFailure, Unavailable } from "./Unavailable.ts"
 import * as Metered from "../Metered.ts"
 import * as Traced from "../Traced.ts"
 import * as ActorMetrics from "./ActorMetrics.ts"
@@ -19,9 +20,20 @@ import * as KeyMetrics from "./KeyMetrics.ts"
 export const KeyRangeLive = KeyRange.toLayer(
   Effect.gen(function* () {
     const store = yield* KeyRangeStore
+    const links = yield* LinkStore
     const minter = yield* KeyMinter
     const range = Number((yield* Entity.CurrentAddress).entityId)
     let length = minter.space.length
+
+    /** What is left of keys that may come twice: each once, without those that are bound. */
+    const unbound = Effect.fnUntraced(function* (drawn: PackedKeys) {
+      const keys = Array.from(new Set(toStrings(drawn)))
+      const bound = yield* links.takenAmong(keys)
+      const free = keys.filter((key) => !bound.has(key))
+      Metered.add(KeyMetrics.drawnBound, count(drawn) - free.length)
+      if (free.length > 0) return fromStrings(free)
+      return yield* new Unavailable({ reason: "all keys that were drawn are bound", applied: "no" })
+    })
 
     const mint = Effect.fnUntraced(function* (wanted: number) {
       const parts: Array<PackedKeys> = []
@@ -40,7 +52,8 @@ export const KeyRangeLive = KeyRange.toLayer(
         if (left > 0 && length === lengthMax) break
         if (left > 0) length++
       }
-      return parts.length === 0 ? yield* new RangeExhausted({ range }) : concat(...parts)
+      if (parts.length === 0) return yield* new RangeExhausted({ range })
+      return minter.repeats ? yield* unbound(concat(...parts)) : concat(...parts)
     }, Traced.span("KeyRange.mint"))
 
     const status = Effect.map(store.watermarks, (watermarks) =>

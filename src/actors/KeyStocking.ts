@@ -1,6 +1,7 @@
 import { Singleton } from "@effect/cluster"
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Duration, Effect, type Layer, Schedule } from "effect"
+import type { KeyMinter } from "../KeyMinter.ts"
 import * as Metered from "../Metered.ts"
 import { count, empty } from "../PackedKeys.ts"
 import * as SingleFlight from "../SingleFlight.ts"
@@ -28,7 +29,7 @@ const endMax = Duration.seconds(2)
  * Fills the stock: on one node of the cluster at a time, keys are minted ahead until `target` are stocked, and keys that another kind of stock had left
  * are moved over. A `target` of 0 only moves. Two that fill at once do no harm but a batch too much.
  */
-export const layer = (target: number): Layer.Layer<never, never, Sharding | KeyStock> =>
+export const layer = (target: number): Layer.Layer<never, never, Sharding | KeyStock | KeyMinter> =>
   Singleton.make(
     "KeyStocking",
     Effect.gen(function* () {

@@ -5,7 +5,6 @@ import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { KeyRange } from "../actors/KeyRange.ts"
 import { PoolShard } from "../actors/PoolShard.ts"
 import { KeyMinter } from "../KeyMinter.ts"
-import { rangeCount } from "../KeyRanges.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
 import * as Timeout from "../Timeout.ts"
@@ -61,7 +60,7 @@ export const make = Effect.gen(function* () {
         found.keys = { ok: true, detail: `${held} keys held` }
       }),
       Effect.map(rangeOf("0").Status(), () => {
-        found.ranges = { ok: true, detail: `${rangeCount} ranges of ${minter.space.size} keys` }
+        found.ranges = { ok: true, detail: `${minter.ranges} ranges of ${minter.space.size} keys` }
       }),
       ...found.pools.map(({ shard }) =>
         Effect.map(shardOf(String(shard)).Status(), ({ level }) => {

@@ -1,5 +1,5 @@
 import { Context, Effect } from "effect"
-import { KeyMinter } from "../KeyMinter.ts"
+import { KeyMinter, type KeyOrder } from "../KeyMinter.ts"
 import * as Minter from "../KeyMinter.ts"
 import * as KeySpace from "../KeySpace.ts"
 import { toStrings } from "../PackedKeys.ts"
@@ -30,8 +30,19 @@ import { ms_us, s_us } from "./world/Time.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 import { World } from "./world/World.ts"
 
-/** The deployment's permutation: the same one in every world. Each mint is told to the journal. */
-const minter = Minter.make(KeySpace.make("base62", 7), new Uint8Array(16))
+const space = KeySpace.make("base62", 7)
+
+/** The deployment's minters: those of counters are the same in every world. Each mint is told to the journal. */
+const minters: Record<KeyOrder, (world: World) => typeof KeyMinter.Service> = {
+  permuted: () => permuted,
+  sequential: () => sequential,
+  random: (world) => {
+    const chance = world.chance("keys")
+    return Minter.makeRandom(space, (count) => Uint8Array.from({ length: count }, () => chance.below(256)))
+  }
+}
+const permuted = Minter.make(space, new Uint8Array(16))
+const sequential = Minter.makeSequential(space)
 
 /** One node's place: the process that runs there now, or none until it is started again. */
 interface Place {
@@ -50,6 +61,7 @@ export class Deployment {
   readonly world: World
   readonly options: SimOptions
   readonly #mutation: Mutation
+  readonly #minter: typeof KeyMinter.Service
   readonly #network: Network
   readonly #journal: Journal
   readonly #history: History
@@ -69,6 +81,7 @@ export class Deployment {
     this.#mutation = mutation
     this.#faults = options.faults
     this.world = new World({ seed, preemption: options.faults.preemption, keepTrace })
+    this.#minter = minters[options.keyOrder](this.world)
     this.#network = new Network(this.world, {
       latency_us: { least: 100, mean: 300 },
       delay: { probability: 0.001, max_ms: 100 }
@@ -102,6 +115,7 @@ export class Deployment {
         new VirtualRedis({
           ...around,
           shard,
+          kind: options.keyPool,
           replicaLag_ms: options.faults.replicaLag_ms,
           faults: () => this.#faults.redisCalls
         })
@@ -148,7 +162,9 @@ export class Deployment {
       ]),
       buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0),
       unready: this.#unready(),
-      mint: ({ length, range }, first, count) => toStrings(minter.mint(length, range, first, count))
+      mint: this.#minter.repeats
+        ? undefined
+        : ({ length, range }, first, count) => toStrings(this.#minter.mint(length, range, first, count))
     }
     this.world.end()
     return evidence
@@ -225,8 +241,8 @@ export class Deployment {
   }
 
   #ports(process: VirtualProcess) {
-    const { mint, ...rest } = this.#mutation.minter?.(minter, process) ?? minter
-    const told: typeof minter = {
+    const { mint, ...rest } = this.#mutation.minter?.(this.#minter, process) ?? this.#minter
+    const told: typeof KeyMinter.Service = {
       ...rest,
       mint: (length, range, first, count) => {
         const keys = mint(length, range, first, count)
@@ -254,7 +270,7 @@ export class Deployment {
   #keyStock(base: typeof KeyStock.Service, process: VirtualProcess) {
     const { keyStock, poolHigh, poolLow } = this.options
     if (keyStock !== "file") return Effect.succeed(base)
-    const file = this.#disks.get(process.name)!.keyFile(process, minter.space.length)
+    const file = this.#disks.get(process.name)!.keyFile(process, this.#minter.space.length)
     return KeyStockFile.make(base, file, { low: poolLow, high: poolHigh })
   }
 

@@ -35,8 +35,8 @@ export interface Evidence {
   readonly buffered: number
   /** Nodes that have run for some time at the end, and that the load balancer does not take to be ready. */
   readonly unready: ReadonlyArray<string>
-  /** The keys that the deployment's permutation gives for `count` numbers of a range from `first` on. */
-  readonly mint: (slot: RangeSlot, first: number, count: number) => ReadonlyArray<string>
+  /** The keys that the deployment's order has for `count` numbers of a range from `first` on; none where keys are drawn at random. */
+  readonly mint: ((slot: RangeSlot, first: number, count: number) => ReadonlyArray<string>) | undefined
 }
 
 /** A promise that was not kept. `keys` tells which of the trace's events have to do with it. */

@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { keyOrders } from "../KeyMinter.ts"
+import { poolKinds } from "../storage/KeyPool.ts"
 import { stockKinds } from "../storage/KeyStock.ts"
 
 /** A probability of each single occasion. */
@@ -111,6 +113,8 @@ export const SimOptions = Schema.Struct({
   level: Level,
   nodes: Size,
   pools: Size,
+  keyOrder: Schema.Literal(...keyOrders),
+  keyPool: Schema.Literal(...poolKinds),
   bufferCapacity: Keys,
   poolLow: Keys,
   poolHigh: Keys,

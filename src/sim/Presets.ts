@@ -30,6 +30,8 @@ const calm: SimOptions = {
   level: "actors",
   nodes: 3,
   pools: 2,
+  keyOrder: "permuted",
+  keyPool: "list",
   bufferCapacity: 16,
   poolLow: 20,
   poolHigh: 60,

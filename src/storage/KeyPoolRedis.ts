@@ -1,6 +1,6 @@
 import { Effect, Layer, type Scope } from "effect"
 import type { PackedKeys } from "../PackedKeys.ts"
-import { KeyPool } from "./KeyPool.ts"
+import { KeyPool, type PoolKind } from "./KeyPool.ts"
 import { scripts } from "./KeyPoolRedisScripts.ts"
 import * as KeyPoolShard from "./KeyPoolShard.ts"
 import * as RedisClient from "./RedisClient.ts"
@@ -15,6 +15,8 @@ export interface Options {
    * share a Redis without seeing each other's keys.
    */
   readonly namespace: string
+  /** Which type of Redis has a shard's keys. Keys that are in the other one move over with the next claim of their shard. */
+  readonly kind?: PoolKind
 }
 
 /**
@@ -24,7 +26,8 @@ const namesOf = (namespace: string, shard: number) => {
   const prefix = `linkmint:{${namespace}}:pool:${shard}`
   return {
     epoch: `${prefix}:epoch`,
-    keys: `${prefix}:keys`,
+    list: `${prefix}:keys`,
+    set: `${prefix}:set`,
     batches: `${prefix}:batches`,
     returns: `${prefix}:returns`
   }
@@ -37,38 +40,43 @@ const bufferOf = ({ bytes: { buffer, byteLength, byteOffset } }: PackedKeys) =>
 const makeShard = Effect.fn("KeyPoolRedis.makeShard")(function* (
   url: RedisUrl,
   namespace: string,
-  shard: number
+  shard: number,
+  kind: PoolKind
 ) {
   const names = namesOf(namespace, shard)
-  const { send } = yield* RedisClient.make(url, scripts)
+  const [keys, others] = kind === "list" ? [names.list, names.set] : [names.set, names.list]
+  const { send } = yield* RedisClient.make(url, scripts(kind))
   return KeyPoolShard.make(shard, {
-    claim: (epoch) => send("KeyPool.claim", (redis) => redis.linkmintClaim(names.epoch, epoch)),
-    push: (epoch, batch, keys) =>
+    claim: (epoch) => send("KeyPool.claim", (redis) => redis.linkmintClaim(names.epoch, keys, others, epoch)),
+    push: (epoch, batch, packed) =>
       send("KeyPool.push", (redis) =>
-        redis.linkmintPush(names.epoch, names.keys, names.batches, epoch, batch, keys.width, bufferOf(keys))
+        redis.linkmintPush(names.epoch, keys, names.batches, epoch, batch, packed.width, bufferOf(packed))
       ),
     pop: (wanted) =>
       Effect.map(
-        send("KeyPool.lease", (redis) => redis.lpop(names.keys, wanted)),
-        (keys) => keys ?? []
+        send("KeyPool.lease", (redis) =>
+          kind === "list" ? redis.lpop(keys, wanted) : redis.spop(keys, wanted)
+        ),
+        (popped) => popped ?? []
       ),
-    giveBack: (id, keys) =>
+    giveBack: (id, packed) =>
       send("KeyPool.giveBack", (redis) =>
-        redis.linkmintGiveBack(names.keys, names.returns, id, keys.width, bufferOf(keys))
+        redis.linkmintGiveBack(keys, names.returns, id, packed.width, bufferOf(packed))
       ),
-    length: send("KeyPool.level", (redis) => redis.llen(names.keys))
+    length: send("KeyPool.level", (redis) => (kind === "list" ? redis.llen(keys) : redis.scard(keys)))
   })
 })
 
 /**
- * `KeyPool` on Redis 7 or later: for each pool shard a list of keys on a server, or on a primary behind Sentinels.
+ * `KeyPool` on Redis 7 or later: for each pool shard a list, or a set, of keys on a server, or on a primary behind Sentinels.
  *
  * Redis answers for the keys that it was given, so that a batch is settled as soon as it is pushed. Every operation takes at
  * most about a second. While a server is away, those of its shard fail at once, and work again within a second of
- * its return. An answer lost with the connection after `LPOP` loses its keys. After a failover that forgot the last pops and
+ * its return. An answer lost with the connection after `LPOP` (of a set, `SPOP`) loses its keys. After a failover that forgot the last pops and
  * pushes, keys come out twice or not at all: it is the links' primary key that binds each once.
  */
 export const make = ({
+  kind = "list",
   namespace,
   urls
 }: Options): Effect.Effect<typeof KeyPool.Service, never, Scope.Scope> =>
@@ -76,7 +84,7 @@ export const make = ({
     if (!/^[\w.-]{1,64}$/.test(namespace)) {
       return yield* Effect.die(new RangeError("a namespace has 1 to 64 letters, digits, '.', '_' and '-'"))
     }
-    const shards = yield* Effect.forEach(urls, (url, shard) => makeShard(url, namespace, shard), {
+    const shards = yield* Effect.forEach(urls, (url, shard) => makeShard(url, namespace, shard, kind), {
       concurrency: "unbounded"
     })
     return KeyPoolShard.join(shards)

@@ -13,13 +13,13 @@ export interface Commands {
   /** Remembers the epoch: 0, or {@link stale} where it knows of a greater one. */
   readonly claim: (epoch: number) => Effect.Effect<number, StorageError>
   /**
-   * Puts the keys at the end of the list unless the batch's id is known, and remembers epoch and id. Gives the length of the list then,
+   * Adds the keys, at the end of a list, unless the batch's id is known, and remembers epoch and id. Gives how many keys there are then,
    * or {@link stale} where nothing was done because of a greater epoch.
    */
   readonly push: (epoch: number, batch: string, keys: PackedKeys) => Effect.Effect<number, StorageError>
-  /** Takes up to so many keys from the beginning of the list. */
+  /** Takes up to so many keys, from the beginning of a list. */
   readonly pop: (wanted: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
-  /** Puts the keys at the beginning of the list, in their order, unless the return's id is known, and remembers the id. */
+  /** Adds the keys, at the beginning of a list in their order, unless the return's id is known, and remembers the id. */
   readonly giveBack: (id: number, keys: PackedKeys) => Effect.Effect<unknown, StorageError>
   readonly length: Effect.Effect<number, StorageError>
 }

@@ -2,9 +2,12 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { describe } from "vitest"
 import { RangeExhausted } from "../../src/actors/KeyRange.ts"
+import * as KeyMinter from "../../src/KeyMinter.ts"
 import { rangeCount } from "../../src/KeyRanges.ts"
+import * as KeySpace from "../../src/KeySpace.ts"
 import { lengthMax } from "../../src/KeySpace.ts"
 import { toStrings } from "../../src/PackedKeys.ts"
+import { plainRow } from "../plain.ts"
 import { all, always, once } from "./Faults.ts"
 import { freshStores, minted, realMinter, startNode, type TestNode, tinyMinter } from "./TestNode.ts"
 
@@ -32,6 +35,34 @@ describe("a key range", () => {
       expect(keys.length).toBe(5 * rangeCount * 50)
       expect(new Set(keys).size).toBe(keys.length)
       expect(yield* minted(stores)).toBe(keys.length)
+    })
+  )
+
+  it.scoped("leaves out of random keys those that are bound, and those that were drawn twice", () =>
+    Effect.gen(function* () {
+      // Draws A to H, one after the other, twice.
+      let drawn = 0
+      const draw = (bytes: number) => Uint8Array.from({ length: bytes }, () => 10 + ((drawn++ >> 3) % 8))
+      const minter = KeyMinter.makeRandom(KeySpace.make("base62", 8), draw)
+      const stores = yield* freshStores({}, minter)
+      const node = yield* startNode(stores)
+      const all = ["A", "B", "C", "D", "E", "F", "G", "H"].map((letter) => letter.repeat(8))
+      const bound = all.slice(2, 4)
+      yield* stores.links.insertMany(
+        bound.map((key) => ({
+          ...plainRow,
+          key,
+          url: "https://example.com",
+          custom: true,
+          createdAt: 1,
+          updatedAt: 1
+        }))
+      )
+      expect(yield* mint(node, 3, 16)).toEqual(all.filter((key) => !bound.includes(key)))
+      expect(yield* mint(node, 3, 2)).toEqual(all.slice(0, 2))
+      expect(yield* Effect.flip(node.range(3).Mint({ count: 2 }))).toMatchObject({ _tag: "Unavailable" })
+      // Draws are counted, whatever comes of them.
+      expect(yield* minted(stores)).toBe(20)
     })
   )
 

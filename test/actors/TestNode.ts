@@ -7,6 +7,7 @@ import * as RedirectCache from "../../src/actors/RedirectCache.ts"
 import { partitionOf, UrlMapping } from "../../src/actors/UrlMapping.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
+import { rangeCount } from "../../src/KeyRanges.ts"
 import { GuardedCreates } from "../../src/storage/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "../../src/storage/GuardedCreatesMemory.ts"
 import * as KeySpace from "../../src/KeySpace.ts"
@@ -48,6 +49,8 @@ export const realMinter = KeyMinter.make(KeySpace.make("base62", 7), new Uint8Ar
  */
 export const tinyMinter = (span: number, length: number): typeof KeyMinter.KeyMinter.Service => ({
   space: KeySpace.make("base62", length),
+  ranges: rangeCount,
+  repeats: false,
   spanOf: () => span,
   mint: (length, range, first, count) =>
     fromStrings(

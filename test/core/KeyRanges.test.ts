@@ -1,4 +1,5 @@
 import { FastCheck as fc } from "effect"
+import { randomBytes } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import * as KeyCipher from "../../src/KeyCipher.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
@@ -56,6 +57,80 @@ describe("the key ranges", () => {
       ({ space }) => ranges.reduce((sum, range) => sum + BigInt(spanOf(space, range)), 0n) < space.size
     )
     expect(unused.map(({ name }) => name).toSorted()).toEqual(capped)
+  })
+})
+
+describe("the sequential minter", () => {
+  it.each(KeySpace.alphabets)(
+    "gives each first character of %s as a range, and counts up behind it",
+    (alphabet) => {
+      const space = KeySpace.make(alphabet, 6)
+      const { characters, radix } = space
+      const minter = KeyMinter.makeSequential(space)
+      const digits = fc.array(fc.nat(radix - 1), { minLength: 5, maxLength: 5 })
+      expect(minter.ranges).toBe(radix)
+      fc.assert(
+        fc.property(fc.nat(radix - 1), digits, (range, rest) => {
+          const first = rest.reduce((number, digit) => number * radix + digit, 0)
+          const key = [range, ...rest].map((digit) => characters[digit]).join("")
+          expect(toStrings(minter.mint(6, range, first, 1))).toEqual([key])
+        })
+      )
+      const [zero, one, last] = [characters[0]!, characters[1]!, characters[radix - 1]!]
+      expect(toStrings(minter.mint(8, radix - 1, radix - 1, 2))).toEqual([
+        last + zero.repeat(6) + last,
+        last + zero.repeat(5) + one + zero
+      ])
+    }
+  )
+
+  it.each(spaces)(
+    "has ranges of $name of as many keys as there are behind a character, or 2^53 − 1",
+    ({ space }) => {
+      const minter = KeyMinter.makeSequential(space)
+      const all = space.size / BigInt(space.radix)
+      const cap = 2n ** 53n - 1n
+      const spans = Array.from({ length: space.radix }, (_, range) => minter.spanOf(space.length, range))
+      expect(new Set(spans)).toEqual(new Set([Number(all > cap ? cap : all)]))
+      const last = toStrings(minter.mint(space.length, 0, spans[0]! - 2, 2))
+      expect(new Set(last).size).toBe(2)
+      expect(last.every((key) => KeySpace.isKey(space, key) && key.startsWith(space.characters[0]!))).toBe(
+        true
+      )
+    }
+  )
+})
+
+describe("the random minter", () => {
+  it.each(spaces)("gives keys of $name, each character as often as any other", ({ space }) => {
+    const minter = KeyMinter.makeRandom(space, (bytes) => randomBytes(bytes))
+    const keys = toStrings(minter.mint(space.length, 0, 0, 2_000))
+    expect(keys.every((key) => KeySpace.isKey(space, key))).toBe(true)
+    const counts = new Map<string, number>()
+    for (const character of keys.join("")) counts.set(character, (counts.get(character) ?? 0) + 1)
+    const mean = (2_000 * space.length) / space.radix
+    expect(counts.size).toBe(space.radix)
+    // Six standard deviations either way.
+    for (const often of counts.values()) expect(Math.abs(often - mean)).toBeLessThan(6 * Math.sqrt(mean))
+  })
+
+  it("passes over the bytes that would favour some characters, and uses all others", () => {
+    const space = KeySpace.make("base36", 6)
+    const bytes = [255, 252, 0, 35, 36, 251, 253, 71, 72, 7]
+    const asked: Array<number> = []
+    const minter = KeyMinter.makeRandom(space, (count) => {
+      asked.push(count)
+      return Uint8Array.from(bytes.splice(0, count))
+    })
+    expect(toStrings(minter.mint(6, 3, 99, 1))).toEqual(["A9A99A"])
+    expect(asked).toEqual([6, 2, 1])
+  })
+
+  it("opens the next length when an eighth of the keys was drawn", () => {
+    const space = KeySpace.make("base62", 7)
+    const minter = KeyMinter.makeRandom(space, (bytes) => new Uint8Array(bytes))
+    const drawn = ranges.reduce((sum, range) => sum + minter.spanOf(7, range), 0)
+    expect(drawn / Number(space.size)).toBeCloseTo(1 / 8, 6)
   })
 })
 

@@ -4,6 +4,7 @@ import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
+import { administer, parsed } from "../services/Redis.ts"
 import * as SqliteClient from "../../src/storage/SqliteClient.ts"
 
 /** Where every minted key is. */
@@ -41,3 +42,16 @@ export const accountOfFolder = (folder: string): Effect.Effect<Account> =>
 /** The account of a PostgreSQL database. */
 export const accountOfUrl = (url: string): Effect.Effect<Account> =>
   account.pipe(Effect.provide(Layer.orDie(PgClient.layer({ url: Redacted.make(url) }))))
+
+/** The account of a PostgreSQL database whose keys are pooled in a set of a Redis: those of its only shard count as kept. */
+export const accountWithSet = (url: string, redisUrl: string): Effect.Effect<Account> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ value: string }>`SELECT value FROM deployment WHERE name = 'identity'`
+    const { fingerprint } = JSON.parse(row!.value) as { readonly fingerprint: string }
+    const name = `linkmint:{${fingerprint.slice(0, 12)}}:pool:0:set`
+    const pooled = yield* administer(parsed(redisUrl), (redis) => redis.smembers(name))
+    const { bound, kept, minted } = yield* account
+    const all = new Set([...kept, ...pooled.filter((key) => !bound.has(key))])
+    return { minted, bound, kept: all, lost: minted - bound.size - all.size }
+  }).pipe(Effect.provide(Layer.orDie(PgClient.layer({ url: Redacted.make(url) }))), Effect.orDie)

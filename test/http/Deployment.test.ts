@@ -70,7 +70,14 @@ describe("the identity of a deployment", () => {
     ["a KEY_SECRET where one was drawn", {}, { KEY_SECRET }, "KEY_SECRET has another value there."],
     ["another KEY_LENGTH", { KEY_SECRET }, { KEY_SECRET, KEY_LENGTH: "8" }, "KEY_LENGTH is 7 there."],
     ["a shorter KEY_LENGTH", { KEY_LENGTH: "8" }, { KEY_LENGTH: "7" }, "KEY_LENGTH is 8 there."],
-    ["another KEY_ALPHABET", {}, { KEY_ALPHABET: "base36" }, "KEY_ALPHABET is base62 there."]
+    ["another KEY_ALPHABET", {}, { KEY_ALPHABET: "base36" }, "KEY_ALPHABET is base62 there."],
+    ["another KEY_ORDER", {}, { KEY_ORDER: "sequential" }, "KEY_ORDER is permuted there."],
+    [
+      "no KEY_ORDER any more",
+      { KEY_SECRET, KEY_ORDER: "sequential" },
+      { KEY_SECRET },
+      "KEY_ORDER is sequential there."
+    ]
   ]
   for (const [what, first, then, why] of changes) {
     it.scoped(`makes a start with ${what} refuse, and say what it is there`, () =>
@@ -86,6 +93,32 @@ describe("the identity of a deployment", () => {
       })
     )
   }
+
+  it.scoped("with random keys is no other one's, whose next keys would be among them", () =>
+    Effect.gen(function* () {
+      const here = yield* database
+      yield* start(here, { KEY_ORDER: "random" })
+      for (const KEY_ORDER of ["permuted", "sequential"])
+        expect(yield* refusal(here, { KEY_ORDER })).toContain("KEY_ORDER is random there.")
+      expect(new Set(yield* start(here, { KEY_ORDER: "random" })).size).toBe(5)
+    })
+  )
+
+  it.scoped("that was decided before there were other orders is permuted", () =>
+    Effect.gen(function* () {
+      const here = yield* database
+      const keys = yield* start(here, {})
+      const { order, ...before } = JSON.parse(here.decided.get("identity")!) as Record<string, unknown>
+      expect(order).toBe("permuted")
+      const there = yield* database
+      yield* Effect.provide(
+        Effect.flatMap(DeploymentStore, ({ decide }) => decide("identity", JSON.stringify(before))),
+        there.store
+      )
+      expect(yield* start(there, {})).toEqual(keys)
+      expect(yield* refusal(there, { KEY_ORDER: "random" })).toContain("KEY_ORDER is permuted there.")
+    })
+  )
 
   it.scoped("refuses a database that was cut into another number of ranges", () =>
     Effect.gen(function* () {

@@ -146,6 +146,20 @@ const variables: Readonly<Record<string, Variable>> = {
     fault: /must be one of base62, base64url, base36, not "/
   },
   KEY_LENGTH: integer("keyLength", 7, 6, 12),
+  KEY_ORDER: {
+    field: "keyOrder",
+    unset: "permuted",
+    good: { permuted: "permuted", sequential: "sequential", random: "random" },
+    bad: ["Random", "counter"],
+    fault: /must be one of permuted, sequential, random, not "/
+  },
+  KEY_POOL: {
+    field: "keyPool",
+    unset: "list",
+    good: { list: "list" },
+    bad: ["stack", "SET"],
+    fault: /must be one of list, set, not "/
+  },
   POOL_LOW: { ...integer("poolLow", 2_000, 1, 65_535), good: { 1: 1, 9_999: 9_999 } },
   POOL_HIGH: { ...integer("poolHigh", 10_000, 2, 65_536), good: { 2001: 2_001, 65_536: 65_536 } },
   BUFFER_CAPACITY: integer("bufferCapacity", 512, 1, 65_536),
@@ -388,6 +402,13 @@ describe("settings that go together", () => {
     expect(faults({ NODE_ROLE: "http" })).toEqual([
       expect.stringMatching(/^NODE_ROLE can be http in a cluster only/)
     ])
+  })
+
+  it("want a cluster for KEY_POOL=set", () => {
+    expect(faults({ KEY_POOL: "set" })).toEqual([
+      expect.stringMatching(/^KEY_POOL can be set in a cluster only/)
+    ])
+    expect(readOrThrow({ ...cluster, KEY_POOL: "set" }).keyPool).toBe("set")
   })
 
   it.each(["localhost:6379", "http://localhost:6379", "redis://", "redis://a,postgres://b"])(

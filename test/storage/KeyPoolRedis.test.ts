@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Cause, Effect, Fiber, Layer } from "effect"
 import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../src/PackedKeys.ts"
+import type { PoolKind } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "../../src/storage/KeyPoolRedis.ts"
 import { Fenced } from "../../src/storage/StorageError.ts"
@@ -8,13 +9,17 @@ import { administer, describeRedis, freshRedis, keyNames } from "../services/Red
 import { keyPoolLaws } from "./KeyPoolLaws.ts"
 import { keys, numbered } from "./keys.ts"
 import { likeMemory } from "./likeMemory.ts"
-import { playPool, poolCommand } from "./players.ts"
+import { playPool, playUnorderedPool, poolCommand } from "./players.ts"
 
-const fresh = (shards: number) => Layer.unwrapScoped(Effect.map(freshRedis(shards), KeyPoolRedis.layer))
+const fresh = (shards: number, kind?: PoolKind) =>
+  Layer.unwrapScoped(
+    Effect.map(freshRedis(shards), (redis) => KeyPoolRedis.layer({ ...redis, ...(kind && { kind }) }))
+  )
 
 describeRedis("on Redis", () => {
   keyPoolLaws("KeyPool", fresh(1), 0)
   keyPoolLaws("KeyPool, one of three shards", fresh(3), 1, 2 ** 53 - 100)
+  keyPoolLaws("KeyPool of sets", fresh(1, "set"), 0, 1, "set")
 })
 
 const owner = { shard: 0, epoch: 1 }
@@ -181,12 +186,55 @@ describeRedis("KeyPool on Redis", () => {
     })
   )
 
+  it.scopedLive("moves the keys over with the next claim when the kind of pool is another one", () =>
+    Effect.gen(function* () {
+      const redis = yield* freshRedis()
+      const all = numbered("k", 2_500)
+      const kinds = ["list", "set", "list"] as const
+      for (const [index, kind] of kinds.entries()) {
+        const pool = yield* KeyPoolRedis.make({ ...redis, kind })
+        const claim = { shard: 0, epoch: index + 1 }
+        yield* pool.claim(claim)
+        if (index === 0) yield* pool.push(claim, batch(1, fromStrings(all)))
+        expect(yield* pool.level(0)).toBe(2_500)
+        // What was leased, or pushed, before is known after the move.
+        yield* pool.giveBack(0, index, yield* pool.lease(0, 100))
+        expect((yield* pool.push(claim, batch(1, fromStrings(all)))).level).toBe(2_500)
+        // An owner of before has lost the shard, and finds nothing to lease.
+        const former = yield* KeyPoolRedis.make({ ...redis, kind: kind === "list" ? "set" : "list" })
+        expect(count(yield* former.lease(0, 10))).toBe(0)
+        expect(yield* Effect.flip(former.claim({ shard: 0, epoch: index }))).toBeInstanceOf(Fenced)
+      }
+      const last = yield* KeyPoolRedis.make(redis)
+      expect(toStrings(yield* last.lease(0, 10_000)).toSorted()).toEqual(all.toSorted())
+    })
+  )
+
+  it.scopedLive("gives the keys of a set in no order that they came in", () =>
+    Effect.gen(function* () {
+      const pool = yield* KeyPoolRedis.make({ ...(yield* freshRedis()), kind: "set" })
+      yield* pool.push(owner, batch(1, keys("k", 100)))
+      const leased = toStrings(yield* pool.lease(0, 100))
+      expect(leased).not.toEqual(numbered("k", 100))
+      expect(leased.toSorted()).toEqual(numbered("k", 100).toSorted())
+    })
+  )
+
   likeMemory({
     title: "answers random commands like the pool in memory",
     open: Effect.map(freshRedis(), KeyPoolRedis.make),
     memory: KeyPoolMemory.make({ shards: 1, settleAfter: 0 }),
     command: poolCommand,
     player: playPool,
+    numRuns: 60
+  })
+
+  likeMemory({
+    title: "gives as many keys of a set, to random commands, as the pool in memory",
+    open: Effect.map(freshRedis(), (redis) => KeyPoolRedis.make({ ...redis, kind: "set" })),
+    memory: KeyPoolMemory.make({ shards: 1, settleAfter: 0 }),
+    command: poolCommand,
+    player: playUnorderedPool,
     numRuns: 60
   })
 })

@@ -3,6 +3,7 @@ import { Clock, Effect, Fiber, Logger, LogLevel, Schedule } from "effect"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { toStrings } from "../../src/PackedKeys.ts"
+import { poolKinds } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolRedis from "../../src/storage/KeyPoolRedis.ts"
 import { administer, describeRedisProcess, ownProgram, parsed } from "../services/Redis.ts"
 import { freePorts, makeRedisProcess } from "../services/RedisProcess.ts"
@@ -192,18 +193,19 @@ describeRedisProcess("KeyPool on Redis, when the server refuses", () => {
     })
   )
 
-  it.scopedLive("needs of a user of its own no more rights than to its keys and these commands", () =>
+  it.scopedLive.each(poolKinds)("needs for a %s no more rights than to its keys and these commands", (kind) =>
     Effect.gen(function* () {
       const program = yield* ownProgram
       const [port] = yield* freePorts(1)
       const handshake = "+client|setname +info +select"
-      const commands = "+eval +evalsha +get +set +llen +lpop +lpush +rpush +lpos +ltrim"
+      const ofSets = kind === "list" ? "" : "+scard +spop +sadd"
+      const commands = `+eval +evalsha +get +set +del +llen +lpop +lpush +rpush +lpos +ltrim +lrange +smembers ${ofSets}`
       const rights = `~linkmint:* -@all ${handshake} ${commands}`
       const config = [...inMemory, "user default off", `user linkmint on >right-one ${rights}`]
       const url = `redis://linkmint:right-one@127.0.0.1:${port}/1`
       yield* Effect.orDie(makeRedisProcess({ program, port: port!, config, url }))
       const urls = [parsed(url)]
-      const pool = yield* KeyPoolRedis.make({ urls, namespace: "test" })
+      const pool = yield* KeyPoolRedis.make({ urls, namespace: "test", kind })
       yield* Effect.all(operations(pool))
       expect((yield* pool.push(owner, batch(1))).level).toBe(20)
     })

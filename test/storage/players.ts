@@ -284,3 +284,12 @@ export const playPool: Player<KeyPool["Type"], CommandOf<typeof poolCommand>> = 
     }
   }
 }
+
+/** The same of pools that give their keys in any order: answers how many rather than which, and fails where a key comes twice. */
+export const playUnorderedPool: Player<KeyPool["Type"], CommandOf<typeof poolCommand>> = (pool) => {
+  const play = playPool(pool)
+  return (command) =>
+    command._tag !== "lease"
+      ? play(command)
+      : Effect.map(play(command), (leased) => new Set(leased as ReadonlyArray<string>).size)
+}

@@ -1,5 +1,6 @@
 import { knownMax } from "../../storage/KeyPoolRedisScripts.ts"
 import { stale } from "../../storage/KeyPoolShard.ts"
+import type { PoolKind } from "../../storage/KeyPool.ts"
 import type { Journal } from "../Journal.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -13,6 +14,7 @@ const replyWaitMax_ms = 1_000
 /** A pool shard's Redis. */
 export interface RedisOptions extends StoreOptions {
   readonly shard: number
+  readonly kind: PoolKind
   /** How far behind the replica is, at most. */
   readonly replicaLag_ms: number
 }
@@ -37,7 +39,7 @@ const without = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): Ar
 }
 
 /**
- * The Redis of one pool shard: its list of keys, its epoch and the batches and returns that it knows, with what the scripts of `KeyPoolRedis` and its
+ * The Redis of one pool shard: its list, or set, of keys, its epoch and the batches and returns that it knows, with what the scripts of `KeyPoolRedis` and its
  * commands do to them, each at one moment. A replica follows it by up to `replicaLag_ms`.
  */
 export class VirtualRedis {
@@ -50,6 +52,8 @@ export class VirtualRedis {
   readonly #world: World
   readonly #journal: Journal
   readonly #chance: Chance
+  readonly #members: Chance
+  readonly #kind: PoolKind
   readonly #replicaLag_us: number
   #epoch = 0
   #keys: Array<string> = []
@@ -58,13 +62,15 @@ export class VirtualRedis {
   #recent: Array<Recent> = []
   readonly #clients = new Set<() => void>()
 
-  constructor({ crashPoint, faults, journal, network, replicaLag_ms, shard, world }: RedisOptions) {
+  constructor({ crashPoint, faults, journal, kind, network, replicaLag_ms, shard, world }: RedisOptions) {
     const name = `redis-${shard}`
     this.#world = world
     this.#journal = journal
     this.shard = shard
     this.#replicaLag_us = replicaLag_ms * ms_us
     this.#chance = world.chance(`replica of ${name}`)
+    this.#members = world.chance(`members of ${name}`)
+    this.#kind = kind
     this.server = new VirtualServer(world, network, {
       name,
       faults,
@@ -110,7 +116,7 @@ export class VirtualRedis {
 
   /** The primary is lost, and after a time, in microseconds, its replica is the primary. It has not seen the last operations of any kind. */
   failover(down_us: number) {
-    const before = this.#keys.slice()
+    const before = this.#keys
     const unleased: Array<string> = []
     const seen_us = this.#world.now_us - this.#chance.below(this.#replicaLag_us + 1)
     for (let last = this.#recent.at(-1); last !== undefined && last.at_us > seen_us;) {
@@ -138,20 +144,22 @@ export class VirtualRedis {
     if (this.fences && epoch < this.#epoch) return this.#fenced(by, epoch)
     this.#remember(epoch)
     if (this.knowsBatches && this.#batches.has(batch)) return this.#keys.length
-    for (const key of keys) this.#keys.push(key)
-    this.#did(() => this.#keys.splice(this.#keys.length - keys.length))
+    this.#set([...this.#keys, ...this.#missing(keys)])
     this.#know(this.#batches, batch)
     this.#journal.add({ tag: "pushed", by, shard: this.shard, epoch, batch, keys })
     return this.#keys.length
   }
 
-  /** `LPOP`. */
+  /** `LPOP`, or `SPOP`. */
   pop(by: string, wanted: number): ReadonlyArray<string> {
-    const keys = this.#keys.splice(0, wanted)
+    const left = this.#keys.slice()
+    const some = Math.min(wanted, left.length)
+    const keys =
+      this.#kind === "list"
+        ? left.splice(0, some)
+        : Array.from({ length: some }, () => left.splice(this.#members.below(left.length), 1)[0]!)
     if (keys.length === 0) return keys
-    this.#did(() => {
-      this.#keys = [...keys, ...this.#keys]
-    }, keys)
+    this.#set(left, keys)
     this.#journal.add({ tag: "leased", by, shard: this.shard, keys })
     return keys
   }
@@ -159,11 +167,25 @@ export class VirtualRedis {
   /** The script that gives back: adds keys of a return that is not known, before all others, and gives the level then. */
   giveBack(by: string, id: number, keys: ReadonlyArray<string>): number {
     if (this.knowsReturns && this.#returns.has(id)) return this.#keys.length
-    this.#keys = [...keys, ...this.#keys]
-    this.#did(() => this.#keys.splice(0, keys.length))
+    this.#set([...this.#missing(keys), ...this.#keys])
     this.#know(this.#returns, id)
     this.#journal.add({ tag: "returned", by, shard: this.shard, keys })
     return this.#keys.length
+  }
+
+  /** What there is to add of keys: a set has each once. */
+  #missing(keys: ReadonlyArray<string>): ReadonlyArray<string> {
+    if (this.#kind === "list") return keys
+    const present = new Set(this.#keys)
+    return keys.filter((key) => !present.has(key))
+  }
+
+  #set(keys: Array<string>, leased: ReadonlyArray<string> = []) {
+    const before = this.#keys
+    this.#keys = keys
+    this.#did(() => {
+      this.#keys = before
+    }, leased)
   }
 
   #remember(epoch: number) {

@@ -2,6 +2,7 @@ import { Cause, Effect, Exit, type Fiber, FiberId } from "effect"
 import { Journal, type StoreEntry } from "../../../src/sim/Journal.ts"
 import { VirtualDatabase } from "../../../src/sim/stores/VirtualDatabase.ts"
 import { VirtualRedis } from "../../../src/sim/stores/VirtualRedis.ts"
+import type { PoolKind } from "../../../src/storage/KeyPool.ts"
 import { Network } from "../../../src/sim/world/Network.ts"
 import { fork } from "../../../src/sim/world/ProcessServices.ts"
 import { ms_us, s_us } from "../../../src/sim/world/Time.ts"
@@ -37,12 +38,13 @@ export class LittleWorld {
     seed: number,
     options: {
       readonly shards?: number
+      readonly kind?: PoolKind
       readonly replicaLag_ms?: number
       /** How long single messages are held up at most. */
       readonly delay_ms?: number
     } = {}
   ) {
-    const { delay_ms = 20, replicaLag_ms = 0, shards = 1 } = options
+    const { delay_ms = 20, kind = "list", replicaLag_ms = 0, shards = 1 } = options
     this.world = new World({ seed, preemption: 0.02, keepTrace: true })
     this.network = new Network(this.world, {
       latency_us: { least: 100, mean: 300 },
@@ -58,7 +60,8 @@ export class LittleWorld {
     this.database = new VirtualDatabase({ ...around, faults: () => this.databaseFaults })
     this.redis = Array.from(
       { length: shards },
-      (_, shard) => new VirtualRedis({ ...around, shard, replicaLag_ms, faults: () => this.redisFaults })
+      (_, shard) =>
+        new VirtualRedis({ ...around, shard, kind, replicaLag_ms, faults: () => this.redisFaults })
     )
   }
 

@@ -5,7 +5,7 @@ import { describe } from "vitest"
 import * as KeyPoolVirtual from "../../../src/sim/stores/KeyPoolVirtual.ts"
 import { DeploymentStore } from "../../../src/storage/DeploymentStore.ts"
 import { GuardedCreates } from "../../../src/storage/GuardedCreates.ts"
-import { KeyPool } from "../../../src/storage/KeyPool.ts"
+import { KeyPool, type PoolKind } from "../../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../../src/storage/KeyPoolMemory.ts"
 import { KeyRangeStore } from "../../../src/storage/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../../src/storage/KeyRangeStoreMemory.ts"
@@ -52,10 +52,10 @@ const grouped = (little: LittleWorld, process: VirtualProcess) =>
 
 const onRedis = (little: LittleWorld, process: VirtualProcess) => KeyPoolVirtual.layer(little.redis, process)
 
-const pool = (shards: number) =>
+const pool = (shards: number, kind?: PoolKind) =>
   Layer.scoped(
     KeyPool,
-    Effect.flatMap(littleWorld({ shards }), (little) => {
+    Effect.flatMap(littleWorld({ shards, ...(kind && { kind }) }), (little) => {
       const process = little.world.spawn("node-1", 1)
       return built(little, process, KeyPool, onRedis(little, process))
     })
@@ -103,6 +103,7 @@ describe("in the simulation", () => {
   deploymentStoreLaws("DeploymentStore", openVirtual(DeploymentStore, onDatabase))
   keyPoolLaws("KeyPool", pool(1), 0)
   keyPoolLaws("KeyPool, one of three shards", pool(3), 1, 2 ** 53 - 100)
+  keyPoolLaws("KeyPool of sets", pool(1, "set"), 0, 1, "set")
 
   likeMemory({
     title: "LinkStore answers any sequence of commands like the one in memory",
