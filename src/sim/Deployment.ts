@@ -270,7 +270,9 @@ export class Deployment {
   #keyStock(base: typeof KeyStock.Service, process: VirtualProcess) {
     const { keyStock, poolHigh, poolLow } = this.options
     if (keyStock !== "file") return Effect.succeed(base)
-    const file = this.#disks.get(process.name)!.keyFile(process, this.#minter.space.length)
+    const disk = this.#disks.get(process.name)!
+    const sound = disk.keyFile(process, this.#minter.space.length)
+    const file = this.#mutation.file?.(sound, disk, process) ?? sound
     return KeyStockFile.make(base, file, { low: poolLow, high: poolHigh })
   }
 

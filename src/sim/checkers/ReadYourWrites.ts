@@ -5,19 +5,27 @@ import { createdLinks, lifeAt } from "./lives.ts"
 /** C3: after a 201, every node redirects the key until it is free again: it is never unknown, and it has ended only if it was deleted or has expired. */
 export const ReadYourWrites: Checker = {
   name: "read your writes",
-  check: ({ beginning_ms, exchanges, lives, options }) => {
+  check: ({ beginning_ms, end_us, exchanges, lives, options }) => {
     const created = createdLinks(exchanges, lives)
+    const acknowledged_us = new Map<string, number>()
+    for (const { answered_us, key, kind, status } of exchanges)
+      if (kind === "create" && status === 201 && key !== undefined && !acknowledged_us.has(key))
+        acknowledged_us.set(key, answered_us!)
     const clocksJump = options.faults.clockJump.perMinute > 0
     return exchanges.flatMap(({ answered_us, answeredBy, key, kind, sent_us, status, tries }) => {
       if (key === undefined || answered_us === undefined) return []
-      // Of the link that the key stood for when it was asked for.
-      const life = lifeAt(lives, key, sent_us)
-      const link = life && created.get(life)
-      if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
-      if (life.freed_us <= answered_us) return []
       const violation = (text: string) => [
         { checker: ReadYourWrites.name, at_us: answered_us, text: `${text}, said ${answeredBy}`, keys: [key] }
       ]
+      // Of the link that the key stood for when it was asked for.
+      const life = lifeAt(lives, key, sent_us)
+      const link = life && created.get(life)
+      if (life === undefined && kind === "redirect" && status === 404)
+        return sent_us > (acknowledged_us.get(key) ?? end_us)
+          ? violation(`${key} was created, and is not there yet`)
+          : []
+      if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
+      if (life.freed_us <= answered_us) return []
       const hadExpired =
         life.link.expiresAt !== null &&
         (clocksJump || beginning_ms + answered_us / ms_us >= life.link.expiresAt)

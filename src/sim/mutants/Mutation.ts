@@ -5,6 +5,7 @@ import type { KeyMinter } from "../../KeyMinter.ts"
 import type { Link } from "../../Link.ts"
 import { GuardedCreates } from "../../storage/GuardedCreates.ts"
 import type { GuardRow } from "../../storage/GuardedCreatesMemory.ts"
+import type { KeyFile } from "../../storage/KeyFile.ts"
 import { KeyPool } from "../../storage/KeyPool.ts"
 import { KeyRangeStore } from "../../storage/KeyRangeStore.ts"
 import { KeyStock } from "../../storage/KeyStock.ts"
@@ -12,6 +13,7 @@ import type { Tables } from "../../storage/KeyStockMemory.ts"
 import { LinkChanges, type LinkChangesService } from "../../storage/LinkChanges.ts"
 import { LinkLifetime } from "../../storage/LinkLifetime.ts"
 import { LinkStore } from "../../storage/LinkStore.ts"
+import type { VirtualDisk } from "../stores/VirtualDisk.ts"
 import type { VirtualRedis } from "../stores/VirtualRedis.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
@@ -52,6 +54,12 @@ export interface Mutation {
   readonly ports?: (ports: Ports, process: VirtualProcess) => Partial<Ports>
   readonly database?: (backends: Backends, tables: DatabaseTables) => Partial<Backends>
   readonly minter?: (minter: typeof KeyMinter.Service, process: VirtualProcess) => typeof KeyMinter.Service
+  /** The key file on a node's disk. */
+  readonly file?: (
+    file: typeof KeyFile.Service,
+    disk: VirtualDisk,
+    process: VirtualProcess
+  ) => typeof KeyFile.Service
   /** Replaces methods of a pool shard's Redis. */
   readonly redis?: (redis: VirtualRedis) => void
   readonly buffer?: (buffer: typeof KeyBuffer.Service, process: VirtualProcess) => typeof KeyBuffer.Service

@@ -1,4 +1,5 @@
 import { caches } from "./caches.ts"
+import { designs } from "./designs.ts"
 import { guards } from "./guards.ts"
 import { lifetimes } from "./lifetimes.ts"
 import { links } from "./links.ts"
@@ -13,5 +14,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...links,
   ...guards,
   ...lifetimes,
-  ...caches
+  ...caches,
+  ...designs
 ]

@@ -4,7 +4,10 @@ import { later, type Mutant, withFaults } from "./Mutant.ts"
 import type { Ports } from "./Mutation.ts"
 
 /** The next number of a slot, as the store has it now. */
-const nextOf = ({ ranges }: Ports, { length, range }: { readonly length: number; readonly range: number }) =>
+export const nextOf = (
+  { ranges }: Ports,
+  { length, range }: { readonly length: number; readonly range: number }
+) =>
   Effect.map(
     ranges.watermarks,
     (marks) => marks.find((mark) => mark.length === length && mark.range === range)?.next ?? 0

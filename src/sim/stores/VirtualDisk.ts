@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { count, toStrings } from "../../PackedKeys.ts"
+import { count, type PackedKeys, toStrings } from "../../PackedKeys.ts"
 import type { KeyFile } from "../../storage/KeyFile.ts"
 import * as KeyFileMemory from "../../storage/KeyFileMemory.ts"
 import type { Journal } from "../Journal.ts"
@@ -31,6 +31,11 @@ export class VirtualDisk {
   /** The keys in its file that were not taken. */
   get keys(): ReadonlyArray<string> {
     return this.#keys
+  }
+
+  /** Has keys at the beginning of the file again that were taken: a file does so only where it is to be broken. */
+  putBack(keys: PackedKeys) {
+    this.#keys.unshift(...toStrings(keys))
   }
 
   /** The key file, as a process uses it. */

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterEach, describe, expect, it } from "vitest"
 import { mutants } from "../../../src/sim/mutants/all.ts"
+import { designs } from "../../../src/sim/mutants/designs.ts"
 import { hunt } from "../../../src/sim/mutants/hunt.ts"
 import { presets } from "../../../src/sim/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
@@ -45,6 +46,33 @@ describe("the mutants", () => {
       expect([checkers].flat()).toContain(hunt(mutant, 1, 8).checker)
     },
     180_000
+  )
+})
+
+/** The seed that finds each broken design soonest, how long its faults come in virtual seconds, and whose checker it is. */
+const minimal: ReadonlyArray<readonly [name: string, seed: number, faulty_s: number, checker: string]> = [
+  ["select-then-update", 3, 4, "key ways"],
+  ["lock-without-fencing", 66, 4, "minted once"],
+  ["offset-after-use", 4, 4, "key ways"],
+  ["random-without-arbiter", 8, 15, "unique binding"],
+  ["failover-without-primary-key", 5, 8, "unique binding"],
+  ["write-behind", 6, 4, "read your writes"]
+]
+
+describe("a broken design", () => {
+  it("has a seed that finds it", () => {
+    expect(minimal.map(([name]) => name).toSorted()).toEqual(designs.map(({ name }) => name).toSorted())
+  })
+
+  it.each(minimal)(
+    "%s is found by seed %d, in which what is sound keeps every promise",
+    (name, seed, faulty_s, checker) => {
+      const { make, options } = designs.find((one) => one.name === name)!
+      const short = { ...options!(presets.swarm(seed)), faulty_s, calm_s: 6 }
+      const { violations } = run(seed, short, { keepTrace: false, mutation: make() })
+      expect(violations.map((one) => one.checker)).toContain(checker)
+      expect(run(seed, short).violations).toEqual([])
+    }
   )
 })
 
