@@ -3,7 +3,7 @@ import type { Link } from "../Link.ts"
 import { monotonicNow_ms } from "../MonotonicTime.ts"
 import { drawId } from "../RandomId.ts"
 import { type Guard, GuardedCreates, guardTimes } from "../storage/GuardedCreates.ts"
-import { urlHash } from "../storage/LinkColumns.ts"
+import { urlDigest } from "../storage/LinkColumns.ts"
 import { type AliasTaken, type Guarding, type LinkDraft, Links, Superseded } from "./Links.ts"
 import { fromFailure, Unavailable } from "./Unavailable.ts"
 import * as Traced from "../Traced.ts"
@@ -53,7 +53,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
 
     return {
       get: Effect.fnUntraced(function* (draft, guarding) {
-        const name = `reuse:${urlHash(draft.owner, draft.url)}`
+        const name = `reuse:${urlDigest(draft.owner, draft.url)}`
         const start = yield* monotonicNow_ms
         // A key that stands settled and whose link was not found afterwards has ended, or leads elsewhere now.
         let ended: string | undefined

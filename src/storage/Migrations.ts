@@ -10,6 +10,7 @@ import { idempotency } from "./migrations/0006_idempotency.ts"
 import { webhooks } from "./migrations/0007_webhooks.ts"
 import { keyStocks } from "./migrations/0008_key_stocks.ts"
 import { nodes } from "./migrations/0009_nodes.ts"
+import { shortUrlHashes } from "./migrations/0010_short_url_hashes.ts"
 import { StorageError } from "./StorageError.ts"
 
 const migrations = Migrator.fromRecord({
@@ -21,7 +22,8 @@ const migrations = Migrator.fromRecord({
   "0006_idempotency": idempotency,
   "0007_webhooks": webhooks,
   "0008_key_stocks": keyStocks,
-  "0009_nodes": nodes
+  "0009_nodes": nodes,
+  "0010_short_url_hashes": shortUrlHashes
 })
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

@@ -39,6 +39,9 @@ const retryWhileBusy =
       schedule: Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
     })
 
+/** How the database is used. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. */
+const pragmas = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"]
+
 /** Statements that need no write lock. */
 const reading = /^\s*(SELECT|PRAGMA|EXPLAIN)\b/i
 
@@ -178,7 +181,7 @@ export const layer = (
         }),
         ({ close }) => close
       )
-      for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) {
+      for (const pragma of pragmas) {
         yield* Effect.mapError(connection.pragma(pragma), (cause) => new SqliteOpenError({ path, cause }))
       }
       // Rejected with the driver's own error, whose code tells whether the statement was applied.

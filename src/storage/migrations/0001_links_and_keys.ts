@@ -17,8 +17,9 @@ export const linksAndKeys = Effect.gen(function* () {
     pg: () => sql.literal(`TEXT COLLATE "C"`)
   })
   const table = sql.onDialectOrElse({ orElse: () => sql.literal("WITHOUT ROWID"), pg: () => sql.literal("") })
+  // On SQLite links stand in the order of their coming, beside an index of keys: ordered by their keys, each link of a bulk would write a page of its own.
   const partitioned = sql.onDialectOrElse({
-    orElse: () => sql.literal("WITHOUT ROWID"),
+    orElse: () => sql.literal(""),
     pg: () => sql.literal("PARTITION BY HASH (key)")
   })
 
