@@ -32,6 +32,7 @@ import * as AccountStoreSql from "./storage/AccountStoreSql.ts"
 import * as VisitTotals from "./http/VisitTotals.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
+import * as GuardedCreatesGrouped from "./storage/GuardedCreatesGrouped.ts"
 import * as GuardedCreatesSql from "./storage/GuardedCreatesSql.ts"
 import type { KeyPool } from "./storage/KeyPool.ts"
 import * as KeyPoolMemory from "./storage/KeyPoolMemory.ts"
@@ -193,8 +194,8 @@ const stores = (surroundings: Surroundings, messages: LinkStoreTelling.Telling) 
     surroundings.quotas,
     surroundings.nodes,
     Layer.merge(
-      GuardedCreatesSql.layer,
-      LinkStoreGrouped.layer({ inFlightMax: surroundings.inFlightMax })
+      Layer.provide(GuardedCreatesGrouped.layer(surroundings), GuardedCreatesSql.layer),
+      LinkStoreGrouped.layer(surroundings)
     ).pipe(Layer.provide(LinkStoreTelling.layer(messages)), Layer.provide(LinkStoreSql.layer)),
     surroundings.ownership
   ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))

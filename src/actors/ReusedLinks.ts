@@ -2,7 +2,7 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { Link } from "../Link.ts"
 import { monotonicNow_ms } from "../MonotonicTime.ts"
 import { drawId } from "../RandomId.ts"
-import { type Guard, GuardedCreates, guardTimes } from "../storage/GuardedCreates.ts"
+import { abandon, begin, type Guard, GuardedCreates, guardTimes } from "../storage/GuardedCreates.ts"
 import { urlDigest } from "../storage/LinkColumns.ts"
 import { type AliasTaken, type Guarding, type LinkDraft, Links, Superseded } from "./Links.ts"
 import { fromFailure, Unavailable } from "./Unavailable.ts"
@@ -46,7 +46,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
         .pipe(
           Effect.tapError((error) =>
             error._tag === "AliasTaken" || (error._tag === "Unavailable" && error.applied === "no")
-              ? Effect.ignore(guarded.abandon(guard))
+              ? Effect.ignore(abandon(guarded, guard))
               : Effect.void
           )
         )
@@ -62,14 +62,12 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           const link = yield* Effect.mapError(guarded.findByUrl(draft.owner, draft.url, now), fromFailure)
           if (link !== null) return { link, isNew: false }
           const guard = { name, token: yield* drawId }
-          const state = yield* guarded
-            .begin({
-              ...guard,
-              ...guardTimes,
-              fingerprint: "",
-              ...(ended !== undefined && { replaces: ended })
-            })
-            .pipe(Effect.mapError(fromFailure))
+          const state = yield* begin(guarded, {
+            ...guard,
+            ...guardTimes,
+            fingerprint: "",
+            ...(ended !== undefined && { replaces: ended })
+          }).pipe(Effect.mapError(fromFailure))
           if (state._tag === "Begun") return { link: yield* createUnder(guard, draft, guarding), isNew: true }
           if (state._tag === "Settled" && state.key !== null) ended = state.key
           else if ((yield* monotonicNow_ms) - start > waitMax_ms) {

@@ -4,7 +4,15 @@ import { fromFailure, type Unavailable } from "../actors/Unavailable.ts"
 import type { Link } from "../Link.ts"
 import { drawId } from "../RandomId.ts"
 import * as Secret from "../Secret.ts"
-import { type Guard, GuardedCreates, type GuardState, guardTimes } from "../storage/GuardedCreates.ts"
+import {
+  abandon,
+  begin,
+  type Guard,
+  GuardedCreates,
+  type GuardState,
+  guardTimes,
+  settle
+} from "../storage/GuardedCreates.ts"
 import * as Http from "./Answer.ts"
 import * as Problem from "./Problem.ts"
 import type { Request } from "./Request.ts"
@@ -122,23 +130,23 @@ export const make = Effect.map(GuardedCreates, (guarded) => {
     }
     const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawId }
     const fingerprint = Secret.digest(JSON.stringify(body))
-    const begin = Problem.orUnavailable(
-      Effect.mapError(guarded.begin({ ...guard, ...guardTimes, fingerprint }), fromFailure)
+    const beginning = Problem.orUnavailable(
+      Effect.mapError(begin(guarded, { ...guard, ...guardTimes, fingerprint }), fromFailure)
     )
-    const state = yield* begin
+    const state = yield* beginning
     if (state._tag !== "Begun") return yield* replay(state, fingerprint)
 
     const outcome = yield* Effect.either(create(guarding([guard])))
     if (Either.isRight(outcome)) {
       const { answer, isSettled } = outcome.right
-      if (!isSettled) yield* Effect.ignore(guarded.settle(guard, encode(answer)))
+      if (!isSettled) yield* Effect.ignore(settle(guarded, guard, encode(answer)))
       return { answer, isReplay: false }
     }
     const error = outcome.left
     // An earlier try of this very create may have been applied, and its answer lost.
-    if ("_tag" in error && error._tag === "Superseded") return yield* replay(yield* begin, fingerprint)
+    if ("_tag" in error && error._tag === "Superseded") return yield* replay(yield* beginning, fingerprint)
     const isUnknown = "_tag" in error && error.applied === "unknown"
-    if (!isUnknown) yield* Effect.ignore(guarded.abandon(guard))
+    if (!isUnknown) yield* Effect.ignore(abandon(guarded, guard))
     return yield* problemOf(error)
   }, Traced.span("Idempotency.once"))
 })

@@ -21,6 +21,7 @@ import type { KeyStock } from "../storage/KeyStock.ts"
 import type { LinkChanges } from "../storage/LinkChanges.ts"
 import type { LinkLifetime } from "../storage/LinkLifetime.ts"
 import type { LinkStore } from "../storage/LinkStore.ts"
+import * as GuardedCreatesGrouped from "../storage/GuardedCreatesGrouped.ts"
 import * as LinkStoreGrouped from "../storage/LinkStoreGrouped.ts"
 import { ShardOwnership } from "../storage/ShardOwnership.ts"
 import type { VisitStore } from "../storage/VisitStore.ts"
@@ -256,6 +257,7 @@ export class VirtualNode {
       Layer.provideMerge(inner),
       // The actors end before their stores do.
       Layer.provideMerge(placement.layer(process)),
+      Layer.provideMerge(GuardedCreatesGrouped.layer({ inFlightMax: 4 })),
       Layer.provideMerge(LinkStoreGrouped.layer({ inFlightMax: 4 })),
       Layer.provideMerge(Layer.scopedContext(own))
     )

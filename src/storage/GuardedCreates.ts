@@ -1,4 +1,4 @@
-import { Context, Duration, type Effect, Schema } from "effect"
+import { Context, Duration, Effect, Schema } from "effect"
 import { Link } from "../Link.ts"
 import type { StorageError } from "./StorageError.ts"
 
@@ -42,6 +42,11 @@ export interface Beginning extends Guard {
   readonly replaces?: string
 }
 
+/** An answer with which a guard is settled, without a link. */
+export interface Settlement extends Guard {
+  readonly answer: string
+}
+
 /** For how long a create begins its guards. */
 export const guardTimes: Pick<Beginning, "lease_ms" | "keep_ms"> = {
   /** Longer than a create can take. Whoever held a guard for longer has died, or its link can come no more. */
@@ -51,7 +56,8 @@ export const guardTimes: Pick<Beginning, "lease_ms" | "keep_ms"> = {
 }
 
 /**
- * Guards of creates. Time is the store's own.
+ * Guards of creates. Time is the store's own. Each question of a batch is one of its own, after those before it, and answers come in the order of the
+ * questions.
  *
  * Laws:
  * 1. Of all links that are bound under a guard between two beginnings, there is one at most, whenever and however often messages come: a link is
@@ -62,18 +68,40 @@ export const guardTimes: Pick<Beginning, "lease_ms" | "keep_ms"> = {
 export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
   GuardedCreates,
   {
-    readonly begin: (beginning: Beginning) => Effect.Effect<GuardState, StorageError>
-    /** Binds links; answers in the order of the questions. */
+    readonly beginMany: (
+      beginnings: ReadonlyArray<Beginning>
+    ) => Effect.Effect<ReadonlyArray<GuardState>, StorageError>
+    /** Binds links. */
     readonly bindMany: (
       links: ReadonlyArray<GuardedLink>
     ) => Effect.Effect<ReadonlyArray<GuardedOutcome>, StorageError>
-    /** Settles a guard without a link; `false` where it is not held any more. */
-    readonly settle: (guard: Guard, answer: string) => Effect.Effect<boolean, StorageError>
-    /** Gives up a guard that is held and not settled, as if it had never been begun. */
-    readonly abandon: (guard: Guard) => Effect.Effect<void, StorageError>
+    /** Settles guards without a link; `false` where one is not held any more. */
+    readonly settleMany: (
+      settlements: ReadonlyArray<Settlement>
+    ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
+    /** Gives up guards that are held and not settled, as if they had never been begun; `false` where one was not. */
+    readonly abandonMany: (
+      guards: ReadonlyArray<Guard>
+    ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
     /** The newest link of an owner with this target that has not ended at `now` (milliseconds since the Unix epoch). */
     readonly findByUrl: (owner: string, url: string, now: number) => Effect.Effect<Link | null, StorageError>
     /** Drops up to `count` guards that nobody has begun for `keep_ms`; gives how many. */
     readonly drop: (keep_ms: number, count: number) => Effect.Effect<number, StorageError>
   }
 >() {}
+
+type Guarded = typeof GuardedCreates.Service
+
+const only = <A>([answer]: ReadonlyArray<A>): A => answer!
+
+/** Begins one guard. */
+export const begin = ({ beginMany }: Pick<Guarded, "beginMany">, beginning: Beginning) =>
+  Effect.map(beginMany([beginning]), only)
+
+/** Settles one guard. */
+export const settle = ({ settleMany }: Pick<Guarded, "settleMany">, guard: Guard, answer: string) =>
+  Effect.map(settleMany([{ ...guard, answer }]), only)
+
+/** Gives up one guard. */
+export const abandon = ({ abandonMany }: Pick<Guarded, "abandonMany">, guard: Guard) =>
+  Effect.map(abandonMany([guard]), only)

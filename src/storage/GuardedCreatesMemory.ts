@@ -30,6 +30,11 @@ export const makeOver = (
     return row?.token === token ? row : undefined
   }
 
+  const open = (guard: Guard) => {
+    const row = holder(guard)
+    return row?.answer === null ? row : undefined
+  }
+
   const begin = (beginning: Beginning, now: number): GuardState => {
     const { fingerprint, keep_ms, lease_ms, name, replaces, token } = beginning
     const row = rows.get(name)
@@ -63,20 +68,24 @@ export const makeOver = (
     })
 
   return GuardedCreates.of({
-    begin: (beginning) => Effect.map(Clock.currentTimeMillis, (now) => begin(beginning, now)),
+    beginMany: (batch) =>
+      Effect.map(Clock.currentTimeMillis, (now) => batch.map((beginning) => begin(beginning, now))),
     bindMany: (batch) => Effect.forEach(batch, bind),
-    settle: (guard, answer) =>
-      Effect.sync(() => {
-        const row = holder(guard)
-        if (row === undefined || row.answer !== null) return false
-        rows.set(row.name, { ...row, answer })
-        return true
-      }),
-    abandon: (guard) =>
-      Effect.sync(() => {
-        const row = holder(guard)
-        if (row !== undefined && row.answer === null) rows.delete(row.name)
-      }),
+    settleMany: (batch) =>
+      Effect.sync(() =>
+        batch.map(({ answer, ...guard }) => {
+          const row = open(guard)
+          if (row !== undefined) rows.set(row.name, { ...row, answer })
+          return row !== undefined
+        })
+      ),
+    abandonMany: (batch) =>
+      Effect.sync(() =>
+        batch.map((guard) => {
+          const row = open(guard)
+          return row !== undefined && rows.delete(row.name)
+        })
+      ),
     findByUrl: (owner, url, now) =>
       Effect.sync(() => {
         const found = Array.from(links.values()).filter(

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Link } from "../../src/Link.ts"
 import { GuardedCreates } from "../../src/storage/GuardedCreates.ts"
+import * as GuardedCreatesGrouped from "../../src/storage/GuardedCreatesGrouped.ts"
 import * as GuardedCreatesMemory from "../../src/storage/GuardedCreatesMemory.ts"
 import * as GuardedCreatesSql from "../../src/storage/GuardedCreatesSql.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
@@ -11,15 +12,35 @@ import { onEveryBackend } from "./stores.ts"
 
 class Stores extends Context.Tag("test/GuardedStores")<Stores, GuardedStores>() {}
 
-const memory = Layer.sync(Stores, () => {
-  const rows = new Map<string, Link>()
-  const links = LinkStoreMemory.makeOver(rows)
-  return { links, guarded: GuardedCreatesMemory.makeOver(rows, links), pause: Effect.sleep }
-})
+/** The ports as they are, or as a layer over `GuardedCreates` makes them. */
+const memory = (over: Layer.Layer<GuardedCreates, never, GuardedCreates>) =>
+  Layer.scoped(
+    Stores,
+    Effect.suspend(() => {
+      const rows = new Map<string, Link>()
+      const links = LinkStoreMemory.makeOver(rows)
+      const guarded = Layer.succeed(GuardedCreates, GuardedCreatesMemory.makeOver(rows, links))
+      return Effect.map(Layer.build(Layer.provide(over, guarded)), (context) => ({
+        links,
+        guarded: Context.get(context, GuardedCreates),
+        pause: Effect.sleep
+      }))
+    })
+  )
 
-const sql = Layer.effect(
-  Stores,
-  Effect.all({ links: LinkStore, guarded: GuardedCreates, pause: Effect.succeed(Effect.sleep) })
-).pipe(Layer.provide(GuardedCreatesSql.layer), Layer.provide(LinkStoreSql.layer))
+const sql = (over: Layer.Layer<GuardedCreates, never, GuardedCreates>) =>
+  Layer.effect(
+    Stores,
+    Effect.all({ links: LinkStore, guarded: GuardedCreates, pause: Effect.succeed(Effect.sleep) })
+  ).pipe(Layer.provide(over), Layer.provide(GuardedCreatesSql.layer), Layer.provide(LinkStoreSql.layer))
 
-onEveryBackend(Stores, { memory, sql }, guardedCreatesLaws)
+const asTheyAre = Layer.effect(GuardedCreates, GuardedCreates)
+onEveryBackend(Stores, { memory: memory(asTheyAre), sql: sql(asTheyAre) }, (open) =>
+  guardedCreatesLaws("GuardedCreates", open)
+)
+
+/** As a node has it: group commit in front. */
+const grouped = GuardedCreatesGrouped.layer({ inFlightMax: 2 })
+onEveryBackend(Stores, { memory: memory(grouped), sql: sql(grouped) }, (open) =>
+  guardedCreatesLaws("GuardedCreates with group commit", open)
+)

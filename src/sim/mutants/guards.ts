@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Link } from "../../Link.ts"
-import type { GuardedCreates } from "../../storage/GuardedCreates.ts"
+import { begin, type GuardedCreates } from "../../storage/GuardedCreates.ts"
 import { s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { later, type Mutant } from "./Mutant.ts"
@@ -66,7 +66,7 @@ export const guards: ReadonlyArray<Mutant> = [
               process,
               500,
               Effect.forEach(batch, ({ answer, guards: held }) =>
-                Effect.forEach(held, (guard) => guarded.settle(guard, answer))
+                guarded.settleMany(held.map((guard) => ({ ...guard, answer })))
               )
             )
           )
@@ -82,7 +82,8 @@ export const guards: ReadonlyArray<Mutant> = [
       database: ({ guarded }, { guards: rows }) => ({
         guarded: {
           ...guarded,
-          begin: (beginning) => guarded.begin({ ...beginning, lease_ms: 1_000 }),
+          beginMany: (beginnings) =>
+            guarded.beginMany(beginnings.map((beginning) => ({ ...beginning, lease_ms: 1_000 }))),
           bindMany: (links) =>
             guarded.bindMany(
               links.map((link) => ({
@@ -104,9 +105,11 @@ export const guards: ReadonlyArray<Mutant> = [
     promise: "C7",
     options: keyed,
     make: atPort(({ guarded }) => ({
-      begin: (beginning) =>
-        Effect.map(guarded.begin(beginning), (state) =>
-          state._tag === "Begun" ? state : { ...state, fingerprint: beginning.fingerprint }
+      beginMany: (beginnings) =>
+        Effect.map(guarded.beginMany(beginnings), (states) =>
+          states.map((state, index) =>
+            state._tag === "Begun" ? state : { ...state, fingerprint: beginnings[index]!.fingerprint }
+          )
         )
     }))
   },
@@ -118,8 +121,10 @@ export const guards: ReadonlyArray<Mutant> = [
     make: atPort(({ guarded, links }) => {
       const isReuse = (name: string) => name.startsWith("reuse:")
       return {
-        begin: (beginning) =>
-          isReuse(beginning.name) ? Effect.succeed({ _tag: "Begun" }) : guarded.begin(beginning),
+        beginMany: (beginnings) =>
+          Effect.forEach(beginnings, (beginning) =>
+            isReuse(beginning.name) ? Effect.succeed({ _tag: "Begun" }) : begin(guarded, beginning)
+          ),
         bindMany: (batch) =>
           Effect.forEach(batch, (one) => {
             const held = one.guards.filter(({ name }) => !isReuse(name))

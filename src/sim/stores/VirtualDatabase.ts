@@ -180,12 +180,14 @@ export class VirtualDatabase {
   #guardedCreates(call: StoreCall, by: string): typeof GuardedCreates.Service {
     const guarded = this.#guarded
     return {
-      begin: (beginning) => call("GuardedCreates.begin", () => Effect.runSyncExit(guarded.begin(beginning))),
+      beginMany: (batch) =>
+        call("GuardedCreates.beginMany", () => Effect.runSyncExit(guarded.beginMany(batch))),
       bindMany: (batch) =>
         call("GuardedCreates.bindMany", () => Effect.runSyncExit(this.#bindGuarded(by, batch))),
-      settle: (guard, answer) =>
-        call("GuardedCreates.settle", () => Effect.runSyncExit(guarded.settle(guard, answer))),
-      abandon: (guard) => call("GuardedCreates.abandon", () => Effect.runSyncExit(guarded.abandon(guard))),
+      settleMany: (batch) =>
+        call("GuardedCreates.settleMany", () => Effect.runSyncExit(guarded.settleMany(batch))),
+      abandonMany: (batch) =>
+        call("GuardedCreates.abandonMany", () => Effect.runSyncExit(guarded.abandonMany(batch))),
       findByUrl: (owner, url, now) =>
         call("GuardedCreates.findByUrl", () => Effect.runSyncExit(guarded.findByUrl(owner, url, now))),
       drop: (keep_ms, count) =>

@@ -81,6 +81,7 @@ const on = <I, S extends object>(little: LittleWorld, process: VirtualProcess, t
 
 describe("in the simulation", () => {
   guardedCreatesLaws(
+    "GuardedCreates",
     portsOf((little, process) =>
       Effect.all({ links: on(little, process, LinkStore), guarded: on(little, process, GuardedCreates) })
     )
