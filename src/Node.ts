@@ -11,6 +11,7 @@ import * as ExpiredLinks from "./actors/ExpiredLinks.ts"
 import * as Administrator from "./accounts/Administrator.ts"
 import * as Quotas from "./accounts/Quotas.ts"
 import * as RateLimiter from "./accounts/RateLimiter.ts"
+import * as KeyStocking from "./actors/KeyStocking.ts"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import * as Links from "./actors/Links.ts"
 import * as LinkSweep from "./actors/LinkSweep.ts"
@@ -28,6 +29,7 @@ import * as VisitorCountryLive from "./http/VisitorCountryLive.ts"
 import * as Passwords from "./Passwords.ts"
 import * as TargetPolicy from "./http/TargetPolicy.ts"
 import type { Settings } from "./Settings.ts"
+import * as Stock from "./Stock.ts"
 import * as AccountStoreSql from "./storage/AccountStoreSql.ts"
 import * as VisitTotals from "./http/VisitTotals.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
@@ -38,7 +40,6 @@ import type { KeyPool } from "./storage/KeyPool.ts"
 import * as KeyPoolMemory from "./storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "./storage/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "./storage/KeyRangeStoreSql.ts"
-import * as KeyStockSql from "./storage/KeyStockSql.ts"
 import * as LedgerSql from "./storage/LedgerSql.ts"
 import * as LinkChangesLocal from "./storage/LinkChangesLocal.ts"
 import * as LinkChangesPostgres from "./storage/LinkChangesPostgres.ts"
@@ -183,12 +184,12 @@ const clustered = (
 }
 
 /** Every store over the SQL client. What happens to links is queued for their owners' webhooks by the statement's transaction. */
-const stores = (surroundings: Surroundings, messages: LinkStoreTelling.Telling) =>
+const stores = (settings: Settings, surroundings: Surroundings, messages: LinkStoreTelling.Telling) =>
   Layer.mergeAll(
     AccountStoreSql.layer,
     KeyRangeStoreSql.layer,
     Layer.merge(LinkLifetimeSql.layer, LedgerSql.layer(surroundings.countedMax)).pipe(
-      Layer.provideMerge(KeyStockSql.layer())
+      Layer.provideMerge(Stock.layer(settings))
     ),
     VisitStoreSql.layer,
     surroundings.quotas,
@@ -260,15 +261,15 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       KeyBuffer.layer(settings.bufferCapacity),
       RedirectCache.layer(redirectCacheMax, surroundings.redirectCache)
     ]),
-    Layer.provide(LinkSweep.layer(settings.recycleQuarantine)),
+    Layer.provide([LinkSweep.layer(settings.recycleQuarantine), KeyStocking.layer(settings.keyStockTarget)]),
     Layer.provide(actors({ pool: poolMarks })),
     Layer.provide(surroundings.runner),
     Layer.provide(surroundings.pool),
     Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),
     Layer.provideMerge(layerAdminKey(settings)),
     Layer.provide(Passwords.layer),
+    Layer.provide(stores(settings, surroundings, messages)),
     Layer.provide(layerMinter(settings)),
-    Layer.provide(stores(surroundings, messages)),
     Layer.provide(surroundings.changes),
     Layer.provide(DeploymentStoreSql.layer),
     Layer.provide(surroundings.database)

@@ -2,6 +2,7 @@ import { Config, ConfigError, Duration, Either, LogLevel, Option, Redacted } fro
 import * as Iso8601 from "./Iso8601.ts"
 import { type Network, parseAll as parseNetworks } from "./Network.ts"
 import type { TracingOptions } from "./Tracing.ts"
+import { type StockKind, stockKinds } from "./storage/KeyStock.ts"
 import * as RedisUrl from "./storage/RedisUrl.ts"
 import { type KeyOrder, keyOrders } from "./KeyMinter.ts"
 import { type PoolKind, poolKinds } from "./storage/KeyPool.ts"
@@ -33,6 +34,9 @@ export interface Settings {
   readonly keyOrder: KeyOrder
   /** What the keys of a pool shard are in Redis. */
   readonly keyPool: PoolKind
+  readonly keyStock: StockKind
+  /** Keys that are minted ahead and stocked; 0 exactly where `keyStock` is `none`. */
+  readonly keyStockTarget: number
   readonly poolLow: number
   readonly poolHigh: number
   readonly bufferCapacity: number
@@ -274,6 +278,9 @@ const traceRatio = setting("OTEL_TRACES_SAMPLER_ARG", {
 
 const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
 
+/** Keys that are stocked at most: they are counted each time that the stock is filled. */
+const keyStockTargetMax = 1_000_000
+
 /** Processes of one machine at most. */
 const processesMax = 64
 
@@ -294,6 +301,8 @@ const raw = Config.all({
   keyLength: integer("KEY_LENGTH", lengthMin, lengthMax, 7),
   keyOrder: choice("KEY_ORDER", keyOrders, "permuted"),
   keyPool: choice("KEY_POOL", poolKinds, "list"),
+  keyStock: choice("KEY_STOCK", stockKinds, "none"),
+  keyStockTarget: integer("KEY_STOCK_TARGET", 0, keyStockTargetMax, 0),
   poolLow: integer("POOL_LOW", 1, 65_535, 2_000),
   poolHigh: integer("POOL_HIGH", 2, 65_536, 10_000),
   bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
@@ -349,11 +358,42 @@ const faultOfMetricsPort = ({
     : undefined
 }
 
+/** A stock and its size are chosen together. */
+const faultOfStock = ({
+  databaseUrl,
+  keyOrder,
+  keyStock,
+  keyStockTarget
+}: Config.Config.Success<typeof raw>) => {
+  if (keyStock === "none" && keyStockTarget > 0) {
+    return invalid("KEY_STOCK", "must say how keys are stocked, beside KEY_STOCK_TARGET", "table")
+  }
+  if (keyStock !== "none" && keyStockTarget === 0) {
+    return invalid("KEY_STOCK_TARGET", `must be at least 1 beside KEY_STOCK=${keyStock}`, "100000")
+  }
+  if (keyStock === "file" && keyOrder === "random") {
+    return invalid(
+      "KEY_STOCK",
+      "cannot be file beside KEY_ORDER=random: a file does not notice a key that is drawn twice",
+      "table"
+    )
+  }
+  return keyStock === "file" && Option.isSome(databaseUrl)
+    ? invalid(
+        "KEY_STOCK",
+        "can be file only without DATABASE_URL: of several nodes each would keep keys that the others cannot reach",
+        "table"
+      )
+    : undefined
+}
+
 /** Faults that no variable has alone. */
 const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.ConfigError | undefined => {
   if (values.poolLow >= values.poolHigh) {
     return invalid("POOL_LOW", `must be below POOL_HIGH (${values.poolHigh})`, "2000")
   }
+  const stockFault = faultOfStock(values)
+  if (stockFault !== undefined) return stockFault
   if (Option.isSome(values.redisUrls) && Option.isNone(values.databaseUrl)) {
     const example = "postgres://user:password@localhost:5432/linkmint"
     return invalid(

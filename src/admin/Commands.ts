@@ -8,6 +8,7 @@ import type { Problem } from "../http/Problem.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import * as Secret from "../Secret.ts"
 import { AccountStore, type User } from "../storage/AccountStore.ts"
+import { KeyFile } from "../storage/KeyFile.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import * as LedgerSql from "../storage/LedgerSql.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
@@ -177,7 +178,9 @@ const ledger = Command.make(
   {},
   Effect.fn(function* () {
     const pool = yield* KeyPool
-    const { bound, minted, quarantined, recorded, stocked } = yield* LedgerSql.read
+    const { bound, minted, quarantined, recorded, ...database } = yield* LedgerSql.read
+    const file = yield* Effect.serviceOption(KeyFile)
+    const stocked = database.stocked + (Option.isSome(file) ? yield* file.value.size : 0)
     const levels = yield* Effect.forEach(
       Array.from({ length: pool.shards }, (_, shard) => shard),
       pool.level

@@ -10,6 +10,7 @@ import { sqlite } from "../Node.ts"
 import * as Passwords from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
 import { messageOf, type Settings, settings as readSettings } from "../Settings.ts"
+import * as Stock from "../Stock.ts"
 import * as AccountStoreSql from "../storage/AccountStoreSql.ts"
 import * as DeploymentStoreSql from "../storage/DeploymentStoreSql.ts"
 import * as KeyPoolMemory from "../storage/KeyPoolMemory.ts"
@@ -35,9 +36,22 @@ const pool = (settings: Settings) =>
       ).pipe(Layer.provide(layerMinter(settings)), Layer.provide(DeploymentStoreSql.layer))
   })
 
+/** The key file of a process alone, where it has one. */
+const keyFile = (settings: Settings) =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Stock.keyFile(settings),
+      Option.match({
+        onNone: () => Layer.empty,
+        onSome: (file) =>
+          file.pipe(Layer.provide(layerMinter(settings)), Layer.provide(DeploymentStoreSql.layer))
+      })
+    )
+  )
+
 /** What the commands work with. Nobody shows an API key here, so that the administrator's is not needed, nor drawn. */
 const services = (settings: Settings) =>
-  Layer.mergeAll(Accounts.layer, LinkStoreSql.layer, pool(settings)).pipe(
+  Layer.mergeAll(Accounts.layer, LinkStoreSql.layer, pool(settings), keyFile(settings)).pipe(
     Layer.provideMerge(AccountStoreSql.layer),
     Layer.provide([
       Passwords.layer,

@@ -22,8 +22,8 @@ const magic = "LMKEYS1\n"
 const headerBytes = 32
 const marksAt = 16
 
-/** A file whose taken keys are more than those that are left, and more bytes than this, is written anew without them. */
-const deadBytesMin = 1_048_576
+/** A file whose taken keys are more than those that are left, and so many bytes, is written anew without them. */
+const deadBytesMinDefault = 1_048_576
 
 const headerOf = (width: number, taken: number, end: number) => {
   const header = Buffer.alloc(headerBytes)
@@ -67,7 +67,11 @@ const readAt = (file: FileSystem.File, at: number, bytes: number) =>
  * The marks in the header are moved in memory before they are written, and never back: after a failed write they are ahead of the disk, so that keys are passed over rather than
  * given twice, and later writes bring the disk up.
  */
-export const make = Effect.fn("KeyFile.make")(function* (path: string, width: number) {
+export const make = Effect.fn("KeyFile.make")(function* (
+  path: string,
+  width: number,
+  deadBytesMin = deadBytesMinDefault
+) {
   const fs = yield* FileSystem.FileSystem
   const { dirname } = yield* Path.Path
   const one = yield* Effect.makeSemaphore(1)
@@ -133,7 +137,7 @@ export const make = Effect.fn("KeyFile.make")(function* (path: string, width: nu
   /** One at a time, and to its end. */
   const exclusively = <A>(operation: Effect.Effect<A, StorageError>) =>
     Effect.uninterruptible(
-      one.withPermits(1)(Effect.zipRight(failing("syncFolder", "no")(syncFolder), operation))
+      one.withPermits(1)(Effect.zipRight(syncFolder.pipe(failing("syncFolder", "no")), operation))
     )
 
   return KeyFile.of({
@@ -142,12 +146,12 @@ export const make = Effect.fn("KeyFile.make")(function* (path: string, width: nu
       exclusively(
         Effect.gen(function* () {
           const bytes = widen(keys, width).bytes
-          yield* failing(
-            "append",
-            "no"
-          )(Effect.zipRight(compact, writeAt(state.file, headerBytes + state.end * width, bytes)))
+          yield* Effect.gen(function* () {
+            yield* compact
+            yield* writeAt(state.file, headerBytes + state.end * width, bytes)
+          }).pipe(failing("append", "no"))
           state = { ...state, end: state.end + count(keys) }
-          yield* failing("append", "unknown")(writeMarks)
+          yield* writeMarks.pipe(failing("append", "unknown"))
         })
       ),
     take: (wanted) =>
@@ -156,9 +160,9 @@ export const make = Effect.fn("KeyFile.make")(function* (path: string, width: nu
           const { end, taken } = state
           const to = Math.min(end, taken + wanted)
           if (to === taken) return empty
-          const bytes = yield* failing("take", "no")(read(taken, to))
+          const bytes = yield* read(taken, to).pipe(failing("take", "no"))
           state = { ...state, taken: to }
-          yield* failing("take", "unknown")(writeMarks)
+          yield* writeMarks.pipe(failing("take", "unknown"))
           return { width, bytes }
         })
       ),

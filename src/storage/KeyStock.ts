@@ -26,7 +26,7 @@ export interface BatchRecord extends BatchId {
  * - `table`: rows of a table, deleted when they are taken.
  * - `status`: rows with a column that says whether they are used; they stay.
  * - `two-table`: rows of a table of unused keys, which move to one of used keys.
- * - `file`: a file of one process alone, read from its beginning; see `KeyStockFile`.
+ * - `file`: a file of one process alone, read from its beginning; see `KeyStockFile`. It does not notice a key that is put in twice.
  */
 export const stockKinds = ["none", "table", "status", "two-table", "file"] as const
 /** See {@link stockKinds}. */
@@ -58,7 +58,7 @@ export class KeyStock extends Context.Tag("linkmint/KeyStock")<
     readonly add: (keys: PackedKeys) => Effect.Effect<void, StorageError>
     /**
      * Puts keys into the stock that were minted ahead, and gives how many of them are new to it: a key that its kind knows, as unused or
-     * (`status`, `two-table`) as used, is left out.
+     * (`status`, `two-table`) as used, is left out. A `file` knows none.
      */
     readonly fill: (keys: PackedKeys) => Effect.Effect<number, StorageError>
     /** Moves up to `count` keys from the stock into the record of a batch. */

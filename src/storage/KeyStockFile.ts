@@ -11,7 +11,7 @@ export interface Preload {
 }
 
 /**
- * `KeyStock` whose keys minted ahead stand in a file, over one in a database for everything else: keys of another length than the file's, free keys, claims and
+ * `KeyStock` whose keys minted ahead stand in a file, over one in a database for everything else: keys that are too long for the file, free keys, claims and
  * records.
  *
  * Keys are read ahead into memory, and have left the file by then. A process that is killed loses those that it had not yet recorded in a batch: `high` at most, and
@@ -71,8 +71,8 @@ export const make = Effect.fnUntraced(function* (
     ...base,
     fill: Effect.fn("KeyStock.fill")(function* (keys) {
       const all = toStrings(keys)
-      const fitting = all.filter((key) => key.length === file.width)
-      const others = all.filter((key) => key.length !== file.width)
+      const fitting = all.filter((key) => key.length <= file.width)
+      const others = all.filter((key) => key.length > file.width)
       const added = others.length === 0 ? 0 : yield* base.fill(fromStrings(others))
       // Some are in already then, and must not be put in again.
       const append = Effect.mapError(file.append(fromStrings(fitting)), (error) =>
@@ -89,6 +89,26 @@ export const make = Effect.fnUntraced(function* (
     size: Effect.map(Effect.all([base.size, file.size]), ([rest, inFile]) => rest + inFile + count(ahead))
   })
 })
+
+/** `KeyStock` over another one that keys come to from a file that is not filled any more. */
+export const makeLeft = (
+  base: typeof KeyStock.Service,
+  file: typeof KeyFile.Service
+): typeof KeyStock.Service => ({
+  ...base,
+  adopt: Effect.fn("KeyStock.adopt")(function* (wanted) {
+    const keys = yield* file.take(wanted)
+    if (count(keys) === 0) return yield* base.adopt(wanted)
+    yield* base.add(keys)
+    return count(keys)
+  })
+})
+
+/** See {@link makeLeft}. */
+export const layerLeft: Layer.Layer<KeyStock, never, KeyFile | KeyStock> = Layer.effect(
+  KeyStock,
+  Effect.map(Effect.all([KeyStock, KeyFile]), ([base, file]) => makeLeft(base, file))
+)
 
 /** See {@link make}. The `KeyStock` below is the one in the database. */
 export const layer = (preload: Preload): Layer.Layer<KeyStock, never, KeyFile | KeyStock> =>

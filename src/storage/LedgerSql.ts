@@ -1,10 +1,11 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Number as Numbers } from "effect"
 import { toStrings } from "../PackedKeys.ts"
 import { type KeyCounts, KeyLedger } from "./KeyLedger.ts"
 import { KeyStock } from "./KeyStock.ts"
 import { keysOf } from "./KeyStockSql.ts"
+import * as KeyTablesSql from "./KeyTablesSql.ts"
 import { LinkStore } from "./LinkStore.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 
@@ -44,7 +45,11 @@ export const read = Effect.gen(function* () {
     const some = keys.slice(at, at + lookupMax)
     recorded += some.length - (yield* links.takenAmong(some)).size
   }
-  const stocked = only(sql`SELECT count(*) AS count FROM keys`)
+  const tables = Object.values(KeyTablesSql.make(sql))
+  const stocked = Effect.map(
+    Effect.forEach(tables, ({ size }) => size),
+    Numbers.sumAll
+  )
   return { ...(yield* counts(sql, stocked)), recorded } satisfies Ledger
 }).pipe(asStorageError("Ledger.read"))
 

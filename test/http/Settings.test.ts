@@ -160,6 +160,14 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["stack", "SET"],
     fault: /must be one of list, set, not "/
   },
+  KEY_STOCK: {
+    field: "keyStock",
+    unset: "none",
+    good: { none: "none" },
+    bad: ["tables", "FILE", "0"],
+    fault: /must be one of none, table, status, two-table, file, not "/
+  },
+  KEY_STOCK_TARGET: { ...integer("keyStockTarget", 0, 0, 1_000_000), good: { 0: 0 } },
   POOL_LOW: { ...integer("poolLow", 2_000, 1, 65_535), good: { 1: 1, 9_999: 9_999 } },
   POOL_HIGH: { ...integer("poolHigh", 10_000, 2, 65_536), good: { 2001: 2_001, 65_536: 65_536 } },
   BUFFER_CAPACITY: integer("bufferCapacity", 512, 1, 65_536),
@@ -382,6 +390,28 @@ describe("settings that go together", () => {
     expect(faults(given)).toEqual([
       expect.stringMatching(/^POOL_LOW must be below POOL_HIGH \(\d+\); for example /)
     ])
+  })
+
+  it.each(["table", "status", "two-table", "file"])("take KEY_STOCK=%s with how many keys", (kind) => {
+    const given = { KEY_STOCK: kind, KEY_STOCK_TARGET: "1000000" }
+    expect(readOrThrow(given)).toMatchObject({ keyStock: kind, keyStockTarget: 1_000_000 })
+    expect(faults({ KEY_STOCK: kind })).toEqual([
+      `KEY_STOCK_TARGET must be at least 1 beside KEY_STOCK=${kind}; for example KEY_STOCK_TARGET=100000`
+    ])
+  })
+
+  it("want a kind of stock beside KEY_STOCK_TARGET, and none in a file beside DATABASE_URL", () => {
+    expect(faults({ KEY_STOCK_TARGET: "5" })).toEqual([
+      expect.stringMatching(/^KEY_STOCK must say how keys are stocked.*; for example KEY_STOCK=table$/)
+    ])
+    const file = { KEY_STOCK: "file", KEY_STOCK_TARGET: "5" }
+    expect(faults({ ...file, KEY_ORDER: "random" })).toEqual([
+      expect.stringMatching(/^KEY_STOCK cannot be file beside KEY_ORDER=random/)
+    ])
+    for (const given of [cluster, { DATABASE_URL: cluster.DATABASE_URL }])
+      expect(faults({ ...file, ...given })).toEqual([
+        expect.stringMatching(/^KEY_STOCK can be file only without DATABASE_URL/)
+      ])
   })
 
   it("make a node of a cluster: its pool shards, a delay before it stops, and its role", () => {

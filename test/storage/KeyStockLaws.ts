@@ -9,69 +9,16 @@ import type { Open } from "./stores.ts"
 
 const shard = 5
 
-/** The laws of `KeyStock` for one caller at a time, as tests of one backend. */
-export const keyStockLaws = (title: string, open: Open<KeyStock["Type"]>): void => {
+/** What comes into the stock and out of it, one caller at a time, as tests of one kind of stock. */
+export const stockedKeyLaws = (
+  title: string,
+  open: Open<KeyStock["Type"]>,
+  { noticesRepeats = true }: { readonly noticesRepeats?: boolean } = {}
+): void => {
   const store = Effect.flatten(open)
 
-  describe(`${title}: claims`, () => {
-    it.scopedLive("gives a greater epoch with each claim, for each shard by itself", () =>
-      Effect.gen(function* () {
-        const { claim } = yield* store
-        const first = yield* claim(shard)
-        const second = yield* claim(shard)
-        expect(first.shard).toBe(shard)
-        expect(second.epoch).toBeGreaterThan(first.epoch)
-        expect(yield* claim(6)).toEqual({ shard: 6, epoch: first.epoch })
-        expect((yield* claim(shard)).epoch).toBeGreaterThan(second.epoch)
-      })
-    )
-
-    it.scopedLive("refuses every operation of a stale claim, and does nothing of it", () =>
-      Effect.gen(function* () {
-        const stock = yield* store
-        const stale = yield* stock.claim(shard)
-        yield* stock.add(keys("s", 10))
-        yield* stock.record({ ...stale, sequence: 1 }, keys("r", 3))
-        const newest = yield* stock.claim(shard)
-        const before = yield* stock.openBatches(shard)
-        const fenced = new Fenced(stale)
-
-        expect(yield* Effect.flip(stock.take({ ...stale, sequence: 1 }, 4))).toEqual(fenced)
-        expect(yield* Effect.flip(stock.take({ ...stale, sequence: 2 }, 0))).toEqual(fenced)
-        expect(yield* Effect.flip(stock.record({ ...stale, sequence: 1 }, keys("x", 2)))).toEqual(fenced)
-        expect(yield* Effect.flip(stock.record({ ...stale, sequence: 3 }, keys("x", 2)))).toEqual(fenced)
-        expect(yield* Effect.flip(stock.close(stale, [{ epoch: stale.epoch, sequence: 1 }]))).toEqual(fenced)
-
-        expect(yield* stock.size).toBe(10)
-        expect(yield* stock.openBatches(shard)).toEqual(before)
-        expect(count(yield* stock.take({ ...newest, sequence: 1 }, 4))).toBe(4)
-      })
-    )
-
-    it.scopedLive(
-      "refuses claims that were never given: of a shard nobody claimed, or of a later epoch",
-      () =>
-        Effect.gen(function* () {
-          const stock = yield* store
-          yield* stock.add(keys("s", 10))
-          const unclaimed = { shard: 9, epoch: 1 }
-          expect(yield* Effect.flip(stock.take({ ...unclaimed, sequence: 1 }, 4))).toEqual(
-            new Fenced(unclaimed)
-          )
-          const { epoch } = yield* stock.claim(shard)
-          const future = { shard, epoch: epoch + 1 }
-          expect(yield* Effect.flip(stock.take({ ...future, sequence: 1 }, 4))).toEqual(new Fenced(future))
-          expect(yield* Effect.flip(stock.record({ ...future, sequence: 1 }, keys("r", 1)))).toEqual(
-            new Fenced(future)
-          )
-          expect(yield* stock.size).toBe(10)
-          expect(yield* stock.openBatches(shard)).toEqual([])
-        })
-    )
-  })
-
   describe(`${title}: the stock`, () => {
-    it.scopedLive("stocks a key once, however often it is added", () =>
+    it.scopedLive.runIf(noticesRepeats)("stocks a key once, however often it is added", () =>
       Effect.gen(function* () {
         const stock = yield* store
         expect(yield* stock.size).toBe(0)
@@ -149,6 +96,69 @@ export const keyStockLaws = (title: string, open: Open<KeyStock["Type"]>): void 
         yield* stock.record({ ...owner, sequence: 2 }, keys("r", 10_000))
         expect(keysRecorded(yield* stock.openBatches(shard))).toHaveLength(19_999)
       })
+    )
+  })
+}
+
+/** The laws of `KeyStock` for one caller at a time, as tests of one backend. */
+export const keyStockLaws = (title: string, open: Open<KeyStock["Type"]>): void => {
+  stockedKeyLaws(title, open)
+  const store = Effect.flatten(open)
+
+  describe(`${title}: claims`, () => {
+    it.scopedLive("gives a greater epoch with each claim, for each shard by itself", () =>
+      Effect.gen(function* () {
+        const { claim } = yield* store
+        const first = yield* claim(shard)
+        const second = yield* claim(shard)
+        expect(first.shard).toBe(shard)
+        expect(second.epoch).toBeGreaterThan(first.epoch)
+        expect(yield* claim(6)).toEqual({ shard: 6, epoch: first.epoch })
+        expect((yield* claim(shard)).epoch).toBeGreaterThan(second.epoch)
+      })
+    )
+
+    it.scopedLive("refuses every operation of a stale claim, and does nothing of it", () =>
+      Effect.gen(function* () {
+        const stock = yield* store
+        const stale = yield* stock.claim(shard)
+        yield* stock.add(keys("s", 10))
+        yield* stock.record({ ...stale, sequence: 1 }, keys("r", 3))
+        const newest = yield* stock.claim(shard)
+        const before = yield* stock.openBatches(shard)
+        const fenced = new Fenced(stale)
+
+        expect(yield* Effect.flip(stock.take({ ...stale, sequence: 1 }, 4))).toEqual(fenced)
+        expect(yield* Effect.flip(stock.take({ ...stale, sequence: 2 }, 0))).toEqual(fenced)
+        expect(yield* Effect.flip(stock.record({ ...stale, sequence: 1 }, keys("x", 2)))).toEqual(fenced)
+        expect(yield* Effect.flip(stock.record({ ...stale, sequence: 3 }, keys("x", 2)))).toEqual(fenced)
+        expect(yield* Effect.flip(stock.close(stale, [{ epoch: stale.epoch, sequence: 1 }]))).toEqual(fenced)
+
+        expect(yield* stock.size).toBe(10)
+        expect(yield* stock.openBatches(shard)).toEqual(before)
+        expect(count(yield* stock.take({ ...newest, sequence: 1 }, 4))).toBe(4)
+      })
+    )
+
+    it.scopedLive(
+      "refuses claims that were never given: of a shard nobody claimed, or of a later epoch",
+      () =>
+        Effect.gen(function* () {
+          const stock = yield* store
+          yield* stock.add(keys("s", 10))
+          const unclaimed = { shard: 9, epoch: 1 }
+          expect(yield* Effect.flip(stock.take({ ...unclaimed, sequence: 1 }, 4))).toEqual(
+            new Fenced(unclaimed)
+          )
+          const { epoch } = yield* stock.claim(shard)
+          const future = { shard, epoch: epoch + 1 }
+          expect(yield* Effect.flip(stock.take({ ...future, sequence: 1 }, 4))).toEqual(new Fenced(future))
+          expect(yield* Effect.flip(stock.record({ ...future, sequence: 1 }, keys("r", 1)))).toEqual(
+            new Fenced(future)
+          )
+          expect(yield* stock.size).toBe(10)
+          expect(yield* stock.openBatches(shard)).toEqual([])
+        })
     )
   })
 

@@ -172,6 +172,8 @@ const age = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbi
 export const stockCommand = fc.oneof(
   fc.record({ _tag: fc.constant("claim" as const), shard }),
   fc.record({ _tag: fc.constant("add" as const), keys: fc.nat(6), again: fc.boolean() }),
+  fc.record({ _tag: fc.constant("fill" as const), keys: fc.nat(6), again: fc.boolean() }),
+  fc.record({ _tag: fc.constant("adopt" as const), count: fc.nat(8) }),
   fc.record({ _tag: fc.constant("take" as const), shard, age, sequence, count: fc.nat(8) }),
   fc.record({ _tag: fc.constant("record" as const), shard, age, sequence, keys: fc.nat(3) }),
   fc.record({
@@ -202,6 +204,12 @@ export const playStock: Player<KeyStock["Type"], CommandOf<typeof stockCommand>>
         const keys = draw(command.keys)
         return stock.add(fromStrings(command.again ? [...keys, ...keys.toReversed()] : keys))
       }
+      case "fill": {
+        const keys = draw(command.keys)
+        return stock.fill(fromStrings(command.again ? [...keys, ...keys.toReversed()] : keys))
+      }
+      case "adopt":
+        return stock.adopt(command.count)
       case "take":
         return stock
           .take({ ...claimOf(command.shard, command.age), sequence: command.sequence }, command.count)
