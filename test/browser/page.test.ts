@@ -154,6 +154,9 @@ describe("a newcomer", () => {
     await page.getByRole("button", { name: "Sign up" }).click()
     await page.getByRole("heading", { name: "No links yet" }).waitFor()
     await page.getByText("Ada", { exact: true }).waitFor()
+    expect(await page.getByRole("link", { name: "Cluster" }).count()).toBe(0)
+    await page.goto("/app/cluster")
+    await page.getByRole("heading", { name: "For administrators" }).waitFor()
     await page.getByRole("button", { name: "Sign out" }).click()
     await page.goto("/app/links")
     await page.getByRole("heading", { name: "Sign in" }).waitFor()
@@ -370,6 +373,7 @@ describe("every page", () => {
         [`/app/links/${wide}/stats`, "Visits by the day"],
         ["/app/stats", "Visits by the day"],
         ["/app/keys", "API keys"],
+        ["/app/cluster", "Held by nodes"],
         ["/app/add", "From a file"],
         ["/app/nowhere", "There is nothing here"]
       ] as const) {

@@ -18,6 +18,9 @@ export type JsonRequest = Request & { readonly json?: unknown }
 
 /** One node. */
 export interface ClusterNode {
+  readonly port: number
+  /** Where the other nodes reach it. */
+  readonly address: string
   readonly send: (request: JsonRequest) => Effect.Effect<Answer, NoAnswer>
   /** `kill -9`, at once. */
   readonly kill: Effect.Effect<void>
@@ -25,10 +28,15 @@ export interface ClusterNode {
   readonly restart: Effect.Effect<void>
 }
 
-/** Starts three nodes with these settings, and waits until they are ready. */
+/** A PostgreSQL database and a Redis of their own, as settings. */
+export const freshStores = Effect.gen(function* () {
+  return { DATABASE_URL: yield* freshDatabase, REDIS_URLS: yield* serverUrl }
+})
+
+/** Starts three nodes with these settings, and waits until they are ready; on stores of their own unless the settings name some. */
 export const threeNodes = (variables: Variables) =>
   Effect.gen(function* () {
-    const stores = { DATABASE_URL: yield* freshDatabase, REDIS_URLS: yield* serverUrl }
+    const stores = "DATABASE_URL" in variables ? {} : yield* freshStores
     const scope = yield* Effect.scope
     const connections = yield* agent(64)
     const startNode = Effect.gen(function* () {
@@ -43,6 +51,8 @@ export const threeNodes = (variables: Variables) =>
       }
       let program: Program = yield* start(settings)
       const node: ClusterNode = {
+        port,
+        address: `localhost:${runnerPort}`,
         send: ({ headers, json, ...request }) =>
           send(connections, port, {
             ...(json !== undefined && { method: "POST", body: JSON.stringify(json) }),

@@ -1,6 +1,7 @@
 // What the service answers, by the very schemas of its contract. Types alone: nothing of them comes into the page.
 
 import type { KeyBody, MadeKeyBody, MeBody } from "../../AccountSchemas.ts"
+import type { ClusterBody } from "../../ClusterSchemas.ts"
 import type {
   BulkAnswer,
   CreateBody,
@@ -31,3 +32,5 @@ export type ApiKey = typeof KeyBody.Type
 export type MadeApiKey = typeof MadeKeyBody.Type
 /** The visits of a link, or of all links. */
 export type Stats = StatsBody
+/** The cluster at a moment. */
+export type Cluster = ClusterBody

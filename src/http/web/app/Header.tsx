@@ -74,12 +74,14 @@ export const Header = () => (
     </a>
     {Session.me.value && (
       <nav class="ways" aria-label="Places">
-        {ways.map(({ icon, name, to }) => (
-          <a key={to} href={to} {...(isCurrent(to) && { "aria-current": "page" as const })}>
-            <Icon name={icon} />
-            {name}
-          </a>
-        ))}
+        {ways
+          .filter(({ forAdmins }) => forAdmins !== true || Session.me.value?.admin === true)
+          .map(({ icon, name, to }) => (
+            <a key={to} href={to} {...(isCurrent(to) && { "aria-current": "page" as const })}>
+              <Icon name={icon} />
+              {name}
+            </a>
+          ))}
       </nav>
     )}
     <div class="header-end">

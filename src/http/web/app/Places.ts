@@ -33,6 +33,9 @@ const places: Readonly<Record<string, Place>> = {
     import("../stats/StatsPage.tsx").then(({ AllStatsPage }) => AllStatsPage)
   ),
   "/app/keys": place("API keys", true, () => import("../keys/KeysPage.tsx").then(({ KeysPage }) => KeysPage)),
+  "/app/cluster": place("Cluster", true, () =>
+    import("../cluster/ClusterPage.tsx").then(({ ClusterPage }) => ClusterPage)
+  ),
   "/app/sign-in": place("Sign in", false, () =>
     import("../account/SignInPage.tsx").then(({ SignInPage }) => SignInPage)
   ),
@@ -53,7 +56,8 @@ export const placeOf = (path: string): Place =>
 export interface Way {
   readonly to: string
   readonly name: string
-  readonly icon: "mint" | "links" | "chart" | "key"
+  readonly icon: "mint" | "links" | "chart" | "key" | "cluster"
+  readonly forAdmins?: true
 }
 
 /** Where who is signed in can go. */
@@ -61,5 +65,6 @@ export const ways: ReadonlyArray<Way> = [
   { to: "/", name: "Shorten", icon: "mint" },
   { to: "/app/links", name: "Links", icon: "links" },
   { to: "/app/stats", name: "Statistics", icon: "chart" },
-  { to: "/app/keys", name: "API keys", icon: "key" }
+  { to: "/app/keys", name: "API keys", icon: "key" },
+  { to: "/app/cluster", name: "Cluster", icon: "cluster", forAdmins: true }
 ]

@@ -1,0 +1,64 @@
+import { useState } from "preact/hooks"
+import { me } from "../app/Session.ts"
+import { formatClock } from "../ui/format.ts"
+import { Empty, Failure, Loading } from "../ui/States.tsx"
+import { Changes } from "./Changes.tsx"
+import { Forecast } from "./Forecast.tsx"
+import { Ledger } from "./Ledger.tsx"
+import type { Memory } from "./memory.ts"
+import { Nodes } from "./Nodes.tsx"
+import { Pools } from "./Pools.tsx"
+import { Traffic } from "./Traffic.tsx"
+import { connection, memory, useWatching } from "./watching.ts"
+import "./cluster.css"
+
+const Connection = ({ at }: { readonly at: string }) => {
+  const isLive = connection.value.state === "live"
+  return (
+    <p class={`pulse ${isLive ? "live" : "broken"}`} role="status">
+      {isLive ? "Live" : `Reconnecting. This is from ${formatClock(at)}.`}
+    </p>
+  )
+}
+
+const Picture = ({ memory }: { readonly memory: Memory }) => {
+  const { changes, moved, paces, picture } = memory
+  return (
+    <>
+      <header class="page-header">
+        <h1>Cluster</h1>
+        <Connection at={picture.at} />
+      </header>
+      <Traffic traffic={picture.traffic} paces={paces} />
+      <Nodes picture={picture} moved={moved} />
+      <div class="columns">
+        <div>
+          <Changes changes={changes} />
+          <Pools pools={picture.pools} />
+        </div>
+        <div>
+          <Ledger ledger={picture.ledger} note={picture.ledgerNote} />
+          <Forecast forecast={picture.forecast} ranges={picture.ranges} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+const Watched = () => {
+  const [turn, setTurn] = useState(0)
+  useWatching(turn)
+  const { value } = connection
+  if (value.state === "refused") return <Failure error={value.error} retry={() => setTurn(turn + 1)} />
+  return memory.value === undefined ? <Loading rows={5} /> : <Picture memory={memory.value} />
+}
+
+/** The cluster as it is at this second: who runs, who owns which actor, and where all keys are. */
+export const ClusterPage = () =>
+  me.value?.admin === true ? (
+    <Watched />
+  ) : (
+    <Empty title="For administrators" isPage>
+      <p>The cluster is shown to those who run it.</p>
+    </Empty>
+  )
