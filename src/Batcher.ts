@@ -1,4 +1,4 @@
-import { Data, Deferred, Effect, Exit, FiberId, type Scope, type Tracer } from "effect"
+import { Data, Deferred, Effect, Exit, FiberId, Runtime, type Scope, type Tracer } from "effect"
 import * as Metered from "./Metered.ts"
 import * as Traced from "./Traced.ts"
 
@@ -18,6 +18,11 @@ export interface Batcher<A, B, E> {
   readonly askMany: (
     questions: ReadonlyArray<A>
   ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull>
+  /**
+   * Asks one question without an effect; `false`, and nothing is asked, when `queueMax` are waiting. `answer` is called once, by the fiber of the batch, and must
+   * not throw.
+   */
+  readonly push: (question: A, answer: (exit: Exit.Exit<B, E>) => void) => boolean
 }
 
 interface Waiting<A, B, E> {
@@ -51,6 +56,7 @@ export const make = <A, B, E>(options: {
 }): Effect.Effect<Batcher<A, B, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
+    const runtime = yield* Effect.runtime()
     const { quietTurns = 0 } = options
     const queued = Metered.gauge("linkmint_queue_waiting", "Questions that wait for the next batch", {
       queue: options.kind
@@ -102,14 +108,29 @@ export const make = <A, B, E>(options: {
             drainNow
           )
 
-    /** Puts questions into the queue, and sets it going. */
-    const enqueue = (asked: ReadonlyArray<Waiting<A, B, E>>): Effect.Effect<void, QueueFull> => {
-      if (waiting.length + asked.length > options.queueMax) return new QueueFull({ queue: options.name })
+    const hasRoom = (count: number) => waiting.length + count <= options.queueMax
+
+    /** Puts questions into the queue; gives whether a fiber has to be made for them. */
+    const put = (asked: ReadonlyArray<Waiting<A, B, E>>): boolean => {
       waiting.push(...asked)
       Metered.add(queued, asked.length)
-      if (asked.length === 0 || inFlight >= options.inFlightMax) return Effect.void
+      if (asked.length === 0 || inFlight >= options.inFlightMax) return false
       inFlight++
-      return Effect.forkIn(drain, scope)
+      return true
+    }
+
+    /** Puts questions into the queue, and sets it going. */
+    const enqueue = (asked: ReadonlyArray<Waiting<A, B, E>>): Effect.Effect<void, QueueFull> => {
+      if (!hasRoom(asked.length)) return new QueueFull({ queue: options.name })
+      return put(asked) ? Effect.forkIn(drain, scope) : Effect.void
+    }
+
+    const push = (question: A, answer: (exit: Exit.Exit<B, E>) => void): boolean => {
+      if (!hasRoom(1)) return false
+      if (put([{ question, answer, span: undefined }])) {
+        Runtime.runFork(runtime, Effect.uninterruptible(Effect.forkIn(drain, scope)))
+      }
+      return true
     }
 
     const ask = (question: A): Effect.Effect<Effect.Effect<B, E>, QueueFull> =>
@@ -142,6 +163,7 @@ export const make = <A, B, E>(options: {
     return {
       ask,
       askMany,
+      push,
       submit: (question) => Effect.uninterruptibleMask((restore) => Effect.flatMap(ask(question), restore))
     }
   })

@@ -58,6 +58,8 @@ export class Accounts extends Context.Tag("linkmint/Accounts")<
   {
     /** Whose API key this is; `null` where it is nobody's, or has expired. The administrator's is known without asking a store. */
     readonly ofKey: (secret: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
+    /** The same without an effect; `undefined` where a store must be asked. */
+    readonly ofKeyNow: (secret: Redacted.Redacted) => KnownCaller | null | undefined
     /** Whose session this is; `null` where there is none, or it has ended. */
     readonly ofSession: (token: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
     /** Begins a session; `null` where there is no such user or his password is another one. Either takes as long. */
@@ -113,17 +115,27 @@ export const make = Effect.gen(function* () {
   const { digest } = yield* AdminKey
   const store = yield* AccountStore
   const passwords = yield* Passwords
+  const clock = yield* Effect.clock
   const keyBySecret = yield* FreshCache.make({ max: cachedMax, freshFor: cachedFor, read: store.keyBySecret })
 
+  const callerNow = (found: { readonly key: ApiKey; readonly user: User } | null) => {
+    const expiresAt = found?.key.expiresAt ?? null
+    const hasExpired = expiresAt !== null && expiresAt <= clock.unsafeCurrentTimeMillis()
+    return found === null || hasExpired ? null : callerOf(found.key, found.user)
+  }
+
+  const ofKeyNow = (secret: Redacted.Redacted) => {
+    if (Secret.matches(secret, digest)) return administrator
+    if (!secretShape.test(Redacted.value(secret))) return null
+    const known = keyBySecret.peek(digestOf(secret))
+    return known && callerNow(known.value)
+  }
+
   return Accounts.of({
+    ofKeyNow,
     ofKey: Effect.fn("Accounts.ofKey")(function* (secret) {
-      if (Secret.matches(secret, digest)) return administrator
-      if (!secretShape.test(Redacted.value(secret))) return null
-      const found = yield* keyBySecret(digestOf(secret))
-      if (found === null) return null
-      const { key, user } = found
-      const hasExpired = key.expiresAt !== null && key.expiresAt <= (yield* Clock.currentTimeMillis)
-      return hasExpired ? null : callerOf(key, user)
+      const known = ofKeyNow(secret)
+      return known === undefined ? callerNow(yield* keyBySecret.get(digestOf(secret))) : known
     }),
 
     ofSession: Effect.fn("Accounts.ofSession")(function* (token) {

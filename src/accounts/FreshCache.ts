@@ -6,6 +6,15 @@ import { atMost } from "../LruCacheOptions.ts"
 interface Entry<A, E> {
   readonly askedAt: bigint
   readonly answer: Deferred.Deferred<A, E>
+  /** Once it is there. */
+  known?: { readonly value: A }
+}
+
+/** See {@link make}. */
+export interface FreshCache<A, E> {
+  readonly get: (key: string) => Effect.Effect<A, E>
+  /** What is known and fresh, without an effect; `undefined` where it must be asked for. */
+  readonly peek: (key: string) => { readonly value: A } | undefined
 }
 
 /**
@@ -16,7 +25,7 @@ export const make = <A, E, R>(options: {
   readonly max: number
   readonly freshFor: Duration.Duration
   readonly read: (key: string) => Effect.Effect<A, E, R>
-}): Effect.Effect<(key: string) => Effect.Effect<A, E>, never, R | Scope.Scope> =>
+}): Effect.Effect<FreshCache<A, E>, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const context = yield* Effect.context<R>()
@@ -25,27 +34,33 @@ export const make = <A, E, R>(options: {
     const entries = new LRUCache<string, Entry<A, E>>(atMost(options.max))
 
     const start = (key: string, askedAt: bigint) => {
-      const entry = { askedAt, answer: Deferred.unsafeMake<A, E>(FiberId.none) }
+      const entry: Entry<A, E> = { askedAt, answer: Deferred.unsafeMake<A, E>(FiberId.none) }
       entries.set(key, entry)
       const run = Effect.onExit(Effect.interruptible(options.read(key)), (exit) =>
         Effect.sync(() => {
-          if (Exit.isFailure(exit) && entries.peek(key) === entry) entries.delete(key)
+          if (Exit.isSuccess(exit)) entry.known = exit
+          else if (entries.peek(key) === entry) entries.delete(key)
           Deferred.unsafeDone(entry.answer, exit)
         })
       )
       return Effect.as(Effect.forkIn(Effect.provide(run, context), scope), entry.answer)
     }
 
-    return (key) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.suspend(() => {
-          const now = clock.unsafeCurrentTimeNanos()
-          const known = entries.get(key)
-          const answer =
-            known !== undefined && now - known.askedAt < freshFor_ns
-              ? Effect.succeed(known.answer)
-              : start(key, now)
-          return Effect.flatMap(answer, (answer) => restore(Deferred.await(answer)))
-        })
-      )
+    const freshAt = (key: string, now: bigint) => {
+      const entry = entries.get(key)
+      return entry !== undefined && now - entry.askedAt < freshFor_ns ? entry : undefined
+    }
+
+    return {
+      get: (key) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.suspend(() => {
+            const now = clock.unsafeCurrentTimeNanos()
+            const fresh = freshAt(key, now)
+            const answer = fresh === undefined ? start(key, now) : Effect.succeed(fresh.answer)
+            return Effect.flatMap(answer, (answer) => restore(Deferred.await(answer)))
+          })
+        ),
+      peek: (key) => freshAt(key, clock.unsafeCurrentTimeNanos())?.known
+    }
   })

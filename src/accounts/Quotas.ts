@@ -60,6 +60,11 @@ export class Quotas extends Context.Tag("linkmint/Quotas")<
       caller: KnownCaller | "anonymous",
       client: string | null
     ) => Effect.Effect<Standing | null>
+    /** The same without an effect; `undefined` where `create` must be asked, because this node has not leased any yet. */
+    readonly createNow: (
+      caller: KnownCaller | "anonymous",
+      client: string | null
+    ) => Standing | null | undefined
     /**
      * Takes one redirect of a link's owner, and of the API key by which it was made, without an effect: `null` where there is no quota, `undefined` where
      * `redirectLater` must be asked, because this node has not leased any yet.
@@ -97,6 +102,10 @@ export const make = (policy: QuotaPolicy) =>
       ...quota("create:key", keyId, limits.createsPerMinute, "minute"),
       ...quota("create:owner", ownerOf(userId), policy.createsPerMinute, "minute")
     ]
+    const createsBy = (caller: KnownCaller | "anonymous", client: string | null) =>
+      caller === "anonymous"
+        ? quota("create:client", client, policy.anonymousCreatesPerMinute, "minute")
+        : createsOf(caller)
     const redirectsOf = ({ keyId, keyRedirectsPerDay, owner }: CountedLink) => [
       ...quota("redirect:key", keyId ?? null, keyRedirectsPerDay ?? null, "day"),
       ...quota("redirect:owner", ownerOf(owner), policy.redirectsPerDay, "day")
@@ -115,12 +124,8 @@ export const make = (policy: QuotaPolicy) =>
       })
 
     return Quotas.of({
-      create: (caller, client) =>
-        limiter.takeAll(
-          caller === "anonymous"
-            ? quota("create:client", client, policy.anonymousCreatesPerMinute, "minute")
-            : createsOf(caller)
-        ),
+      create: (caller, client) => limiter.takeAll(createsBy(caller, client)),
+      createNow: (caller, client) => limiter.tryTakeAll(createsBy(caller, client)),
       redirect: (link) =>
         // Asked by every redirect, and mostly there is none.
         policy.redirectsPerDay === null && link.keyRedirectsPerDay === undefined

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Exit, Layer, Metric, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Metric, Runtime, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import { concat, count, fromStrings, toStrings } from "../PackedKeys.ts"
@@ -30,6 +30,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
      */
     readonly take: Effect.Effect<string, Unavailable>
+    /** The same without an effect: `undefined` where the buffer is empty. */
+    readonly takeNow: () => string | undefined
     /** The same for up to `count` keys at once: as many as the buffer has, of whatever partitions, and one at least. */
     readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Has `take` give a key of the partition that `partition` tells at that moment, where it tells one and the buffer has it. */
@@ -114,6 +116,7 @@ export const make = (
     const store = yield* LinkStore
     const { clientOf, lease } = yield* makeLease
     const ring = new KeyRing(capacity, partitionOf)
+    const runtime = yield* Effect.runtime()
     let preferred: () => number | undefined = () => undefined
     let lastShard = 0
     let closed = false
@@ -162,19 +165,29 @@ export const make = (
     })
     const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
 
+    /** Whether it is time for a lease. */
+    const isLow = () => ring.size < capacity / 2 && !refill.isRunning()
+
     /** Takes what the ring has. Many may have waited for the same lease, more than it brought: those that find nothing wait for the next. */
     const taking = <A>(takeNow: () => A | undefined): Effect.Effect<A, Unavailable> =>
       Effect.suspend(() => {
         const taken = takeNow()
         if (taken === undefined) return Effect.zipRight(Effect.interruptible(refill.join), taking(takeNow))
-        if (ring.size >= capacity / 2 || refill.isRunning()) return Effect.succeed(taken)
-        return Effect.as(refill.start, taken)
+        return isLow() ? Effect.as(refill.start, taken) : Effect.succeed(taken)
       })
 
-    const take = taking(() => {
+    const takeOne = () => {
       const partition = preferred()
       return partition === undefined ? ring.take() : ring.takeOf(partition)
-    })
+    }
+
+    const take = taking(takeOne)
+
+    const takeNow = () => {
+      const taken = takeOne()
+      if (taken !== undefined && isLow()) Runtime.runFork(runtime, refill.start)
+      return taken
+    }
 
     const takeMany = (wanted: number) =>
       taking(() => {
@@ -199,6 +212,7 @@ export const make = (
 
     return {
       take,
+      takeNow,
       takeMany,
       prefer: (partition) => {
         preferred = partition

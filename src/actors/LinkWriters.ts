@@ -12,6 +12,8 @@ import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping }
 export interface LinkWriters {
   /** Asks for a link to be bound; gives the effect that waits for the outcome. */
   readonly ask: (link: Link) => Effect.Effect<Effect.Effect<CreateOutcome, Unavailable>, Unavailable>
+  /** The same without an effect: calls `answer` once; `false`, and nothing is asked, where too many wait. */
+  readonly push: (link: Link, answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void) => boolean
   /** Asks for links of one partition to be bound, all or none; gives the effect that waits for what became of each. */
   readonly askMany: (
     links: ReadonlyArray<Link>
@@ -111,15 +113,22 @@ export const make = ({
         queueMax,
         inFlightMax: 1
       })
+      /** Sent in a moment, and what is asked meanwhile should know. */
+      const announce = () => {
+        if (!gathering.isBusy(partition)) begin()
+      }
       const asking = <A>(ask: Effect.Effect<A, Batcher.QueueFull>) =>
         Effect.suspend(() => {
-          // Sent in a moment, and what is asked meanwhile should know.
-          if (!gathering.isBusy(partition)) begin()
+          announce()
           return Effect.mapError(ask, fromFailure)
         })
       return {
         ask: (link: Link) => asking(batcher.ask(link)),
         askMany: (links: ReadonlyArray<Link>) => asking(batcher.askMany(links)),
+        push: (link: Link, answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void) => {
+          announce()
+          return batcher.push(link, answer)
+        },
         isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
       }
     })
@@ -131,6 +140,7 @@ export const make = ({
     const writerOf = (key: string) => writers[partitionOf(key)]!
     return {
       ask: (link) => writerOf(link.key).ask(link),
+      push: (link, answer) => writerOf(link.key).push(link, answer),
       askMany: (links) => writerOf(links[0]!.key).askMany(links),
       isAway: (key, now) => writerOf(key).isAway(now),
       gathering: () => gathering.next(monotonic_ms(clock))

@@ -9,6 +9,7 @@ import {
   Exit,
   Layer,
   Metric,
+  Runtime,
   Schedule,
   type Scope
 } from "effect"
@@ -17,8 +18,8 @@ import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.t
 import type { Guard } from "../storage/GuardedCreates.ts"
 import { type CrawlableQuery, type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
 import * as Metered from "../Metered.ts"
-import { monotonicNow_ms } from "../MonotonicTime.ts"
-import { drawId } from "../RandomId.ts"
+import { monotonic_ms, monotonicNow_ms } from "../MonotonicTime.ts"
+import { drawId, sequentialIds } from "../RandomId.ts"
 import * as Timeout from "../Timeout.ts"
 import { ExpiredLinks } from "./ExpiredLinks.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
@@ -60,6 +61,11 @@ export class Links extends Context.Tag("linkmint/Links")<
   {
     /** Binds a link. When this succeeds the link is durable, and every node redirects it. */
     readonly create: (draft: LinkDraft) => Effect.Effect<Link, AliasTaken | Unavailable>
+    /**
+     * The same for a draft without an alias, without an effect where its first key is bound, as nearly all are: calls `done` once, which must not throw.
+     * Nothing of it is traced.
+     */
+    readonly createSoon: (draft: LinkDraft, done: (made: Exit.Exit<Link, Unavailable>) => void) => void
     /** Binds links without an alias, each alone: what became of them, in their order. Costs a fraction of as many creates. */
     readonly createMany: (
       drafts: ReadonlyArray<LinkDraft>
@@ -143,6 +149,8 @@ const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): L
   createId
 })
 
+const tooMany = new Unavailable({ reason: "too many creates wait for the key's partition", applied: "no" })
+
 const silent = () => new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
 
 /** Asks for a link to be bound; gives the effect that waits for the outcome. */
@@ -177,6 +185,9 @@ export const make: Effect.Effect<
     onRefused
   })
   buffer.prefer(writers.gathering)
+  const clock = yield* Effect.clock
+  const runtime = yield* Effect.runtime()
+  const nextId = yield* sequentialIds
   const takers = yield* VisitTakers.make
 
   /** What a failed create may do: go on with another key or try again, as long as its client waits. */
@@ -253,15 +264,16 @@ export const make: Effect.Effect<
   const noteConflict = (key: string, outcome: keyof typeof conflictWith) =>
     Effect.zipRight(countConflict(key, outcome), outcome === "taken-by-key" ? buffer.dropBound : Effect.void)
 
-  /** Takes keys until one is bound. */
+  /** Takes keys until one is bound. `triedSince`: when a first key was tried already. */
   const createMinted = Effect.fnUntraced(function* (
     draft: LinkDraft,
     ask: Ask,
-    restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>,
+    triedSince?: number
   ) {
-    const start = yield* monotonicNow_ms
+    const start = triedSince ?? (yield* monotonicNow_ms)
     let pause_ms = awayPause_ms
-    for (let tries = 0; tries < keyTriesMax; tries++) {
+    for (let tries = triedSince === undefined ? 0 : 1; tries < keyTriesMax; tries++) {
       const { link, waiting } = yield* askWithKey(draft, ask, start)
       const outcome = yield* Effect.either(restore(waiting))
       if (outcome._tag === "Left") {
@@ -281,17 +293,20 @@ export const make: Effect.Effect<
     return yield* new Unavailable({ reason: `none of ${keyTriesMax} keys could be bound`, applied: "no" })
   }, Traced.span("Links.createMinted"))
 
-  const create = (draft: LinkDraft, ask: Ask) =>
+  const create = (draft: LinkDraft, ask: Ask, triedSince?: number) =>
     Effect.tap(
       draft.alias === null
-        ? Effect.uninterruptibleMask((restore) => createMinted(draft, ask, restore))
+        ? Effect.uninterruptibleMask((restore) => createMinted(draft, ask, restore, triedSince))
         : createAlias(draft, draft.alias, ask),
       () => Metric.increment(linksCreated)
     )
 
-  const createAlone = (draft: LinkDraft) =>
+  const createAlone = (draft: LinkDraft, triedSince?: number) =>
     // Nobody supersedes what has no guard.
-    Effect.catchTag(create(draft, writers.ask), "Superseded", Effect.die)
+    Effect.catchTag(create(draft, writers.ask, triedSince), "Superseded", Effect.die)
+
+  const createMintedAlone = (draft: LinkDraft, triedSince?: number) =>
+    Effect.catchTag(createAlone(draft, triedSince), "AliasTaken", Effect.die)
 
   /** What becomes of a link whose first key was not bound. */
   const notBound = Effect.fnUntraced(function* (
@@ -357,7 +372,7 @@ export const make: Effect.Effect<
       }
       const partition = partitionOf(key)
       const { links, places } = byPartition.get(partition) ?? { links: [], places: [] }
-      links.push(linkOf(drafts[place]!, key, at, yield* drawId))
+      links.push(linkOf(drafts[place]!, key, at, nextId()))
       places.push(place)
       byPartition.set(partition, { links, places })
     }
@@ -386,10 +401,35 @@ export const make: Effect.Effect<
     yield* Metric.incrementBy(linksCreated, bound.length)
     const again = tried.flatMap((first, index) => (first === null ? [index] : []))
     const others = yield* AllAtOnce.forEach(again, (index) =>
-      Effect.either(Effect.catchTag(createAlone(drafts[index]!), "AliasTaken", Effect.die))
+      Effect.either(createMintedAlone(drafts[index]!, start))
     )
     return tried.map((first, index) => first ?? others[again.indexOf(index)]!)
   }, Traced.span("Links.createMany"))
+
+  const createSoon = (draft: LinkDraft, done: (made: Exit.Exit<Link, Unavailable>) => void) => {
+    const otherwise = (create: Effect.Effect<Link, Unavailable>) =>
+      void Runtime.runFork(runtime, create).addObserver(done)
+    const start = monotonic_ms(clock)
+    const key = buffer.takeNow()
+    if (key === undefined) return otherwise(createMintedAlone(draft))
+    const instead = (create: Effect.Effect<Link, Unavailable>) =>
+      otherwise(Effect.zipRight(Effect.uninterruptible(buffer.putBack([key])), create))
+    if (writers.isAway(key, start)) return instead(createMintedAlone(draft))
+    const link = linkOf(draft, key, clock.unsafeCurrentTimeMillis(), nextId())
+    const isAsked = writers.push(link, (outcome) => {
+      if (Exit.isSuccess(outcome) && outcome.value === "bound") {
+        Metered.add(linksCreated)
+        return done(Exit.succeed(link))
+      }
+      otherwise(
+        Effect.either(outcome).pipe(
+          Effect.flatMap((first) => notBound(link, first, start)),
+          Effect.flatMap((refused) => refused ?? createMintedAlone(draft, start))
+        )
+      )
+    })
+    if (!isAsked) instead(tooMany)
+  }
 
   /** Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here. */
   const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>
@@ -401,6 +441,7 @@ export const make: Effect.Effect<
 
   return {
     create: createAlone,
+    createSoon,
     createMany,
     createGuarded: (draft, guarding) => create(draft, askGuarded(guarding)),
     find: (key) =>

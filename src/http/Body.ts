@@ -5,8 +5,8 @@ import type { Problem } from "./Problem.ts"
 /** A request whose body can be read. */
 export interface Readable {
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** Reads the body to its end, or to the first byte beyond `bytesMax`: then it fails with the problem to answer. */
-  readonly readBytes: (bytesMax: number) => Effect.Effect<Uint8Array, Problem>
+  /** Reads the body to its end, or to the first byte beyond `bytesMax`: calls `done` once, with the bytes or the problem to answer. */
+  readonly readBytes: (bytesMax: number, done: (bytes: Either.Either<Uint8Array, Problem>) => void) => void
 }
 
 /** Bytes of a request body at most, unless more is said to be allowed. */
@@ -47,46 +47,54 @@ export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
  */
 export const readBytes = (
   request: Pick<IncomingMessage, "on" | "off" | "resume">,
-  bytesMax: number
-): Effect.Effect<Uint8Array, Problem> =>
-  Effect.async((resume) => {
-    const chunks: Array<Buffer> = []
-    let size = 0
-    const finish = (result: Effect.Effect<Uint8Array, Problem>) => {
-      request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onError)
-      resume(result)
-    }
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size <= bytesMax) return
-      finish(Effect.fail(tooLarge(bytesMax)))
-      request.resume()
-    }
-    const onEnd = () => finish(Effect.succeed(Buffer.concat(chunks)))
-    const onError = () => finish(Effect.fail(malformed("The body could not be read.")))
-    request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
-  })
+  bytesMax: number,
+  done: (bytes: Either.Either<Uint8Array, Problem>) => void
+): void => {
+  const chunks: Array<Buffer> = []
+  let size = 0
+  const finish = (result: Either.Either<Uint8Array, Problem>) => {
+    request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onError)
+    done(result)
+  }
+  const onData = (chunk: Buffer) => {
+    size += chunk.length
+    chunks.push(chunk)
+    if (size <= bytesMax) return
+    finish(Either.left(tooLarge(bytesMax)))
+    request.resume()
+  }
+  const onEnd = () => finish(Either.right(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+  const onError = () => finish(Either.left(malformed("The body could not be read.")))
+  request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
+}
 
-/** Reads a body of a type, of at most `bytesMax` bytes, without ever holding more; fails with the problem to answer. */
+/** Reads a body of a type, of at most `bytesMax` bytes, without ever holding more: calls `done` once, with the bytes or the problem to answer. */
 const readAs = (
   request: Readable,
   type: string,
   isType: (contentType: string | undefined) => boolean,
-  bytesMax: number = bodyBytesMax
-): Effect.Effect<Uint8Array, Problem> => {
+  bytesMax: number,
+  done: (bytes: Either.Either<Uint8Array, Problem>) => void
+): void => {
   if (!isType(request.headers["content-type"])) {
     const detail = `The request needs the header Content-Type: ${type}.`
-    return Effect.fail({ kind: "unsupported-media-type", detail })
+    return done(Either.left({ kind: "unsupported-media-type", detail }))
   }
   return Number(request.headers["content-length"] ?? 0) > bytesMax
-    ? Effect.fail(tooLarge(bytesMax))
-    : request.readBytes(bytesMax)
+    ? done(Either.left(tooLarge(bytesMax)))
+    : request.readBytes(bytesMax, done)
 }
 
+/** Reads the bytes of a JSON body without an effect, as {@link read} does. */
+export const readJsonBytes = (
+  request: Readable,
+  bytesMax: number,
+  done: (bytes: Either.Either<Uint8Array, Problem>) => void
+): void => readAs(request, "application/json", isJson, bytesMax, done)
+
 /** Reads a JSON body; fails with the problem to answer. */
-export const read = (request: Readable, bytesMax?: number): Effect.Effect<unknown, Problem> =>
-  Effect.flatMap(readAs(request, "application/json", isJson, bytesMax), parse)
+export const read = (request: Readable, bytesMax = bodyBytesMax): Effect.Effect<unknown, Problem> =>
+  Effect.async((resume) => readJsonBytes(request, bytesMax, (bytes) => resume(Either.flatMap(bytes, parse))))
 
 const formType = "application/x-www-form-urlencoded"
 
@@ -95,4 +103,7 @@ const isForm = (contentType: string | undefined): boolean =>
 
 /** Reads the body of an HTML form; fails with the problem to answer. */
 export const readForm = (request: Readable): Effect.Effect<URLSearchParams, Problem> =>
-  Effect.map(readAs(request, formType, isForm), (bytes) => new URLSearchParams(Buffer.from(bytes).toString()))
+  Effect.map(
+    Effect.async<Uint8Array, Problem>((resume) => readAs(request, formType, isForm, bodyBytesMax, resume)),
+    (bytes) => new URLSearchParams(Buffer.from(bytes).toString())
+  )

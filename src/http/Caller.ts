@@ -52,6 +52,13 @@ export const make = Effect.gen(function* () {
   }
 })
 
+/** Tells who sends requests, without an effect; `undefined` where {@link make} must be asked, or would refuse. */
+export const makeNow = Effect.map(Accounts, (accounts) => ({ headers }: Source): Caller | undefined => {
+  const key = presented(headers)
+  if (key !== undefined) return accounts.ofKeyNow(Redacted.make(key)) ?? undefined
+  return headers["authorization"] === undefined && headers["cookie"] === undefined ? "anonymous" : undefined
+})
+
 /**
  * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
  * sends one means to be someone.

@@ -28,6 +28,10 @@ export interface Create {
   readonly reuse: boolean
 }
 
+/** Whether a create of an owner gets a minted key, and needs nothing else first. */
+export const isPlain = ({ draft, password, reuse }: Create, owner: string | null): boolean =>
+  draft.alias === null && password === null && !(reuse && owner !== null)
+
 /** Checks the body of a create at `now` (milliseconds since the Unix epoch): gives what to create, or the problem to answer. Step by step, since a bulk has a thousand. */
 export const check = (json: unknown, policy: CreatePolicy, now: number): Either.Either<Create, Problem> => {
   const decoded = decodeBody(json)

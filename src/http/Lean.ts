@@ -41,47 +41,63 @@ export const make = (
     const deadlines = yield* Deadlines.make(answerMax)
     const runFork = Runtime.runFork(yield* Effect.runtime())
 
-    const run = (
-      request: Request,
-      work: Effect.Effect<Answer, Problem.Problem>,
-      answer: (answer: Answer) => void
-    ) => {
+    /** Sees to it that a request is answered once, and in time. */
+    const open = (request: Request, answer: (answer: Answer) => void) => {
       const id = requestId(request.headers)
-      const finish = (made: Answer) => {
+      let isOver = false
+      let interrupt = nothing
+
+      const end = (made: Answer) => {
+        if (isOver) return
+        isOver = true
+        stop()
         // In the order that Effect's server has, so that nobody can tell who answered.
         if (made.body !== "") made.headers.push("content-length", String(Buffer.byteLength(made.body)))
         StrictHeaders.complete(made)
         made.headers.push("x-request-id", id)
         answer(made)
       }
-      const fiber: Fiber.RuntimeFiber<Answer> = runFork(
-        work.pipe(
-          Effect.catchAll((problem) => Effect.succeed(Problem.answer(problem))),
-          Effect.catchAllCause((cause) =>
-            Cause.isInterruptedOnly(cause) ? Effect.interrupt : Problem.answerBroken(cause)
-          ),
-          RequestSpan.within(request, id),
-          Effect.annotateLogs("request", id)
-        )
-      )
-      let isOver = false
-      const end = (made: () => Answer) => {
-        if (isOver) return
-        isOver = true
-        finish(made())
-      }
       const giveUp = () => {
         isOver = true
-        fiber.unsafeInterruptAsFork(fiber.id())
+        stop()
+        interrupt()
       }
       const stop = deadlines.watch(() => {
-        end(() => Problem.answer(Problem.tooLate))
-        giveUp()
+        end(Problem.answer(Problem.tooLate))
+        interrupt()
       })
-      fiber.addObserver((exit) => {
-        stop()
-        end(() => Exit.getOrElse(exit, () => Problem.answer(Problem.unavailable)))
-      })
+
+      const work = (effect: Effect.Effect<Answer, Problem.Problem>) => {
+        if (isOver) return
+        const fiber: Fiber.RuntimeFiber<Answer> = runFork(
+          effect.pipe(
+            Effect.catchAll((problem) => Effect.succeed(Problem.answer(problem))),
+            Effect.catchAllCause((cause) =>
+              Cause.isInterruptedOnly(cause) ? Effect.interrupt : Problem.answerBroken(cause)
+            ),
+            RequestSpan.within(request, id),
+            Effect.annotateLogs("request", id)
+          )
+        )
+        interrupt = () => fiber.unsafeInterruptAsFork(fiber.id())
+        fiber.addObserver((exit) => end(Exit.getOrElse(exit, () => Problem.answer(Problem.unavailable))))
+      }
+      return { end, giveUp, work }
+    }
+
+    const run = (
+      request: Request,
+      effect: Effect.Effect<Answer, Problem.Problem>,
+      answer: (answer: Answer) => void
+    ) => {
+      const { giveUp, work } = open(request, answer)
+      work(effect)
+      return giveUp
+    }
+
+    const create = (request: Request, answer: (answer: Answer) => void) => {
+      const { end, giveUp, work } = open(request, answer)
+      if (!creation.soon(request, { answer: end, instead: work })) work(creation.one(request))
       return giveUp
     }
 
@@ -97,9 +113,7 @@ export const make = (
           answer(answered)
           return nothing
         }
-        return method === "POST" && url === "/api/v1/links"
-          ? run(request, creation.one(request), answer)
-          : undefined
+        return method === "POST" && url === "/api/v1/links" ? create(request, answer) : undefined
       }
     }
   })

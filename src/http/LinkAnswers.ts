@@ -3,6 +3,7 @@ import type { AliasTaken } from "../actors/Links.ts"
 import type { Unavailable } from "../actors/Unavailable.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import type { Link } from "../Link.ts"
+import type * as Idempotency from "./Idempotency.ts"
 import type { LinkBody } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import type * as VisitTotals from "./VisitTotals.ts"
@@ -24,6 +25,19 @@ const momentOrNull = (moment: number | null) => (moment === null ? null : Iso860
 
 /** What a client gives out for a link. */
 export const shortUrlOf = (key: string, baseUrl: URL): string => `${baseUrl.origin}/${key}`
+
+/** The answer to a create, as it is kept for repeats. */
+export const createAnswer = (
+  status: 200 | 201,
+  link: Link,
+  baseUrl: URL,
+  visits: VisitTotals.VisitTotals
+): Idempotency.Answer => ({
+  status,
+  contentType: "application/json",
+  location: `/api/v1/links/${link.key}`,
+  body: JSON.stringify(bodyOf(link, baseUrl, visits))
+})
 
 /** Shows a link, and how often it was visited, to clients. */
 export const bodyOf = (link: Link, baseUrl: URL, visits: VisitTotals.VisitTotals): typeof LinkBody.Type => ({

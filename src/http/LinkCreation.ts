@@ -11,9 +11,10 @@ import { ClientAddress } from "./ClientAddress.ts"
 import * as CreateRequest from "./CreateRequest.ts"
 import { isObject } from "./Decode.ts"
 import * as Idempotency from "./Idempotency.ts"
-import { aliasTaken, bodyOf } from "./LinkAnswers.ts"
+import { aliasTaken, createAnswer } from "./LinkAnswers.ts"
 import * as LinkChecking from "./LinkChecking.ts"
 import { bulkMax } from "./LinkSchemas.ts"
+import * as PlainCreation from "./PlainCreation.ts"
 import * as Problem from "./Problem.ts"
 import * as RateLimit from "./RateLimit.ts"
 import type { Request } from "./Request.ts"
@@ -21,9 +22,7 @@ import * as VisitTotals from "./VisitTotals.ts"
 import * as Traced from "../Traced.ts"
 
 /** What the link routes need to know of the operator's choices. */
-export interface LinkRoutesOptions extends Omit<CreateRequest.CreatePolicy, "targets"> {
-  readonly anonymousCreates: boolean
-}
+export type LinkRoutesOptions = PlainCreation.CreationOptions
 
 /** Bytes of a bulk's body at most. */
 const bulkBytesMax = 4 * 1024 * 1024
@@ -68,6 +67,8 @@ export class LinkCreation extends Context.Tag("linkmint/LinkCreation")<
   LinkCreation,
   {
     readonly one: (request: Request) => Effect.Effect<Answer, Problem.Problem>
+    /** The same for creates that need no effect; `false`, and nothing is done, for others. */
+    readonly soon: PlainCreation.PlainCreation
     /** Each item is a create of its own, also for repeats: its key is the bulk's, with its place. */
     readonly bulk: (request: Request) => Effect.Effect<Answer, Problem.Problem>
   }
@@ -84,14 +85,9 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const { clientOf } = yield* ClientAddress
   const totals = yield* VisitTotals.make
   const { baseUrl } = options.own
+  const plainCreation = yield* PlainCreation.make(options)
 
-  const answerOf = (status: 200 | 201, link: Link, visits: VisitTotals.VisitTotals): Idempotency.Answer => ({
-    status,
-    contentType: "application/json",
-    location: `/api/v1/links/${link.key}`,
-    body: JSON.stringify(bodyOf(link, baseUrl, visits))
-  })
-  const created = (link: Link) => answerOf(201, link, VisitTotals.none)
+  const created = (link: Link) => createAnswer(201, link, baseUrl, VisitTotals.none)
 
   /** An anonymous creator has no links of his own to be given again. */
   const linkFor = (draft: LinkDraft, reuse: boolean, guarding: Guarding) => {
@@ -121,7 +117,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
         )
         if (isNew) return { answer: created(link), isSettled: true }
         const [visits] = yield* totals([link])
-        return { answer: answerOf(200, link, visits!), isSettled: false }
+        return { answer: createAnswer(200, link, baseUrl, visits!), isSettled: false }
       }).pipe(
         // Kept for repeats, since the alias may be free later.
         Effect.catchTag("AliasTaken", ({ alias }) =>
@@ -149,8 +145,8 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
         answers.set(index, problemAnswer(checked.left))
         continue
       }
-      const { draft, password, reuse } = checked.right
-      if (draft.alias !== null || password !== null || (reuse && owner !== null)) continue
+      const { draft } = checked.right
+      if (!CreateRequest.isPlain(checked.right, owner)) continue
       const standing = yield* Effect.either(RateLimit.check(quota))
       if (Either.isLeft(standing)) answers.set(index, problemAnswer(standing.left))
       else drafts.push([index, { ...draft, ...keyLimit, passwordHash: null, owner }])
@@ -179,15 +175,18 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     }
   })
 
+  const one = Effect.fnUntraced(function* (request: Request) {
+    const { key, ...creator } = yield* identified(request)
+    const json = yield* Body.read(request)
+    const { answered, standing } = yield* createOne(json, key, creator)
+    const answer = Idempotency.respond(answered)
+    if (standing !== null) answer.headers.push(...flatten(RateLimit.headersOf(standing)))
+    return answer
+  }, Traced.span("links.create"))
+
   return LinkCreation.of({
-    one: Effect.fnUntraced(function* (request: Request) {
-      const { key, ...creator } = yield* identified(request)
-      const json = yield* Body.read(request)
-      const { answered, standing } = yield* createOne(json, key, creator)
-      const answer = Idempotency.respond(answered)
-      if (standing !== null) answer.headers.push(...flatten(RateLimit.headersOf(standing)))
-      return answer
-    }, Traced.span("links.create")),
+    one,
+    soon: plainCreation(one),
 
     bulk: Effect.fnUntraced(function* (request: Request) {
       const { key, ...creator } = yield* identified(request)

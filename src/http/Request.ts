@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import type { HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { type Effect, Option } from "effect"
+import { type Either, Option } from "effect"
 import * as Body from "./Body.ts"
 import type { Problem } from "./Problem.ts"
 
@@ -23,7 +23,8 @@ export const fromEffect = (request: HttpServerRequest.HttpServerRequest): Reques
   url: request.url,
   headers: request.headers,
   remoteAddress: request.remoteAddress,
-  readBytes: (bytesMax) => Body.readBytes(NodeHttpServerRequest.toIncomingMessage(request), bytesMax)
+  readBytes: (bytesMax, done) =>
+    Body.readBytes(NodeHttpServerRequest.toIncomingMessage(request), bytesMax, done)
 })
 
 /** A request of `node:http`. */
@@ -51,7 +52,7 @@ export class NodeRequest implements Request {
     return Option.fromNullable(this.#message.socket.remoteAddress)
   }
 
-  readBytes(bytesMax: number): Effect.Effect<Uint8Array, Problem> {
-    return Body.readBytes(this.#message, bytesMax)
+  readBytes(bytesMax: number, done: (bytes: Either.Either<Uint8Array, Problem>) => void): void {
+    Body.readBytes(this.#message, bytesMax, done)
   }
 }

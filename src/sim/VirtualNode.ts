@@ -1,5 +1,5 @@
 import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
-import { Context, Duration, Effect, type Fiber, Layer, Option, type Scope } from "effect"
+import { Context, Duration, Effect, Either, type Fiber, Layer, Option, type Scope } from "effect"
 import * as ExpiredLinks from "../actors/ExpiredLinks.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as KeyStocking from "../actors/KeyStocking.ts"
@@ -129,7 +129,7 @@ const requestOf = (
   url: path,
   headers,
   remoteAddress: Option.none(),
-  readBytes: () => Effect.async((resume) => process.post(() => resume(Effect.succeed(Buffer.from(body)))))
+  readBytes: (_, done) => process.post(() => done(Either.right(Buffer.from(body))))
 })
 
 const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {

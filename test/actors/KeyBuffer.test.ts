@@ -50,6 +50,20 @@ describe("a key buffer", () => {
     })
   )
 
+  it.scoped("gives keys without an effect as long as it has some, and leases anew by itself", () =>
+    Effect.gen(function* () {
+      const capacity = 10
+      const node = yield* startNode(yield* freshStores({ capacity }), { capacity })
+      expect(node.buffer.takeNow()).toBeUndefined()
+      const first = yield* node.buffer.take
+      const next = Array.from({ length: capacity - 1 }, () => node.buffer.takeNow())
+      expect(node.buffer.takeNow()).toBeUndefined()
+      yield* others
+      const later = node.buffer.takeNow()
+      expectDistinct([first, ...next, later].map((key) => key ?? ""))
+    })
+  )
+
   it.scoped.prop(
     "gives no key twice and holds no more than its capacity, with 64 takers at once who put some back",
     [

@@ -4,6 +4,7 @@ import { describe } from "vitest"
 import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
 import * as KeyMetrics from "../../src/actors/KeyMetrics.ts"
 import { AliasTaken, linksCreated } from "../../src/actors/Links.ts"
+import type { Unavailable } from "../../src/actors/Unavailable.ts"
 import { partitionOf } from "../../src/actors/UrlMapping.ts"
 import type { Link } from "../../src/Link.ts"
 import { fromStrings, toStrings } from "../../src/PackedKeys.ts"
@@ -65,7 +66,19 @@ const silence =
       ? until
       : "pass"
 
-describe("creating a link", () => {
+/** The ways to create one link with a minted key. */
+const ways: ReadonlyArray<{
+  readonly way: string
+  readonly create: (node: TestNode) => Effect.Effect<Link, AliasTaken | Unavailable>
+}> = [
+  { way: "create", create: ({ links }) => links.create(draft()) },
+  {
+    way: "createSoon",
+    create: ({ links }) => Effect.async<Link, Unavailable>((resume) => links.createSoon(draft(), resume))
+  }
+]
+
+describe.each(ways)("creating a link by $way", ({ create }) => {
   it.scoped("binds distinct keys for 300 creates at once, which every node shows at once", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()
@@ -75,7 +88,7 @@ describe("creating a link", () => {
       const links = yield* Effect.forEach(
         Array.from({ length: 300 }),
         () =>
-          Effect.tap(node.links.create(draft()), ({ key, url }) =>
+          Effect.tap(create(node), ({ key, url }) =>
             Effect.forEach([node, other], ({ links }) =>
               Effect.map(links.find(key), (link) => expect(link?.url).toBe(url))
             )
@@ -108,9 +121,9 @@ describe("creating a link", () => {
       const [first, second] = firstKeys(2)
       if (custom) yield* node.links.create(draft(first))
       else yield* stores.links.insertMany([rowOf(first!, false)])
-      const creating = Effect.tap(node.links.create(draft()), ({ key }) => expect(key).toBe(second))
+      const creating = Effect.tap(create(node), ({ key }) => expect(key).toBe(second))
       expect(yield* conflicts(by, creating)).toBe(1)
-      expect(yield* conflicts(custom ? "key" : "alias", node.links.create(draft()))).toBe(0)
+      expect(yield* conflicts(custom ? "key" : "alias", create(node))).toBe(0)
       expect((yield* node.links.find(first!))?.custom).toBe(custom)
     })
   )
@@ -121,7 +134,7 @@ describe("creating a link", () => {
       const node = yield* startNode(stores)
       yield* stores.links.insertMany([rowOf(firstKeys(1)[0]!, true)])
       node.faults.set(always("refuse", "LinkStore.findMany"))
-      expect(yield* conflicts("unknown", node.links.create(draft()))).toBe(1)
+      expect(yield* conflicts("unknown", create(node))).toBe(1)
     })
   )
 
@@ -130,11 +143,11 @@ describe("creating a link", () => {
       const stores = yield* freshStores()
       const node = yield* startNode(stores)
       yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, true)))
-      const creating = Effect.tap(Effect.flip(node.links.create(draft())), (error) =>
+      const creating = Effect.tap(Effect.flip(create(node)), (error) =>
         expect(error).toMatchObject({ _tag: "Unavailable", applied: "no" })
       )
       expect(yield* conflicts("alias", creating)).toBe(8)
-      expect((yield* node.links.create(draft())).key).toBe(firstKeys(9)[8])
+      expect((yield* create(node)).key).toBe(firstKeys(9)[8])
     })
   )
 
@@ -145,15 +158,13 @@ describe("creating a link", () => {
         const stores = yield* freshStores()
         const node = yield* startNode(stores)
         yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, false)))
-        const creating = Effect.tap(node.links.create(draft()), ({ key }) =>
-          expect(key).toBe(firstKeys(9)[8])
-        )
+        const creating = Effect.tap(create(node), ({ key }) => expect(key).toBe(firstKeys(9)[8]))
         expect(yield* conflicts("key", creating)).toBe(8)
       })
   )
 })
 
-describe("a create whose message came twice", () => {
+describe.each(ways)("a create by $way whose message came twice", ({ create }) => {
   it.scoped("does not give its key away, when it was applied the first time and failed the second", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()
@@ -161,7 +172,7 @@ describe("a create whose message came twice", () => {
       const insertMany = (links: ReadonlyArray<Link>) =>
         Effect.zipRight(stores.links.insertMany(links), failed)
       const node = yield* startNode({ ...stores, links: { ...stores.links, insertMany } })
-      expect(yield* Effect.flip(node.links.create(draft()))).toMatchObject({ applied: "no" })
+      expect(yield* Effect.flip(create(node))).toMatchObject({ applied: "no" })
       const [bound] = firstKeys(1)
       expect(yield* stores.links.takenAmong([bound!])).toEqual(new Set([bound]))
       for (let second = 0; second < 11; second++) {
@@ -252,7 +263,7 @@ describe("creating many links", () => {
   )
 })
 
-describe("creating a link while something fails", () => {
+describe.each(ways)("creating a link by $way while something fails", ({ create }) => {
   it.scoped.each(["refuse", "lose", "die"] as const)(
     "loses no key when the link store answers: %s",
     (verdict) =>
@@ -261,10 +272,10 @@ describe("creating a link while something fails", () => {
         const node = yield* startNode(stores)
         node.faults.set(always(verdict, "LinkStore.insertMany"))
         for (let turn = 0; turn < 20; turn++) {
-          expect((yield* Effect.exit(node.links.create(draft())))._tag).toBe("Failure")
+          expect((yield* Effect.exit(create(node)))._tag).toBe("Failure")
         }
         node.faults.set()
-        yield* node.links.create(draft())
+        yield* create(node)
         yield* expectNoneLost(stores, node)
       })
   )
@@ -274,16 +285,16 @@ describe("creating a link while something fails", () => {
     (verdict) =>
       Effect.gen(function* () {
         const node = yield* startNode(yield* freshStores())
-        const link = yield* node.links.create(draft())
+        const link = yield* create(node)
         node.cache.forget(link.key)
         node.faults.set(all(verdict))
         for (let turn = 0; turn < 30; turn++) {
-          expect(yield* Effect.flip(node.links.create(draft()))).toMatchObject({ _tag: "Unavailable" })
+          expect(yield* Effect.flip(create(node))).toMatchObject({ _tag: "Unavailable" })
         }
         expect(yield* Effect.flip(node.links.remove("none"))).toMatchObject({ _tag: "Unavailable" })
         expect(yield* Effect.flip(node.links.find("none"))).toMatchObject({ _tag: "Unavailable" })
         node.faults.set()
-        yield* node.links.create(draft())
+        yield* create(node)
         expect(yield* node.links.find(link.key)).toMatchObject({ key: link.key })
         expect(yield* node.links.remove(link.key)).toBe(true)
       })
@@ -298,10 +309,10 @@ describe("creating a link while something fails", () => {
         const silent = partitionOf(firstKeys(1)[0]!)
         const latch = yield* Effect.makeLatch()
         node.faults.set(silence(silent, latch.await))
-        const creating = yield* Effect.fork(node.links.create(draft()))
+        const creating = yield* Effect.fork(create(node))
         yield* node.faults.called("LinkStore.insertMany")
         expect(partitionOf((yield* joinInTime(creating)).key)).not.toBe(silent)
-        const next = yield* Effect.forEach(Array.from({ length: 100 }), () => node.links.create(draft()))
+        const next = yield* Effect.forEach(Array.from({ length: 100 }), () => create(node))
         next.forEach(({ key }) => expect(partitionOf(key)).not.toBe(silent))
         // What was sent to the silent owner is bound after all: the key was not put back.
         yield* latch.open
@@ -320,7 +331,7 @@ describe("creating a link while something fails", () => {
       yield* stores.stock.add(fromStrings([...silentKeys, ...otherKeys]))
       const node = yield* startNode(stores)
       node.faults.set(silence(3, Effect.never))
-      const creating = yield* Effect.fork(node.links.create(draft()))
+      const creating = yield* Effect.fork(create(node))
       yield* node.faults.called("LinkStore.insertMany")
       expect((yield* joinInTime(creating)).key).toBe(otherKeys[0])
     })
@@ -330,7 +341,7 @@ describe("creating a link while something fails", () => {
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores({ shards: 2 }))
       node.faults.set(always("hang", "KeyPool.lease"))
-      const creating = yield* Effect.fork(node.links.create(draft()))
+      const creating = yield* Effect.fork(create(node))
       yield* node.faults.called("KeyPool.lease")
       // Each shard is given up after 1 s.
       yield* TestClock.adjust("1 seconds")
@@ -350,7 +361,7 @@ describe("creating a link while something fails", () => {
         const node = yield* startNode(stores)
         // An actor that stops, as all do that move, fails what it has at once.
         node.faults.set(always("stop", "LinkStore.insertMany"))
-        const creating = yield* Effect.fork(node.links.create(draft()))
+        const creating = yield* Effect.fork(create(node))
         yield* others
         yield* TestClock.adjust("1 seconds")
         yield* others
@@ -364,7 +375,7 @@ describe("creating a link while something fails", () => {
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores({ shards: 2 }))
       node.faults.set(always("refuse", "KeyPool.lease"))
-      expect(yield* Effect.flip(node.links.create(draft()))).toMatchObject({
+      expect(yield* Effect.flip(create(node))).toMatchObject({
         _tag: "Unavailable",
         applied: "no"
       })
@@ -375,25 +386,34 @@ describe("creating a link while something fails", () => {
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores({ shards: 2 }))
       node.faults.set(always("hang", "KeyPool.lease"))
-      const creating = yield* Effect.fork(Effect.flip(node.links.create(draft())))
+      const creating = yield* Effect.fork(Effect.flip(create(node)))
       expect(yield* joinInTime(creating)).toMatchObject({ _tag: "Unavailable" })
       expect(yield* Clock.currentTimeMillis).toBeLessThan(5_000)
     })
   )
+})
 
+describe("creating links for callers who leave", () => {
   it.scoped.prop(
-    "loses no key to callers who leave, at whatever moment",
+    "loses no key, at whatever moment they leave",
     [
-      fc.array(fc.record({ steps: fc.nat(500), refuses: fc.boolean(), many: fc.boolean() }), {
-        minLength: 1,
-        maxLength: 12
-      })
+      fc.array(
+        fc.record({
+          steps: fc.nat(500),
+          refuses: fc.boolean(),
+          by: fc.constantFrom("create", "createSoon", "createMany")
+        }),
+        {
+          minLength: 1,
+          maxLength: 12
+        }
+      )
     ],
     ([callers]) =>
       Effect.gen(function* () {
         const stores = yield* freshStores()
         const node = yield* startNode(stores)
-        for (const { many, refuses, steps } of callers) {
+        for (const { by, refuses, steps } of callers) {
           const scheduler = new StepScheduler()
           /** Lets what the create has started go on for some steps, and everything else as far as it comes. */
           const go = (steps: number) =>
@@ -405,10 +425,11 @@ describe("creating a link while something fails", () => {
               }
             })
           node.faults.set(always(refuses ? "refuse" : "pass", "LinkStore.insertMany"))
-          const { create, createMany } = node.links
-          const creating = many
-            ? Effect.asVoid(createMany([draft(), draft(), draft()]))
-            : Effect.asVoid(create(draft()))
+          const one = ways.find(({ way }) => way === by)
+          const creating =
+            one === undefined
+              ? Effect.asVoid(node.links.createMany([draft(), draft(), draft()]))
+              : Effect.asVoid(one.create(node))
           const caller = yield* Effect.fork(Effect.withScheduler(creating, scheduler))
           yield* go(steps)
           yield* Fiber.interruptFork(caller)

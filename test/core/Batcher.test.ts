@@ -82,6 +82,40 @@ describe("a batcher", () => {
     })
   )
 
+  it.scoped("asks without an effect, beside those who ask with one, and says where there is no room", () =>
+    Effect.gen(function* () {
+      const { batcher, batches, sent } = yield* controlled({ queueMax: 2 })
+      const exits: Array<Exit.Exit<string, string>> = []
+      const push = (question: number) => batcher.push(question, (exit) => exits.push(exit))
+      expect(push(1)).toBe(true)
+      yield* others
+      const fibers = yield* submitAll(batcher, [2])
+      expect([push(3), push(4)]).toEqual([true, false])
+      yield* answer(sent[0]!)
+      expect(batches()).toEqual([[1], [2, 3]])
+      yield* Deferred.fail(sent[1]!.answer, "no")
+      yield* others
+      expect(exits).toEqual([Exit.succeed(answerOf(1)), Exit.fail("no")])
+      expect(yield* Effect.flip(Fiber.join(fibers[0]!))).toBe("no")
+    })
+  )
+
+  it.scoped("interrupts who waits, or asks without an effect, when its scope closes", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { batcher } = yield* Scope.extend(controlled(), scope)
+      const exits: Array<Exit.Exit<string, string>> = []
+      const push = (question: number) => batcher.push(question, (exit) => exits.push(exit))
+      push(1)
+      push(2)
+      yield* others
+      yield* Scope.close(scope, Exit.void)
+      push(3)
+      yield* others
+      expect(exits.map(Exit.isInterrupted)).toEqual([true, true, true])
+    })
+  )
+
   it.scoped("gathers what comes while a batch is under way into one more, in order", () =>
     Effect.gen(function* () {
       const { batcher, batches, sent } = yield* controlled()
