@@ -147,8 +147,8 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
       }
       const { draft } = checked.right
       if (!CreateRequest.isPlain(checked.right, owner)) continue
-      const standing = yield* Effect.either(RateLimit.check(quota))
-      if (Either.isLeft(standing)) answers.set(index, problemAnswer(standing.left))
+      const standing = yield* quota
+      if (standing?.isAllowed === false) answers.set(index, problemAnswer(RateLimit.problemOf(standing)))
       else drafts.push([index, { ...draft, ...keyLimit, passwordHash: null, owner }])
     }
     const made = yield* links.createMany(drafts.map(([, draft]) => draft))
