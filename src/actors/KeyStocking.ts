@@ -22,6 +22,12 @@ const adoptionsMax = 1_000
 /** How long after a turn the next one comes: while a stock is filled, and while there is none and only what is left over is looked for. */
 const pauses = { filling: Duration.seconds(5), none: Duration.minutes(1) }
 
+/**
+ * How long after a batch the next one comes. SQLite answers at once, and Node runs timers that have become due meanwhile before it looks at its connections: this
+ * is longer than a batch takes, so that requests have their turn.
+ */
+const batchPause = Duration.millis(50)
+
 /** How long a batch that is under way is waited for when the singleton stops. */
 const endMax = Duration.seconds(2)
 
@@ -40,32 +46,36 @@ export const layer = (target: number): Layer.Layer<never, never, Sharding | KeyS
       let minted = empty
 
       const fillSome = Effect.fnUntraced(function* (missing: number) {
-        if (count(minted) === 0) minted = yield* mint(start++, Math.min(missing, batchMax))
-        const added = yield* Effect.tapError(stock.fill(minted), ({ applied }) =>
+        const batch = count(minted) > 0 ? minted : yield* mint(start++, Math.min(missing, batchMax))
+        // Keys that may have come into the stock may have left it by now: put in again they would be handed out twice.
+        minted = empty
+        const added = yield* Effect.tapError(stock.fill(batch), ({ applied }) =>
           Effect.sync(() => {
-            // Keys that may have come into the stock may have left it by now: put in again they would be handed out twice.
-            if (applied === "unknown") minted = empty
+            if (applied === "no") minted = batch
           })
         )
         Metered.add(KeyMetrics.stocked.new, added)
-        Metered.add(KeyMetrics.stocked.known, count(minted) - added)
-        minted = empty
+        Metered.add(KeyMetrics.stocked.known, count(batch) - added)
         return added
       })
 
       const turn = Effect.gen(function* () {
         const adopting = Effect.tap(stock.adopt(batchMax), (moved) => Metered.add(KeyMetrics.adopted, moved))
-        yield* Effect.repeat(adopting, { while: (moved) => moved > 0, times: adoptionsMax })
+        yield* Effect.repeat(Effect.delay(adopting, batchPause), {
+          while: (moved) => moved > 0,
+          times: adoptionsMax
+        })
         if (target === 0) return
         let missing = target - (yield* stock.size)
         for (let vain = 0; missing > 0 && vain < vainMax;) {
-          const added = yield* fillSome(missing)
+          const added = yield* Effect.delay(fillSome(missing), batchPause)
           missing -= added
           vain = added === 0 ? vain + 1 : 0
         }
       }).pipe(
         Effect.mapError(fromFailure),
-        Effect.catchAll(({ reason }) => Effect.logWarning(`The stock of keys is filled later: ${reason}`))
+        Effect.catchAll(({ reason }) => Effect.logWarning(`The stock of keys is filled later: ${reason}`)),
+        Effect.catchAllDefect((defect) => Effect.logError("The stock of keys was not filled", defect))
       )
 
       // It outlasts the singleton: minted keys are nowhere else until they are stocked.

@@ -119,7 +119,8 @@ export const minted = (stores: Stores): Effect.Effect<number> =>
     Effect.orDie
   )
 
-const ports = (stores: Stores, faults: Faults.Faults) =>
+/** What a node is given of stores, under faults. */
+export const ports = (stores: Stores, faults: Faults.Faults) =>
   Context.make(KeyRangeStore, faults.over("KeyRangeStore", stores.ranges)).pipe(
     Context.add(KeyStock, faults.over("KeyStock", stores.stock)),
     Context.add(LinkStore, faults.over("LinkStore", stores.links)),
