@@ -124,10 +124,10 @@ describe("the pace of nodes", () => {
 
   it("is that of the last ten seconds, whether or not a report is seen twice", () => {
     const second = (at: number) => [
-      reportOf("a", { uptime_ms: 1_000 * at, linksCreated: at < 20 ? 0 : 7 * (at - 20) })
+      reportOf("a", { uptime_ms: 1_000 * at, linksCreated: at < 25 ? 0 : 7 * (at - 25) })
     ]
     const told = Array.from({ length: 31 }, (_, at) => [second(at), second(at)]).flat()
-    expect(picture({}, pacesOf(...told)).nodes?.[0]?.linksPerSecond).toBe(7)
+    expect(picture({}, pacesOf(...told)).nodes?.[0]?.linksPerSecond).toBe(3.5)
   })
 
   it("has quantiles over the buckets of all nodes", () => {

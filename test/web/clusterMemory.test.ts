@@ -115,6 +115,8 @@ describe("what a page remembers of a cluster", () => {
     expect(told(picture(1, [node("a", "silent")]), picture(2, [node("a2", "up", "a:1")]))).toEqual([
       "a:1 has started again"
     ])
+    // So quickly that nobody saw it silent.
+    expect(told(picture(1, [a]), picture(2, [node("a2", "up", "a:1")]))).toEqual(["a:1 has started again"])
     // A silent node is forgotten at last, which is no news.
     expect(told(picture(1, [a, node("b", "silent")]), picture(2, [a]))).toEqual([])
   })

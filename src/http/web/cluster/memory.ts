@@ -103,6 +103,8 @@ export const observe = (memory: Memory | undefined, next: Cluster): Memory => {
     nodes: next.nodes ?? last.nodes,
     actors: next.actors ?? last.actors,
     ranges: next.ranges ?? last.ranges,
+    // Each node counts for itself, from when it is watched.
+    ledger: next.ledger ?? last.ledger,
     forecast: next.forecast ?? last.forecast
   }
   const addresses = new Map([...before.addresses, ...addressesOf(picture.nodes ?? [])])
