@@ -54,6 +54,11 @@ interface Place {
 const counted = (names: ReadonlyArray<string>) =>
   names.reduce((counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1), new Map<string, number>())
 
+const added = (all: ReadonlyArray<ReadonlyMap<string, number>>) =>
+  all
+    .flatMap((counts) => [...counts])
+    .reduce((sums, [name, count]) => sums.set(name, (sums.get(name) ?? 0) + count), new Map<string, number>())
+
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 /** A whole deployment in a world of its own: nodes, stores, a load balancer, its clients, and what goes wrong. */
@@ -73,6 +78,7 @@ export class Deployment {
   readonly #places: ReadonlyArray<Place>
   readonly #balancer: Balancer
   #faults: FaultOptions
+  readonly #sent = new Map<string, number>()
   readonly #strikes: Array<Faults.Strike> = []
 
   /** `mutation`: what is broken about the product. */
@@ -90,6 +96,7 @@ export class Deployment {
     this.#history = new History(this.world)
     const crashing = this.world.chance("crash points")
     const crashPoint = (process: VirtualProcess, operation: string) => {
+      if (operation.startsWith("send ")) this.#sent.set(operation, (this.#sent.get(operation) ?? 0) + 1)
       const { least_ms, most_ms, probability } = this.#faults.crashPoint
       if (!crashing.happens(probability)) return
       const place = this.#places.find(({ node }) => node?.process === process)
@@ -159,6 +166,15 @@ export class Deployment {
       stocked: new Set([
         ...this.#database.stockedKeys,
         ...Array.from(this.#disks.values()).flatMap(({ keys }) => keys)
+      ]),
+      storedKeys: {
+        ...this.#database.stockRows,
+        file: Array.from(this.#disks.values()).reduce((sum, { keys }) => sum + keys.length, 0)
+      },
+      calls: added([
+        this.#database.server.calls,
+        ...this.#pools.map(({ server }) => server.calls),
+        this.#sent
       ]),
       buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0),
       unready: this.#unready(),

@@ -31,6 +31,10 @@ export interface Evidence {
   /** The batches that are open at the end. */
   readonly open: ReadonlyArray<BatchId>
   readonly stocked: ReadonlySet<string>
+  /** How many keys each kind of stock has, of used keys included where it keeps them. */
+  readonly storedKeys: Readonly<Record<"table" | "status" | "two-table" | "file", number>>
+  /** How often each operation of a store was called, and each message sent to another node (`send` and its tag). */
+  readonly calls: ReadonlyMap<string, number>
   /** Keys in the buffers of nodes at the end. */
   readonly buffered: number
   /** Nodes that have run for some time at the end, and that the load balancer does not take to be ready. */

@@ -1,6 +1,5 @@
 import { FileSystem } from "@effect/platform"
-import { Config, Console, Effect, Either } from "effect"
-import { isAbsolute, resolve } from "node:path"
+import { Console, Effect, Either } from "effect"
 import * as Progress from "../Progress.ts"
 import { type Arguments, parse, usage } from "./Arguments.ts"
 import * as Changes from "./Changes.ts"
@@ -13,6 +12,7 @@ import * as ExitCode from "./report/ExitCode.ts"
 import { type BrokenSeed, encode } from "./report/JsonReport.ts"
 import { pageOf } from "./report/page/Page.ts"
 import { commandOf } from "./report/Replay.ts"
+import { pathOf, write } from "./report/Written.ts"
 import { run, type RunResult } from "./Run.ts"
 import { checkedOptionsOf, type Mix, optionsOf, reportOf, type SeedReport, unchanged } from "./SeedReport.ts"
 import { shrink } from "./Shrink.ts"
@@ -37,27 +37,6 @@ const crashed = (seed: number, mix: Mix) => (error: unknown) =>
 
 const simulated = (seed: number, mix: Mix): Effect.Effect<RunResult, CommandFailed> =>
   Effect.try({ try: () => run(seed, optionsOf(mix, seed), { keepTrace: true }), catch: crashed(seed, mix) })
-
-/** A path as the caller of `npm run` means it. */
-const pathOf = (path: string) =>
-  Effect.map(Effect.orDie(Config.withDefault(Config.string("INIT_CWD"), process.cwd())), (cwd) =>
-    isAbsolute(path) ? path : resolve(cwd, path)
-  )
-
-const write = (path: string, text: string) =>
-  Effect.gen(function* () {
-    const fileSystem = yield* FileSystem.FileSystem
-    yield* fileSystem.writeFileString(yield* pathOf(path), text)
-    yield* Console.error(`Written: ${path}`)
-  }).pipe(
-    Effect.mapError(
-      (error) =>
-        new CommandFailed({
-          code: ExitCode.exitCode.notWritten,
-          message: `${path} could not be written: ${error.message}`
-        })
-    )
-  )
 
 /** Reads `--options`, and sees whether they fit. */
 const mixOf = ({ from, level, options, preset }: Arguments) =>

@@ -3,6 +3,7 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Exit, Logger, LogLevel } from "effect"
 import type { Command } from "./Command.ts"
+import * as Compare from "./compare/command.ts"
 import * as Mutants from "./mutants/command.ts"
 import { exitCode } from "./report/ExitCode.ts"
 import * as Seeds from "./Seeds.ts"
@@ -14,7 +15,8 @@ process.stderr.on("error", () => {})
 /** The commands, by the first argument; without one, seeds are run. */
 const commands: ReadonlyMap<string, Command> = new Map([
   ["seeds", Seeds.command],
-  ["mutants", Mutants.command]
+  ["mutants", Mutants.command],
+  ["compare", Compare.command]
 ])
 
 const [first = "", ...rest] = process.argv.slice(2)

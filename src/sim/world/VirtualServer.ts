@@ -46,6 +46,8 @@ export class VirtualServer {
   readonly network: Network
   readonly name: string
   isUp = true
+  /** How often each operation was called. */
+  readonly calls = new Map<string, number>()
   readonly #options: ServerOptions
   readonly #chance: Chance
   readonly #pending = new Set<Pending>()
@@ -89,6 +91,7 @@ export class VirtualServer {
    */
   call<A>(process: VirtualProcess, operation: string, apply: () => A): Effect.Effect<A, CallFailed> {
     return Effect.async<A, CallFailed>((resume) => {
+      this.calls.set(operation, (this.calls.get(operation) ?? 0) + 1)
       this.#options.crashPoint(process, operation)
       if (!process.isAlive) return
       let isSettled = false

@@ -94,6 +94,14 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     { exchanges: [created(1), exchange(2, { location: "https://example.com/2" })] }
   ],
   ["an acknowledged create that is not stored", Durability, { exchanges: [created(1)], row: () => null }],
+  [
+    "an unknown key whose 201 went before its row",
+    ReadYourWrites,
+    {
+      journal: [{ tag: "bound", at_us: 3 * s_us, by: "node-0#1", link: row }],
+      exchanges: [created(1), exchange(2, { status: 404 })]
+    }
+  ],
   ["an unknown key after its 201", ReadYourWrites, { exchanges: [created(1), exchange(2, { status: 404 })] }],
   ["an end that nobody wanted", ReadYourWrites, { exchanges: [created(1), exchange(2, { status: 410 })] }],
   [

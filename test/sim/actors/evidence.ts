@@ -60,5 +60,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   buffered: 0,
   open: [],
   unready: [],
+  storedKeys: { table: 0, status: 0, "two-table": 0, file: 0 },
+  calls: new Map(),
   mint: () => ["abc", "k"]
 }

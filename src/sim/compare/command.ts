@@ -1,0 +1,161 @@
+import { Console, Effect, Either, Schema } from "effect"
+import { parseArgs } from "node:util"
+import { Worker } from "node:worker_threads"
+import * as Progress from "../../Progress.ts"
+import { type Command, CommandFailed, misused } from "../Command.ts"
+import { commit } from "../report/Commit.ts"
+import { exitCode } from "../report/ExitCode.ts"
+import { write } from "../report/Written.ts"
+import { type Result, tableOf } from "./Columns.ts"
+import { contestants, optionsOf } from "./Contestants.ts"
+import { add, Figures, none } from "./Figures.ts"
+import { orderOf } from "./Guesser.ts"
+import { pageOf } from "./Page.ts"
+import type { Compared, CompareOrder } from "./worker.ts"
+
+const usage = `Usage: npm run sim -- compare [options]
+
+Runs every design of key generation, and designs that are broken on purpose, through the same seeds and faults, and compares what came of them.
+
+  --from N     the first seed (default 1)
+  --seeds N    how many seeds, 1 to 100000 (default 100)
+  --jobs N     runs side by side, 1 to 64 (default 2)
+  --name NAME  this design alone, or several, each with --name
+  --json FILE  write the figures for programs
+  --html FILE  write a page with plots
+  --list       say what each design is, and run nothing
+  --help       print this
+
+Exit status:
+    0  all runs were made
+    1  the default design broke a promise
+    2  the arguments are not usable
+    3  a simulation itself crashed
+    5  a report could not be written`
+
+const options = {
+  from: { type: "string", default: "1" },
+  seeds: { type: "string", default: "100" },
+  jobs: { type: "string", default: "2" },
+  name: { type: "string", multiple: true },
+  json: { type: "string" },
+  html: { type: "string" },
+  list: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false }
+} as const
+
+const whole = (name: string, text: string, least: number, most: number): Either.Either<number, string> =>
+  /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
+    ? Either.right(Number(text))
+    : Either.left(`--${name} must be a whole number from ${least} to ${most}, not "${text}"`)
+
+const parse = (args: ReadonlyArray<string>) =>
+  Either.gen(function* () {
+    const { from, jobs, name, seeds, ...others } = yield* Either.try({
+      try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
+      catch: (error) => (error instanceof Error ? error.message.split(/\. (?=[A-Z])/)[0]! : String(error))
+    })
+    const known = contestants.map((contestant) => contestant.name)
+    const unknown = name?.find((one) => !known.includes(one))
+    if (unknown !== undefined) return yield* Either.left(`--name knows ${known.join(", ")}, not "${unknown}"`)
+    return {
+      ...others,
+      names: known.filter((one) => name === undefined || name.includes(one)),
+      from: yield* whole("from", from, 0, 100_000_000),
+      seeds: yield* whole("seeds", seeds, 1, 100_000),
+      jobs: yield* whole("jobs", jobs, 1, 64)
+    }
+  })
+
+const work = (order: CompareOrder, told: (compared: Compared) => void): Effect.Effect<void, CommandFailed> =>
+  Effect.async<void, CommandFailed>((resume) => {
+    const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: order })
+    worker.on("message", told)
+    worker.on("error", (error: Error) =>
+      resume(
+        new CommandFailed({
+          code: exitCode.crashed,
+          message: `A simulation crashed: ${error.stack ?? error.message}`
+        })
+      )
+    )
+    worker.on("exit", () => resume(Effect.void))
+    return Effect.promise(() => worker.terminate())
+  })
+
+/** Runs all of them, on threads of their own that have every n-th seed each. */
+const compareAll = Effect.fn("compareAll")(function* ({
+  jobs,
+  ...order
+}: Omit<CompareOrder, "first" | "step"> & { readonly jobs: number }) {
+  const { names, seeds } = order
+  const progress = yield* Progress.make({ all: names.length * seeds, unit: "runs" })
+  const figures = new Map(names.map((name) => [name, none()]))
+  const guessed = new Map<string, number>()
+  let runs = 0
+  yield* Effect.forEach(
+    Array.from({ length: jobs }, (_, index) => index),
+    (first) =>
+      work({ ...order, first, step: jobs }, (compared) => {
+        if ("guessed" in compared) return void guessed.set(compared.order, compared.guessed)
+        add(figures.get(compared.name)!, compared.figures)
+        progress.update(++runs)
+      }),
+    { concurrency: "unbounded", discard: true }
+  )
+  return contestants
+    .filter(({ name }) => names.includes(name))
+    .map((contestant): Result => {
+      const { name } = contestant
+      return { contestant, figures: figures.get(name)!, guessed: guessed.get(orderOf(contestant))! }
+    })
+}, Effect.scoped)
+
+/** What `--json FILE` writes. */
+export const CompareReport = Schema.Struct({
+  format: Schema.Literal("linkmint-comparison/1"),
+  commit: Schema.String,
+  from: Schema.Number,
+  seeds: Schema.Number,
+  designs: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      title: Schema.String,
+      isBroken: Schema.Boolean,
+      /** All options of its runs. */
+      options: Schema.Unknown,
+      figures: Figures,
+      /** The share of a guesser's 1,000 guesses that came true, having seen 1,000 keys. */
+      guessed: Schema.Number
+    })
+  )
+})
+
+/** `npm run sim -- compare`: see its usage. */
+export const command: Command = (args) =>
+  Effect.gen(function* () {
+    const asked = yield* Effect.mapError(parse(args), (text) => misused(text, usage))
+    const { from, help, html, json, list, seeds } = asked
+    if (help) return yield* Effect.as(Console.log(usage), exitCode.kept)
+    if (list) {
+      for (const { name, title } of contestants) yield* Console.log(`${name.padEnd(30)}${title}`)
+      return exitCode.kept
+    }
+    const results = yield* compareAll(asked)
+    const origin = { from, seeds, commit: yield* commit }
+    yield* Console.log(tableOf(results))
+    if (json !== undefined) {
+      const designs = results.map(({ contestant, figures, guessed }) => {
+        const { isBroken, name, title } = contestant
+        return { name, title, isBroken, options: optionsOf(contestant), figures, guessed }
+      })
+      const report = { format: "linkmint-comparison/1" as const, ...origin, designs }
+      const encoded = yield* Effect.orDie(Schema.encode(CompareReport)(report))
+      yield* write(json, `${JSON.stringify(encoded, null, 2)}\n`)
+    }
+    if (html !== undefined) yield* write(html, pageOf(results, origin))
+    const [first] = results
+    return first?.contestant.name === "default" && first.figures.brokenSeeds > 0
+      ? exitCode.unexpected
+      : exitCode.kept
+  })
