@@ -27,7 +27,8 @@ const account = Effect.gen(function* () {
   }>`SELECT coalesce(sum(next), 0) AS minted FROM key_ranges`
   const links = yield* sql<{ key: string; url: string }>`SELECT key, url FROM links WHERE NOT custom`
   const batches = yield* sql<{ keys: string }>`SELECT keys FROM pool_batches`
-  const stocked = yield* sql<{ key: string }>`SELECT key FROM keys`
+  const stocked = yield* sql<{ key: string }>`
+    SELECT key FROM keys UNION ALL SELECT key FROM unused_keys UNION ALL SELECT key FROM stocked_keys WHERE NOT used`
   const bound = new Map(links.map(({ key, url }) => [key, url]))
   const recorded = [...batches.flatMap(({ keys }) => keys.split(" ")), ...stocked.map(({ key }) => key)]
   const kept = new Set(recorded.filter((key) => key !== "" && !bound.has(key)))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { agent } from "../http/client.ts"
+import { agent, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { accountOfFolder } from "./database.ts"
 import { nothingTold, run, strays, summaryOf } from "./load.ts"
@@ -88,6 +88,61 @@ describe("minted keys", () => {
         const { bound, minted } = atStop
         expect(minted - bound.size, summary).toBeLessThanOrEqual(
           pool.high + bufferCapacity + clients + lostMax
+        )
+      }),
+    240_000
+  )
+
+  it.scopedLive(
+    "are neither handed out twice nor lost beyond the bound when each start stocks them in another way, after a kill -9",
+    () =>
+      Effect.gen(function* () {
+        const port = yield* freePort
+        const folder = yield* dataFolder
+        const connections = yield* agent(clients)
+        const told = nothingTold()
+        const target = 3_000
+        const kinds = ["status", "file", "two-table", "none"]
+
+        for (const [index, kind] of kinds.entries()) {
+          const stocked = { KEY_STOCK: kind, KEY_STOCK_TARGET: kind === "none" ? "0" : String(target) }
+          const program = yield* start({ ...settingsOf(port, folder), ...stocked })
+          const some = { agent: connections, port, clients, told }
+          yield* run({ ...some, creates: 1_500, name: `${index}-first` })
+          const metrics = yield* send(connections, port, { path: "/metrics" })
+          // Each key that came twice would have met the primary key.
+          expect(metrics.text).toMatch(/^linkmint_key_conflicts_total{by="key"} 0$/m)
+          if (kind === "none") {
+            program.signal("SIGTERM")
+            expect(yield* program.ended).toEqual({ code: 0, signal: null })
+            continue
+          }
+          const until = told.acknowledged.size + 300 + index * 171
+          const load = yield* Effect.fork(
+            run({
+              ...some,
+              creates: Number.POSITIVE_INFINITY,
+              name: `${index}-second`,
+              afterEach: () => {
+                if (told.acknowledged.size >= until) program.signal("SIGKILL")
+              }
+            })
+          )
+          yield* program.ended
+          yield* Fiber.join(load)
+        }
+
+        const { bound, kept, lost, minted } = yield* accountOfFolder(folder)
+        const summary = `${summaryOf(told)}; ${JSON.stringify({ minted, bound: bound.size, kept: kept.size, lost })}`
+        expect(told.repeated, summary).toEqual([])
+        expect(told.refused, summary).toEqual([])
+        expect([...told.acknowledged].filter(([key, url]) => bound.get(key) !== url)).toEqual([])
+        // Of a create under way a key; of the stock a batch that was being minted or moved; of a file what was read ahead, and a refill with it.
+        const killed = kinds.length - 1
+        const ofFile = target + pool.high
+        expect(lost, summary).toBeGreaterThanOrEqual(0)
+        expect(lost, summary).toBeLessThanOrEqual(
+          killed * (clients + 1_000) + told.unavailable.length + ofFile
         )
       }),
     240_000
