@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "vitest"
+import { stockKinds } from "../../../src/storage/KeyStock.ts"
 import { presets } from "../../../src/sim/Presets.ts"
 import { run } from "../../../src/sim/Run.ts"
 import type { RunResult } from "../../../src/sim/Run.ts"
@@ -26,4 +27,14 @@ describe("a simulated deployment", () => {
     expect(results.flatMap(({ violations }) => violations)).toEqual([])
     expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThan(4)
   }, 300_000)
+
+  it.each(stockKinds.filter((kind) => kind !== "none"))(
+    "keeps them with keys stocked in the way of %s",
+    (keyStock) => {
+      const { evidence, violations } = run(5, { ...presets.swarm(5), keyStock, keyStockTarget: 60 })
+      expect(violations).toEqual([])
+      expect(evidence.journal.filter(({ tag }) => tag === "stocked").length).toBeGreaterThan(2)
+    },
+    60_000
+  )
 })

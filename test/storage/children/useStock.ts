@@ -32,4 +32,4 @@ const use = (place: Place, number: number) =>
     }
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
-await Effect.runPromise(Effect.all(places.map(use), { concurrency: "unbounded" }))
+await Effect.runPromise(Effect.forEach(places, use, { concurrency: "unbounded", discard: true }))
