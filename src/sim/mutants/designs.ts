@@ -40,6 +40,9 @@ const stocked = (keyStock: StockKind): Partial<SimOptions> => ({
   poolHigh: 12
 })
 
+/** Clients who use many keys. */
+const busy = { clients: 20, think_ms: 400, created: 0.8 }
+
 /** No primary key arbitrates between minted keys: what is written last is what a key stands for. */
 const overwriting =
   (links: typeof LinkStore.Service, rows: Map<string, Link>): (typeof LinkStore.Service)["insertMany"] =>
@@ -57,8 +60,9 @@ const withoutArbiter: Mutation = {
   database: ({ links }, { rows }) => ({ links: { ...links, insertMany: overwriting(links, rows) } })
 }
 
-/** How long a lock of `lock-without-fencing` is held at most, and how long others try to get it. */
+/** How long a lock of `lock-without-fencing` is held at most, how long its holder works before it writes, and how often others try to get it. */
 const lockTtl_us = 0.5 * s_us
+const work_ms = 450
 const lockTries = 40
 
 /** How long after its keys are used the offset of `offset-after-use` is stored. */
@@ -109,10 +113,10 @@ export const designs: ReadonlyArray<Mutant> = [
       ...withFaults(
         {
           move: { perMinute: 120, least_ms: 500, most_ms: 3_000 },
-          pause: { perMinute: 30, least_ms: 500, most_ms: 4_000 },
+          pause: { perMinute: 60, least_ms: 500, most_ms: 4_000 },
           cutDatabase: { perMinute: 30, least_ms: 500, most_ms: 2_000 }
         },
-        { bursts: 0.2 }
+        { ...busy, bursts: 0.2 }
       )(options),
       nodes: 4,
       pools: 3,
@@ -138,6 +142,7 @@ export const designs: ReadonlyArray<Mutant> = [
                 }
                 locks.set(name, { holder: id, until_us: world.now_us + lockTtl_us })
                 const first = yield* nextOf(ports, slot)
+                yield* Effect.sleep(work_ms)
                 const { count } = yield* ports.ranges.advance(slot, options)
                 if (locks.get(name)?.holder === id) locks.delete(name)
                 return { first, count }
@@ -174,7 +179,7 @@ export const designs: ReadonlyArray<Mutant> = [
     name: "random-without-arbiter",
     text: "Keys are drawn at random and deleted from their table when they are taken, so that they can be drawn again, and the last link wins.",
     promise: "C1",
-    options: (options) => ({ ...withFaults({})(options), ...stocked("table"), keyOrder: "random" }),
+    options: (options) => ({ ...withFaults({}, busy)(options), ...stocked("table"), keyOrder: "random" }),
     make: () => ({
       ...withoutArbiter,
       minter: (minter, process) => ({ ...narrow(minter, process), repeats: false })
@@ -185,10 +190,10 @@ export const designs: ReadonlyArray<Mutant> = [
     text: "The last link wins that is bound to a key, and a pool's failover hands keys out again.",
     promise: "C1",
     options: (options) => ({
-      ...withFaults({
-        redisFailover: { perMinute: 12, least_ms: 100, most_ms: 1_000 },
-        replicaLag_ms: 2_000
-      })(options),
+      ...withFaults(
+        { redisFailover: { perMinute: 30, least_ms: 100, most_ms: 1_000 }, replicaLag_ms: 2_000 },
+        busy
+      )(options),
       ...stocked("none"),
       keyStockTarget: 0
     }),

@@ -49,30 +49,39 @@ describe("the mutants", () => {
   )
 })
 
-/** The seed that finds each broken design soonest, how long its faults come in virtual seconds, and whose checker it is. */
-const minimal: ReadonlyArray<readonly [name: string, seed: number, faulty_s: number, checker: string]> = [
-  ["select-then-update", 3, 4, "key ways"],
-  ["lock-without-fencing", 66, 4, "minted once"],
-  ["offset-after-use", 1, 6, "key ways"],
-  ["random-without-arbiter", 8, 15, "unique binding"],
-  ["failover-without-primary-key", 8, 4, "unique binding"],
-  ["write-behind", 6, 4, "read your writes"]
+/**
+ * The seed that finds each broken design soonest in 8 s of faults, and whose checker it is. When the product changes the same seed takes another course, so
+ * that those behind it are tried as well.
+ */
+const soonest: ReadonlyArray<readonly [name: string, seed: number, checker: string]> = [
+  ["select-then-update", 1, "key ways"],
+  ["lock-without-fencing", 1, "minted once"],
+  ["offset-after-use", 1, "key ways"],
+  ["random-without-arbiter", 1, "unique binding"],
+  ["failover-without-primary-key", 1, "unique binding"],
+  ["write-behind", 6, "read your writes"]
 ]
+const seedsTried = 40
 
 describe("a broken design", () => {
   it("has a seed that finds it", () => {
-    expect(minimal.map(([name]) => name).toSorted()).toEqual(designs.map(({ name }) => name).toSorted())
+    expect(soonest.map(([name]) => name).toSorted()).toEqual(designs.map(({ name }) => name).toSorted())
   })
 
-  it.each(minimal)(
-    "%s is found by seed %d, in which what is sound keeps every promise",
-    (name, seed, faulty_s, checker) => {
+  it.each(soonest)(
+    "%s is found by seed %d or one soon after, in which what is sound keeps every promise",
+    (name, first, checker) => {
       const { make, options } = designs.find((one) => one.name === name)!
-      const short = { ...options!(presets.swarm(seed)), faulty_s, calm_s: 6 }
-      const { violations } = run(seed, short, { keepTrace: false, mutation: make() })
-      expect(violations.map((one) => one.checker)).toContain(checker)
-      expect(run(seed, short).violations).toEqual([])
-    }
+      const optionsOf = (seed: number) => ({ ...options!(presets.swarm(seed)), faulty_s: 8, calm_s: 6 })
+      const finds = (seed: number) =>
+        run(seed, optionsOf(seed), { keepTrace: false, mutation: make() }).violations.some(
+          (violation) => violation.checker === checker
+        )
+      const found = Array.from({ length: seedsTried }, (_, index) => first + index).find(finds)
+      expect(found).toBeDefined()
+      expect(run(found!, optionsOf(found!)).violations).toEqual([])
+    },
+    180_000
   )
 })
 
