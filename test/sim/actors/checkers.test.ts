@@ -288,6 +288,19 @@ describe("the checkers", () => {
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })
 
+  it("find nothing in an alias that is refused to the one whose link of it somebody has deleted meanwhile", () => {
+    const fine = evidence({
+      exchanges: [
+        created(1, { alias: "abc", key: undefined, status: 409, answered_us: 3.1 * s_us }),
+        exchange(2, { kind: "delete", status: 204 })
+      ],
+      journal: [...way(["abc"]), bound, deleted(3 * s_us), freed(24 * s_us)],
+      stocked: new Set(["abc"]),
+      row: () => null
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
   it("find nothing in a change that holds at once or within a second, and that another one follows", () => {
     const fine = evidence({
       exchanges: [
