@@ -1,4 +1,3 @@
-import { DateTime } from "effect"
 import { DateTime as Moment, Duration as Period } from "luxon"
 
 /** A duration in ISO 8601's designator form; its months and years depend on when it begins. */
@@ -34,4 +33,4 @@ export const parseMoment = (text: string): number | undefined => {
 }
 
 /** Writes a moment in UTC, with milliseconds. */
-export const formatMoment = (moment_ms: number): string => DateTime.formatIso(DateTime.unsafeMake(moment_ms))
+export const formatMoment = (moment_ms: number): string => new Date(moment_ms).toISOString()

@@ -4,6 +4,7 @@ import type * as CreateRequest from "./CreateRequest.ts"
 import * as Problem from "./Problem.ts"
 import type { Request } from "./Request.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
+import { reachedBy } from "./TargetUrl.ts"
 
 /** What creates and changes of links are checked with. */
 export const make = Effect.fnUntraced(function* (options: Omit<CreateRequest.CreatePolicy, "targets">) {
@@ -12,7 +13,7 @@ export const make = Effect.fnUntraced(function* (options: Omit<CreateRequest.Cre
   return {
     policyOf: (request: Pick<Request, "headers">): CreateRequest.CreatePolicy => ({
       ...options,
-      own: { ...options.own, reachedAt: request.headers["host"] },
+      own: { ...options.own, reachedAt: reachedBy(request.headers["host"]) },
       targets
     }),
     hash: (password: string) => Problem.orUnavailable(passwords.hash(Redacted.make(password)))

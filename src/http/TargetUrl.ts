@@ -14,8 +14,14 @@ export class OwnTarget extends Data.TaggedError("OwnTarget")<{ readonly host: st
 export interface OwnAddress {
   readonly baseUrl: URL
   readonly port: number
-  /** The `Host` by which a client reaches it: it can have more names than its operator told it. */
-  readonly reachedAt?: string | undefined
+  /** Where a client reaches it, see {@link reachedBy}: it can have more names than its operator told it. */
+  readonly reachedAt?: URL | undefined
+}
+
+/** Where a request's `Host` says that this service is reached. */
+export const reachedBy = (host: string | undefined): URL | undefined => {
+  const text = `http://${host ?? ""}`
+  return URL.canParse(text) ? new URL(text) : undefined
 }
 
 // White space of any script and control characters (C0, DEL, C1): `URL` would drop or encode some of them silently.
@@ -46,11 +52,10 @@ const withoutDot = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : h
 
 /** Whether a URL comes back to the host and port at which a client reaches this service. */
 const isReached = (url: URL, host: string, { port, reachedAt }: OwnAddress): boolean => {
-  if (reachedAt === undefined || !URL.canParse(`http://${reachedAt}`)) return false
-  const reached = new URL(`http://${reachedAt}`)
+  if (reachedAt === undefined) return false
   // Without a port it can be either protocol's: what is in front of this service knows.
-  const ports = reached.port === "" ? [80, 443, port] : [portOf(reached), port]
-  return host === withoutDot(reached.hostname) && ports.includes(portOf(url))
+  const ports = reachedAt.port === "" ? [80, 443, port] : [portOf(reachedAt), port]
+  return host === withoutDot(reachedAt.hostname) && ports.includes(portOf(url))
 }
 
 /** Whether a URL comes back to this service: by its public name, by the name that the client uses, or by this machine's own port. */

@@ -12,6 +12,7 @@ import * as Caller from "./Caller.ts"
 import { isIdShaped } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import { fromEffect } from "./Request.ts"
+import { reachedBy } from "./TargetUrl.ts"
 import * as WebhookRequest from "./WebhookRequest.ts"
 import type { DeadLetterParameters, WebhookBody } from "./WebhookSchemas.ts"
 
@@ -47,7 +48,7 @@ export const layer = (policy: WebhookRequest.WebhookPolicy) =>
 
       const add = Effect.fn("webhooks.add")(function* (request: Request) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
-        const own = { ...policy.own, reachedAt: request.headers["host"] }
+        const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
         const { events, url } = yield* WebhookRequest.check(yield* Body.read(fromEffect(request)), {
           ...policy,
           own

@@ -5,6 +5,7 @@ import {
   type OwnAddress,
   OwnTarget,
   parse,
+  reachedBy,
   targetLengthMax
 } from "../../src/http/TargetUrl.ts"
 
@@ -76,7 +77,11 @@ describe("TargetUrl.parse", () => {
   })
 
   it("knows itself by the name at which its client reaches it", () => {
-    const at = (reachedAt: string) => ({ baseUrl: new URL("http://localhost:8080"), port: 8080, reachedAt })
+    const at = (host: string) => ({
+      baseUrl: new URL("http://localhost:8080"),
+      port: 8080,
+      reachedAt: reachedBy(host)
+    })
     expect(faultOf("http://box.example:8080/a", at("BOX.example:8080"))).toBe("own box.example:8080")
     expect(faultOf("http://box.example:8080/a", at("box.example:9000"))).toBe("own box.example:8080")
     expect(faultOf("https://box.example./a", at("box.example"))).toBe("own box.example.")
