@@ -39,8 +39,17 @@ const retryWhileBusy =
       schedule: Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
     })
 
-/** How the database is used. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. */
-const pragmas = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16384"]
+/**
+ * How the database is used. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. Its log is
+ * written back when it has so many pages (32 MiB), so that a page that many bulks change is written back once.
+ */
+const pragmas = [
+  "journal_mode = WAL",
+  "synchronous = FULL",
+  "foreign_keys = ON",
+  "cache_size = -16384",
+  "wal_autocheckpoint = 8192"
+]
 
 /** Statements that need no write lock. */
 const reading = /^\s*(SELECT|PRAGMA|EXPLAIN)\b/i

@@ -48,17 +48,20 @@ export const keyStockKindLaws = (open: Open<Kinds>, known: ReadonlyArray<StockKi
       })
     )
 
-    it.scopedLive.skipIf(isFile)("tells how many keys are new to it, of those that it knows still", () =>
-      Effect.gen(function* () {
-        const stock = yield* (yield* kinds)(kind)
-        expect(yield* stock.fill(fromStrings(["b", "a", "b"]))).toBe(2)
-        expect(yield* stock.fill(fromStrings(["c", "b"]))).toBe(1)
-        expect(yield* stock.fill(fromStrings([]))).toBe(0)
-        expect((yield* takeAll(stock)).toSorted()).toEqual(["a", "b", "c"])
-        expect(yield* stock.fill(fromStrings(["a", "d"]))).toBe(forgets ? 2 : 1)
-        expect(yield* takeAll(stock)).toEqual(forgets ? ["a", "d"] : ["d"])
-      })
-    )
+    // A file notices no repeats.
+    if (!isFile) {
+      it.scopedLive("tells how many keys are new to it, of those that it knows still", () =>
+        Effect.gen(function* () {
+          const stock = yield* (yield* kinds)(kind)
+          expect(yield* stock.fill(fromStrings(["b", "a", "b"]))).toBe(2)
+          expect(yield* stock.fill(fromStrings(["c", "b"]))).toBe(1)
+          expect(yield* stock.fill(fromStrings([]))).toBe(0)
+          expect((yield* takeAll(stock)).toSorted()).toEqual(["a", "b", "c"])
+          expect(yield* stock.fill(fromStrings(["a", "d"]))).toBe(forgets ? 2 : 1)
+          expect(yield* takeAll(stock)).toEqual(forgets ? ["a", "d"] : ["d"])
+        })
+      )
+    }
 
     it.scopedLive("gives a key once more that is free again, though it was minted ahead before", () =>
       Effect.gen(function* () {
