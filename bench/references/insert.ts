@@ -14,7 +14,7 @@ const insert = async (url: string) => {
   const key = drawKey()
   await pool.query({
     name: "insert",
-    text: "INSERT INTO links (key, url) VALUES ($1, $2)",
+    text: "INSERT INTO links (key, url) VALUES ($1, $2) ON CONFLICT DO NOTHING",
     values: [key, url]
   })
   return key
