@@ -1,3 +1,4 @@
+import { DateTime } from "effect"
 import { DateTime as Moment, Duration as Period } from "luxon"
 
 /** A duration in ISO 8601's designator form; its months and years depend on when it begins. */
@@ -33,4 +34,4 @@ export const parseMoment = (text: string): number | undefined => {
 }
 
 /** Writes a moment in UTC, with milliseconds. */
-export const formatMoment = (moment_ms: number): string => new Date(moment_ms).toISOString()
+export const formatMoment = (moment_ms: number): string => DateTime.formatIso(DateTime.unsafeMake(moment_ms))
