@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import { parseArgs } from "node:util"
+import { read, whole } from "./CommandLine.ts"
 import { Level } from "./Options.ts"
 import { type PresetName, presets } from "./Presets.ts"
 import * as ExitCode from "./report/ExitCode.ts"
@@ -53,7 +53,7 @@ With --seed:
 Exit status:
 ${ExitCode.told.map(([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`).join("\n")}`
 
-const options = {
+const optionsKnown = {
   from: { type: "string", default: "1" },
   seeds: { type: "string", default: "100" },
   seed: { type: "string" },
@@ -72,13 +72,6 @@ const options = {
 /** Seeds are whole numbers up to this. */
 const seedMax = 2 ** 32 - 1
 
-const whole = (name: string, text: string, least: number, most: number): Either.Either<number, string> => {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
-  return value >= least && value <= most
-    ? Either.right(value)
-    : Either.left(`--${name} must be a whole number from ${least} to ${most}, not "${text}"`)
-}
-
 const among = <A extends string>(
   name: string,
   known: ReadonlyArray<A>,
@@ -90,17 +83,10 @@ const among = <A extends string>(
     : Either.right(found)
 }
 
-const read = (args: ReadonlyArray<string>) =>
-  Either.try({
-    try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
-    // Node explains how to pass what looks like an option, too: one sentence is enough.
-    catch: (error) => (error instanceof Error ? error.message.split(/\. (?=[A-Z])/)[0]! : String(error))
-  })
-
 /** Understands the arguments; gives `"help"` where that is asked for. What is wrong comes as one sentence. */
 export const parse = (args: ReadonlyArray<string>): Either.Either<Arguments | "help", string> =>
   Either.gen(function* () {
-    const values = yield* read(args)
+    const values = yield* read(args, optionsKnown)
     if (values.help) return "help" as const
     const isSingle = values.seed !== undefined
     const single = (["trace", "shrink", "html"] as const).find((name) => values[name])

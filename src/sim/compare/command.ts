@@ -1,8 +1,8 @@
 import { Console, Effect, Either, Schema } from "effect"
-import { parseArgs } from "node:util"
 import { Worker } from "node:worker_threads"
 import * as Progress from "../../Progress.ts"
 import { type Command, CommandFailed, misused } from "../Command.ts"
+import { namesAmong, read, whole } from "../CommandLine.ts"
 import { commit } from "../report/Commit.ts"
 import { exitCode } from "../report/ExitCode.ts"
 import { write } from "../report/Written.ts"
@@ -44,23 +44,13 @@ const options = {
   help: { type: "boolean", short: "h", default: false }
 } as const
 
-const whole = (name: string, text: string, least: number, most: number): Either.Either<number, string> =>
-  /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
-    ? Either.right(Number(text))
-    : Either.left(`--${name} must be a whole number from ${least} to ${most}, not "${text}"`)
-
 const parse = (args: ReadonlyArray<string>) =>
   Either.gen(function* () {
-    const { from, jobs, name, seeds, ...others } = yield* Either.try({
-      try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
-      catch: (error) => (error instanceof Error ? error.message.split(/\. (?=[A-Z])/)[0]! : String(error))
-    })
+    const { from, jobs, name, seeds, ...others } = yield* read(args, options)
     const known = contestants.map((contestant) => contestant.name)
-    const unknown = name?.find((one) => !known.includes(one))
-    if (unknown !== undefined) return yield* Either.left(`--name knows ${known.join(", ")}, not "${unknown}"`)
     return {
       ...others,
-      names: known.filter((one) => name === undefined || name.includes(one)),
+      names: yield* namesAmong(known, name),
       from: yield* whole("from", from, 0, 100_000_000),
       seeds: yield* whole("seeds", seeds, 1, 100_000),
       jobs: yield* whole("jobs", jobs, 1, 64)
