@@ -15,6 +15,10 @@ export const drawApiKey: Effect.Effect<Redacted.Redacted> = Effect.map(draw(24),
 /** SHA-256 in hexadecimal digits. */
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
 
+/** Whether two digests are the same; takes the same time whatever they have in common. */
+export const isSameDigest = (one: string, other: string): boolean =>
+  timingSafeEqual(Buffer.from(one), Buffer.from(other))
+
 /** Whether a presented secret has this digest; takes the same time whatever the two have in common. */
 export const matches = (presented: Redacted.Redacted, expected: string): boolean =>
-  timingSafeEqual(Buffer.from(digest(Redacted.value(presented))), Buffer.from(expected))
+  isSameDigest(digest(Redacted.value(presented)), expected)

@@ -124,18 +124,19 @@ export const make = Effect.gen(function* () {
     return found === null || hasExpired ? null : callerOf(found.key, found.user)
   }
 
-  const ofKeyNow = (secret: Redacted.Redacted) => {
-    if (Secret.matches(secret, digest)) return administrator
+  const knownNow = (secret: Redacted.Redacted, secretDigest: string) => {
+    if (Secret.isSameDigest(secretDigest, digest)) return administrator
     if (!secretShape.test(Redacted.value(secret))) return null
-    const known = keyBySecret.peek(digestOf(secret))
+    const known = keyBySecret.peek(secretDigest)
     return known && callerNow(known.value)
   }
 
   return Accounts.of({
-    ofKeyNow,
+    ofKeyNow: (secret) => knownNow(secret, digestOf(secret)),
     ofKey: Effect.fn("Accounts.ofKey")(function* (secret) {
-      const known = ofKeyNow(secret)
-      return known === undefined ? callerNow(yield* keyBySecret.get(digestOf(secret))) : known
+      const secretDigest = digestOf(secret)
+      const known = knownNow(secret, secretDigest)
+      return known === undefined ? callerNow(yield* keyBySecret.get(secretDigest)) : known
     }),
 
     ofSession: Effect.fn("Accounts.ofSession")(function* (token) {

@@ -1,6 +1,6 @@
 import { EntityId, Sharding } from "@effect/cluster"
 import { Effect } from "effect"
-import { rangeCount } from "../KeyRanges.ts"
+import { KeyMinter } from "../KeyMinter.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import { KeyRange } from "./KeyRange.ts"
 import { PoolShard } from "./PoolShard.ts"
@@ -15,19 +15,22 @@ export interface ActorPlace {
 }
 
 /** All actors of the deployment. Their shards follow from their names, the same on every node. */
-export const all: Effect.Effect<ReadonlyArray<ActorPlace>, never, KeyPool | Sharding.Sharding> = Effect.gen(
-  function* () {
-    const sharding = yield* Sharding.Sharding
-    const { shards } = yield* KeyPool
-    const placesOf = (actor: ActorPlace["actor"], group: (id: EntityId.EntityId) => string, count: number) =>
-      Array.from({ length: count }, (_, number): ActorPlace => {
-        const id = EntityId.make(String(number))
-        return { actor, number, shard: sharding.getShardId(id, group(id)).id }
-      })
-    return [
-      ...placesOf("KeyRange", KeyRange.getShardGroup, rangeCount),
-      ...placesOf("PoolShard", PoolShard.getShardGroup, shards),
-      ...placesOf("UrlMapping", UrlMapping.getShardGroup, partitionCount)
-    ]
-  }
-)
+export const all: Effect.Effect<
+  ReadonlyArray<ActorPlace>,
+  never,
+  KeyMinter | KeyPool | Sharding.Sharding
+> = Effect.gen(function* () {
+  const sharding = yield* Sharding.Sharding
+  const { ranges } = yield* KeyMinter
+  const { shards } = yield* KeyPool
+  const placesOf = (actor: ActorPlace["actor"], group: (id: EntityId.EntityId) => string, count: number) =>
+    Array.from({ length: count }, (_, number): ActorPlace => {
+      const id = EntityId.make(String(number))
+      return { actor, number, shard: sharding.getShardId(id, group(id)).id }
+    })
+  return [
+    ...placesOf("KeyRange", KeyRange.getShardGroup, ranges),
+    ...placesOf("PoolShard", PoolShard.getShardGroup, shards),
+    ...placesOf("UrlMapping", UrlMapping.getShardGroup, partitionCount)
+  ]
+})

@@ -2,11 +2,14 @@ import type { IncomingMessage } from "node:http"
 import { Effect, Either } from "effect"
 import type { Problem } from "./Problem.ts"
 
+/** Is called once with what was read, or with the problem to answer. */
+export type WhenRead = (bytes: Either.Either<Uint8Array, Problem>) => void
+
 /** A request whose body can be read. */
 export interface Readable {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** Reads the body to its end, or to the first byte beyond `bytesMax`: calls `done` once, with the bytes or the problem to answer. */
-  readonly readBytes: (bytesMax: number, done: (bytes: Either.Either<Uint8Array, Problem>) => void) => void
+  readonly readBytes: (bytesMax: number, done: WhenRead) => void
 }
 
 /** Bytes of a request body at most, unless more is said to be allowed. */
@@ -48,7 +51,7 @@ export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
 export const readBytes = (
   request: Pick<IncomingMessage, "on" | "off" | "resume">,
   bytesMax: number,
-  done: (bytes: Either.Either<Uint8Array, Problem>) => void
+  done: WhenRead
 ): void => {
   const chunks: Array<Buffer> = []
   let size = 0
@@ -74,7 +77,7 @@ const readAs = (
   type: string,
   isType: (contentType: string | undefined) => boolean,
   bytesMax: number,
-  done: (bytes: Either.Either<Uint8Array, Problem>) => void
+  done: WhenRead
 ): void => {
   if (!isType(request.headers["content-type"])) {
     const detail = `The request needs the header Content-Type: ${type}.`
@@ -86,11 +89,8 @@ const readAs = (
 }
 
 /** Reads the bytes of a JSON body without an effect, as {@link read} does. */
-export const readJsonBytes = (
-  request: Readable,
-  bytesMax: number,
-  done: (bytes: Either.Either<Uint8Array, Problem>) => void
-): void => readAs(request, "application/json", isJson, bytesMax, done)
+export const readJsonBytes = (request: Readable, bytesMax: number, done: WhenRead): void =>
+  readAs(request, "application/json", isJson, bytesMax, done)
 
 /** Reads a JSON body; fails with the problem to answer. */
 export const read = (request: Readable, bytesMax = bodyBytesMax): Effect.Effect<unknown, Problem> =>

@@ -82,6 +82,13 @@ export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownC
     () => ({ kind: "forbidden", detail: `This needs the scope ${scope}.` })
   )
 
+/** Lets callers pass who may create links: those with the scope for it, and the anonymous where they may. */
+export const requireCreator = (
+  caller: Caller,
+  anonymousCreates: boolean
+): Either.Either<Caller, Problem.Problem> =>
+  caller === "anonymous" && anonymousCreates ? Either.right(caller) : requireScope(caller, "links:write")
+
 /** The owner of what a caller makes; `null` for the anonymous. */
 export const ownerOf = (caller: Caller): string | null => (caller === "anonymous" ? null : caller.userId)
 

@@ -2,7 +2,6 @@ import type { ActorPlace } from "../actors/ActorPlaces.ts"
 import type { PoolMarks } from "../actors/PoolShardLive.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import type { KeyMinter } from "../KeyMinter.ts"
-import { rangeCount } from "../KeyRanges.ts"
 import { lengthMax } from "../KeySpace.ts"
 import type { NodeReport } from "../NodeReport.ts"
 import type { KeyCounts } from "../storage/KeyLedger.ts"
@@ -92,7 +91,7 @@ const trafficOf = (stretches: ReadonlyArray<Stretch>): NonNullable<ClusterBody["
 
 /** Each range at the greatest length that it has opened. */
 const rangesOf = (levels: ReadonlyArray<RangeLevel>, { minter }: Ground) =>
-  Array.from({ length: rangeCount }, (_, range) => {
+  Array.from({ length: minter.ranges }, (_, range) => {
     const untouched = {
       range,
       length: minter.space.length,
@@ -111,7 +110,7 @@ const forecastOf = (
   { minter }: Ground
 ): NonNullable<ClusterBody["forecast"]> => {
   const at = (length: number) => {
-    const total = Array.from({ length: rangeCount }, (_, range) => minter.spanOf(length, range)).reduce(
+    const total = Array.from({ length: minter.ranges }, (_, range) => minter.spanOf(length, range)).reduce(
       (sum, span) => sum + span,
       0
     )

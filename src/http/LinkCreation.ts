@@ -163,9 +163,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
 
   const identified = Effect.fnUntraced(function* (request: Request) {
     const caller = yield* identify(request)
-    if (caller !== "anonymous" || !options.anonymousCreates) {
-      yield* Caller.requireScope(caller, "links:write")
-    }
+    yield* Caller.requireCreator(caller, options.anonymousCreates)
     return {
       owner: Caller.ownerOf(caller),
       keyLimit: Caller.keyLimitOf(caller),
@@ -179,9 +177,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     const { key, ...creator } = yield* identified(request)
     const json = yield* Body.read(request)
     const { answered, standing } = yield* createOne(json, key, creator)
-    const answer = Idempotency.respond(answered)
-    if (standing !== null) answer.headers.push(...flatten(RateLimit.headersOf(standing)))
-    return answer
+    return RateLimit.shownIn(Idempotency.respond(answered), standing)
   }, Traced.span("links.create"))
 
   return LinkCreation.of({

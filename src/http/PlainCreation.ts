@@ -2,7 +2,7 @@ import { Effect, Either, Exit, FiberRef } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
 import { Links } from "../actors/Links.ts"
 import type { Link } from "../Link.ts"
-import { type Answer, flatten } from "./Answer.ts"
+import type { Answer } from "./Answer.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -55,16 +55,12 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const clock = yield* Effect.clock
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
 
-  const mayCreate = (caller: Caller.Caller) =>
-    caller === "anonymous"
-      ? options.anonymousCreates
-      : Either.isRight(Caller.requireScope(caller, "links:write"))
-
   return (general: (request: Request) => Work): PlainCreation =>
     (request, { answer, instead }) => {
       if (isTraced || request.headers["idempotency-key"] !== undefined) return false
       const caller = identify(request)
-      if (caller === undefined || !mayCreate(caller)) return false
+      if (caller === undefined) return false
+      if (Either.isLeft(Caller.requireCreator(caller, options.anonymousCreates))) return false
       const refuse = (problem: Problem.Problem) => answer(Problem.answer(problem))
       Body.readJsonBytes(request, Body.bodyBytesMax, (bytes) => {
         if (Either.isLeft(bytes)) return refuse(bytes.left)
@@ -87,9 +83,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
         }
         const created = (link: Link) => {
           const kept = createAnswer(201, link, options.own.baseUrl, VisitTotals.none)
-          const made = Idempotency.respond({ answer: kept, isReplay: false })
-          if (standing !== null) made.headers.push(...flatten(RateLimit.headersOf(standing)))
-          return made
+          return RateLimit.shownIn(Idempotency.respond({ answer: kept, isReplay: false }), standing)
         }
         links.createSoon(draft, (made) =>
           Exit.isSuccess(made) ? answer(created(made.value)) : instead(Effect.map(orProblem(made), created))

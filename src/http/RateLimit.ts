@@ -1,6 +1,7 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import type { Standing } from "../accounts/RateLimiter.ts"
+import { type Answer, flatten } from "./Answer.ts"
 import type { Problem } from "./Problem.ts"
 
 const seconds = (ms: number) => String(Math.ceil(ms / 1_000))
@@ -18,6 +19,12 @@ export const problemOf = (standing: Standing): Problem => ({
   detail: `The limit of ${standing.limit} is used up. Please try again later.`,
   headers: { ...headersOf(standing), "retry-after": seconds(standing.retryIn_ms) }
 })
+
+/** Shows in an answer how the quota stands that it was counted for, if it was. */
+export const shownIn = (answer: Answer, standing: Standing | null): Answer => {
+  if (standing !== null) answer.headers.push(...flatten(headersOf(standing)))
+  return answer
+}
 
 /** Goes on where a quota allows it, or there is none. */
 export const check = <E, R>(

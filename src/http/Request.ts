@@ -1,9 +1,8 @@
 import type { IncomingMessage } from "node:http"
 import type { HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { type Either, Option } from "effect"
+import { Option } from "effect"
 import * as Body from "./Body.ts"
-import type { Problem } from "./Problem.ts"
 
 /** A request, whoever listens for it: what the hot operations look at of it. */
 export interface Request extends Body.Readable {
@@ -52,7 +51,7 @@ export class NodeRequest implements Request {
     return Option.fromNullable(this.#message.socket.remoteAddress)
   }
 
-  readBytes(bytesMax: number, done: (bytes: Either.Either<Uint8Array, Problem>) => void): void {
+  readBytes(bytesMax: number, done: Body.WhenRead): void {
     Body.readBytes(this.#message, bytesMax, done)
   }
 }

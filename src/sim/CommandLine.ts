@@ -35,3 +35,11 @@ export const namesAmong = (
     ? Either.right(known.filter((one) => asked === undefined || asked.includes(one)))
     : Either.left(`--name knows ${known.join(", ")}, not "${unknown}"`)
 }
+
+/** Which seeds to run, and how many side by side. */
+export const seedsOf = (texts: Readonly<Record<"from" | "seeds" | "jobs", string>>) =>
+  Either.all({
+    from: whole("from", texts.from, 0, 100_000_000),
+    seeds: whole("seeds", texts.seeds, 1, 100_000),
+    jobs: whole("jobs", texts.jobs, 1, 64)
+  })

@@ -3,7 +3,7 @@ import { Console, Effect, Either } from "effect"
 import * as Progress from "../Progress.ts"
 import { type Arguments, parse, usage } from "./Arguments.ts"
 import * as Changes from "./Changes.ts"
-import { type Command, CommandFailed, misused } from "./Command.ts"
+import { type Command, CommandFailed, misused, workerCrashed } from "./Command.ts"
 import * as Fleet from "./Fleet.ts"
 import type { SimOptions } from "./Options.ts"
 import * as BrokenSeedText from "./report/BrokenSeedText.ts"
@@ -105,7 +105,7 @@ const many = (session: Session) =>
     return { summary, broken }
   }).pipe(
     Effect.scoped,
-    Effect.mapError(({ message }) => new CommandFailed({ code: ExitCode.exitCode.crashed, message })),
+    Effect.mapError(workerCrashed),
     Effect.flatMap(({ broken, summary }) => written(session, summary, broken))
   )
 

@@ -169,6 +169,13 @@ describe("keys in the picture", () => {
     expect(ranges?.slice(0, 3)).toEqual([slot(0, 7, 0), slot(1, 8, 5), slot(2, 7, 9)])
   })
 
+  it("are those of the deployment's order, however many ranges that has", () => {
+    const sequential = KeyMinter.makeSequential(KeySpace.make("base62", 7))
+    const { forecast, ranges } = bodyOf(found(), new Paces(), { ...ground, minter: sequential })
+    expect(ranges?.map(({ range }) => range)).toEqual(Array.from({ length: 62 }, (_, range) => range))
+    expect(forecast?.total).toBe(62 ** 7)
+  })
+
   it("last as long as the nodes' pace since their start says", () => {
     const heard = [
       { report: reportOf("a", { uptime_ms: 10_000, linksCreated: 300 }), age_ms: 0 },

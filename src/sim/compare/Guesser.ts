@@ -1,20 +1,21 @@
 import type { Contestant } from "./Contestants.ts"
 import { optionsOf } from "./Contestants.ts"
+import * as KeySpace from "../../KeySpace.ts"
 import { noFaults } from "../Presets.ts"
 import { run } from "../Run.ts"
 
 /** Keys that the guesser is given, in the order in which they were bound; as many come next, and as many guesses it has. */
 export const given = 1_000
 
-const characters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const { characters, radix } = KeySpace.make("base62", 7)
 
 const numberOf = (key: string) =>
-  Array.from(key).reduce((number, character) => number * 62 + characters.indexOf(character), 0)
+  Array.from(key).reduce((number, character) => number * radix + characters.indexOf(character), 0)
 
 const keyOf = (number: number, length: number) => {
   let key = ""
-  for (let rest = number; key.length < length; rest = Math.floor(rest / 62))
-    key = characters[rest % 62]! + key
+  for (let rest = number; key.length < length; rest = Math.floor(rest / radix))
+    key = characters[rest % radix]! + key
   return key
 }
 
@@ -24,7 +25,7 @@ export const guesses = (known: ReadonlyArray<string>, count: number): ReadonlySe
   const guessed = new Set<string>()
   const length = known[0]?.length ?? 0
   const numbers = known.map(numberOf)
-  const last = 62 ** length - 1
+  const last = radix ** length - 1
   for (let distance = 1; guessed.size < count && distance <= count; distance++) {
     for (const number of numbers) {
       for (const near of [number + distance, number - distance]) {

@@ -1,8 +1,8 @@
 import { Console, Effect, Either, Schema } from "effect"
-import { Worker } from "node:worker_threads"
 import * as Progress from "../../Progress.ts"
-import { type Command, CommandFailed, misused } from "../Command.ts"
-import { namesAmong, read, whole } from "../CommandLine.ts"
+import { type Command, type CommandFailed, misused, workerCrashed } from "../Command.ts"
+import { namesAmong, read, seedsOf } from "../CommandLine.ts"
+import * as Thread from "../Thread.ts"
 import { commit } from "../report/Commit.ts"
 import { exitCode } from "../report/ExitCode.ts"
 import { write } from "../report/Written.ts"
@@ -51,27 +51,12 @@ const parse = (args: ReadonlyArray<string>) =>
     return {
       ...others,
       names: yield* namesAmong(known, name),
-      from: yield* whole("from", from, 0, 100_000_000),
-      seeds: yield* whole("seeds", seeds, 1, 100_000),
-      jobs: yield* whole("jobs", jobs, 1, 64)
+      ...(yield* seedsOf({ from, seeds, jobs }))
     }
   })
 
 const work = (order: CompareOrder, told: (compared: Compared) => void): Effect.Effect<void, CommandFailed> =>
-  Effect.async<void, CommandFailed>((resume) => {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: order })
-    worker.on("message", told)
-    worker.on("error", (error: Error) =>
-      resume(
-        new CommandFailed({
-          code: exitCode.crashed,
-          message: `A simulation crashed: ${error.stack ?? error.message}`
-        })
-      )
-    )
-    worker.on("exit", () => resume(Effect.void))
-    return Effect.promise(() => worker.terminate())
-  })
+  Effect.mapError(Thread.run(new URL("worker.js", import.meta.url), order, told), workerCrashed)
 
 /** Runs all of them, on threads of their own that have every n-th seed each. */
 const compareAll = Effect.fn("compareAll")(function* ({

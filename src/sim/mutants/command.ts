@@ -1,8 +1,8 @@
 import { Console, Effect, Either } from "effect"
-import { Worker } from "node:worker_threads"
 import * as Progress from "../../Progress.ts"
-import { CommandFailed, misused, type Command } from "../Command.ts"
-import { namesAmong, read, whole } from "../CommandLine.ts"
+import { type Command, type CommandFailed, misused, workerCrashed } from "../Command.ts"
+import { namesAmong, read, seedsOf } from "../CommandLine.ts"
+import * as Thread from "../Thread.ts"
 import { exitCode } from "../report/ExitCode.ts"
 import { mutants } from "./all.ts"
 import type { Hunted } from "./hunt.ts"
@@ -47,25 +47,12 @@ const parse = (args: ReadonlyArray<string>) =>
       help,
       list,
       names: yield* namesAmong(known, name),
-      from: yield* whole("from", from, 0, 100_000_000),
-      seeds: yield* whole("seeds", seeds, 1, 100_000),
-      jobs: yield* whole("jobs", jobs, 1, 64)
+      ...(yield* seedsOf({ from, seeds, jobs }))
     }
   })
 
 const work = (order: HuntOrder, told: (hunted: Hunted) => void): Effect.Effect<void, CommandFailed> =>
-  Effect.async<void, CommandFailed>((resume) => {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { workerData: order })
-    const crashed = (error: Error) =>
-      new CommandFailed({
-        code: exitCode.crashed,
-        message: `A simulation crashed: ${error.stack ?? error.message}`
-      })
-    worker.on("message", told)
-    worker.on("error", (error) => resume(crashed(error)))
-    worker.on("exit", () => resume(Effect.void))
-    return Effect.promise(() => worker.terminate())
-  })
+  Effect.mapError(Thread.run(new URL("worker.js", import.meta.url), order, told), workerCrashed)
 
 const nameWidth = Math.max(...mutants.map(({ name }) => name.length))
 

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { KeyBuffer } from "../../actors/KeyBuffer.ts"
 import { concat, count, fromStrings, slice, toStrings } from "../../PackedKeys.ts"
 import { idOf, type Tables } from "../../storage/KeyStockMemory.ts"
 import type { BatchId, PoolClaim } from "../../storage/KeyStock.ts"
@@ -27,6 +28,12 @@ const append = ({ batches }: Tables, batch: BatchId, keys: PackedKeys) => {
     keys: before === undefined ? keys : concat(before.keys, keys)
   })
 }
+
+/** A buffer all of whose keys are taken by `take`, which is what a mutant replaces. */
+const takenByEffect = (buffer: typeof KeyBuffer.Service): typeof KeyBuffer.Service => ({
+  ...buffer,
+  takeNow: () => undefined
+})
 
 /** What can be broken between a batch's record, its pool shard and the nodes that lease from it. */
 export const pools: ReadonlyArray<Mutant> = [
@@ -266,7 +273,7 @@ export const pools: ReadonlyArray<Mutant> = [
           const file: Array<string> = []
           files.set(process.name, file)
           return {
-            ...buffer,
+            ...takenByEffect(buffer),
             take: Effect.suspend(() => {
               const old = restored.pop()
               return old === undefined
@@ -289,7 +296,7 @@ export const pools: ReadonlyArray<Mutant> = [
       buffer: (buffer, process) => {
         let last: string | undefined
         return {
-          ...buffer,
+          ...takenByEffect(buffer),
           take: Effect.suspend(() =>
             last !== undefined && happens(process, 0.02)
               ? Effect.succeed(last)
@@ -308,7 +315,7 @@ export const pools: ReadonlyArray<Mutant> = [
     preset: "calm",
     make: () => ({
       buffer: (buffer) => ({
-        ...buffer,
+        ...takenByEffect(buffer),
         putBack: () => Effect.void,
         putBackUnbound: () => Effect.void,
         take: Effect.zipRight(buffer.take, buffer.take)
