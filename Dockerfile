@@ -21,4 +21,5 @@ STOPSIGNAL SIGTERM
 # Whether the process runs, not whether it is ready: a node that waits for its database is not helped by a restart.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/src/main.js"]
+# As in package.json: collecting garbage takes a third less time with a larger young generation.
+ENTRYPOINT ["node", "--max-semi-space-size=32", "dist/src/main.js"]

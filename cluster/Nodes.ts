@@ -18,8 +18,8 @@ export interface NodeOptions {
   readonly shared: NodeJS.ProcessEnv
 }
 
-/** The program, as `npm run build` leaves it. */
-const program: Command = [process.execPath, inRepository("dist/src/main.js")]
+/** The program, as `npm run build` leaves it and `npm start` runs it. */
+const program: Command = [process.execPath, "--max-semi-space-size=32", inRepository("dist/src/main.js")]
 
 const get = (port: number, path: string) =>
   Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(3_000) }))

@@ -33,5 +33,13 @@ export const parseMoment = (text: string): number | undefined => {
   return moment.isValid ? moment.toMillis() : undefined
 }
 
+/** What was written last: the links of a bulk are all of one moment. */
+let latest = { moment_ms: Number.NaN, text: "" }
+
 /** Writes a moment in UTC, with milliseconds. */
-export const formatMoment = (moment_ms: number): string => DateTime.formatIso(DateTime.unsafeMake(moment_ms))
+export const formatMoment = (moment_ms: number): string => {
+  if (moment_ms !== latest.moment_ms) {
+    latest = { moment_ms, text: DateTime.formatIso(DateTime.unsafeMake(moment_ms)) }
+  }
+  return latest.text
+}

@@ -60,6 +60,8 @@ interface Creator {
   readonly policy: CreateRequest.CreatePolicy
   /** Takes one create. */
   readonly quota: Effect.Effect<Standing | null>
+  /** The same without an effect; `undefined` where `quota` must be asked. */
+  readonly quotaNow: () => Standing | null | undefined
 }
 
 /** Creates links, one or many at a time. */
@@ -134,7 +136,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
    */
   const createPlain = Effect.fnUntraced(function* (
     items: ReadonlyArray<readonly [index: number, json: unknown]>,
-    { keyLimit, owner, policy, quota }: Creator
+    { keyLimit, owner, policy, quota, quotaNow }: Creator
   ) {
     const answers = new Map<number, Idempotency.Answer>()
     const drafts: Array<readonly [index: number, draft: LinkDraft]> = []
@@ -147,7 +149,8 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
       }
       const { draft } = checked.right
       if (!CreateRequest.isPlain(checked.right, owner)) continue
-      const standing = yield* quota
+      const taken = quotaNow()
+      const standing = taken === undefined ? yield* quota : taken
       if (standing?.isAllowed === false) answers.set(index, problemAnswer(RateLimit.problemOf(standing)))
       else drafts.push([index, { ...draft, ...keyLimit, passwordHash: null, owner }])
     }
@@ -164,11 +167,13 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const identified = Effect.fnUntraced(function* (request: Request) {
     const caller = yield* identify(request)
     yield* Caller.requireCreator(caller, options.anonymousCreates)
+    const client = clientOf(request)
     return {
       owner: Caller.ownerOf(caller),
       keyLimit: Caller.keyLimitOf(caller),
       key: yield* Idempotency.keyOf(request),
-      quota: quotas.create(caller, clientOf(request)),
+      quota: quotas.create(caller, client),
+      quotaNow: () => quotas.createNow(caller, client),
       policy: checks.policyOf(request)
     }
   })

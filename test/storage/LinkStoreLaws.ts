@@ -113,7 +113,9 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       Effect.gen(function* () {
         const { deleteMany, findMany, insertMany, takenAmong } = yield* store
         const links = keys(1_000).map((key) => linkOf(key, `https://example.com/${"x".repeat(2_000)}${key}`))
-        expect((yield* insertMany(links)).every((bound) => bound)).toBe(true)
+        const isThird = (_: Link, index: number) => index % 3 === 0
+        expect((yield* insertMany(links.filter(isThird))).every((bound) => bound)).toBe(true)
+        expect(yield* insertMany(links)).toEqual(links.map((link, index) => !isThird(link, index)))
         expect(yield* findMany(keys(1_000))).toEqual(links)
         expect((yield* takenAmong(keys(2_000))).size).toBe(1_000)
         const deleted = yield* deleteMany(keys(1_000).map((key) => ({ key, at: 5 })))
@@ -309,19 +311,19 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       Effect.gen(function* () {
         const client = yield* open
         const stores = yield* Effect.all([client, client, client])
-        for (let round = 0; round < 12; round++) {
-          const up = keys(300).map((key) => `${key}/${round}`)
+        for (let round = 0; round < 6; round++) {
+          const up = keys(600).map((key) => `${key}/${round}`)
           const orders = [up, up.toReversed(), up, up.toReversed()]
           const inserted = yield* atOnce(
             orders.map((order, fiber) => stores[fiber % 3]!.insertMany(order.map((key) => linkOf(key))))
           )
-          expect(inserted.flat().filter((bound) => bound)).toHaveLength(300)
+          expect(inserted.flat().filter((bound) => bound)).toHaveLength(600)
           const deleted = yield* atOnce(
             orders.map((order, fiber) =>
               stores[fiber % 3]!.deleteMany(order.map((key) => ({ key, at: fiber })))
             )
           )
-          expect(deleted.flat().filter((done) => done)).toHaveLength(300)
+          expect(deleted.flat().filter((done) => done)).toHaveLength(600)
         }
       })
     )

@@ -104,6 +104,22 @@ onEveryDatabase((client) => {
       }).pipe(Effect.provide(stores))
     )
 
+    it.live("is applied in part at most, and says so, where it is large", () =>
+      Effect.gen(function* () {
+        const links = yield* LinkStore
+        const batch = numbered("a", 300).concat(numbered("b", 300))
+        const refused = { url: null as unknown as string }
+        const rows = batch.map((key, index) => ({ ...linkOf(key), ...(index === 450 && refused) }))
+        const error = yield* Effect.flip(links.insertMany(rows))
+        const taken = yield* links.takenAmong(batch)
+        expect([new Set(), new Set(numbered("a", 300))]).toContainEqual(taken)
+        expect(error).toMatchObject({
+          operation: "LinkStore.insertMany",
+          applied: taken.size === 0 ? "no" : "unknown"
+        })
+      }).pipe(Effect.provide(stores))
+    )
+
     it.live("may have been applied when only the question about a repeat failed", () =>
       Effect.gen(function* () {
         const links = yield* LinkStore
