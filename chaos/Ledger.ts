@@ -4,8 +4,9 @@ import { Effect } from "effect"
 import * as KeyMinter from "../src/KeyMinter.ts"
 import * as KeySpace from "../src/KeySpace.ts"
 import { toStrings } from "../src/PackedKeys.ts"
+import { namesOf } from "../src/storage/KeyPoolRedis.ts"
 import type { Unavailable } from "../test/services/Service.ts"
-import { inDatabase, inPool, namesOf, namespaceOf } from "./Stores.ts"
+import { inDatabase, inPool, namespaceOf } from "./Stores.ts"
 import type { Topology } from "./Topology.ts"
 
 /** Keys, by where they stand. */
@@ -96,7 +97,7 @@ export const read = Effect.fn("Ledger.read")(function* (
     })
   )
   const pools = yield* Effect.forEach(topology.poolUrls, (url, shard) =>
-    inPool(url, (redis) => redis.lrange(namesOf(namespace, shard).keys, 0, -1))
+    inPool(url, (redis) => redis.lrange(namesOf(namespace, shard).list, 0, -1))
   )
   return {
     minted: mintedKeys(topology.keySecret, rows.slots),

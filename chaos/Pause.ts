@@ -7,7 +7,7 @@ import * as KeyPoolRedis from "../src/storage/KeyPoolRedis.ts"
 import { Unavailable } from "../test/services/Service.ts"
 import * as Client from "./Client.ts"
 import { creating, judgeCreate } from "./Load.ts"
-import { epochOf, inPool, namesOf, namespaceOf, ownerOf } from "./Stores.ts"
+import { epochOf, inPool, namespaceOf, ownerOf } from "./Stores.ts"
 import { bufferCapacity, type Node, poolHigh } from "./Topology.ts"
 import type { World } from "./World.ts"
 
@@ -79,7 +79,7 @@ export const pause = Effect.fn("Pause.pause")(function* (world: World) {
   const { harm, notify, takeovers, topology } = world
   const poolShard = yield* Random.nextIntBetween(0, topology.poolUrls.length)
   const namespace = yield* namespaceOf(topology)
-  const { keys } = namesOf(namespace, poolShard)
+  const { list } = KeyPoolRedis.namesOf(namespace, poolShard)
   const url = topology.poolUrls[poolShard]!
   const owner = yield* ownerOf(topology, poolShard)
   if (owner === null) return yield* new Unavailable({ reason: `Nobody owns pool shard ${poolShard}` })
@@ -102,12 +102,12 @@ export const pause = Effect.fn("Pause.pause")(function* (world: World) {
 
   const waiting = createsAt(world, owner)
   yield* Effect.sleep("200 millis")
-  const held = yield* inPool(url, (redis) => redis.lpop(keys, 2 * poolHigh))
+  const held = yield* inPool(url, (redis) => redis.lpop(list, 2 * poolHigh))
   yield* owner.signal("SIGCONT")
   const over = performance.now()
   const mend = Effect.gen(function* () {
     yield* Effect.promise(() => waiting)
-    if (held !== null) yield* inPool(url, (redis) => redis.rpush(keys, ...held))
+    if (held !== null) yield* inPool(url, (redis) => redis.rpush(list, ...held))
     const refused = refusals(owner, poolShard) - refusedBefore
     takeovers.push({ poolShard, takeover_ms, refused })
     const epoch = yield* epochOf(topology, poolShard)

@@ -41,12 +41,6 @@ export const inPool = <A>(url: RedisUrl, ask: (redis: Redis) => Promise<A>): Eff
     Effect.retry({ times: 3, schedule: Schedule.spaced("300 millis") })
   )
 
-/** The names of a pool shard's keys in Redis, as `KeyPoolRedis` gives them. */
-export const namesOf = (namespace: string, shard: number) => {
-  const prefix = `linkmint:{${namespace}}:pool:${shard}`
-  return { epoch: `${prefix}:epoch`, keys: `${prefix}:keys`, batches: `${prefix}:batches` }
-}
-
 /** What tells this deployment from others: the start of its secret's fingerprint. */
 export const namespaceOf = (topology: Topology): Effect.Effect<string, Unavailable> =>
   inDatabase(topology, (sql) =>

@@ -22,7 +22,7 @@ export interface Options {
 /**
  * The names of a shard's keys in Redis. What stands in braces alone decides the slot in a Redis Cluster, so all of them share one.
  */
-const namesOf = (namespace: string, shard: number) => {
+export const namesOf = (namespace: string, shard: number) => {
   const prefix = `linkmint:{${namespace}}:pool:${shard}`
   return {
     epoch: `${prefix}:epoch`,

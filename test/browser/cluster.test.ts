@@ -2,7 +2,7 @@ import { Effect, Exit, Scope } from "effect"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { run } from "../e2e/Program.ts"
-import { ADMIN_API_KEY, asAdmin, type ClusterNode, freshStores, threeNodes } from "../e2e/ThreeNodes.ts"
+import { ADMIN_API_KEY, asAdmin, type ClusterNode, freshStores, threeNodes } from "../e2e/ClusterNodes.ts"
 import { keyOf } from "../http/client.ts"
 import { launch } from "./Chromium.ts"
 import { expectSound, newPage, type Session, signIn } from "./Session.ts"
@@ -86,7 +86,7 @@ it("an administrator watches a node being killed, its actors move, and the node 
   // The service counts its keys from time to time.
   await page.getByText("Bound to links").waitFor()
 
-  await Effect.runPromise(victim.kill)
+  await Effect.runPromise(victim.end("SIGKILL"))
   await expect.poll(() => stateOf(page, victim), soon).toBe("silent")
   await cardOf(page, victim)
     .getByText(/^Silent for/)
@@ -102,10 +102,10 @@ it("an administrator watches a node being killed, its actors move, and the node 
 
   await page.setViewportSize({ width: 390, height: 844 })
   await page.emulateMedia({ colorScheme: "dark" })
-  await Effect.runPromise(first.kill)
+  await Effect.runPromise(first.end("SIGKILL"))
   await page.getByText(/^Reconnecting/).waitFor(soon)
   await expectSound(page, "a picture that is not live 390 dark")
-  await Effect.runPromise(first.restart)
+  await Effect.runPromise(first.restart())
   await page.getByText("Live", { exact: true }).waitFor(soon)
   await log.getByText(`${first.address} has started again`).waitFor()
   await page.context().close()

@@ -4,7 +4,7 @@ import { agent } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
 import { describeRedis, serverUrl } from "../services/Redis.ts"
-import { type Account, accountOfFolder, accountOfUrl, accountWithSet } from "./database.ts"
+import { type Account, accountOfFolder, accountOfUrl, accountWithPools } from "./database.ts"
 import { nothingTold, run, strays, summaryOf, urlOf } from "./load.ts"
 import { dataFolder, start, type Variables } from "./Program.ts"
 
@@ -127,7 +127,7 @@ describePostgres("a crash", () => {
       const variables = { ...small, ...keys, DATABASE_URL, REDIS_URLS, RUNNER_PORT: String(yield* freePort) }
       return {
         variables,
-        account: accountWithSet(DATABASE_URL, REDIS_URLS),
+        account: accountWithPools(DATABASE_URL, REDIS_URLS),
         bufferLost: Number(small.BUFFER_CAPACITY)
       }
     })

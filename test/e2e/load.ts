@@ -28,7 +28,7 @@ export const nothingTold = (): Told => ({
 })
 
 /** One create, and the record of its answer; tells whether there was one. */
-const createLink = (agent: Agent, port: number, url: string, told: Told): Effect.Effect<boolean> =>
+export const createLink = (agent: Agent, port: number, url: string, told: Told): Effect.Effect<boolean> =>
   send(agent, port, {
     method: "POST",
     path: "/api/v1/links",

@@ -4,7 +4,7 @@ import type { Answer } from "../http/client.ts"
 import { describePostgres } from "../services/Postgres.ts"
 import { describeRedis } from "../services/Redis.ts"
 import type { Variables } from "./Program.ts"
-import { asAdmin, type ClusterNode, type JsonRequest, threeNodes } from "./ThreeNodes.ts"
+import { asAdmin, type ClusterNode, type JsonRequest, threeNodes } from "./ClusterNodes.ts"
 
 type Ask = (request: JsonRequest) => Effect.Effect<Answer>
 

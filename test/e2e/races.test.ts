@@ -5,7 +5,7 @@ import { monotonicNow_ms } from "../../src/MonotonicTime.ts"
 import { type Answer, jsonOf } from "../http/client.ts"
 import { describePostgres } from "../services/Postgres.ts"
 import { describeRedis } from "../services/Redis.ts"
-import { asAdmin, type ClusterNode, type JsonRequest, threeNodes } from "./ThreeNodes.ts"
+import { asAdmin, type ClusterNode, type JsonRequest, threeNodes } from "./ClusterNodes.ts"
 
 class Nodes extends Context.Tag("test/e2e/Nodes")<Nodes, ReadonlyArray<ClusterNode>>() {
   static readonly layer = Layer.scoped(Nodes, threeNodes({ BASE_URL: "http://linkmint.example" }))
@@ -208,7 +208,7 @@ describeRedis("with Redis,", () =>
               const other = nodes[(round + 1) % nodes.length]!
               const sent = yield* Effect.fork(all(killed, round))
               yield* Effect.sleep(after_ms)
-              yield* killed.kill
+              yield* killed.end("SIGKILL")
               const first = yield* Fiber.join(sent)
               // What the killed node was at is taken for lost after some seconds.
               const second = yield* Effect.repeat(all(other, round), {
@@ -227,7 +227,7 @@ describeRedis("with Redis,", () =>
               const { data } = jsonOf(list) as { data: ReadonlyArray<{ readonly url: string }> }
               const urls = numbers.map((number) => `https://example.com/${round}/${number}`)
               expect(data.map((link) => link.url).toSorted()).toEqual(urls.toSorted())
-              yield* killed.restart
+              yield* killed.restart()
             }
             // Otherwise the kills came at no interesting moment.
             expect(unanswered).toBeGreaterThan(0)
