@@ -1,5 +1,6 @@
 import { hash, verify } from "@node-rs/argon2"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
+import * as Turns from "./Turns.ts"
 
 /** Characters of a password at most. */
 export const passwordLengthMax = 128
@@ -43,7 +44,7 @@ const waitingMax = 64
 
 /** See {@link Passwords}: by argon2id, off the event loop. */
 export const make = Effect.gen(function* () {
-  const turns = yield* Effect.makeSemaphore(atOnceMax)
+  const turns = Turns.make(atOnceMax)
   let asked = 0
 
   /** A computation cannot be stopped, so it keeps its turn to its end, also where nobody waits for it any more. */
@@ -53,15 +54,13 @@ export const make = Effect.gen(function* () {
         return new PasswordsBusy({ reason: `${asked} passwords wait to be hashed` })
       }
       asked++
-      return turns
-        .withPermits(1)(Effect.uninterruptible(Effect.promise(compute)))
-        .pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              asked--
-            })
-          )
+      return turns(Effect.uninterruptible(Effect.promise(compute))).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            asked--
+          })
         )
+      )
     })
 
   return Passwords.of({

@@ -9,6 +9,7 @@ import { KeyRange, RangeExhausted } from "./KeyRange.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "./Unavailable.ts"
 import * as Metered from "../Metered.ts"
 import * as Traced from "../Traced.ts"
+import * as Turns from "../Turns.ts"
 import * as ActorMetrics from "./ActorMetrics.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 
@@ -34,6 +35,9 @@ export const KeyRangeLive = KeyRange.toLayer(
       if (free.length > 0) return fromStrings(free)
       return yield* new Unavailable({ reason: "all keys that were drawn are bound", applied: "no" })
     })
+
+    /** Two at once would only wait for each other on the range's row. */
+    const oneByOne = Turns.make(1)
 
     const mint = Effect.fnUntraced(function* (wanted: number) {
       const parts: Array<PackedKeys> = []
@@ -69,14 +73,13 @@ export const KeyRangeLive = KeyRange.toLayer(
     return ActorMetrics.watch(
       "KeyRange",
       KeyRange.of({
-        Mint: ({ payload }) => Effect.catchTag(mint(payload.count), "StorageError", fromFailure),
+        Mint: ({ payload }) => Effect.catchTag(oneByOne(mint(payload.count)), "StorageError", fromFailure),
         Status: () => Effect.mapError(status, fromFailure)
       })
     )
   }),
   {
-    // One mint at a time: two would only wait for each other on the range's row.
-    concurrency: 1,
+    concurrency: "unbounded",
     mailboxCapacity: 256,
     disableFatalDefects,
     maxIdleTime: Duration.minutes(10)

@@ -11,6 +11,7 @@ import { PoolShard } from "./PoolShard.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "./Unavailable.ts"
 import * as Metered from "../Metered.ts"
 import * as Traced from "../Traced.ts"
+import * as Turns from "../Turns.ts"
 import * as ActorMetrics from "./ActorMetrics.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 
@@ -37,7 +38,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   const pool = yield* KeyPool
   const links = yield* LinkStore
   const mint = yield* KeyMinting.make
-  const claiming = yield* Effect.makeSemaphore(1)
+  const claiming = Turns.make(1)
   let claim: PoolClaim | undefined
   let sequence = 0
   let settled: ReadonlyArray<BatchName> = []
@@ -58,7 +59,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     }
   }, Traced.span("PoolShard.finishRecorded"))
 
-  const claimOnce = claiming.withPermits(1)(
+  const claimOnce = claiming(
     Effect.gen(function* () {
       if (claim !== undefined) return claim
       // A claim by a node that has lost the shard would fence off the rightful owner.

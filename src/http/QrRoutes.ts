@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { Clock, Effect, Either } from "effect"
 import { Links } from "../actors/Links.ts"
 import { stateAt } from "../Link.ts"
+import * as Turns from "../Turns.ts"
 import { Api } from "./Api.ts"
 import * as Caller from "./Caller.ts"
 import { orProblem, shortUrlOf } from "./LinkAnswers.ts"
@@ -57,7 +58,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
   HttpApiBuilder.group(Api, "qr", (handlers) =>
     Effect.gen(function* () {
       const links = yield* Links
-      const turns = yield* Effect.makeSemaphore(drawnAtOnceMax)
+      const turns = Turns.make(drawnAtOnceMax)
 
       const image = Effect.fn("qr.image")(function* (
         request: HttpServerRequest.HttpServerRequest,
@@ -79,7 +80,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
         const headers = { etag, "cache-control": `private, max-age=${keepFor_s}` }
         if (has(request, etag)) return HttpServerResponse.empty({ status: 304, headers })
         const draw = wish.format === "svg" ? QrImage.svg : QrImage.png
-        return HttpServerResponse.uint8Array(yield* turns.withPermits(1)(draw(text, wish.size)), {
+        return HttpServerResponse.uint8Array(yield* turns(draw(text, wish.size)), {
           contentType: contentTypes[wish.format],
           headers
         })

@@ -29,7 +29,6 @@ export interface Behaviour {
   readonly entity: Entity.Entity<string, Rpc.Any>
   readonly build: Effect.Effect<Context.Context<never>>
   readonly context: Context.Context<never>
-  readonly concurrency: number | "unbounded"
   readonly mailboxCapacity: number
 }
 
@@ -48,7 +47,6 @@ interface Instance {
   readonly context: Context.Context<never>
   readonly scope: Scope.CloseableScope
   readonly handlers: Fiber.RuntimeFiber<Context.Context<never>>
-  readonly permits: Effect.Semaphore | undefined
   readonly running: Set<Fiber.RuntimeFiber<unknown, unknown>>
 }
 
@@ -95,11 +93,7 @@ export class ActorHost {
       const { handler } = handlers.unsafeMap.get(rpc.key) as Handler
       return handler({ payload, tag, address: instance.address }, options)
     })
-    const fiber = forkWith(
-      this.process,
-      instance.context,
-      instance.permits === undefined ? run : instance.permits.withPermits(1)(run)
-    )
+    const fiber = forkWith(this.process, instance.context, run)
     instance.running.add(fiber)
     fiber.addObserver((exit) => {
       instance.running.delete(fiber)
@@ -134,8 +128,6 @@ export class ActorHost {
       context,
       scope,
       handlers: forkWith(this.process, context, behaviour.build),
-      permits:
-        behaviour.concurrency === "unbounded" ? undefined : Effect.unsafeMakeSemaphore(behaviour.concurrency),
       running: new Set()
     }
     this.#instances.set(nameOf(actor), instance)

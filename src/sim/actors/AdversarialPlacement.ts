@@ -268,17 +268,17 @@ export class AdversarialPlacement implements Placement {
         return Object.fromEntries(Array.from(entity.protocol.requests.keys(), (tag) => [tag, call(tag)]))
       })
     const registerEntity: Sharding.Sharding["Type"]["registerEntity"] = (entity, handlers, options) =>
-      Effect.contextWith((context) =>
+      Effect.contextWith((context) => {
+        if (options?.concurrency !== "unbounded") throw new Error(`${entity.type} is not open to all at once`)
         host.register({
           entity: entity as unknown as Entity.Entity<string, Rpc.Any>,
           build: entity.protocol.toHandlersContext(handlers) as unknown as Effect.Effect<
             Context.Context<never>
           >,
           context: context as unknown as Context.Context<never>,
-          concurrency: options?.concurrency ?? 1,
-          mailboxCapacity: typeof options?.mailboxCapacity === "number" ? options.mailboxCapacity : 4_096
+          mailboxCapacity: typeof options.mailboxCapacity === "number" ? options.mailboxCapacity : 4_096
         })
-      )
+      })
     return {
       getRegistrationEvents: Stream.empty,
       getShardId: (id, group) => ShardId.make(group, id.length),
