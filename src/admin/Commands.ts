@@ -1,5 +1,5 @@
 import { Command, Options } from "@effect/cli"
-import { Console, Data, Effect, Either, Option, Redacted } from "effect"
+import { Console, Effect, Either, Option, Redacted } from "effect"
 import { scopes as allScopes } from "../accounts/Access.ts"
 import { Accounts, keysMax } from "../accounts/Accounts.ts"
 import { NewKeyBody, NewUserBody } from "../http/AccountSchemas.ts"
@@ -12,9 +12,7 @@ import { KeyFile } from "../storage/KeyFile.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import * as LedgerSql from "../storage/LedgerSql.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
-
-/** What was asked for cannot be done. */
-export class Refused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
+import { Refused } from "./Refused.ts"
 
 const decodeNewUser = Decode.body(NewUserBody)
 const decodeNewKey = Decode.body(NewKeyBody)
@@ -192,8 +190,5 @@ const ledger = Command.make(
   })
 ).pipe(Command.withDescription("Tells where all minted keys are, as far as the stores know"))
 
-/** `npm run admin -- …` */
-export const admin = Command.make("admin").pipe(
-  Command.withDescription("Manages the deployment that the environment's settings describe"),
-  Command.withSubcommands([addUser, setPassword, addKey, listKeys, revokeKey, links, ledger])
-)
+/** Every command but those that need a deployment at a standstill. */
+export const commands = [addUser, setPassword, addKey, listKeys, revokeKey, links, ledger] as const

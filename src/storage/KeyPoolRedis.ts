@@ -5,6 +5,7 @@ import { scripts } from "./KeyPoolRedisScripts.ts"
 import * as KeyPoolShard from "./KeyPoolShard.ts"
 import * as RedisClient from "./RedisClient.ts"
 import type { RedisUrl } from "./RedisUrl.ts"
+import type { StorageError } from "./StorageError.ts"
 
 /** Which Redis servers, and whose keys on them. */
 export interface Options {
@@ -89,6 +90,20 @@ export const make = ({
     })
     return KeyPoolShard.join(shards)
   })
+
+/** Forgets all that the pools have, and all that they remember. For pools that no node works with. */
+export const forget = ({
+  namespace,
+  urls
+}: Pick<Options, "namespace" | "urls">): Effect.Effect<void, StorageError> =>
+  Effect.forEach(
+    urls,
+    (url, shard) =>
+      Effect.flatMap(RedisClient.make(url, {}), ({ send }) =>
+        send("KeyPool.forget", (redis) => redis.del(Object.values(namesOf(namespace, shard))))
+      ),
+    { discard: true }
+  ).pipe(Effect.scoped)
 
 /** Connections of its own for each build of the layer, closed with it. See {@link make}. */
 export const layer = (options: Options): Layer.Layer<KeyPool> => Layer.scoped(KeyPool, make(options))

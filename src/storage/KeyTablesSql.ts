@@ -10,6 +10,8 @@ export interface KeyTable {
   /** Takes up to `count` keys, inside a transaction: they are out when it is committed. */
   readonly take: (count: number) => Effect.Effect<ReadonlyArray<string>, SqlError>
   readonly size: Effect.Effect<number, SqlError>
+  /** Forgets all keys that could be taken. */
+  readonly clear: Effect.Effect<unknown, SqlError>
 }
 
 /**
@@ -41,7 +43,8 @@ export const make = (
         keysOf(
           sql`DELETE FROM keys WHERE ${isOneOfFree(sql, "key", sql`SELECT key FROM keys LIMIT ${count}`)} RETURNING key`
         ),
-      size: sizeOf(sql`SELECT count(*) AS size FROM keys`)
+      size: sizeOf(sql`SELECT count(*) AS size FROM keys`),
+      clear: sql`DELETE FROM keys`
     },
     status: {
       put: (keys) =>
@@ -52,7 +55,8 @@ export const make = (
               WHERE ${isOneOfFree(sql, "key", sql`SELECT key FROM stocked_keys WHERE NOT used LIMIT ${count}`)}
               RETURNING key`
         ),
-      size: sizeOf(sql`SELECT count(*) AS size FROM stocked_keys WHERE NOT used`)
+      size: sizeOf(sql`SELECT count(*) AS size FROM stocked_keys WHERE NOT used`),
+      clear: sql`DELETE FROM stocked_keys WHERE NOT used`
     },
     "two-table": {
       put: (keys) =>
@@ -71,7 +75,8 @@ export const make = (
             sql`INSERT INTO used_keys (key) ${rowsOf(gone)} ON CONFLICT (key) DO NOTHING RETURNING key`
           )
         }),
-      size: sizeOf(sql`SELECT count(*) AS size FROM unused_keys`)
+      size: sizeOf(sql`SELECT count(*) AS size FROM unused_keys`),
+      clear: sql`DELETE FROM unused_keys`
     }
   }
 }

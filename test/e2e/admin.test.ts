@@ -2,7 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { agent, type Request, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
-import { describePostgres, freshDatabase } from "../services/Postgres.ts"
+import { describePostgres } from "../services/Postgres.ts"
+import { describeRedis } from "../services/Redis.ts"
+import { ADMIN_API_KEY, freshStores } from "./ClusterNodes.ts"
 import { dataFolder, run, start, type Variables } from "./Program.ts"
 
 const json = { "content-type": "application/json" }
@@ -51,6 +53,8 @@ const signIn = (port: string, email: string, password: string) =>
     ({ status }) => status
   )
 
+const stocked = { KEY_STOCK: "two-table", KEY_STOCK_TARGET: "50" }
+
 const user = ["--email", "ada@example.com"]
 
 /** What is the same of both databases; `whileUp` says whether a command can be run beside the server. */
@@ -80,6 +84,9 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
     yield* refused(settings, /There is no user/, "list-keys", "--email", "nobody@example.com")
     const id = yield* done(settings, /^(key_\S+) {2}links:write/m, "list-keys", ...user)
 
+    if (whileUp) {
+      yield* refused(settings, /processes work on this database\. Stop all of them first/, "skip-keys")
+    }
     const up = whileUp ? program : yield* start(settings)
     expect(yield* signIn(settings.PORT, "ada@example.com", drawn)).toBe(204)
     expect((yield* create(settings.PORT, key)).status).toBe(201)
@@ -88,14 +95,30 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
       yield* up.ended
     }
     yield* done(settings, /https:\/\/example\.com\/$/m, "links", ...user)
-    const ledger = yield* admin(settings, "ledger")
-    const counted = (what: string) => Number(new RegExp(`^${what} +(\\d+)$`, "m").exec(ledger.output)?.[1])
+    const ledger = Effect.map(
+      admin(settings, "ledger"),
+      ({ output }) =>
+        (what: string) =>
+          Number(new RegExp(`^${what} +(\\d+)$`, "m").exec(output)?.[1])
+    )
+    const counted = yield* ledger
     expect(counted("bound")).toBe(1)
     expect(counted("minted")).toBeGreaterThan(1)
     const parts = ["stocked", "pooled", "recorded", "bound", "quarantined", "leased or lost"].map(counted)
     expect(parts.reduce((sum, part) => sum + part, 0)).toBe(counted("minted"))
     yield* done(settings, /Revoked/, "revoke-key", "--id", id)
     yield* refused(settings, /There is no API key/, "revoke-key", "--id", id)
+
+    if (whileUp) yield* stopped
+    yield* refused(settings, /--keys must be 1 to 1000000000, not 0/, "skip-keys", "--keys", "0")
+    // Keys stand ready somewhere: in the pools, or recorded where the pool is memory.
+    expect(counted("pooled") + counted("recorded")).toBeGreaterThan(0)
+    yield* done(settings, /Each of 16 ranges has skipped 1000 keys/, "skip-keys", "--keys", "1000")
+    const after = yield* ledger
+    expect(after("minted")).toBeGreaterThanOrEqual(counted("minted") + 16_000)
+    expect(["stocked", "pooled", "recorded", "bound"].map(after)).toEqual([0, 0, 0, 1])
+    yield* start(settings)
+    expect((yield* create(settings.PORT, ADMIN_API_KEY)).status).toBe(201)
   })
 
 describe("npm run admin", () => {
@@ -107,21 +130,38 @@ describe("npm run admin", () => {
     "manages a data folder while no process has it",
     () =>
       Effect.gen(function* () {
-        const settings = { PORT: String(yield* freePort), HOST: "127.0.0.1", DATA_DIR: yield* dataFolder }
+        const settings = {
+          PORT: String(yield* freePort),
+          HOST: "127.0.0.1",
+          ADMIN_API_KEY,
+          ...stocked,
+          DATA_DIR: yield* dataFolder
+        }
         yield* useful(settings, false)
       }),
-    240_000
+    300_000
   )
 })
 
-describePostgres("npm run admin on PostgreSQL", () => {
-  it.scopedLive(
-    "manages a deployment while it runs",
-    () =>
-      Effect.gen(function* () {
-        const DATABASE_URL = yield* freshDatabase
-        yield* useful({ PORT: String(yield* freePort), HOST: "127.0.0.1", DATABASE_URL }, true)
-      }),
-    240_000
-  )
-})
+describeRedis("with Redis,", () =>
+  describePostgres("npm run admin on PostgreSQL", () => {
+    it.scopedLive(
+      "manages a deployment while it runs",
+      () =>
+        Effect.gen(function* () {
+          const [port, runnerPort] = [yield* freePort, yield* freePort]
+          const settings = {
+            ...(yield* freshStores),
+            ADMIN_API_KEY,
+            ...stocked,
+            PORT: String(port),
+            RUNNER_PORT: String(runnerPort),
+            HOST: "127.0.0.1",
+            DRAIN_DELAY: "PT0S"
+          }
+          yield* useful(settings, true)
+        }),
+      300_000
+    )
+  })
+)
