@@ -20,9 +20,9 @@ export interface Batcher<A, B, E> {
   ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull>
   /**
    * Asks one question without an effect; `false`, and nothing is asked, when `queueMax` are waiting. `answer` is called once, by the fiber of the batch, and must
-   * not throw.
+   * not throw. `span`: that of who asks, where requests are traced.
    */
-  readonly push: (question: A, answer: (exit: Exit.Exit<B, E>) => void) => boolean
+  readonly push: (question: A, answer: (exit: Exit.Exit<B, E>) => void, span?: Tracer.AnySpan) => boolean
 }
 
 interface Waiting<A, B, E> {
@@ -125,9 +125,9 @@ export const make = <A, B, E>(options: {
       return put(asked) ? Effect.forkIn(drain, scope) : Effect.void
     }
 
-    const push = (question: A, answer: (exit: Exit.Exit<B, E>) => void): boolean => {
+    const push: Batcher<A, B, E>["push"] = (question, answer, span) => {
       if (!hasRoom(1)) return false
-      if (put([{ question, answer, span: undefined }])) {
+      if (put([{ question, answer, span }])) {
         Runtime.runFork(runtime, Effect.uninterruptible(Effect.forkIn(drain, scope)))
       }
       return true

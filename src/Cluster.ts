@@ -9,6 +9,8 @@ import {
 } from "@effect/cluster"
 import { Duration, Effect, Layer } from "effect"
 import { shardsPerGroup } from "./ClusterRunner.ts"
+import * as LinkReader from "./actors/LinkReader.ts"
+import * as LocalOwners from "./actors/LocalOwners.ts"
 import { KeyRangeLive } from "./actors/KeyRangeLive.ts"
 import { type PoolMarks, PoolShardLive } from "./actors/PoolShardLive.ts"
 import { UrlMappingLive } from "./actors/UrlMappingLive.ts"
@@ -49,8 +51,12 @@ export interface ActorsOptions {
   readonly pool: PoolMarks
   /** Rows that the owner of a partition remembers; by default as `UrlMappingLive` has it. */
   readonly ownerCacheMax?: number
+  /** Statements under way that read links for redirects; one by default. */
+  readonly readsInFlightMax?: number
 }
 
-/** All actors. */
-export const actors = ({ ownerCacheMax, pool }: ActorsOptions) =>
-  Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax))
+/** All actors, and how links are read without a message to them. */
+export const actors = ({ ownerCacheMax, pool, readsInFlightMax = 1 }: ActorsOptions) =>
+  Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax)).pipe(
+    Layer.provideMerge(Layer.merge(LinkReader.layer(readsInFlightMax), LocalOwners.layer))
+  )

@@ -5,7 +5,7 @@ import type { SocketServerError } from "@effect/platform/SocketServer"
 import type { Sharding } from "@effect/cluster/Sharding"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { Effect, Layer, Option, type Redacted } from "effect"
 import * as Accounts from "./accounts/Accounts.ts"
 import * as ExpiredLinks from "./actors/ExpiredLinks.ts"
 import * as Administrator from "./accounts/Administrator.ts"
@@ -110,7 +110,6 @@ interface Surroundings {
   readonly inFlightMax: number
   /** Links that are counted beside requests. */
   readonly countedMax: number
-  readonly redirectCache: RedirectCache.RedirectCacheOptions
 }
 
 /** SQLite in the data folder, which belongs to this process alone, migrated. */
@@ -145,8 +144,7 @@ const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surround
   nodes: Layer.merge(NodeReportsMemory.layer, RunnersSeen.layerAlone(incarnation)),
   address: `${settings.runnerHost}:${settings.port}`,
   inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax,
-  countedMax: Option.isNone(settings.databaseUrl) ? countedMax.sqlite : countedMax.postgres,
-  redirectCache: {}
+  countedMax: Option.isNone(settings.databaseUrl) ? countedMax.sqlite : countedMax.postgres
 })
 
 /** A node of a cluster: it shares PostgreSQL and Redis with others. */
@@ -178,8 +176,7 @@ const clustered = (
     nodes: Layer.merge(NodeReportsSql.layer, RunnersSeen.layerPostgres),
     address: `${settings.runnerHost}:${settings.nodeRole === "all" ? settings.runnerPort : settings.port}`,
     inFlightMax,
-    countedMax: countedMax.postgres,
-    redirectCache: { storeAfter: Duration.millis(50) }
+    countedMax: countedMax.postgres
   }
 }
 
@@ -259,10 +256,10 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provide([
       ExpiredLinks.layer,
       KeyBuffer.layer(settings.bufferCapacity),
-      RedirectCache.layer(redirectCacheMax, surroundings.redirectCache)
+      RedirectCache.layer(redirectCacheMax)
     ]),
     Layer.provide([LinkSweep.layer(settings.recycleQuarantine), KeyStocking.layer(settings.keyStockTarget)]),
-    Layer.provide(actors({ pool: poolMarks })),
+    Layer.provide(actors({ pool: poolMarks, readsInFlightMax: surroundings.inFlightMax })),
     Layer.provide(surroundings.runner),
     Layer.provide(surroundings.pool),
     Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),

@@ -1,6 +1,6 @@
 // What keys and links take in memory: bytes each, by what the heap and the buffers grow. Prints one line of JSON.
 
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { KeyRing } from "../../src/actors/KeyRing.ts"
 import * as LinkCache from "../../src/actors/LinkCache.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
@@ -67,13 +67,13 @@ const linkOf = (key: string): Link => ({
 
 const cache = await growth(async () => {
   const program = Effect.gen(function* () {
-    const made = yield* LinkCache.make({
+    const made = yield* LinkCache.make<never>({
       max: links,
       level: "l1",
       readAge_ms: 0,
-      read: (key) => Effect.succeed(linkOf(key))
+      read: (key, answer) => answer(Exit.succeed(linkOf(key)))
     })
-    for (let number = 0; number < links; number++) yield* made.get(`k${String(number).padStart(6, "0")}`)
+    for (let number = 0; number < links; number++) made.ask(`k${String(number).padStart(6, "0")}`, () => {})
     return made
   })
   return Effect.runPromise(Effect.provide(Effect.scoped(program), LinkChangesLocal.layer))

@@ -1,4 +1,4 @@
-import { Deferred, Effect, Exit, Fiber, FiberId, type Scope } from "effect"
+import { Effect, Exit, Fiber, type Scope, type Tracer } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Link } from "../Link.ts"
 import * as Metered from "../Metered.ts"
@@ -26,12 +26,22 @@ interface Writes {
   overlapped: boolean
 }
 
+/**
+ * Asks for the row of a key, without an effect: `answer` is called once, at once or later, and must not throw. `span`: that of who asks, where requests are
+ * traced.
+ */
+export type Ask<E> = (
+  key: string,
+  answer: (row: Exit.Exit<Link | null, E>) => void,
+  span?: Tracer.AnySpan
+) => void
+
 /** A cache of links that reads what it does not have. */
 export interface LinkCache<E> {
   /** The cached row of a key, if there is one, without an effect. */
   readonly peek: (key: string) => Link | undefined
-  /** The row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
-  readonly get: (key: string) => Effect.Effect<Link | null, E>
+  /** Asks for the row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
+  readonly ask: Ask<E>
   /**
    * Runs a write of keys and keeps the links that it left, as `kept` tells. Before it and after it the keys are forgotten; what it left
    * is kept only where no other write of that key overlapped, since then their order is the store's secret.
@@ -52,6 +62,33 @@ export interface LinkCache<E> {
   readonly size: () => number
 }
 
+/** The row of a key, as an effect. Being interrupted stops the waiting, not the read. */
+export const get = <E>({ ask }: Pick<LinkCache<E>, "ask">, key: string): Effect.Effect<Link | null, E> =>
+  Effect.withFiberRuntime((fiber) =>
+    Effect.async<Link | null, E>((resume) => ask(key, resume, fiber.currentSpan))
+  )
+
+/** The rows of keys, in their order. The first failure is the whole's. */
+export const getMany = <E>(
+  { ask }: Pick<LinkCache<E>, "ask">,
+  keys: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Link | null>, E> =>
+  Effect.withFiberRuntime((fiber) =>
+    Effect.async<ReadonlyArray<Link | null>, E>((resume) => {
+      const links: Array<Link | null> = Array.from({ length: keys.length })
+      let left = keys.length
+      if (left === 0) return resume(Effect.succeed(links))
+      for (const [index, key] of keys.entries()) {
+        const answer = (row: Exit.Exit<Link | null, E>) => {
+          if (Exit.isFailure(row)) return resume(Effect.failCause(row.cause))
+          links[index] = row.value
+          if (--left === 0) resume(Effect.succeed(links))
+        }
+        ask(key, answer, fiber.currentSpan)
+      }
+    })
+  )
+
 /**
  * A least-recently-used cache of at most `max` links over `read`. It heeds `LinkChanges`: what another node changed is forgotten, and while the
  * news is not fresh, every question is read anew and nothing is kept.
@@ -62,7 +99,8 @@ export const make = <E>(options: {
   /** Which of the caches a redirect passes it is, for its metrics. */
   readonly level: "l1" | "l2"
   readonly max: number
-  readonly read: (key: string) => Effect.Effect<Link | null, E>
+  /** Reads a row, once for each question. Whoever waits when it is given up must be told so. */
+  readonly read: Ask<E>
   /**
    * How old what `read` gives may be, in milliseconds: 0 where the store answers. Another cache may hear of a change later than this one:
    * what it answers until then must not be kept here, since no more news of that change would come.
@@ -76,51 +114,41 @@ export const make = <E>(options: {
     const { bypassed, hit, miss } = lookupsOf[options.level]
     const now_ms = () => monotonic_ms(clock)
     const entries = new LRUCache<string, Link>({ max: options.max })
-    const reads = new Map<string, Deferred.Deferred<Link | null, E>>()
+    /** Who waits for each read that is under way. */
+    const reads = new Map<string, Array<Parameters<Ask<E>>[1]>>()
     const writes = new Map<string, Writes>()
     const unsettled = new UnsettledKeys(options.readAge_ms)
 
-    /** Registers a read at once, so that there is one at a time; gives it with the effect that sets it going. */
-    const startRead = (key: string) => {
-      const done = Deferred.unsafeMake<Link | null, E>(FiberId.none)
+    const joinOrStart: Ask<E> = (key, answer, span) => {
+      const running = reads.get(key)
+      if (running !== undefined) return void running.push(answer)
+      const waiting = [answer]
       const isSettled = !unsettled.has(key, now_ms())
-      reads.set(key, done)
-      const run = Effect.suspend(() => options.read(key)).pipe(
-        Effect.interruptible,
-        Effect.map((link) => {
-          if (link !== null && isSettled && reads.get(key) === done) entries.set(key, link)
-          return link
-        }),
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            if (reads.get(key) === done) reads.delete(key)
-            Deferred.unsafeDone(done, exit)
-          })
-        )
+      reads.set(key, waiting)
+      options.read(
+        key,
+        (row) => {
+          if (reads.get(key) === waiting) {
+            if (isSettled && Exit.isSuccess(row) && row.value !== null) entries.set(key, row.value)
+            reads.delete(key)
+          }
+          waiting.forEach((tell) => tell(row))
+        },
+        span
       )
-      return { done, go: Effect.forkIn(run, scope) }
     }
-
-    const joinOrStart = (key: string) =>
-      Effect.uninterruptibleMask((restore) => {
-        const running = reads.get(key)
-        if (running !== undefined) return restore(Deferred.await(running))
-        const { done, go } = startRead(key)
-        return Effect.zipRight(go, restore(Deferred.await(done)))
-      })
 
     /**
      * Not all creates pass through this cache: a read that began before the question and found nothing may have missed one that was acknowledged
      * since. Whatever read is under way after it began later than the question.
      */
-    const readOnce = (key: string) =>
-      reads.has(key)
-        ? Effect.filterOrElse(
-            joinOrStart(key),
-            (link) => link !== null,
-            () => joinOrStart(key)
-          )
-        : joinOrStart(key)
+    const readOnce: Ask<E> = (key, answer, span) => {
+      if (!reads.has(key)) return joinOrStart(key, answer, span)
+      joinOrStart(key, (row) => {
+        if (Exit.isSuccess(row) && row.value === null) joinOrStart(key, answer, span)
+        else answer(row)
+      })
+    }
 
     const forget = (key: string) => {
       reads.delete(key)
@@ -164,16 +192,16 @@ export const make = <E>(options: {
 
     return {
       peek: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
-      get: (key) =>
-        Effect.suspend(() => {
-          if (!changes.isFresh(now_ms())) {
-            Metered.add(bypassed)
-            return options.read(key)
-          }
-          const link = entries.get(key)
-          Metered.add(link === undefined ? miss : hit)
-          return link === undefined ? readOnce(key) : Effect.succeed(link)
-        }),
+      ask: (key, answer, span) => {
+        if (!changes.isFresh(now_ms())) {
+          Metered.add(bypassed)
+          return options.read(key, answer, span)
+        }
+        const link = entries.get(key)
+        Metered.add(link === undefined ? miss : hit)
+        if (link === undefined) readOnce(key, answer, span)
+        else answer(Exit.succeed(link))
+      },
       write: (keys, effect, kept) =>
         Effect.uninterruptibleMask((restore) => {
           const distinct = new Set(keys)

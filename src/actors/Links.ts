@@ -25,6 +25,7 @@ import { ExpiredLinks } from "./ExpiredLinks.ts"
 import { KeyBuffer } from "./KeyBuffer.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
+import * as LinkCache from "./LinkCache.ts"
 import { RedirectCache } from "./RedirectCache.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { type Failure, fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
@@ -77,6 +78,8 @@ export class Links extends Context.Tag("linkmint/Links")<
     ) => Effect.Effect<Link, AliasTaken | Superseded | Unavailable>
     /** The row of a key, tombstones included, `null` where there is none. */
     readonly find: (key: string) => Effect.Effect<Link | null, Unavailable>
+    /** The same without an effect: calls `done` once, which must not throw. Nothing of it is traced. */
+    readonly findSoon: (key: string, done: (found: Exit.Exit<Link | null, Unavailable>) => void) => void
     /** The row of a key as far as this node has it at hand, without an effect; `undefined` where `find` must be asked. */
     readonly peek: (key: string) => Link | undefined
     /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted. */
@@ -439,16 +442,19 @@ export const make: Effect.Effect<
       () => []
     )
 
+  const found = (link: Link | null, now: number) => {
+    if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(link.key)
+    return link
+  }
+
   return {
     create: createAlone,
     createSoon,
     createMany,
     createGuarded: (draft, guarding) => create(draft, askGuarded(guarding)),
-    find: (key) =>
-      Effect.zipWith(cache.get(key), Clock.currentTimeMillis, (link, now) => {
-        if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(key)
-        return link
-      }),
+    find: (key) => Effect.zipWith(LinkCache.get(cache, key), Clock.currentTimeMillis, found),
+    findSoon: (key, done) =>
+      cache.ask(key, (row) => done(Exit.map(row, (link) => found(link, clock.unsafeCurrentTimeMillis())))),
     peek: cache.peek,
     update: Effect.fnUntraced(function* (key, owner, change) {
       const at = yield* Clock.currentTimeMillis

@@ -1,12 +1,14 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, type Scope } from "effect"
 import * as Batcher from "../Batcher.ts"
+import { monotonic_ms } from "../MonotonicTime.ts"
 import * as Timeout from "../Timeout.ts"
 import type { Link } from "../Link.ts"
 import { freshFor_ms } from "../storage/LinkChanges.ts"
-import { LinkStore } from "../storage/LinkStore.ts"
 import * as LinkCache from "./LinkCache.ts"
-import { fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
+import { LinkReader } from "./LinkReader.ts"
+import { LocalOwners } from "./LocalOwners.ts"
+import { orUnavailable, Unavailable } from "./Unavailable.ts"
 import { batchMax, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
 
 /**
@@ -20,66 +22,80 @@ export class RedirectCache extends Context.Tag("linkmint/RedirectCache")<
 /** Reads that wait for one partition at most; more are refused at once. */
 const queueMax = 10_000
 
-/** How a node reads what it has not cached. */
-export interface RedirectCacheOptions {
-  /** In a cluster: how long a key's owner may take before the node reads the store itself. An owner can be away for some seconds. */
-  readonly storeAfter?: Duration.Duration
-}
+/** An owner that takes longer is taken to be away, paused or on its way to another node: the store itself is read then. */
+const ownerMax = Duration.millis(50)
 
-/** An owner that takes longer does not answer any more: its node is paused, or gone without a trace. */
-const ownerMax = Duration.seconds(1)
+/** How long an owner that was away is not asked again, in milliseconds. */
+const restFor_ms = 300
 
 /**
- * A cache of at most `max` links. Misses go to the key's partition in batches, one batch of a partition at a time.
+ * A cache of at most `max` links. A miss goes to the owner of the key's partition: without a message where that lives in this process, else with all others that wait
+ * for it in one message, one at a time.
  */
 export const make = (
-  max: number,
-  { storeAfter }: RedirectCacheOptions = {}
-): Effect.Effect<typeof RedirectCache.Service, never, Sharding | LinkStore | Scope.Scope> =>
+  max: number
+): Effect.Effect<typeof RedirectCache.Service, never, Sharding | LinkReader | LocalOwners | Scope.Scope> =>
   Effect.gen(function* () {
-    const store = yield* LinkStore
+    const { read: fromStore } = yield* LinkReader
+    const local = yield* LocalOwners
+    const clock = yield* Effect.clock
     const clientOf = yield* UrlMapping.client
-    const resolvers = yield* Effect.forEach(
+
+    const makeOwner = (partition: number) => {
+      let awayUntil = Number.NEGATIVE_INFINITY
+      const away = new Unavailable({
+        reason: `the owner of partition ${partition} did not answer`,
+        applied: "no",
+        away: true
+      })
+      const resolve = (keys: ReadonlyArray<string>) =>
+        Timeout.within(orUnavailable(clientOf(String(partition)).ResolveMany({ keys })), {
+          duration: ownerMax,
+          onTimeout: () => away
+        }).pipe(
+          Effect.tapError(() =>
+            Effect.sync(() => {
+              awayUntil = monotonic_ms(clock) + restFor_ms
+            })
+          )
+        )
+      return Batcher.make<string, Link | null, Unavailable>({
+        name: `resolve from partition ${partition}`,
+        kind: "resolve",
+        run: (keys) => (monotonic_ms(clock) < awayUntil ? away : resolve(keys)),
+        batchMax,
+        queueMax,
+        inFlightMax: 1
+      })
+    }
+    const owners = yield* Effect.forEach(
       Array.from({ length: partitionCount }, (_, partition) => partition),
-      (partition) =>
-        Batcher.make<string, Link | null, Unavailable>({
-          name: `resolve from partition ${partition}`,
-          kind: "resolve",
-          run: (keys) =>
-            Timeout.within(orUnavailable(clientOf(String(partition)).ResolveMany({ keys })), {
-              duration: ownerMax,
-              onTimeout: () => ownerAway(partition)
-            }),
-          batchMax,
-          queueMax,
-          inFlightMax: 1
-        })
+      makeOwner
     )
-    const fromOwner = (key: string) => Effect.mapError(resolvers[partitionOf(key)]!.submit(key), fromFailure)
-    const fromStore = (key: string) =>
-      Effect.mapError(
-        Effect.map(store.findMany([key]), ([link]) => link ?? null),
-        fromFailure
-      )
-    return yield* LinkCache.make({
+
+    const fromElsewhere =
+      (partition: number): LinkCache.Ask<Unavailable> =>
+      (key, answer, span) => {
+        const isAsked = owners[partition]!.push(
+          key,
+          (row) => (Exit.isSuccess(row) ? answer(row) : fromStore(key, answer, span)),
+          span
+        )
+        if (!isAsked) fromStore(key, answer, span)
+      }
+
+    return yield* LinkCache.make<Unavailable>({
       level: "l1",
       max,
       readAge_ms: freshFor_ms,
-      read: (key) =>
-        storeAfter === undefined
-          ? fromOwner(key)
-          : Timeout.within(fromOwner(key), {
-              duration: storeAfter,
-              onTimeout: () => ownerAway(partitionOf(key))
-            }).pipe(Effect.catchAll(() => fromStore(key)))
+      read: (key, answer, span) => {
+        const partition = partitionOf(key)
+        const read = local.of(partition)?.ask ?? fromElsewhere(partition)
+        read(key, answer, span)
+      }
     })
   })
 
-const ownerAway = (partition: number) =>
-  new Unavailable({ reason: `the owner of partition ${partition} did not answer`, applied: "no" })
-
 /** See {@link make}. */
-export const layer = (
-  max: number,
-  options?: RedirectCacheOptions
-): Layer.Layer<RedirectCache, never, Sharding | LinkStore> => Layer.scoped(RedirectCache, make(max, options))
+export const layer = (max: number): Layer.Layer<RedirectCache, never, Sharding | LinkReader | LocalOwners> =>
+  Layer.scoped(RedirectCache, make(max))

@@ -1,3 +1,4 @@
+import { Entity } from "@effect/cluster"
 import { Duration, Effect } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import * as Traced from "../Traced.ts"
@@ -7,7 +8,9 @@ import { type GuardedLink, GuardedCreates } from "../storage/GuardedCreates.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import type { Take } from "../storage/VisitTakes.ts"
 import * as LinkCache from "./LinkCache.ts"
-import { disableFatalDefects, fromFailure } from "./Unavailable.ts"
+import { LinkReader } from "./LinkReader.ts"
+import { LocalOwners } from "./LocalOwners.ts"
+import { disableFatalDefects, fromFailure, type Unavailable } from "./Unavailable.ts"
 import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
 
 /** Rows that an owner remembers of its partition: at most some 20 MB a partition with the longest URLs, titles and tags. */
@@ -21,15 +24,18 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
     Effect.gen(function* () {
       const store = yield* LinkStore
       const guarded = yield* GuardedCreates
-      const cache = yield* LinkCache.make({
+      const { read } = yield* LinkReader
+      const { entityId } = yield* Entity.CurrentAddress
+      const cache = yield* LinkCache.make<Unavailable>({
         level: "l2",
         max: cacheMax,
         readAge_ms: 0,
-        read: (key) => Effect.map(store.findMany([key]), ([link]) => link ?? null)
+        read
       })
+      yield* (yield* LocalOwners).add(Number(entityId), cache)
 
       const holderOf = (key: string): Effect.Effect<CreateOutcome> =>
-        Effect.match(cache.get(key), {
+        Effect.match(LinkCache.get(cache, key), {
           onSuccess: (holder) => (holder?.custom === true ? "taken-by-alias" : "taken-by-key"),
           // The batch is durable, so it must not fail any more.
           onFailure: () => "taken"
@@ -76,8 +82,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         UrlMapping.of({
           CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
           CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
-          ResolveMany: ({ payload }) =>
-            Effect.mapError(AllAtOnce.forEach(payload.keys, cache.get), fromFailure),
+          ResolveMany: ({ payload }) => LinkCache.getMany(cache, payload.keys),
           Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
           Delete: ({ payload }) =>
             cache

@@ -6,6 +6,7 @@ import type { Answer } from "./Answer.ts"
 import * as Deadlines from "./Deadlines.ts"
 import * as LeanRedirect from "./LeanRedirect.ts"
 import { LinkCreation } from "./LinkCreation.ts"
+import type { Answering } from "./PlainCreation.ts"
 import * as Problem from "./Problem.ts"
 import { Readiness } from "./Readiness.ts"
 import { Redirects } from "./Redirects.ts"
@@ -33,7 +34,7 @@ export const make = (
   answerMax: Duration.Duration
 ): Effect.Effect<Lean, never, LinkCreation | Links | Quotas | Readiness | Redirects | Scope.Scope | Visits> =>
   Effect.gen(function* () {
-    const redirect = yield* LeanRedirect.make
+    const leanRedirect = yield* LeanRedirect.make
     const redirects = yield* Redirects
     const creation = yield* LinkCreation
     const readiness = yield* Readiness
@@ -82,7 +83,8 @@ export const make = (
         interrupt = () => fiber.unsafeInterruptAsFork(fiber.id())
         fiber.addObserver((exit) => end(Exit.getOrElse(exit, () => Problem.answer(Problem.unavailable))))
       }
-      return { end, giveUp, work }
+      const answering: Answering = { answer: end, instead: work, isOver: () => isOver }
+      return { answering, giveUp, work }
     }
 
     const run = (
@@ -96,8 +98,19 @@ export const make = (
     }
 
     const create = (request: Request, answer: (answer: Answer) => void) => {
-      const { end, giveUp, work } = open(request, answer)
-      if (!creation.soon(request, { answer: end, instead: work })) work(creation.one(request))
+      const { answering, giveUp, work } = open(request, answer)
+      if (!creation.soon(request, answering)) work(creation.one(request))
+      return giveUp
+    }
+
+    const redirect = (request: Request, key: string, answer: (answer: Answer) => void) => {
+      const answered = leanRedirect.now(request, key, requestId)
+      if (answered !== undefined) {
+        answer(answered)
+        return nothing
+      }
+      const { answering, giveUp, work } = open(request, answer)
+      if (!leanRedirect.soon(request, key, answering)) work(redirects.redirect(request, key))
       return giveUp
     }
 
@@ -107,11 +120,7 @@ export const make = (
         if (method === "GET" || method === "HEAD") {
           if (url === "/health/ready") return run(request, readiness.answer, answer)
           const key = LeanRedirect.keyOf(url)
-          if (key === undefined) return undefined
-          const answered = redirect(request, key, requestId)
-          if (answered === undefined) return run(request, redirects.redirect(request, key), answer)
-          answer(answered)
-          return nothing
+          return key === undefined ? undefined : redirect(request, key, answer)
         }
         return method === "POST" && url === "/api/v1/links" ? create(request, answer) : undefined
       }

@@ -28,6 +28,8 @@ export interface Answering {
   readonly answer: (answer: Answer) => void
   /** Takes an effect to answer it. */
   readonly instead: (work: Work) => void
+  /** Whether nobody waits for an answer any more. */
+  readonly isOver: () => boolean
 }
 
 /** Answers a create without an effect, or reads its body and hands it on; `false`, and nothing is done, where that is plain from its headers. */

@@ -52,12 +52,15 @@ const refuse = (problem: Problem.Problem, request: Request): Answer => {
 
 const nowhere = (kind: keyof typeof details) => Effect.fail<Problem.Problem>({ kind, detail: details[kind] })
 
+/** The row of a key, as `Links` finds it. */
+export type Found = ReturnType<(typeof Links.Service)["find"]>
+
 /** Redirects short URLs, and shows where they lead. */
 export class Redirects extends Context.Tag("linkmint/Redirects")<
   Redirects,
   {
-    /** Leads to the target of a key. */
-    readonly redirect: (request: Request, key: string) => Effect.Effect<Answer>
+    /** Leads to the target of a key. `found`: what `Links` has told of it already, if it was asked for this request. */
+    readonly redirect: (request: Request, key: string, found?: Found) => Effect.Effect<Answer>
     /** Shows the target of a key. */
     readonly preview: (request: Request, key: string) => Effect.Effect<Answer>
     /** Leads to the target of a key whose password the request has. */
@@ -77,11 +80,11 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const { clientOf } = yield* ClientAddress
 
     /** The link of a key that leads somewhere now. A key that does not yet is not told from one that never will. */
-    const findLive = Effect.fnUntraced(function* (request: Request, key: string) {
+    const findLive = Effect.fnUntraced(function* (request: Request, key: string, found?: Found) {
       const client = clientOf(request)
       const scanned = quotas.lookupsUsedUp(client)
       if (scanned !== undefined) return yield* Effect.fail(RateLimit.problemOf(scanned))
-      const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+      const link = isKeyShaped(key) ? yield* orProblem(found ?? links.find(key)) : null
       if (link === null) {
         quotas.lookupFailed(client)
         return yield* nowhere("not-found")
@@ -105,8 +108,8 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       record(request, link, yield* Clock.currentTimeMillis)
     })
 
-    const redirect = Effect.fnUntraced(function* (request: Request, key: string) {
-      const link = yield* findLive(request, key)
+    const redirect = Effect.fnUntraced(function* (request: Request, key: string, found?: Found) {
+      const link = yield* findLive(request, key, found)
       if (link.passwordHash !== null) return PasswordPage.ask(request, "asked")
       yield* checkQuota(link)
       const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
@@ -141,9 +144,9 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     }, Traced.span("unlock"))
 
     const answering =
-      (work: (request: Request, key: string) => Effect.Effect<Answer, Problem.Problem>) =>
-      (request: Request, key: string) =>
-        Effect.catchAll(work(request, key), (problem) => Effect.succeed(refuse(problem, request)))
+      (work: (request: Request, key: string, found?: Found) => Effect.Effect<Answer, Problem.Problem>) =>
+      (request: Request, key: string, found?: Found) =>
+        Effect.catchAll(work(request, key, found), (problem) => Effect.succeed(refuse(problem, request)))
 
     return Redirects.of({
       redirect: answering(redirect),

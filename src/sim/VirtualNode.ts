@@ -236,14 +236,16 @@ export class VirtualNode {
           ),
           mutated(
             RedirectCache.RedirectCache,
-            RedirectCache.layer(redirectCacheMax, { storeAfter: Duration.millis(50) }),
-            mutation.cache
+            RedirectCache.layer(redirectCacheMax),
+            mutation.cache && ((cache) => mutation.cache!(cache, process))
           )
         )
       ),
       Layer.provide(LinkSweep.layer(Duration.seconds(options.quarantine_s))),
       Layer.provide(options.keyStock === "none" ? Layer.empty : KeyStocking.layer(options.keyStockTarget)),
-      Layer.provide(actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax }))
+      Layer.provide(
+        actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax, readsInFlightMax: 4 })
+      )
     )
     const own = Effect.map(ports(process), (ports) =>
       Context.merge(bystanders, ports).pipe(

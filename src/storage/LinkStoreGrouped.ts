@@ -17,7 +17,7 @@ export const layer = (options: { readonly inFlightMax: number }): Layer.Layer<Li
       const store = yield* LinkStore
       return {
         insertMany: yield* Grouped.make("LinkStore.insertMany", store.insertMany, { callsMax, inFlightMax }),
-        findMany: yield* Grouped.make("LinkStore.findMany", store.findMany, { callsMax, inFlightMax }),
+        findMany: store.findMany,
         deleteMany: yield* Grouped.make("LinkStore.deleteMany", store.deleteMany, { callsMax, inFlightMax }),
         updateMany: yield* Grouped.make("LinkStore.updateMany", store.updateMany, { callsMax, inFlightMax }),
         list: store.list,

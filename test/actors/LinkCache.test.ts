@@ -60,17 +60,6 @@ describe("reading through a link cache", () => {
     }
     expect(["a", "b", "c"].map((key) => world.peek(key)?.key)).toEqual([undefined, "b", "c"])
   })
-
-  it("interrupts those who wait when its scope closes, and those who ask afterwards", () => {
-    const world = cache()
-    const before = world.ask()
-    world.close()
-    const after = world.ask()
-    for (const get of [before, after]) {
-      const result = world.result(get)
-      expect(result !== undefined && Exit.isInterrupted(result)).toBe(true)
-    }
-  })
 })
 
 describe("absences", () => {

@@ -10,7 +10,7 @@ export interface Read {
   readonly key: string
   /** The row as the store shows it to this read, once it has looked. */
   seen: Link | null | undefined
-  readonly answer: Deferred.Deferred<Link | null, string>
+  readonly answer: (row: Exit.Exit<Link | null, string>) => void
 }
 
 /** A row that was replaced. */
@@ -83,12 +83,7 @@ export class LinkCacheWorld {
       level: "l1",
       max,
       readAge_ms: behind === "cache" ? freshFor_ms : 0,
-      read: (key) =>
-        Effect.suspend(() => {
-          const answer = Deferred.unsafeMake<Link | null, string>(FiberId.none)
-          this.reads.push({ key, seen: undefined, answer })
-          return Deferred.await(answer)
-        })
+      read: (key, answer) => void this.reads.push({ key, seen: undefined, answer })
     }).pipe(
       Scope.extend(this.#scope),
       Effect.provideService(LinkChanges, {
@@ -148,7 +143,7 @@ export class LinkCacheWorld {
       fiber: this.#fork(
         Effect.suspend(() => {
           get.atLeast = this.#leastNow(key)
-          return this.cache.get(key)
+          return LinkCache.get(this.cache, key)
         })
       )
     }
@@ -222,12 +217,12 @@ export class LinkCacheWorld {
   answer(read: Read): void {
     this.look(read)
     this.done.reads.add(read)
-    Deferred.unsafeDone(read.answer, Exit.succeed(read.seen!))
+    read.answer(Exit.succeed(read.seen!))
   }
 
   failRead(read: Read): void {
     this.done.reads.add(read)
-    Deferred.unsafeDone(read.answer, Exit.fail("the read failed"))
+    read.answer(Exit.fail("the read failed"))
   }
 
   apply(write: Write): void {
@@ -265,11 +260,6 @@ export class LinkCacheWorld {
         throw new Error(String(cause))
       })
     )
-  }
-
-  close(): void {
-    this.scheduler.fork(Scope.close(this.#scope, Exit.void))
-    this.settle()
   }
 
   /** What a question may get at least. */

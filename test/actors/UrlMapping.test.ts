@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Fiber } from "effect"
 import { describe } from "vitest"
 import type { Link } from "../../src/Link.ts"
+import * as Metered from "../../src/Metered.ts"
 import { always, once } from "./Faults.ts"
 import { freshStores, joinInTime, others, startNode, type TestNode } from "./TestNode.ts"
 import * as Model from "./UrlMappingModel.ts"
@@ -137,6 +138,26 @@ describe("the keeper of a partition", () => {
       const reads = node.faults.operations().filter((operation) => operation === "LinkStore.findMany")
       expect(reads.length).toBeGreaterThan(0)
       expect(reads.length).toBeLessThanOrEqual(2)
+    })
+  )
+
+  it.scoped("reads links of all partitions whose owners live here in one statement, without a message", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      const keys = Array.from({ length: 200 }, (_, index) => `unknown-${index}`)
+      const findAll = Effect.forEach(keys, node.links.find, { concurrency: "unbounded" })
+      const messages = Metered.counter(
+        "linkmint_actor_messages_total",
+        "Messages that came to actors of this node",
+        { actor: "UrlMapping", message: "ResolveMany" }
+      )
+      const reads = () =>
+        node.faults.operations().filter((operation) => operation === "LinkStore.findMany").length
+      // Messages are what owners are started by.
+      yield* findAll
+      const before = { messages: Metered.read(messages).count, reads: reads() }
+      yield* findAll
+      expect([Metered.read(messages).count - before.messages, reads() - before.reads]).toEqual([0, 1])
     })
   )
 

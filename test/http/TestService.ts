@@ -267,8 +267,11 @@ const make = (options: TestServiceOptions) =>
 
 /** A service of its own for each build of the layer. */
 export const layer = (options: TestServiceOptions = {}): Layer.Layer<TestService> =>
-  // The service starts on real time, whatever clock the test has.
-  Layer.scoped(TestService, Effect.withClock(Effect.orDie(make(options)), Clock.make()))
+  // The service starts on real time, whatever clock the test has, and without traces, as the program does: what is traced goes other ways.
+  Layer.scoped(
+    TestService,
+    Effect.orDie(make(options)).pipe(Effect.withClock(Clock.make()), Effect.withTracerEnabled(false))
+  )
 
 /** A suite whose tests share one service of these options. Its titles begin with `title`. */
 export const withService = (

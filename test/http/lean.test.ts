@@ -1,5 +1,14 @@
-import { expect } from "@effect/vitest"
-import { Effect } from "effect"
+import { expect, it } from "@effect/vitest"
+import { Effect, Exit, Option } from "effect"
+import { describe } from "vitest"
+import { Quotas } from "../../src/accounts/Quotas.ts"
+import { Links } from "../../src/actors/Links.ts"
+import { Visits } from "../../src/actors/Visits.ts"
+import * as LeanRedirect from "../../src/http/LeanRedirect.ts"
+import { Redirects } from "../../src/http/Redirects.ts"
+import type { Request } from "../../src/http/Request.ts"
+import type { Link } from "../../src/Link.ts"
+import { plainRow } from "../plain.ts"
 import type { Answer } from "./client.ts"
 import { create, get, TestService, withService } from "./TestService.ts"
 
@@ -43,6 +52,22 @@ withService("what is answered without HttpApi", {}, (it) => {
           expect(constantPart(direct)).toEqual(constantPart(through))
         }
       })
+    )
+  }
+
+  for (const fields of [{}, { redirectStatus: 308 }, { crawlable: true }]) {
+    it.effect(
+      `is a redirect of a link that is not at hand, which stays the same: ${JSON.stringify(fields)}`,
+      () =>
+        Effect.gen(function* () {
+          const others = wayOf(yield* get("/health/live"))
+          const alias = `not-at-hand-${JSON.stringify(fields).length}`
+          yield* create({ url, alias, ...fields })
+          const direct = yield* get(`/${alias}`)
+          expect(wayOf(direct)).not.toBe(others)
+          expect(direct.status).toBe("redirectStatus" in fields ? 308 : 302)
+          expect(constantPart(direct)).toEqual(constantPart(yield* get(`/%6e${alias.slice(1)}`)))
+        })
     )
   }
 
@@ -103,6 +128,56 @@ withService("what is answered without HttpApi", {}, (it) => {
       expect(wayOf(yield* create({ url: "nonsense" }))).not.toBe(others)
       expect(wayOf(yield* get("/health/ready"))).not.toBe(others)
     })
+  )
+})
+
+describe("a redirect of a link that is read", () => {
+  const request: Request = {
+    method: "GET",
+    url: "/k",
+    headers: {},
+    remoteAddress: Option.none(),
+    readBytes: () => {}
+  }
+
+  /** What a request comes to whose link is read while it waits, or when nobody waits for it any more. */
+  const redirected = (isOver: boolean) =>
+    Effect.gen(function* () {
+      const events: Array<string> = []
+      let tell: (found: Exit.Exit<Link | null>) => void = () => {}
+      const redirect = yield* LeanRedirect.make.pipe(
+        Effect.withTracerEnabled(false),
+        Effect.provideService(Links, {
+          findSoon: (_: string, done: typeof tell) => {
+            tell = done
+          }
+        } as unknown as typeof Links.Service),
+        Effect.provideService(Quotas, {
+          redirect: () => null,
+          lookupsUsedUp: () => undefined
+        } as unknown as typeof Quotas.Service),
+        Effect.provideService(Visits, { record: () => events.push("visit") }),
+        Effect.provideService(Redirects, {
+          redirect: () => Effect.die("not asked")
+        } as unknown as typeof Redirects.Service)
+      )
+      const isTaken = redirect.soon(request, "k", {
+        answer: ({ status }) => events.push(`answer ${status}`),
+        instead: () => events.push("instead"),
+        isOver: () => isOver
+      })
+      tell(Exit.succeed({ ...plainRow, url, key: "k", custom: false, createdAt: 1, updatedAt: 1 }))
+      return { isTaken, events }
+    })
+
+  it.effect("is answered without an effect, and is a visit", () =>
+    Effect.map(redirected(false), (came) =>
+      expect(came).toEqual({ isTaken: true, events: ["visit", "answer 302"] })
+    )
+  )
+
+  it.effect("is no visit when its client has gone, or was told that it takes too long", () =>
+    Effect.map(redirected(true), (came) => expect(came).toEqual({ isTaken: true, events: [] }))
   )
 })
 

@@ -63,7 +63,10 @@ export interface Mutation {
   /** Replaces methods of a pool shard's Redis. */
   readonly redis?: (redis: VirtualRedis) => void
   readonly buffer?: (buffer: typeof KeyBuffer.Service, process: VirtualProcess) => typeof KeyBuffer.Service
-  readonly cache?: (cache: typeof RedirectCache.Service) => typeof RedirectCache.Service
+  readonly cache?: (
+    cache: typeof RedirectCache.Service,
+    process: VirtualProcess
+  ) => typeof RedirectCache.Service
   /** Whether a node says that it is stopping. */
   readonly isDraining?: (isDraining: boolean, process: VirtualProcess) => boolean
 }

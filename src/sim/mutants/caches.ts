@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Effect, Exit } from "effect"
 import type { LinkChangesService } from "../../storage/LinkChanges.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
@@ -43,18 +43,22 @@ export const caches: ReadonlyArray<Mutant> = [
     text: "A node remembers for 5 s that a key is unknown.",
     promise: "C3",
     make: () => ({
-      cache: (cache) => {
-        const absentUntil = new Map<string, number>()
+      cache: (cache, { world }) => {
+        const absentUntil_us = new Map<string, number>()
         return {
           ...cache,
-          get: (key) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              now < (absentUntil.get(key) ?? 0)
-                ? Effect.succeed(null)
-                : Effect.tap(cache.get(key), (link) => {
-                    if (link === null) absentUntil.set(key, now + 5_000)
-                  })
+          ask: (key, answer, span) => {
+            if (world.now_us < (absentUntil_us.get(key) ?? 0)) return answer(Exit.succeed(null))
+            cache.ask(
+              key,
+              (row) => {
+                if (Exit.isSuccess(row) && row.value === null)
+                  absentUntil_us.set(key, world.now_us + 5 * s_us)
+                answer(row)
+              },
+              span
             )
+          }
         }
       }
     })

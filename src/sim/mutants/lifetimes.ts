@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import type { LinkLifetime } from "../../storage/LinkLifetime.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { ms_us } from "../world/Time.ts"
@@ -146,7 +146,8 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     make: () => ({
       cache: (cache) => ({
         ...cache,
-        get: (key) => Effect.map(cache.get(key), (link) => link && { ...link, expiresAt: null })
+        ask: (key, answer, span) =>
+          cache.ask(key, (row) => answer(Exit.map(row, (link) => link && { ...link, expiresAt: null })), span)
       })
     })
   },
