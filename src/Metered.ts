@@ -11,13 +11,24 @@ const labelsOf = (labels: Labels) =>
 
 const none: ReadonlyArray<MetricLabel.MetricLabel> = []
 
+/** Makes each metric once: to find one again among all others takes hashes of its name and labels, and batchers and actors ask for theirs at each start. */
+const remembering = <M>(make: (name: string, description: string, labels: Labels) => M) => {
+  const made = new Map<string, M>()
+  return (name: string, description: string, labels: Labels = {}): M => {
+    const key = `${name} ${JSON.stringify(labels)}`
+    const metric = made.get(key) ?? make(name, description, labels)
+    made.set(key, metric)
+    return metric
+  }
+}
+
 /** What only grows. The name ends in `_total`. */
-export const counter = (name: string, description: string, labels: Labels = {}) => {
+export const counter = remembering((name, description, labels) => {
   const key = MetricKey.counter(name, { description, incremental: true })
   const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labelsOf(labels)))
   metric.unsafeModify(0, none)
   return metric
-}
+})
 
 /** The same for each value of one label. */
 export const countersBy = <Value extends string>(
@@ -31,12 +42,12 @@ export const countersBy = <Value extends string>(
   ) as Readonly<Record<Value, ReturnType<typeof counter>>>
 
 /** What goes up and down. */
-export const gauge = (name: string, description: string, labels: Labels = {}) => {
+export const gauge = remembering((name, description, labels) => {
   const key = MetricKey.gauge(name, { description })
   const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labelsOf(labels)))
   metric.unsafeModify(0, none)
   return metric
-}
+})
 
 /** How values, in the unit that the name ends in, are spread over buckets. */
 export const histogram = (

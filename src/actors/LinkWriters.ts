@@ -58,8 +58,9 @@ export const make = ({
     const clientOf = yield* UrlMapping.client
     const clock = yield* Effect.clock
     const gathering = new Gathering()
+    const makeBatcher = yield* Batcher.maker
 
-    const makeWriter = Effect.fnUntraced(function* (partition: number) {
+    const makeWriter = (partition: number) => {
       const name = `create in partition ${partition}`
       let sentAt = Number.POSITIVE_INFINITY
       let awayUntil = Number.NEGATIVE_INFINITY
@@ -98,7 +99,7 @@ export const make = ({
         )
       })
 
-      const batcher = yield* Batcher.make<Link, CreateOutcome, Unavailable>({
+      const batcher = makeBatcher<Link, CreateOutcome, Unavailable>({
         name,
         kind: "create",
         run: (links) =>
@@ -131,12 +132,9 @@ export const make = ({
         },
         isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
       }
-    })
+    }
 
-    const writers = yield* Effect.forEach(
-      Array.from({ length: partitionCount }, (_, partition) => partition),
-      makeWriter
-    )
+    const writers = Array.from({ length: partitionCount }, (_, partition) => makeWriter(partition))
     const writerOf = (key: string) => writers[partitionOf(key)]!
     return {
       ask: (link) => writerOf(link.key).ask(link),

@@ -40,6 +40,7 @@ export const make = (
     const local = yield* LocalOwners
     const clock = yield* Effect.clock
     const clientOf = yield* UrlMapping.client
+    const makeBatcher = yield* Batcher.maker
 
     const makeOwner = (partition: number) => {
       let awayUntil = Number.NEGATIVE_INFINITY
@@ -59,7 +60,7 @@ export const make = (
             })
           )
         )
-      return Batcher.make<string, Link | null, Unavailable>({
+      return makeBatcher<string, Link | null, Unavailable>({
         name: `resolve from partition ${partition}`,
         kind: "resolve",
         run: (keys) => (monotonic_ms(clock) < awayUntil ? away : resolve(keys)),
@@ -68,10 +69,7 @@ export const make = (
         inFlightMax: 1
       })
     }
-    const owners = yield* Effect.forEach(
-      Array.from({ length: partitionCount }, (_, partition) => partition),
-      makeOwner
-    )
+    const owners = Array.from({ length: partitionCount }, (_, partition) => makeOwner(partition))
 
     const fromElsewhere =
       (partition: number): LinkCache.Ask<Unavailable> =>

@@ -57,17 +57,16 @@ export const make: Effect.Effect<VisitTakers, never, Sharding | LinkStore | Scop
         return keys.map((key) => shares.get(key)!())
       }).pipe(Effect.mapError(fromFailure))
 
-    const takers = yield* Effect.forEach(
-      Array.from({ length: partitionCount }, (_, partition) => partition),
-      (partition) =>
-        Batcher.make<string, Taken, Unavailable>({
-          name: `visit in partition ${partition}`,
-          kind: "visit",
-          run: run(partition),
-          batchMax,
-          queueMax,
-          inFlightMax: 1
-        })
+    const makeBatcher = yield* Batcher.maker
+    const takers = Array.from({ length: partitionCount }, (_, partition) =>
+      makeBatcher<string, Taken, Unavailable>({
+        name: `visit in partition ${partition}`,
+        kind: "visit",
+        run: run(partition),
+        batchMax,
+        queueMax,
+        inFlightMax: 1
+      })
     )
     return { take: (key) => Effect.mapError(takers[partitionOf(key)]!.submit(key), fromFailure) }
   }

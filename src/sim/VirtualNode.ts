@@ -160,6 +160,17 @@ const mutated = <I, S, E, R>(
     ? layer
     : Layer.map(layer, (context) => Context.add(context, tag, mutate(Context.get(context, tag))))
 
+/**
+ * Adds a layer's services to those that are there, in the same scope: one layer after the other, so that what came first ends last. One layer
+ * composed of all of them takes some 4,000 more steps of a fiber at each start of a node.
+ */
+const adding =
+  <Out, E, In>(layer: Layer.Layer<Out, E, In>) =>
+  <Has, E1, R>(before: Effect.Effect<Context.Context<Has>, E1, R>) =>
+    Effect.flatMap(before, (context) =>
+      Effect.map(Effect.provide(Layer.build(layer), context), (added) => Context.merge(context, added))
+    )
+
 /** A node of the deployment in one virtual process: the service from its HTTP handlers to its ports, as it runs in production. */
 export class VirtualNode {
   readonly process: VirtualProcess
@@ -224,29 +235,6 @@ export class VirtualNode {
   #run() {
     const { mutation, options, placement, ports } = this.#surroundings
     const { process } = this
-    const inner = Layer.provideMerge(ReusedLinks.layer, Links.layer).pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(
-          ExpiredLinks.layer,
-          Visits.layer({ ownHost: "linkmint.test", writer: process.id }),
-          mutated(
-            KeyBuffer.KeyBuffer,
-            KeyBuffer.layer(options.bufferCapacity),
-            mutation.buffer && ((buffer) => mutation.buffer!(buffer, process))
-          ),
-          mutated(
-            RedirectCache.RedirectCache,
-            RedirectCache.layer(redirectCacheMax),
-            mutation.cache && ((cache) => mutation.cache!(cache, process))
-          )
-        )
-      ),
-      Layer.provide(LinkSweep.layer(Duration.seconds(options.quarantine_s))),
-      Layer.provide(options.keyStock === "none" ? Layer.empty : KeyStocking.layer(options.keyStockTarget)),
-      Layer.provide(
-        actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax, readsInFlightMax: 4 })
-      )
-    )
     const own = Effect.map(ports(process), (ports) =>
       Context.merge(bystanders, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
@@ -255,17 +243,39 @@ export class VirtualNode {
         })
       )
     )
-    const whole = HttpServer.services(httpOptions).pipe(
-      Layer.provideMerge(inner),
+    const whole = own.pipe(
+      adding(LinkStoreGrouped.layer({ inFlightMax: 4 })),
+      adding(GuardedCreatesGrouped.layer({ inFlightMax: 4 })),
       // The actors end before their stores do.
-      Layer.provideMerge(placement.layer(process)),
-      Layer.provideMerge(GuardedCreatesGrouped.layer({ inFlightMax: 4 })),
-      Layer.provideMerge(LinkStoreGrouped.layer({ inFlightMax: 4 })),
-      Layer.provideMerge(Layer.scopedContext(own))
+      adding(placement.layer(process)),
+      adding(
+        actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax, readsInFlightMax: 4 })
+      ),
+      adding(options.keyStock === "none" ? Layer.empty : KeyStocking.layer(options.keyStockTarget)),
+      adding(LinkSweep.layer(Duration.seconds(options.quarantine_s))),
+      adding(ExpiredLinks.layer),
+      adding(Visits.layer({ ownHost: "linkmint.test", writer: process.id })),
+      adding(
+        mutated(
+          KeyBuffer.KeyBuffer,
+          KeyBuffer.layer(options.bufferCapacity),
+          mutation.buffer && ((buffer) => mutation.buffer!(buffer, process))
+        )
+      ),
+      adding(
+        mutated(
+          RedirectCache.RedirectCache,
+          RedirectCache.layer(redirectCacheMax),
+          mutation.cache && ((cache) => mutation.cache!(cache, process))
+        )
+      ),
+      adding(Links.layer),
+      adding(ReusedLinks.layer),
+      adding(HttpServer.services(httpOptions))
     )
     return Effect.scoped(
       Effect.gen(this, function* () {
-        const context = yield* Layer.build(whole)
+        const context = yield* whole
         const { serve } = yield* Effect.provide(HttpServer.lean, context)
         const scope = yield* Effect.scope
         const others = yield* Effect.cached(
