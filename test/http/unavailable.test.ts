@@ -12,6 +12,17 @@ const url = "https://example.com/"
 /** Every request is answered within this time. */
 const answerMax_ms = 5_000
 
+/** What takes some 4 s: it is measured against a timer beside it, which comes late on a busy machine as well. */
+const inTime = <A, E, R>(what: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    const timer = Effect.timed(Effect.sleep("4 seconds"))
+    const [[duration, result], [slept]] = yield* Effect.all([Effect.timed(self), timer], {
+      concurrency: "unbounded"
+    })
+    expect(Duration.toMillis(duration), what).toBeLessThan(answerMax_ms - 4_000 + Duration.toMillis(slept))
+    return result
+  })
+
 const expectUnavailable = (answer: Answer) => {
   expectProblem(answer, "unavailable")
   expect(answer.headers["retry-after"]).toMatch(/^[1-9]\d*$/)
@@ -62,11 +73,9 @@ describe("what needs a store that is away is answered 503 within 5 s", () => {
           Effect.gen(function* () {
             const { setFault, stored } = yield* TestService
             yield* setFault(store, fault)
-            const answers = yield* Effect.forEach(needing[store], Effect.timed, { concurrency: "unbounded" })
-            for (const [duration, answer] of answers) {
-              expectUnavailable(answer)
-              expect(Duration.toMillis(duration), `the store of ${store} ${how}`).toBeLessThan(answerMax_ms)
-            }
+            const asked = Effect.all(needing[store], { concurrency: "unbounded" })
+            const answers = yield* inTime(`the store of ${store} ${how}`, asked)
+            answers.forEach(expectUnavailable)
             expect(yield* stored).toBe(0)
           }).pipe(Effect.provide(services[index]!)),
         // More at once would measure each other.
@@ -168,8 +177,7 @@ describe.concurrent("while a store is away,", () => {
       yield* connection.write(
         "POST /api/v1/links HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
       )
-      const [duration, answer] = yield* Effect.timed(connection.heard(/\r\n\r\n\{.*\}$/))
-      expect(Duration.toMillis(duration)).toBeLessThan(answerMax_ms)
+      const answer = yield* inTime("the client is silent", connection.heard(/\r\n\r\n\{.*\}$/))
       expect(answer).toMatch(/^HTTP\/1.1 503 [^]*retry-after: 1\r\n/)
       expect(yield* stored).toBe(0)
     }).pipe(Effect.provide(layer()))
