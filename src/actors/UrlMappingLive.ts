@@ -62,7 +62,8 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         const outcomes = yield* cache.write(
           links.map(({ link }) => link.key),
           guarded.bindMany(links),
-          (outcomes) => links.filter((_, index) => outcomes[index] === "bound").map(({ link }) => link)
+          // One that comes twice is bound again, also where its link was changed or deleted in between.
+          () => []
         )
         return yield* AllAtOnce.forEach(outcomes, (outcome, index) =>
           outcome === "taken" ? holderOf(links[index]!.link.key) : Effect.succeed(outcome)

@@ -144,11 +144,12 @@ export const startNode = (
     const scope = yield* Scope.make()
     const stop = yield* Effect.cached(close(scope))
     yield* Effect.addFinalizer(() => Effect.zipRight(faults.kill, stop))
+    const given = ports(stores, faults)
     const context = yield* Links.layer.pipe(
       Layer.provideMerge(Layer.mergeAll(KeyBuffer.layer(capacity), RedirectCache.layer(1_000))),
       Layer.provide(actors({ pool: { low, high } })),
       Layer.provideMerge(layerEmbedded),
-      Layer.provide(Layer.succeedContext(ports(stores, faults))),
+      Layer.provide(Layer.succeedContext(given)),
       Layer.buildWithScope(scope)
     )
     const clients = yield* Effect.provide(
@@ -159,6 +160,7 @@ export const startNode = (
       links: Context.get(context, Links.Links),
       buffer: Context.get(context, KeyBuffer.KeyBuffer),
       cache: Context.get(context, RedirectCache.RedirectCache),
+      guards: Context.get(given, GuardedCreates),
       shard: (shard = 0) => clients.shard(String(shard)),
       range: (range) => clients.range(String(range)),
       partitionOf: (key) => clients.partition(String(partitionOf(key))),
@@ -176,6 +178,7 @@ export interface TestNode {
   readonly links: typeof Links.Links.Service
   readonly buffer: typeof KeyBuffer.KeyBuffer.Service
   readonly cache: typeof RedirectCache.RedirectCache.Service
+  readonly guards: typeof GuardedCreates.Service
   readonly shard: (shard?: number) => Client<typeof PoolShard>
   readonly range: (range: number) => Client<typeof KeyRange>
   readonly partitionOf: (key: string) => Client<typeof UrlMapping>

@@ -3,6 +3,7 @@ import { Effect, FastCheck as fc, Fiber } from "effect"
 import { describe } from "vitest"
 import type { Link } from "../../src/Link.ts"
 import * as Metered from "../../src/Metered.ts"
+import { guardTimes } from "../../src/storage/GuardedCreates.ts"
 import { always, once } from "./Faults.ts"
 import { freshStores, joinInTime, others, startNode, type TestNode } from "./TestNode.ts"
 import * as Model from "./UrlMappingModel.ts"
@@ -232,6 +233,23 @@ describe("the keeper of a partition, when its store fails", () => {
       expect([yield* remove(1), yield* remove(1), yield* remove(2)]).toEqual([true, true, false])
       expect(yield* node.links.remove("k")).toBe(false)
     })
+  )
+
+  it.scoped(
+    "answers a guarded create whose message comes twice like the first time, and shows what became of the link since",
+    () =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores())
+        const guard = { name: "g", token: 1 }
+        yield* node.guards.beginMany([{ ...guard, ...guardTimes, fingerprint: "f" }])
+        const bind = node
+          .partitionOf("k")
+          .CreateGuarded({ links: [{ link: linkOf("k"), guards: [guard], answer: "201" }] })
+        expect(yield* bind).toEqual(["bound"])
+        expect(yield* node.links.remove("k")).toBe(true)
+        expect(yield* bind).toEqual(["bound"])
+        expect((yield* resolve(node, "k"))?.deletedAt).not.toBeNull()
+      })
   )
 
   const update = (node: TestNode, updateId: number, url: string) =>
