@@ -6,7 +6,14 @@ import * as Timeout from "../Timeout.ts"
 import type { Link } from "../Link.ts"
 import { Gathering } from "./Gathering.ts"
 import { fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
-import { batchMax, type CreateOutcome, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
+import {
+  batchMax,
+  type CreateOutcome,
+  ownerRest_ms,
+  partitionCount,
+  partitionOf,
+  UrlMapping
+} from "./UrlMapping.ts"
 
 /** Sends a node's creates to the owners of their partitions, what waits for one partition in one message. */
 export interface LinkWriters {
@@ -32,9 +39,6 @@ export const ownerMax = Duration.millis(1_200)
 
 /** An owner that has been silent for this long is avoided, in milliseconds. */
 const silentMax_ms = 500
-
-/** How long an owner that was away is not asked again, in milliseconds. */
-const restFor_ms = 300
 
 /** What becomes of links that were not bound, whether or not anyone still waits for them. */
 export interface NotBound {
@@ -91,7 +95,7 @@ export const make = ({
           Effect.tapError((error) =>
             Effect.gen(function* () {
               if (error.away && error.applied === "unknown") {
-                awayUntil = (yield* monotonicNow_ms) + restFor_ms
+                awayUntil = (yield* monotonicNow_ms) + ownerRest_ms
               }
               if (error.applied === "no") yield* onRefused(links)
             })

@@ -9,7 +9,7 @@ import * as LinkCache from "./LinkCache.ts"
 import { LinkReader } from "./LinkReader.ts"
 import { LocalOwners } from "./LocalOwners.ts"
 import { orUnavailable, Unavailable } from "./Unavailable.ts"
-import { batchMax, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
+import { batchMax, ownerRest_ms, partitionCount, partitionOf, UrlMapping } from "./UrlMapping.ts"
 
 /**
  * The node's cache of links in front of the `UrlMapping` actors. It holds no absences, so that a new link is visible here at once.
@@ -25,9 +25,6 @@ const queueMax = 10_000
 /** An owner that takes longer is taken to be away, paused or on its way to another node: the store itself is read then. */
 const ownerMax = Duration.millis(50)
 
-/** How long an owner that was away is not asked again, in milliseconds. */
-const restFor_ms = 300
-
 /**
  * A cache of at most `max` links. A miss goes to the owner of the key's partition: without a message where that lives in this process, else with all others that wait
  * for it in one message, one at a time.
@@ -42,7 +39,8 @@ export const make = (
     const clientOf = yield* UrlMapping.client
     const makeBatcher = yield* Batcher.maker
 
-    const makeOwner = (partition: number) => {
+    /** Asks the owner of a partition by messages, and the store where it does not answer. */
+    const makeAsk = (partition: number): LinkCache.Ask<Unavailable> => {
       let awayUntil = Number.NEGATIVE_INFINITY
       const away = new Unavailable({
         reason: `the owner of partition ${partition} did not answer`,
@@ -56,11 +54,11 @@ export const make = (
         }).pipe(
           Effect.tapError(() =>
             Effect.sync(() => {
-              awayUntil = monotonic_ms(clock) + restFor_ms
+              awayUntil = monotonic_ms(clock) + ownerRest_ms
             })
           )
         )
-      return makeBatcher<string, Link | null, Unavailable>({
+      const { push } = makeBatcher<string, Link | null, Unavailable>({
         name: `resolve from partition ${partition}`,
         kind: "resolve",
         run: (keys) => (monotonic_ms(clock) < awayUntil ? away : resolve(keys)),
@@ -68,19 +66,16 @@ export const make = (
         queueMax,
         inFlightMax: 1
       })
-    }
-    const owners = Array.from({ length: partitionCount }, (_, partition) => makeOwner(partition))
-
-    const fromElsewhere =
-      (partition: number): LinkCache.Ask<Unavailable> =>
-      (key, answer, span) => {
-        const isAsked = owners[partition]!.push(
+      return (key, answer, span) => {
+        const isAsked = push(
           key,
           (row) => (Exit.isSuccess(row) ? answer(row) : fromStore(key, answer, span)),
           span
         )
         if (!isAsked) fromStore(key, answer, span)
       }
+    }
+    const elsewhere = Array.from({ length: partitionCount }, (_, partition) => makeAsk(partition))
 
     return yield* LinkCache.make<Unavailable>({
       level: "l1",
@@ -88,7 +83,7 @@ export const make = (
       readAge_ms: freshFor_ms,
       read: (key, answer, span) => {
         const partition = partitionOf(key)
-        const read = local.of(partition)?.ask ?? fromElsewhere(partition)
+        const read = local.of(partition)?.ask ?? elsewhere[partition]!
         read(key, answer, span)
       }
     })

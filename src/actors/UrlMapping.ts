@@ -11,6 +11,9 @@ import { Unavailable } from "./Unavailable.ts"
  */
 export const partitionCount = 32
 
+/** How long a node does not ask an owner again that was away, in milliseconds. */
+export const ownerRest_ms = 300
+
 /** Questions in one message at most. */
 export const batchMax = 1_000
 

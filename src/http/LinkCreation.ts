@@ -60,8 +60,6 @@ interface Creator {
   readonly policy: CreateRequest.CreatePolicy
   /** Takes one create. */
   readonly quota: Effect.Effect<Standing | null>
-  /** The same without an effect; `undefined` where `quota` must be asked. */
-  readonly quotaNow: () => Standing | null | undefined
 }
 
 /** Creates links, one or many at a time. */
@@ -136,7 +134,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
    */
   const createPlain = Effect.fnUntraced(function* (
     items: ReadonlyArray<readonly [index: number, json: unknown]>,
-    { keyLimit, owner, policy, quota, quotaNow }: Creator
+    { keyLimit, owner, policy, quota }: Creator
   ) {
     const answers = new Map<number, Idempotency.Answer>()
     const drafts: Array<readonly [index: number, draft: LinkDraft]> = []
@@ -149,8 +147,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
       }
       const { draft } = checked.right
       if (!CreateRequest.isPlain(checked.right, owner)) continue
-      const taken = quotaNow()
-      const standing = taken === undefined ? yield* quota : taken
+      const standing = yield* quota
       if (standing?.isAllowed === false) answers.set(index, problemAnswer(RateLimit.problemOf(standing)))
       else drafts.push([index, { ...draft, ...keyLimit, passwordHash: null, owner }])
     }
@@ -167,13 +164,11 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const identified = Effect.fnUntraced(function* (request: Request) {
     const caller = yield* identify(request)
     yield* Caller.requireCreator(caller, options.anonymousCreates)
-    const client = clientOf(request)
     return {
       owner: Caller.ownerOf(caller),
       keyLimit: Caller.keyLimitOf(caller),
       key: yield* Idempotency.keyOf(request),
-      quota: quotas.create(caller, client),
-      quotaNow: () => quotas.createNow(caller, client),
+      quota: quotas.create(caller, clientOf(request)),
       policy: checks.policyOf(request)
     }
   })

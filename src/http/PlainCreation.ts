@@ -2,7 +2,7 @@ import { Effect, Either, Exit, FiberRef } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
 import { Links } from "../actors/Links.ts"
 import type { Link } from "../Link.ts"
-import type { Answer } from "./Answer.ts"
+import type { Answering, Work } from "./Answering.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -18,18 +18,6 @@ import * as VisitTotals from "./VisitTotals.ts"
 /** What creates need to know of the operator's choices. */
 export interface CreationOptions extends Omit<CreateRequest.CreatePolicy, "targets"> {
   readonly anonymousCreates: boolean
-}
-
-/** An answer, or what gives it. */
-type Work = Effect.Effect<Answer, Problem.Problem>
-
-/** How a request is answered: one of them is called once, at once or later. */
-export interface Answering {
-  readonly answer: (answer: Answer) => void
-  /** Takes an effect to answer it. */
-  readonly instead: (work: Work) => void
-  /** Whether nobody waits for an answer any more. */
-  readonly isOver: () => boolean
 }
 
 /** Answers a create without an effect, or reads its body and hands it on; `false`, and nothing is done, where that is plain from its headers. */

@@ -34,7 +34,7 @@ const firstOfEach = (
 const mayBeApplied = ({ operation, reason }: StorageError) =>
   new StorageError({ operation, reason, applied: "unknown" })
 
-/** From so many links on PostgreSQL inserts a batch by two of its processes: that takes two thirds of the time. */
+/** From so many links on, PostgreSQL inserts a batch by two of its processes: that takes two thirds of the time. */
 const splitFrom = 500
 
 const halvesOf = (links: ReadonlyArray<Link>) => Array.chunksOf(links, Math.ceil(links.length / 2))
