@@ -1,5 +1,5 @@
 import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
-import { Context, Duration, Effect, Either, type Fiber, Layer, Option, type Scope } from "effect"
+import { Context, Duration, Effect, Either, Fiber, Layer, Option, type Scope } from "effect"
 import * as ExpiredLinks from "../actors/ExpiredLinks.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as KeyStocking from "../actors/KeyStocking.ts"
@@ -278,12 +278,14 @@ export class VirtualNode {
         const context = yield* whole
         const { serve } = yield* Effect.provide(HttpServer.lean, context)
         const scope = yield* Effect.scope
-        const others = yield* Effect.cached(
-          LinkApi.routes(httpOptions).pipe(
-            Layer.buildWithScope(scope),
-            Effect.flatMap((routes) => Effect.provide(HttpServer.app, routes)),
-            Effect.provide(context)
-          )
+        const others = yield* LinkApi.routes(httpOptions).pipe(
+          Layer.buildWithScope(scope),
+          Effect.flatMap((routes) => Effect.provide(HttpServer.app, routes)),
+          Effect.provide(context),
+          // The first of their requests makes the routes. Where the node ends before they are there, it is answered by nobody: half of them would not know it.
+          Effect.forkIn(scope),
+          Effect.flatMap(Fiber.join),
+          Effect.cached
         )
         this.#serve = (request, done) => {
           if (serve(requestOf(process, request), (answer) => done(responseOf(answer))) !== undefined) return
