@@ -45,8 +45,8 @@ export interface Ground {
   readonly folder: string
   readonly postgresUrl: Effect.Effect<string, Unavailable>
   readonly postgresVersion: Effect.Effect<string, Unavailable>
-  /** PostgreSQL's processes now; none where it runs elsewhere. */
-  readonly postgresPids: Effect.Effect<ReadonlyArray<number>, Unavailable>
+  /** CPU time that PostgreSQL's processes have taken so far, in microseconds; 0 where it runs elsewhere. */
+  readonly postgresCpu_us: Effect.Effect<number, Unavailable>
   readonly redisUrl: Effect.Effect<string, Unavailable>
   /** A deployment, which is made once in a run, and used by one process at a time. */
   readonly deployment: (kind: Kind, links: number) => Effect.Effect<Deployment, Unavailable>
@@ -198,7 +198,9 @@ export const make = Effect.fn("Ground.make")(function* (options: {
     load: yield* Load.find,
     postgresUrl: Effect.map(postgres, ({ url }) => url),
     postgresVersion: Effect.map(postgres, ({ version }) => version),
-    postgresPids: Effect.map(postmaster, (pid) => (pid === undefined ? [] : ProcessFigures.familyOf(pid))),
+    postgresCpu_us: Effect.map(postmaster, (pid) =>
+      pid === undefined ? 0 : ProcessFigures.cpuOfFamily_us(pid)
+    ),
     redisUrl: Effect.map(only("Redis", Effect.flatMap(startRedis, whereRunning("Redis"))), ({ url }) => url),
     deployment: (kind, links) => only(`${kind} ${links}`, makeDeployment(ground, kind, links))
   }

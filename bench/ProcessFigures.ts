@@ -8,6 +8,8 @@ const ticksPerSecond = 100
 interface Stat {
   readonly parent: number
   readonly cpu_us: number
+  /** Of its children that have ended. */
+  readonly endedCpu_us: number
 }
 
 /** Of a process; undefined when it has ended. */
@@ -16,8 +18,9 @@ const statOf = (pid: number): Stat | undefined => {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8")
     // The name in brackets may hold spaces and brackets itself.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
-    const ticks = Number(fields[11]) + Number(fields[12])
-    return { parent: Number(fields[1]), cpu_us: (ticks / ticksPerSecond) * 1e6 }
+    const cpuIn_us = (place: number) =>
+      ((Number(fields[place]) + Number(fields[place + 1])) / ticksPerSecond) * 1e6
+    return { parent: Number(fields[1]), cpu_us: cpuIn_us(11), endedCpu_us: cpuIn_us(13) }
   } catch {
     return undefined
   }
@@ -27,14 +30,15 @@ const statOf = (pid: number): Stat | undefined => {
 export const cpuOf_us = (pids: ReadonlyArray<number>): number =>
   pids.reduce((sum, pid) => sum + (statOf(pid)?.cpu_us ?? 0), 0)
 
-/** A process and its children: PostgreSQL with its sessions. */
-export const familyOf = (pid: number): ReadonlyArray<number> => [
-  pid,
-  ...readdirSync("/proc")
+/** The same of a process and its children, whether they run or have ended: PostgreSQL with its sessions. */
+export const cpuOfFamily_us = (pid: number): number => {
+  const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((other) => statOf(other)?.parent === pid)
-]
+    .map((name) => statOf(Number(name)))
+    .filter((stat) => stat?.parent === pid)
+  const { cpu_us, endedCpu_us } = statOf(pid) ?? { cpu_us: 0, endedCpu_us: 0 }
+  return children.reduce((sum, child) => sum + child!.cpu_us, cpu_us + endedCpu_us)
+}
 
 /** The parent of a process, where there is one. */
 export const parentOf = (pid: number): number | undefined => statOf(pid)?.parent

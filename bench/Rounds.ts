@@ -52,12 +52,13 @@ const turnOf = Effect.fn("turnOf")(function* (
   { pids, run, usesPostgres }: Contender,
   seconds: number
 ) {
-  const database = usesPostgres ? yield* ground.postgresPids : []
-  const before = [ProcessFigures.cpuOf_us(pids), ProcessFigures.cpuOf_us(database)] as const
+  const database_us = usesPostgres ? ground.postgresCpu_us : Effect.succeed(0)
+  const before = [ProcessFigures.cpuOf_us(pids), yield* database_us] as const
   const sample = yield* run(seconds)
   yield* Effect.sleep(afterwards)
   const cpu_us = sample.cpu_us ?? ProcessFigures.cpuOf_us(pids) - before[0]
-  return { sample, cpu_us, databaseCpu_us: ProcessFigures.cpuOf_us(database) - before[1] } satisfies Turn
+  const databaseCpu_us = sample.databaseCpu_us ?? (yield* database_us) - before[1]
+  return { sample, cpu_us, databaseCpu_us } satisfies Turn
 })
 
 const rateOf = ({ sample }: Turn): number => sample.count / sample.seconds

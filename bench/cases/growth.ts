@@ -38,10 +38,12 @@ const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => 
       const { pid, port } = yield* startProgram(ground, deployment)
       yield* load(port, lookUp.warmUp_s, Draws.absent(file, deployment.links, linesPerSecond))
       const before = ProcessFigures.cpuOf_us([pid])
+      const databaseBefore = yield* ground.postgresCpu_us
       const sample = yield* load(port, seconds, next(file, seconds * linesPerSecond))
       yield* Effect.sleep(Rounds.afterwards)
       const cpu_us = ProcessFigures.cpuOf_us([pid]) - before
-      return { ...sample, cpu_us, rss_MB: ProcessFigures.rssOf_MB([pid]) }
+      const databaseCpu_us = (yield* ground.postgresCpu_us) - databaseBefore
+      return { ...sample, cpu_us, databaseCpu_us, rss_MB: ProcessFigures.rssOf_MB([pid]) }
     }, Effect.scoped)
   }
 }

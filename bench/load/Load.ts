@@ -40,6 +40,8 @@ export interface Sample {
   /** Where a program measures itself: what it took in CPU time in all, and in memory at the end. */
   readonly cpu_us?: number
   readonly rss_MB?: number
+  /** Where not all that a run does is to be counted: what PostgreSQL took of CPU time for it. */
+  readonly databaseCpu_us?: number
 }
 
 /** A way to put load on a server. */
