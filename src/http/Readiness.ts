@@ -7,6 +7,7 @@ import { PoolShard } from "../actors/PoolShard.ts"
 import { KeyMinter } from "../KeyMinter.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
+import { monotonic_ms } from "../MonotonicTime.ts"
 import * as Timeout from "../Timeout.ts"
 import { type Answer, flatten } from "./Answer.ts"
 import type { ReadyBody } from "./Api.ts"
@@ -15,8 +16,15 @@ import { Draining } from "./Draining.ts"
 /** A check that takes longer has failed. */
 const noAnswer = { duration: Duration.seconds(2), onTimeout: () => Effect.void }
 
-/** What the checks have found so far. */
-type Found = { -readonly [Part in "database" | "keys" | "ranges"]: ReadyBody[Part] } & {
+/** How long the owners are believed, in milliseconds: a load balancer asks each node twice a second, and messages to owners are most of what a check costs. */
+const believedFor_ms = 2_000
+
+/** What the checks of this node itself have found so far. */
+type FoundHere = { -readonly [Part in "database" | "keys"]: ReadyBody[Part] }
+
+/** What the owners of pool shards and of a range have said so far. */
+interface Heard {
+  ranges: ReadyBody["ranges"]
   readonly pools: Array<ReadyBody["pools"][number]>
 }
 
@@ -24,8 +32,8 @@ const ignoreCause = (check: Effect.Effect<void, unknown>) =>
   Effect.catchAllCause(check, (cause) => Effect.logDebug("Not ready", cause))
 
 /**
- * Reports whether this node can create and redirect. It is not ready before it holds keys: the first check after a start has them leased, which fills
- * the pools, so that the first creates do not wait for that.
+ * Reports whether this node can create and redirect: its database and its keys as they are now, the owners of pool shards and of a range as they were 2 s ago at
+ * most. It is not ready before it holds keys: the first check after a start has them leased, which fills the pools, so that the first creates do not wait for that.
  */
 export class Readiness extends Context.Tag("linkmint/Readiness")<
   Readiness,
@@ -42,35 +50,47 @@ export const make = Effect.gen(function* () {
   const draining = yield* Draining
   const shardOf = yield* PoolShard.client
   const rangeOf = yield* KeyRange.client
+  const clock = yield* Effect.clock
+  /** What was heard last, if all was well. */
+  let believed: { readonly heard: Heard; readonly until_ms: number } | undefined
+
+  const checksHere = (found: FoundHere): ReadonlyArray<Effect.Effect<void, unknown>> => [
+    Effect.map(ranges.watermarks, (marks) => {
+      const minted = marks.reduce((sum, { next }) => sum + next, 0)
+      found.database = { ok: true, detail: `${minted} keys minted` }
+    }),
+    Effect.map(buffer.held, (held) => {
+      found.keys = { ok: true, detail: `${held} keys held` }
+    })
+  ]
+
+  const questions = (heard: Heard): ReadonlyArray<Effect.Effect<void, unknown>> => [
+    Effect.map(rangeOf("0").Status(), () => {
+      heard.ranges = { ok: true, detail: `${minter.ranges} ranges of ${minter.space.size} keys` }
+    }),
+    ...heard.pools.map(({ shard }) =>
+      Effect.map(shardOf(String(shard)).Status(), ({ level }) => {
+        heard.pools[shard] = { shard, ok: true, depth: level }
+      })
+    )
+  ]
 
   /** Each check writes down what it finds; what has not by the time that all have together, or has failed, stays as it was. */
   const report = Effect.gen(function* () {
-    const found: Found = {
-      database: { ok: false },
+    const now_ms = monotonic_ms(clock)
+    const known = believed !== undefined && now_ms < believed.until_ms ? believed.heard : undefined
+    const here: FoundHere = { database: { ok: false }, keys: { ok: false } }
+    const heard: Heard = known ?? {
       pools: Array.from({ length: pool.shards }, (_, shard) => ({ shard, ok: false, depth: null })),
-      keys: { ok: false },
       ranges: { ok: false }
     }
-    const checks: ReadonlyArray<Effect.Effect<void, unknown>> = [
-      Effect.map(ranges.watermarks, (marks) => {
-        const minted = marks.reduce((sum, { next }) => sum + next, 0)
-        found.database = { ok: true, detail: `${minted} keys minted` }
-      }),
-      Effect.map(buffer.held, (held) => {
-        found.keys = { ok: true, detail: `${held} keys held` }
-      }),
-      Effect.map(rangeOf("0").Status(), () => {
-        found.ranges = { ok: true, detail: `${minter.ranges} ranges of ${minter.space.size} keys` }
-      }),
-      ...found.pools.map(({ shard }) =>
-        Effect.map(shardOf(String(shard)).Status(), ({ level }) => {
-          found.pools[shard] = { shard, ok: true, depth: level }
-        })
-      )
-    ]
+    const checks = [...checksHere(here), ...(known === undefined ? questions(heard) : [])]
     yield* Timeout.within(AllAtOnce.forEach(checks, ignoreCause), noAnswer)
+    const isAllWell = heard.ranges.ok && heard.pools.every(({ ok }) => ok)
+    if (known === undefined) believed = isAllWell ? { heard, until_ms: now_ms + believedFor_ms } : undefined
     const stopping = (yield* sharding.isShutdown) || draining.isDraining()
-    const { database, keys, pools, ranges: range } = found
+    const { database, keys } = here
+    const { pools, ranges: range } = heard
     const ok = database.ok && keys.ok && range.ok && !stopping && pools.some((shard) => shard.ok)
     return {
       status: ok ? "ready" : "unready",
