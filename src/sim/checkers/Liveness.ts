@@ -4,7 +4,7 @@ import { s_us } from "../world/Time.ts"
 /** How long after the end of all faults everything must work again. */
 const healWithin_us = 5 * s_us
 
-/** C8: after faults have ended, every request is answered as it should be, without help. And no request ever ends as a fault of the service. */
+/** C8: after faults have ended, every request is answered as it should be, without help. And no request ever ends as a fault of the service, nor as if there were no such operation. */
 export const Liveness: Checker = {
   name: "liveness",
   check: ({ end_us, exchanges, healed_us, unready }) => [
@@ -18,7 +18,8 @@ export const Liveness: Checker = {
       const violation = (text: string) => [
         { checker: Liveness.name, at_us: answered_us ?? end_us, text, keys: [key ?? alias ?? ""] }
       ]
-      if (status === 500) return violation(`request ${number} (${kind}) was answered 500`)
+      if (status === 500 || (kind === "create" && status === 404))
+        return violation(`request ${number} (${kind}) was answered ${status}`)
       if (sent_us < healed_us + healWithin_us || [404, 409, 410, 422].includes(status)) return []
       if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
       return status >= 200 && status < 400

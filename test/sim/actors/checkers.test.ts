@@ -261,6 +261,7 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   ],
   ["a node that is not ready again", Liveness, { unready: ["node-0"] }],
   ["a fault of the service", Liveness, { exchanges: [exchange(2, { status: 500 })] }],
+  ["a create that nobody knows", Liveness, { exchanges: [exchange(2, { kind: "create", status: 404 })] }],
   ["a 503 when all is well again", Liveness, { exchanges: [exchange(46, { status: 503 })] }],
   [
     "no answer when all is well again",
