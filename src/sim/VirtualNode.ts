@@ -1,5 +1,5 @@
 import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
-import { Context, Duration, Effect, Either, Fiber, Layer, Option, type Scope } from "effect"
+import { Context, Duration, Effect, Either, ExecutionStrategy, Fiber, Layer, Option, Scope } from "effect"
 import * as ExpiredLinks from "../actors/ExpiredLinks.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as KeyStocking from "../actors/KeyStocking.ts"
@@ -278,11 +278,13 @@ export class VirtualNode {
         const context = yield* whole
         const { serve } = yield* Effect.provide(HttpServer.lean, context)
         const scope = yield* Effect.scope
+        // The first request that needs the other routes has them made. Where the node ends before they are there, that is answered by nobody: the making is given up before
+        // anything that is made already goes, or half of the routes would be all.
+        const routesScope = yield* Scope.fork(scope, ExecutionStrategy.sequential)
         const others = yield* LinkApi.routes(httpOptions).pipe(
-          Layer.buildWithScope(scope),
+          Layer.buildWithScope(routesScope),
           Effect.flatMap((routes) => Effect.provide(HttpServer.app, routes)),
           Effect.provide(context),
-          // The first of their requests makes the routes. Where the node ends before they are there, it is answered by nobody: half of them would not know it.
           Effect.forkIn(scope),
           Effect.flatMap(Fiber.join),
           Effect.cached
