@@ -8,7 +8,7 @@ import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
-import { databaseNow, isOneOf } from "./SqlDialect.ts"
+import { databaseNow, isOneOf, prepared } from "./SqlDialect.ts"
 import { rowsOf } from "./SqlRows.ts"
 import { asStorageError } from "./SqlTransaction.ts"
 import { StorageError } from "./StorageError.ts"
@@ -56,10 +56,22 @@ export const make = Effect.gen(function* () {
   const insertRows = (links: ReadonlyArray<Link>) => {
     const rows = insertedRows(links)
     const names = list(Object.keys(rows))
-    return sql<{ key: string }>`
+    return sql<{ key: string }>`${prepared(sql)}
       INSERT INTO links (${names}) SELECT ${names} FROM ${rowsOf(sql, rows)} AS inserted WHERE true
       ${unlessRepeat} RETURNING key`
   }
+
+  /**
+   * On PostgreSQL each key is looked for by itself, in the one partition that can have it. A planner that is shown an array makes a plan for its length, and looks for all keys in each
+   * partition that has one of them; of JSON it knows nothing, so that one plan serves all.
+   */
+  const rowsOfKeys = (keys: ReadonlyArray<string>) =>
+    sql.onDialectOrElse({
+      orElse: () => sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${isOneOf(sql, "key", keys)}`,
+      pg: () => sql<LinkRow>`${prepared(sql)}
+        SELECT link.* FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
+        CROSS JOIN LATERAL (SELECT ${linkNames} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
+    })
 
   /** SQLite has one writer, and a transaction one connection. */
   const canSplit = sql.onDialectOrElse({
@@ -147,7 +159,7 @@ export const make = Effect.gen(function* () {
   return LinkStore.of({
     insertMany: insert,
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
-      const rows = yield* sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${isOneOf(sql, "key", keys)}`
+      const rows = yield* rowsOfKeys(keys)
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),

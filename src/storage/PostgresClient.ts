@@ -3,6 +3,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
 import { Client, Pool } from "pg"
 import { Data, Duration, Effect, Layer, Redacted } from "effect"
+import { preparedMark } from "./SqlDialect.ts"
 
 /** Another process works on this database. */
 export class DatabaseInUse extends Data.TaggedError("DatabaseInUse")<{
@@ -40,14 +41,36 @@ const ofStores: ConnectionOptions = {
 /** What `pg` says when `query_timeout` ran out. */
 const noAnswer = "Query read timeout"
 
+/** Statements that are prepared, at most: each connection keeps them all. */
+const preparedMax = 100
+
+/** Their names by their texts, the same on all connections. */
+const preparedNames = new Map<string, string>()
+
+/** The name under which a statement is prepared, if it asks for that and there is room. */
+const preparedName = (text: string): string | undefined => {
+  const known = preparedNames.get(text)
+  if (known !== undefined || preparedNames.size === preparedMax) return known
+  const name = `linkmint_${preparedNames.size + 1}`
+  preparedNames.set(text, name)
+  return name
+}
+
+/** The arguments of `query`, with a name for a statement that is to be prepared. */
+const withName = (args: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
+  const [text, values, ...others] = args
+  if (typeof text !== "string" || !text.startsWith(preparedMark)) return args
+  return [{ name: preparedName(text), text, values }, ...others]
+}
+
 /**
- * A client that gives its connection up when a statement was not answered in time. `pg` 8 keeps the connection, on which everything
- * that follows waits behind that statement; where the network swallows packets, that is for many minutes.
+ * A client that prepares the statements that ask for it (`SqlDialect.prepared`), and that gives its connection up when a statement was not answered in time.
+ * `pg` 8 keeps the connection, on which everything that follows waits behind that statement; where the network swallows packets, that is for many minutes.
  */
-class BoundedClient extends Client {
+class NodeClient extends Client {
   // `query` has a dozen overloads; the only thing that matters here is its callback.
   override query(...args: Array<never>): never {
-    const bounded = (args as Array<unknown>).map((argument) =>
+    const bounded = withName(args).map((argument) =>
       typeof argument === "function"
         ? (error: Error | undefined, result: unknown) => {
             // With a statement under way this destroys the socket, and the pool takes no client back that is ending.
@@ -72,7 +95,7 @@ const makePool = (url: Redacted.Redacted, options: ConnectionOptions) =>
           idleTimeoutMillis: Duration.toMillis(options.idleTimeout),
           query_timeout: Duration.toMillis(options.answerTimeout),
           keepAlive: true,
-          Client: BoundedClient as typeof Client
+          Client: NodeClient as typeof Client
         })
         // A connection that breaks while it is idle leaves the pool; without a listener it would end the process.
         pool.on("error", () => {})

@@ -7,6 +7,18 @@ export const databaseNow = (sql: SqlClient.SqlClient): Statement.Fragment =>
     pg: () => sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
   })
 
+/** How a statement begins that is to be prepared. */
+export const preparedMark = "/* prepared */"
+
+/**
+ * Begins a statement that each connection to PostgreSQL is to parse once, and plan once or a few times: for statements that are sent all the time, since both can take longer than
+ * the statement itself. `links` has partitions, each with indexes of its own to be looked at.
+ *
+ * PostgreSQL keeps one plan for all parameters when plans made for single ones have not been cheaper by its own estimate: not for statements whose best plan depends on their parameters.
+ */
+export const prepared = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql.literal(`${preparedMark} `) })
+
 /** Locks the rows that a `SELECT` gives until the transaction ends. On SQLite a transaction has the whole database. */
 export const forUpdate = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE` })

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
 import { expect, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { describe } from "vitest"
 import { asStorageError, inTransaction } from "../../src/storage/SqlTransaction.ts"
 import { Fenced, StorageError } from "../../src/storage/StorageError.ts"
@@ -273,7 +273,7 @@ describePostgres("a transaction on PostgreSQL", () => {
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase
-        const pool = yield* Layer.build(postgresAt(url, { maxConnections: 1, connectTimeout: "2 seconds" }))
+        const pool = yield* Layer.build(postgresAt(url, { maxConnections: 1, connectTimeout: Duration.seconds(2) }))
         yield* Effect.gen(function* () {
           yield* table
           const [entered, leave] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])

@@ -3,11 +3,11 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { FileSystem } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe } from "vitest"
 import * as Migrations from "../../src/storage/Migrations.ts"
+import * as PostgresClient from "../../src/storage/PostgresClient.ts"
 import * as SqliteClient from "../../src/storage/SqliteClient.ts"
 import { exercised } from "../services/exercised.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
@@ -41,12 +41,21 @@ const sqlite: Layer.Layer<SqlClient.SqlClient> = Layer.unwrapScoped(
   )
 )
 
-/** One client, with a pool of its own, of the PostgreSQL database at `url`. */
+/** One client, with a pool of its own, of the PostgreSQL database at `url`: the one that the program has, with more patience. */
 export const postgresAt = (
   url: string,
-  options?: Partial<PgClient.PgClientConfig>
+  options?: Partial<PostgresClient.ConnectionOptions>
 ): Layer.Layer<SqlClient.SqlClient> =>
-  Layer.orDie(PgClient.layer({ url: Redacted.make(url), maxConnections: 4, ...options }))
+  Layer.orDie(
+    PostgresClient.layerBounded(Redacted.make(url), {
+      applicationName: "linkmint-test",
+      maxConnections: 4,
+      connectTimeout: Duration.seconds(10),
+      answerTimeout: Duration.minutes(1),
+      idleTimeout: Duration.seconds(10),
+      ...options
+    })
+  )
 
 /** A new, migrated PostgreSQL database: gives its URL. */
 export const migratedDatabase: Effect.Effect<string, never, Scope.Scope> = Effect.tap(freshDatabase, (url) =>
