@@ -1,6 +1,6 @@
 import type { Link } from "./Link.ts"
 
-/** What visits are broken down by, beside time. Each visit has at most one value of each. */
+/** What visits are broken down by, beside time: ten at most. Each visit has at most one value of each. A dimension's number, which is stored, is its place. */
 export const dimensions = ["referrers", "countries", "browsers", "os", "devices"] as const
 /** See {@link dimensions}. */
 export type Dimension = (typeof dimensions)[number]

@@ -31,11 +31,11 @@ const sliceMax = 1_000
 const classifyEvery = Duration.millis(50)
 const writeEvery = Duration.millis(500)
 
-/** Rows that wait to be written at most, some 20 MB; the ring fills, and sheds, when there are more. */
-const waitingRowsMax = 100_000
+/** Counts (an hour of a link, and each value of it) that wait to be written at most, some 14 MB; the ring fills, and sheds, when there are more. */
+const waitingCountsMax = 100_000
 
-/** Rows of one batch at most: SQLite writes them in about 10 ms, in which no request is answered. */
-const batchRowsMax = 1_000
+/** Counts of one batch at most: 500 visits of as many links. To put it together takes the event loop some milliseconds, one statement at a time. */
+const batchCountsMax = 3_000
 
 /** How long an orderly stop tries to write what is left. */
 const stopMax = Duration.seconds(5)
@@ -119,14 +119,14 @@ export const make = (
     /** Moves some visits on from the ring to the tally, unless that is full. */
     const classifySome = Effect.suspend(() => {
       let classified = 0
-      while (classified < sliceMax && tally.rows < waitingRowsMax) {
+      while (classified < sliceMax && tally.counts < waitingCountsMax) {
         const visit = ring.shift()
         if (visit === undefined) break
         count(visit)
         classified++
       }
       if (ring.size === 0) isRecorded.unsafeClose()
-      if (tally.rows > 0) isCounted.unsafeOpen()
+      if (tally.counts > 0) isCounted.unsafeOpen()
       const dropped = shed
       shed = 0
       return Effect.zipRight(
@@ -147,7 +147,7 @@ export const make = (
         writer: options.writer,
         sequence: ++unwritten.sequence,
         at,
-        hours: tally.take(batchRowsMax)
+        hours: tally.take(batchCountsMax)
       }))
       unwritten.batch = Option.some(batch)
       return batch
@@ -155,7 +155,7 @@ export const make = (
 
     const isWritten = Effect.sync(() => {
       unwritten.batch = Option.none()
-      if (tally.rows === 0) isCounted.unsafeClose()
+      if (tally.counts === 0) isCounted.unsafeClose()
     })
 
     const writeSome = Effect.gen(function* () {
@@ -174,7 +174,7 @@ export const make = (
       yield* classifySome
       // A timer, since a fiber that only yields would let no request in.
       while (ring.size > 0) {
-        yield* Effect.sleep(tally.rows < waitingRowsMax ? Duration.millis(1) : classifyEvery)
+        yield* Effect.sleep(tally.counts < waitingCountsMax ? Duration.millis(1) : classifyEvery)
         yield* classifySome
       }
     })
@@ -182,10 +182,10 @@ export const make = (
     const writing = Effect.gen(function* () {
       yield* isCounted.await
       yield* Effect.sleep(writeEvery)
-      yield* Effect.repeat(writeSome, { while: () => tally.rows > 0 })
+      yield* Effect.repeat(writeSome, { while: () => tally.counts > 0 })
     })
 
-    const isIdle = () => ring.size === 0 && tally.rows === 0 && Option.isNone(unwritten.batch)
+    const isIdle = () => ring.size === 0 && tally.counts === 0 && Option.isNone(unwritten.batch)
 
     const writeRest = Effect.gen(function* () {
       while (!isIdle()) {

@@ -11,9 +11,11 @@ import { webhooks } from "./migrations/0007_webhooks.ts"
 import { keyStocks } from "./migrations/0008_key_stocks.ts"
 import { nodes } from "./migrations/0009_nodes.ts"
 import { shortUrlHashes } from "./migrations/0010_short_url_hashes.ts"
+import { valuesInPeriods } from "./migrations/0011_values_in_periods.ts"
 import { StorageError } from "./StorageError.ts"
 
-const migrations = Migrator.fromRecord({
+/** All of them, by number and name. */
+export const migrations = {
   "0001_links_and_keys": linksAndKeys,
   "0002_link_fields": linkFields,
   "0003_accounts": accounts,
@@ -23,8 +25,9 @@ const migrations = Migrator.fromRecord({
   "0007_webhooks": webhooks,
   "0008_key_stocks": keyStocks,
   "0009_nodes": nodes,
-  "0010_short_url_hashes": shortUrlHashes
-})
+  "0010_short_url_hashes": shortUrlHashes,
+  "0011_values_in_periods": valuesInPeriods
+}
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
 const migrationLock = 5_012_704_417
@@ -36,7 +39,10 @@ class MigratedByAnother extends Data.TaggedError("MigratedByAnother")<{}> {
 /** How often a node looks whether another one's migration is done, and for how long at most. */
 const whileLocked = Schedule.spaced(Duration.millis(100)).pipe(Schedule.upTo(Duration.minutes(1)))
 
-const run = Migrator.make({})({ loader: migrations, table: "linkmint_migrations" })
+/** The table that tells which of them a database has. */
+export const table = "linkmint_migrations"
+
+const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
 
 /** Asks again and again rather than waiting inside PostgreSQL, where a client that limits its statements' time would give up. */
 const locked = Effect.gen(function* () {

@@ -5,6 +5,15 @@ export type Columns = Readonly<
   Record<string, readonly [type: string, values: ReadonlyArray<string | number | boolean | null>]>
 >
 
+/** What JSON escapes in another way than arrays of PostgreSQL do. */
+const escapedOtherwise = /\\[^"\\]/
+
+/** An array of PostgreSQL: as a text that is made at once, where JSON says the same, since `pg` takes it apart to make one. */
+const arrayOf = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> | string => {
+  const json = JSON.stringify(values)
+  return escapedOtherwise.test(json) ? values : `{${json.slice(1, -1)}}`
+}
+
 /**
  * Rows as a table expression that a statement selects from, whatever their number: JSON on SQLite, arrays on PostgreSQL. A column in which all
  * rows have one value is sent as that value: of a bulk of links these are most, and the databases take longer to read rows than to write them.
@@ -25,7 +34,7 @@ export const rowsOf = (sql: SqlClient.SqlClient, columns: Columns): Statement.Fr
       return sql`(SELECT ${sql.csv([...selected, ...fixed])} FROM json_each(${JSON.stringify(rows)}))`
     },
     pg: () => {
-      const arrays = varying.map(({ type, values }) => sql`${values}::${sql.literal(type)}[]`)
+      const arrays = varying.map(({ type, values }) => sql`${arrayOf(values)}::${sql.literal(type)}[]`)
       const fixed = same.map(
         ({ name, type, values }) => sql`${values[0] ?? null}::${sql.literal(type)} AS ${sql.literal(name)}`
       )

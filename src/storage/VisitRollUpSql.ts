@@ -1,10 +1,10 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
-import { valuesMax } from "../Visit.ts"
 import { rowsOf } from "./SqlRows.ts"
 import { inTransaction } from "./SqlTransaction.ts"
 import { endOf, finerThan, grains, type RolledUp, startOf } from "./VisitPeriods.ts"
+import * as VisitValuesSql from "./VisitValuesSql.ts"
 
 /** The advisory lock of the one node that rolls up or drops. An arbitrary fixed number. */
 const upkeepLock = 5_012_704_418
@@ -31,6 +31,8 @@ const numberOf = (grain: (typeof grains)[number]) => grains.indexOf(grain)
  * to do it again changes nothing.
  */
 export const make = (sql: SqlClient.SqlClient) => {
+  const texts = VisitValuesSql.make(sql)
+
   const progressOf = (grain: Coarse) =>
     Effect.map(
       sql<Progress>`SELECT hour, seen_hour AS "seenHour", seen_subject AS "seenSubject"
@@ -78,21 +80,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     to: number,
     subjects: ReadonlyArray<string>
   ) {
-    const parts = sql`grain = ${numberOf(finerThan[grain])} AND hour >= ${from} AND hour < ${to}
-      AND subject IN (SELECT subject FROM ${rowsOf(sql, { subject: ["text", subjects] })} AS chosen)`
+    const isPart = sql`grain = ${numberOf(finerThan[grain])} AND hour >= ${from} AND hour < ${to}`
+    const parts = sql`(SELECT by_value FROM visit_periods AS finer WHERE finer.subject = whole.subject AND ${isPart}) AS parts`
     yield* sql`
-      INSERT INTO visit_periods (subject, grain, hour, non_bots, bots)
-      SELECT subject, ${sql.literal(String(numberOf(grain)))}, ${sql.literal(String(from))}, sum(non_bots), sum(bots)
-      FROM visit_periods WHERE ${parts} GROUP BY subject
-      ON CONFLICT (subject, grain, hour) DO UPDATE SET non_bots = excluded.non_bots, bots = excluded.bots`
-    yield* sql`
-      INSERT INTO visit_values (subject, grain, hour, dimension, value, visits)
-      SELECT subject, ${sql.literal(String(numberOf(grain)))}, ${sql.literal(String(from))}, dimension, value, visits FROM (
-        SELECT subject, dimension, value, sum(visits) AS visits,
-               row_number() OVER (PARTITION BY subject, dimension ORDER BY sum(visits) DESC, value) AS place
-        FROM visit_values WHERE ${parts} GROUP BY subject, dimension, value
-      ) AS ranked WHERE place <= ${valuesMax}
-      ON CONFLICT (subject, grain, hour, dimension, value) DO UPDATE SET visits = excluded.visits`
+      INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value)
+      SELECT subject, ${sql.literal(String(numberOf(grain)))}, ${sql.literal(String(from))}, sum(non_bots), sum(bots),
+             ${texts.together({ text: "parts.by_value", rows: parts })}
+      FROM visit_periods AS whole
+      WHERE ${isPart} AND subject IN (SELECT subject FROM ${rowsOf(sql, { subject: ["text", subjects] })} AS chosen)
+      GROUP BY subject
+      ON CONFLICT (subject, grain, hour) DO UPDATE
+      SET non_bots = excluded.non_bots, bots = excluded.bots, by_value = excluded.by_value`
   })
 
   /** Of rows of finer periods the subjects whose period `from` is not made yet: each is met again at every row of its own. */
@@ -135,10 +133,8 @@ export const make = (sql: SqlClient.SqlClient) => {
       subject: ["text", oldest.map(({ subject }) => subject)],
       hour: ["integer", oldest.map(({ hour }) => hour)]
     })
-    for (const table of ["visit_periods", "visit_values"]) {
-      yield* sql`DELETE FROM ${sql(table)} WHERE grain = ${numberOf(grain)}
-                 AND (subject, hour) IN (SELECT subject, hour FROM ${chosen} AS chosen)`
-    }
+    yield* sql`DELETE FROM visit_periods WHERE grain = ${numberOf(grain)}
+               AND (subject, hour) IN (SELECT subject, hour FROM ${chosen} AS chosen)`
     return oldest.length === max
   })
 

@@ -136,6 +136,44 @@ export const visitStoreLaws = (title: string, open: Open<Store>): void => {
         })
     )
 
+    it.scopedLive(
+      "adds what two write to the same hours at once, neither waiting for the other for ever",
+      () =>
+        Effect.gen(function* () {
+          const opened = yield* open
+          const subjects = Array.from({ length: 600 }, (_, index) => `s${index}@0`)
+          const batches = 8
+          yield* atOnce(
+            ["w1", "w2"].map((writer) =>
+              Effect.gen(function* () {
+                const visits = yield* opened
+                for (let sequence = 1; sequence <= batches; sequence++) {
+                  const own = `${writer}-${sequence}`
+                  const hours = subjects.map((subject) => hourOf(day, { a: 1, [own]: 2 }, subject))
+                  yield* visits.write({
+                    writer,
+                    sequence,
+                    at: 0,
+                    hours: writer === "w1" ? hours : hours.toReversed()
+                  })
+                }
+              })
+            )
+          )
+          const visits = yield* opened
+          const all = { nonBots: 2 * batches * 3, bots: 0 }
+          expect(yield* visits.totals(subjects)).toEqual(subjects.map(() => all))
+          for (const subject of [...subjects.slice(0, 3), ...subjects.slice(-3)]) {
+            const { hours, top } = yield* told(visits, subject)
+            expect(hours).toEqual([{ hour: day, ...all }])
+            expect(top.map(({ visits }) => visits)).toEqual([
+              2 * batches,
+              ...Array.from({ length: 2 * batches }, () => 2)
+            ])
+          }
+        })
+    )
+
     it.scopedLive("forgets only writers that have not written since", () =>
       Effect.gen(function* () {
         const visits = yield* store

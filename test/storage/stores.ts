@@ -24,8 +24,8 @@ export const temporaryFolder: Effect.Effect<string, never, Scope.Scope> = Effect
   return yield* fs.makeTempDirectoryScoped({ prefix: "linkmint-storage-" })
 }).pipe(Effect.provide(NodeFileSystem.layer), Effect.orDie)
 
-/** One client of a new, migrated SQLite database in a temporary folder. */
-const sqlite: Layer.Layer<SqlClient.SqlClient> = Layer.unwrapScoped(
+/** One client of a new SQLite database in a temporary folder. */
+const emptySqlite: Layer.Layer<SqlClient.SqlClient> = Layer.unwrapScoped(
   Effect.map(temporaryFolder, (folder) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
@@ -33,13 +33,12 @@ const sqlite: Layer.Layer<SqlClient.SqlClient> = Layer.unwrapScoped(
         const [row] = yield* sql<{ version: string }>`SELECT sqlite_version() AS version`
         exercised("SQLite", `${row!.version} (libSQL)`)
       })
-    ).pipe(
-      Layer.provideMerge(Migrations.layer),
-      Layer.provideMerge(SqliteClient.layer(join(folder, "linkmint.db"))),
-      Layer.orDie
-    )
+    ).pipe(Layer.provideMerge(SqliteClient.layer(join(folder, "linkmint.db"))), Layer.orDie)
   )
 )
+
+/** The same, migrated. */
+const sqlite = Layer.provideMerge(Layer.orDie(Migrations.layer), emptySqlite)
 
 /** One client, with a pool of its own, of the PostgreSQL database at `url`: the one that the program has, with more patience. */
 export const postgresAt = (
@@ -84,7 +83,6 @@ const tables = [
   "quotas",
   "visit_totals",
   "visit_periods",
-  "visit_values",
   "visit_rolled",
   "visit_writers",
   "webhooks",
@@ -169,4 +167,12 @@ export const onEveryDatabase = (tests: (client: Layer.Layer<SqlClient.SqlClient>
     Layer.effectContext(Effect.flatMap(sharedDatabase(database, Layer.empty), (clientAt) => clientAt(0)))
   describe("on SQLite", () => tests(emptied(Effect.succeed(sqlite))))
   describePostgres("on PostgreSQL", () => tests(emptied(Effect.map(migratedDatabase, postgresAt))))
+}
+
+/** Runs tests on both databases, each use of the layer on a new one that is not migrated. */
+export const emptyDatabases = (tests: (client: Layer.Layer<SqlClient.SqlClient>) => void): void => {
+  describe("on SQLite", () => tests(emptySqlite))
+  describePostgres("on PostgreSQL", () =>
+    tests(Layer.unwrapScoped(Effect.map(freshDatabase, (url) => postgresAt(url))))
+  )
 }

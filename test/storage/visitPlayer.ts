@@ -12,7 +12,7 @@ const visits = fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 2 ** 3
 const values = fc.uniqueArray(
   fc.record({
     dimension: fc.constantFrom(...dimensions),
-    value: fc.constantFrom("a.example", "b.example", "B", "ü", "direct"),
+    value: fc.constantFrom("a.example", "b.example", "B", "ü", "direct", '"\\,\n{}'),
     visits
   }),
   { selector: ({ dimension, value }) => `${dimension} ${value}`, maxLength: 5 }

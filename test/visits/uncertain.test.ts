@@ -12,7 +12,7 @@ import { link, visitOf } from "./visit.ts"
 const statements = [
   "INSERT INTO visit_writers",
   "INSERT INTO visit_totals",
-  "INSERT INTO visit_values",
+  "INSERT INTO visit_periods",
   "COMMIT"
 ]
 const visitsAtOnce = 10
