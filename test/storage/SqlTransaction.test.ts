@@ -273,7 +273,9 @@ describePostgres("a transaction on PostgreSQL", () => {
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase
-        const pool = yield* Layer.build(postgresAt(url, { maxConnections: 1, connectTimeout: Duration.seconds(2) }))
+        const pool = yield* Layer.build(
+          postgresAt(url, { maxConnections: 1, connectTimeout: Duration.seconds(2) })
+        )
         yield* Effect.gen(function* () {
           yield* table
           const [entered, leave] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
