@@ -1,9 +1,9 @@
-import type { SqlClient } from "@effect/sql/SqlClient"
-import { LibsqlClient } from "@effect/sql-libsql"
-import { LibsqlError, Sqlite3Client } from "@libsql/client/sqlite3"
-import type { Client, InArgs, InStatement, ResultSet, Transaction } from "@libsql/client"
-import { Cause, Data, Duration, Effect, Exit, Layer, Runtime, Schedule } from "effect"
-import Database from "libsql"
+import { layer as reactivityLayer } from "@effect/experimental/Reactivity"
+import { SqlClient, type SqlConnection, Statement } from "@effect/sql"
+import { SqlError } from "@effect/sql/SqlError"
+import { Data, Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
+import * as Turns from "../Turns.ts"
+import * as SqliteThread from "./SqliteThread.ts"
 
 /** The database file could not be opened. `path` is the file, `cause` the driver's error. */
 export class SqliteOpenError extends Data.TaggedError("SqliteOpenError")<{
@@ -21,29 +21,11 @@ export interface Options {
   readonly busyWaitMax?: Duration.DurationInput
 }
 
-const isBusy = (error: unknown) =>
-  typeof error === "object" &&
-  error !== null &&
-  "code" in error &&
-  String(error.code).startsWith("SQLITE_BUSY")
-
 /**
- * Waiting happens in Effect, not by `PRAGMA busy_timeout`: the driver is synchronous, so its own waiting would
- * stop the event loop, and with it every redirect.
- */
-const retryWhileBusy =
-  (busyWaitMax: Duration.DurationInput, wanted: () => boolean = () => true) =>
-  <A, E>(self: Effect.Effect<A, E>) =>
-    Effect.retry(self, {
-      while: (error) => isBusy(error) && wanted(),
-      schedule: Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
-    })
-
-/**
- * How the database is used. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. Its log is
+ * How the writer uses the database. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. Its log is
  * written back when it has so many pages (32 MiB), so that a page that many bulks change is written back once.
  */
-const pragmas = [
+const writerPragmas = [
   "journal_mode = WAL",
   "synchronous = FULL",
   "foreign_keys = ON",
@@ -51,155 +33,157 @@ const pragmas = [
   "wal_autocheckpoint = 8192"
 ]
 
-/** Statements that need no write lock. */
-const reading = /^\s*(SELECT|PRAGMA|EXPLAIN)\b/i
+/** How the reader does: it cannot write. */
+const readerPragmas = ["query_only = ON", "cache_size = -16384"]
 
-/**
- * What the single connection does. The write lock is taken by `BEGIN IMMEDIATE` before any statement that may write, and that by
- * `exec`: libSQL 0.4 leaves a prepared statement that found the database locked unfinished until it is garbage-collected. Until
- * then SQLite commits nothing that comes after it, and then it takes all of that back.
- */
-const makeConnection = (db: Database.Database, path: string, busyWaitMax: Duration.DurationInput) => {
-  const prepared = new Sqlite3Client(path, {}, db, "number")
-  const exec = (text: string) =>
-    Effect.try({ try: () => void db.exec(text), catch: (error) => error as Error })
-  const execute = (statement: InStatement) =>
-    Effect.tryPromise({ try: () => prepared.execute(statement), catch: (error) => error as Error })
-  // SQLite has rolled back by itself after some errors, such as a full disk; then there is nothing to do.
-  const rollBack = Effect.ignore(exec("ROLLBACK"))
-  const begin = (wanted?: () => boolean) => retryWhileBusy(busyWaitMax, wanted)(exec("BEGIN IMMEDIATE"))
-  const commit = Effect.tapError(exec("COMMIT"), () => rollBack)
-  return {
-    pragma: (text: string) => retryWhileBusy(busyWaitMax)(exec(`PRAGMA ${text}`)),
-    begin,
-    commit,
-    rollBack,
-    execute,
-    /** A statement that is a transaction by itself. */
-    executeAlone: ({ args = [], sql }: { readonly sql: string; readonly args?: InArgs | undefined }) =>
-      reading.test(sql)
-        ? retryWhileBusy(busyWaitMax)(execute({ sql, args }))
-        : begin().pipe(
-            Effect.zipRight(Effect.tapError(execute({ sql, args }), () => rollBack)),
-            Effect.zipLeft(commit)
-          ),
-    /** A prepared statement that is not collected yet would keep the file and its locks: they go with the transaction. */
-    close: Effect.zipRight(
-      rollBack,
-      Effect.sync(() => db.close())
+/** Orders that the reader has at once: while it carries out one, the next is at hand. Those who give up waiting leave none behind. */
+const readsMax = 2
+
+type Ask = SqliteThread.SqliteThread["ask"]
+type Execute = (statement: SqliteThread.Statement) => ReturnType<Ask>
+
+/** Waits while another program has the database locked: here, and not in the thread, so that whoever waits can give up. */
+const waiting = (busyWaitMax: Duration.DurationInput) => {
+  const schedule = Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
+  return <A>(self: Effect.Effect<A, SqliteThread.SqliteFailure>, wanted: () => boolean = () => true) =>
+    Effect.retry(self, { while: ({ isLocked }) => isLocked && wanted(), schedule })
+}
+type Waiting = ReturnType<typeof waiting>
+
+const objectsOf = ({ columns, rows }: SqliteThread.Rows): ReadonlyArray<SqlConnection.Row> =>
+  rows.map((row) => {
+    const object: Record<string, unknown> = {}
+    for (let index = 0; index < columns.length; index++) object[columns[index]!] = row[index]
+    return object
+  })
+
+/** What the SQL library has done by statements. */
+const connectionOf = (execute: Execute): SqlConnection.Connection => {
+  const run = (sql: string, args: ReadonlyArray<unknown>) =>
+    Effect.mapError(
+      execute({ sql, args }),
+      (cause) => new SqlError({ cause, message: "Failed to execute statement" })
     )
+  const objects: SqlConnection.Connection["execute"] = (sql, args, transform) =>
+    Effect.map(run(sql, args), (rows) =>
+      transform === undefined ? objectsOf(rows) : transform(objectsOf(rows))
+    )
+  return {
+    execute: objects,
+    executeUnprepared: objects,
+    executeRaw: run,
+    executeValues: (sql, args) => Effect.map(run(sql, args), ({ rows }) => rows),
+    executeStream: () => Stream.dieMessage("statements give their rows at once")
   }
 }
-type Connection = ReturnType<typeof makeConnection>
-
-const unsupported = (operation: string) => () => {
-  throw new Error(`${operation} is not supported on the embedded database's single connection`)
-}
 
 /**
- * Serves `@effect/sql-libsql` from one connection.
- *
- * The library's own client opens a new connection after each transaction, without the pragmas that were set on
- * the first, and two connections of one synchronous driver can only wait for each other until they time out. Here
- * there is one connection; a transaction has it for itself until it ends, and statements outside wait for it. `BEGIN` is sent
- * with the transaction's first statement, because `@effect/sql-libsql` 0.42 never gives its permit back when
- * beginning fails.
+ * A transaction on the writer, which it has for itself. Its statements come from several fibers: one is under way at a time. `BEGIN` goes with the first one, so
+ * that it takes no message, and can be waited for. A fiber that is interrupted meanwhile ends the wait; what was sent is waited for.
  */
-const singleConnection = (
-  connection: Connection,
-  run: <A, E>(effect: Effect.Effect<A, E>) => Promise<A>
-): Client => {
-  const turn = Effect.unsafeMakeSemaphore(1)
+const transactionOn = (ask: Ask, wait: Waiting): Execute => {
+  const oneByOne = Turns.make(1)
+  let hasBegun = false
+  let hasEnded = false
 
-  const transaction = async (): Promise<Transaction> => {
-    await run(turn.take(1))
-    // Statements come from several fibers, and an interrupted fiber ends the transaction while its statement is
-    // under way here: so one after the other, each looking whether the transaction is still wanted.
-    const oneByOne = Effect.unsafeMakeSemaphore(1)
-    let begun = false
-    let ended = false
-    const begin = Effect.map(
-      connection.begin(() => !ended),
-      () => {
-        begun = true
-      }
-    )
-    const unlessEnded = Effect.suspend(() =>
-      ended ? Effect.fail(new LibsqlError("the transaction has ended", "SQLITE_MISUSE")) : Effect.void
-    )
-    const end = (last: Effect.Effect<unknown, Error>): Promise<void> => {
-      if (ended) return Promise.resolve()
-      ended = true
-      const sent = oneByOne.withPermits(1)(Effect.suspend(() => (begun ? last : Effect.void)))
-      return run(Effect.asVoid(Effect.ensuring(sent, turn.release(1))))
-    }
-    return {
-      execute: (statement: InStatement): Promise<ResultSet> =>
-        unlessEnded.pipe(
-          Effect.zipRight(Effect.suspend(() => (begun ? Effect.void : begin))),
-          Effect.zipRight(unlessEnded),
-          Effect.zipRight(connection.execute(statement)),
-          oneByOne.withPermits(1),
-          run
-        ),
-      commit: () => end(connection.commit),
-      rollback: () => end(connection.rollBack),
-      close: () => void end(connection.rollBack),
-      get closed() {
-        return ended
-      },
-      batch: unsupported("batch"),
-      executeMultiple: unsupported("executeMultiple")
-    }
-  }
-
-  return {
-    execute: (statement: InStatement, args?: InArgs) =>
-      run(
-        turn.withPermits(1)(
-          connection.executeAlone(typeof statement === "string" ? { sql: statement, args } : statement)
-        )
+  const begin = (statement: SqliteThread.Statement) =>
+    Effect.suspend(() => {
+      hasBegun = true
+      return ask({ kind: "first", statement })
+    }).pipe(
+      Effect.tapError(({ isLocked }) =>
+        Effect.sync(() => {
+          hasBegun = !isLocked
+        })
       ),
-    transaction,
-    batch: unsupported("batch"),
-    migrate: unsupported("migrate"),
-    executeMultiple: unsupported("executeMultiple"),
-    sync: unsupported("sync"),
-    reconnect: unsupported("reconnect"),
-    close: unsupported("close"),
-    closed: false,
-    protocol: "file"
-  } as Client
+      Effect.uninterruptible
+    )
+
+  const nothing = Effect.succeed<SqliteThread.Rows>({ columns: [], rows: [] })
+
+  const end = (kind: "commit" | "rollBack") =>
+    Effect.suspend(() => {
+      if (hasEnded) return nothing
+      hasEnded = true
+      return oneByOne(Effect.suspend(() => (hasBegun ? ask({ kind }) : nothing)))
+    })
+
+  return (statement) => {
+    // What the SQL library begins and ends a transaction with.
+    if (statement.sql === "BEGIN") return nothing
+    if (statement.sql === "COMMIT") return end("commit")
+    if (statement.sql === "ROLLBACK") return Effect.orElse(end("rollBack"), () => nothing)
+    return oneByOne(
+      Effect.suspend(() => {
+        if (hasEnded) {
+          return Effect.fail(new SqliteThread.SqliteFailure("the transaction has ended", "SQLITE_MISUSE"))
+        }
+        return hasBegun
+          ? Effect.uninterruptible(ask({ kind: "next", statement }))
+          : wait(begin(statement), () => !hasEnded)
+      })
+    )
+  }
 }
+
+/** Statements that the reader can answer, and those that need no transaction on the writer. */
+const isRead = (sql: string) => /^\s*(SELECT|EXPLAIN)\b/i.test(sql)
+const isPragma = (sql: string) => /^\s*PRAGMA\b/i.test(sql)
+
+/** `@effect/sql` over the two threads. Transactions and statements that write take turns; statements that read, outside of a transaction, wait for neither. */
+const clientOf = (writer: Ask, reader: Ask, wait: Waiting) => {
+  const writing = Turns.make(1)
+  const reading = Turns.make(readsMax)
+  const outside: Execute = (statement) => {
+    if (isRead(statement.sql)) {
+      return reading(wait(Effect.uninterruptible(reader({ kind: "outside", statement }))))
+    }
+    const kind = isPragma(statement.sql) ? "outside" : "alone"
+    return writing(wait(Effect.uninterruptible(writer({ kind, statement }))))
+  }
+  return Effect.map(
+    SqlClient.make({
+      acquirer: Effect.succeed(connectionOf(outside)),
+      transactionAcquirer: Effect.sync(() => connectionOf(transactionOn(writer, wait))),
+      compiler: Statement.makeCompilerSqlite(),
+      spanAttributes: [["db.system.name", "sqlite"]]
+    }),
+    (sql): SqlClient.SqlClient =>
+      Object.assign(sql, {
+        reserve: Effect.dieMessage("the only connection that writes is had by transactions alone"),
+        withTransaction: withTurns(sql.withTransaction, writing)
+      })
+  )
+}
+
+/** A transaction takes a turn; one within another is a part of that. */
+const withTurns =
+  (withTransaction: SqlClient.SqlClient["withTransaction"], turns: Turns.Turns): typeof withTransaction =>
+  (effect) =>
+    Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (outer) =>
+      Option.isSome(outer) ? withTransaction(effect) : turns(withTransaction(effect))
+    )
 
 /**
  * Opens (and creates where it is missing) the SQLite database at `path`, in WAL mode with `synchronous=FULL`: a commit that was
- * answered survives a power cut. One connection, closed with the scope.
+ * answered survives a power cut. The driver is synchronous, so each of its two connections has a thread: one for transactions and statements that write, and one
+ * for statements that only read, which see what was committed when they begin. Both are closed with the scope.
  */
 export const layer = (
   path: string,
   { busyWaitMax = "4 seconds" }: Options = {}
-): Layer.Layer<SqlClient, SqliteOpenError> =>
-  Layer.unwrapScoped(
+): Layer.Layer<SqlClient.SqlClient, SqliteOpenError> =>
+  Layer.scoped(
+    SqlClient.SqlClient,
     Effect.gen(function* () {
-      const runtime = yield* Effect.runtime<never>()
-      const connection = yield* Effect.acquireRelease(
-        Effect.try({
-          try: () => makeConnection(new Database(path), path, busyWaitMax),
-          catch: (cause) => new SqliteOpenError({ path, cause })
-        }),
-        ({ close }) => close
+      const wait = waiting(busyWaitMax)
+      // Closed last, it writes its log back.
+      const writer = yield* SqliteThread.make({ path, pragmas: writerPragmas })
+      const reader = yield* SqliteThread.make({ path, pragmas: readerPragmas })
+      yield* Effect.mapError(
+        wait(writer.ask({ kind: "outside" })),
+        (cause) => new SqliteOpenError({ path, cause })
       )
-      for (const pragma of pragmas) {
-        yield* Effect.mapError(connection.pragma(pragma), (cause) => new SqliteOpenError({ path, cause }))
-      }
-      // Rejected with the driver's own error, whose code tells whether the statement was applied.
-      const run = <A, E>(effect: Effect.Effect<A, E>) =>
-        Runtime.runPromiseExit(runtime)(effect).then(
-          Exit.getOrElse((cause) => {
-            throw Cause.squash(cause)
-          })
-        )
-      return LibsqlClient.layer({ liveClient: singleConnection(connection, run) })
+      return yield* clientOf(writer.ask, reader.ask, wait)
     })
-  )
+  ).pipe(Layer.provide(reactivityLayer))

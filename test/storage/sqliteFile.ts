@@ -1,8 +1,8 @@
 // An SQLite database file, our client of it, and other programs that use it.
 
 import { SqlClient } from "@effect/sql"
-import { createClient } from "@libsql/client/sqlite3"
 import { Context, Effect, Layer } from "effect"
+import Database from "libsql"
 import { join } from "node:path"
 import * as SqliteClient from "../../src/storage/SqliteClient.ts"
 import { temporaryFolder } from "./stores.ts"
@@ -29,20 +29,20 @@ export const open = Effect.fn(function* (options?: SqliteClient.Options) {
 export const lockedByAnother = (path: string) =>
   Effect.gen(function* () {
     const other = yield* Effect.acquireRelease(
-      Effect.sync(() => createClient({ url: `file:${path}` })),
-      (client) => Effect.sync(() => client.close())
+      Effect.sync(() => new Database(path)),
+      (database) => Effect.sync(() => database.close())
     )
-    yield* Effect.promise(() => other.execute("BEGIN IMMEDIATE"))
-    return { unlock: Effect.asVoid(Effect.promise(() => other.execute("ROLLBACK"))) }
+    yield* Effect.sync(() => other.exec("BEGIN IMMEDIATE"))
+    return { unlock: Effect.sync(() => void other.exec("ROLLBACK")) }
   })
 
 /** What is really in the file: a connection that has not committed sees its own rows too. */
 export const namesSeenByAnother = (path: string) =>
-  Effect.promise(async () => {
-    const other = createClient({ url: `file:${path}` })
-    const { rows } = await other.execute("SELECT name FROM rows ORDER BY name")
+  Effect.sync(() => {
+    const other = new Database(path)
+    const rows = other.prepare("SELECT name FROM rows ORDER BY name").all() as Array<{ name: string }>
     other.close()
-    return rows.map((row) => row["name"])
+    return rows.map(({ name }) => name)
   })
 
 /** Lets everything run that can run now: promises and the event loop turn some times. */

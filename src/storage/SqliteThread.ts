@@ -1,0 +1,138 @@
+import { Effect, type Scope } from "effect"
+import { Worker } from "node:worker_threads"
+
+/** A connection that is to be opened. */
+export interface Opening {
+  readonly path: string
+  /** Done when it is open: `name = value`. */
+  readonly pragmas: ReadonlyArray<string>
+}
+
+/** A statement, with an argument for each `?` in it: a text, a finite number, an integer, a boolean or null. */
+export interface Statement {
+  readonly sql: string
+  readonly args: ReadonlyArray<unknown>
+}
+
+/**
+ * What a connection is to do. `outside`: a statement that writes nothing (or none, to open the file), which needs no transaction. `alone`: one that is a
+ * transaction by itself. `first` and `next`: the statements of a transaction, which ends with `commit` or `rollBack`; these have none.
+ */
+export interface Order {
+  readonly id: number
+  readonly kind: "outside" | "alone" | "first" | "next" | "commit" | "rollBack"
+  readonly statement?: Statement
+}
+
+/** What a statement gave, without the columns' names in each row. Integers are numbers. */
+export interface Rows {
+  readonly columns: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<ReadonlyArray<unknown>>
+}
+
+/** What became of an order. */
+export type Answer =
+  | { readonly id: number; readonly rows: Rows }
+  | {
+      readonly id: number
+      readonly failure: {
+        readonly code: string | undefined
+        readonly message: string
+        readonly isLocked: boolean
+      }
+    }
+
+/** An order was not carried out. */
+export class SqliteFailure extends Error {
+  /** SQLite's name of the error; without one it is not known what was written. */
+  readonly code: string | undefined
+  /** Another program had the database locked, and nothing was done: worth another try. */
+  readonly isLocked: boolean
+
+  constructor(message: string, code?: string, isLocked = false) {
+    super(code === undefined ? message : `${code}: ${message}`)
+    this.code = code
+    this.isLocked = isLocked
+  }
+}
+
+/** A connection to an SQLite file in a thread of its own. */
+export interface SqliteThread {
+  /** Has an order carried out, after those that came before. Where nobody waits any more it is carried out all the same. */
+  readonly ask: (order: Omit<Order, "id">) => Effect.Effect<Rows, SqliteFailure>
+}
+
+/** The thread's own memory, in MiB: rows on their way, and prepared statements. SQLite's cache of pages comes on top. */
+const heapMax_MiB = 256
+
+type Resume = (answer: Effect.Effect<Rows, SqliteFailure>) => void
+
+const failed = (reason: string) =>
+  Effect.fail(new SqliteFailure(`the thread of the database has ended: ${reason}`))
+
+/** A running thread. `onEnd` is called when it has ended and given up the file, before those who still wait hear of it. */
+const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
+  const worker = new Worker(new URL("./SqliteConnection.js", import.meta.url), {
+    workerData: opening,
+    resourceLimits: { maxOldGenerationSizeMb: heapMax_MiB, maxYoungGenerationSizeMb: 16 }
+  })
+  const waiting = new Map<number, Resume>()
+  let asked = 0
+  let reason = "it was closed"
+  worker.on("message", (answer: Answer) => {
+    const resume = waiting.get(answer.id)
+    waiting.delete(answer.id)
+    if ("rows" in answer) return resume?.(Effect.succeed(answer.rows))
+    const { code, isLocked, message } = answer.failure
+    resume?.(Effect.fail(new SqliteFailure(message, code, isLocked)))
+  })
+  worker.on("error", (error: Error) => {
+    reason = error.message
+  })
+  worker.on("exit", () => {
+    onEnd()
+    for (const resume of waiting.values()) resume(failed(reason))
+    waiting.clear()
+  })
+  return {
+    ask: (order: Omit<Order, "id">) =>
+      Effect.async<Rows, SqliteFailure>((resume) => {
+        const id = asked++
+        waiting.set(id, resume)
+        worker.postMessage({ ...order, id } satisfies Order)
+      }),
+    close: Effect.async<void>((resume) => {
+      worker.once("exit", () => resume(Effect.void))
+      worker.postMessage(null)
+    })
+  }
+}
+
+/**
+ * A thread that opens the file with the first order, and gives it up when the scope closes, after what it is doing; a transaction that is open then is rolled
+ * back. If it ends before, as when its memory is full, those who wait fail, and the next order starts another one.
+ */
+export const make = (
+  opening: Opening,
+  options: { readonly heapMax_MiB?: number } = {}
+): Effect.Effect<SqliteThread, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let thread: ReturnType<typeof start> | undefined
+    let isClosed = false
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        isClosed = true
+        return thread?.close ?? Effect.void
+      })
+    )
+    return {
+      ask: (order) =>
+        Effect.suspend(() => {
+          if (isClosed) return Effect.fail(new SqliteFailure("the database is closed", "SQLITE_MISUSE"))
+          thread ??= start(opening, options.heapMax_MiB ?? heapMax_MiB, () => {
+            thread = undefined
+          })
+          return thread.ask(order)
+        })
+    }
+  })
