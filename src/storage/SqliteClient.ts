@@ -16,7 +16,7 @@ export class SqliteOpenError extends Data.TaggedError("SqliteOpenError")<{
 }
 
 /** How the client behaves. */
-export interface Options {
+export interface Options extends SqliteThread.Options {
   /** How long a statement waits for a database that another process has locked, before it fails; 4 s by default. */
   readonly busyWaitMax?: Duration.DurationInput
 }
@@ -33,11 +33,11 @@ const writerPragmas = [
   "wal_autocheckpoint = 8192"
 ]
 
-/** How the reader does: it cannot write. */
-const readerPragmas = ["query_only = ON", "cache_size = -16384"]
+/** How readers do: they cannot write. */
+const readerPragmas = ["query_only = ON", "cache_size = -8192"]
 
-/** Orders that the reader has at once: while it carries out one, the next is at hand. Those who give up waiting leave none behind. */
-const readsMax = 2
+/** Readers at most: a list or statistics that take long do not hold up the reads of redirects. The second one is started when it is needed first. */
+const readersMax = 2
 
 type Ask = SqliteThread.SqliteThread["ask"]
 type Execute = (statement: SqliteThread.Statement) => ReturnType<Ask>
@@ -78,8 +78,8 @@ const connectionOf = (execute: Execute): SqlConnection.Connection => {
 }
 
 /**
- * A transaction on the writer, which it has for itself. Its statements come from several fibers: one is under way at a time. `BEGIN` goes with the first one, so
- * that it takes no message, and can be waited for. A fiber that is interrupted meanwhile ends the wait; what was sent is waited for.
+ * A transaction on the writer, which it has for itself. Its statements come from several fibers: one is under way at a time. `BEGIN` goes with the
+ * first one, so that it takes no message, and can be waited for. A fiber that is interrupted meanwhile ends the wait; what was sent is waited for.
  */
 const transactionOn = (ask: Ask, wait: Waiting): Execute => {
   const oneByOne = Turns.make(1)
@@ -126,25 +126,41 @@ const transactionOn = (ask: Ask, wait: Waiting): Execute => {
   }
 }
 
-/** Statements that the reader can answer, and those that need no transaction on the writer. */
+/** Statements that a reader can answer, and those that need no transaction on the writer. */
 const isRead = (sql: string) => /^\s*(SELECT|EXPLAIN)\b/i.test(sql)
 const isPragma = (sql: string) => /^\s*PRAGMA\b/i.test(sql)
 
-/** `@effect/sql` over the two threads. Transactions and statements that write take turns; statements that read, outside of a transaction, wait for neither. */
-const clientOf = (writer: Ask, reader: Ask, wait: Waiting) => {
+/** Has each statement read by a reader that is free. Who gives up waiting for one leaves nothing behind. */
+const readingBy = (readers: ReadonlyArray<SqliteThread.SqliteThread>, wait: Waiting): Execute => {
+  const turns = Turns.make(readers.length)
+  const free = [...readers]
+  return (statement) =>
+    turns(
+      Effect.acquireUseRelease(
+        Effect.sync(() => free.pop()!),
+        ({ ask }) => wait(Effect.uninterruptible(ask({ kind: "outside", statement }))),
+        (reader) => Effect.sync(() => free.push(reader))
+      )
+    )
+}
+
+/** `@effect/sql` over these threads. Transactions and statements that write take turns; those that read, outside of a transaction, wait for neither. */
+const clientOf = (
+  { ask }: SqliteThread.SqliteThread,
+  readers: ReadonlyArray<SqliteThread.SqliteThread>,
+  wait: Waiting
+) => {
   const writing = Turns.make(1)
-  const reading = Turns.make(readsMax)
+  const read = readingBy(readers, wait)
   const outside: Execute = (statement) => {
-    if (isRead(statement.sql)) {
-      return reading(wait(Effect.uninterruptible(reader({ kind: "outside", statement }))))
-    }
+    if (isRead(statement.sql)) return read(statement)
     const kind = isPragma(statement.sql) ? "outside" : "alone"
-    return writing(wait(Effect.uninterruptible(writer({ kind, statement }))))
+    return writing(wait(Effect.uninterruptible(ask({ kind, statement }))))
   }
   return Effect.map(
     SqlClient.make({
       acquirer: Effect.succeed(connectionOf(outside)),
-      transactionAcquirer: Effect.sync(() => connectionOf(transactionOn(writer, wait))),
+      transactionAcquirer: Effect.sync(() => connectionOf(transactionOn(ask, wait))),
       compiler: Statement.makeCompilerSqlite(),
       spanAttributes: [["db.system.name", "sqlite"]]
     }),
@@ -166,24 +182,27 @@ const withTurns =
 
 /**
  * Opens (and creates where it is missing) the SQLite database at `path`, in WAL mode with `synchronous=FULL`: a commit that was
- * answered survives a power cut. The driver is synchronous, so each of its two connections has a thread: one for transactions and statements that write, and one
- * for statements that only read, which see what was committed when they begin. Both are closed with the scope.
+ * answered survives a power cut. The driver is synchronous, so each connection has a thread: one for transactions and statements that write, and
+ * `readersMax` for statements that only read, which see what was committed when they begin. All are closed with the scope.
  */
 export const layer = (
   path: string,
-  { busyWaitMax = "4 seconds" }: Options = {}
+  { busyWaitMax = "4 seconds", heapMax_MiB }: Options = {}
 ): Layer.Layer<SqlClient.SqlClient, SqliteOpenError> =>
   Layer.scoped(
     SqlClient.SqlClient,
     Effect.gen(function* () {
       const wait = waiting(busyWaitMax)
-      // Closed last, it writes its log back.
-      const writer = yield* SqliteThread.make({ path, pragmas: writerPragmas })
-      const reader = yield* SqliteThread.make({ path, pragmas: readerPragmas })
+      // The last one to be closed writes the log back: the first one here.
+      const writer = yield* SqliteThread.make({ path, pragmas: writerPragmas }, { heapMax_MiB })
+      const readers = yield* Effect.replicateEffect(
+        SqliteThread.make({ path, pragmas: readerPragmas }, { heapMax_MiB }),
+        readersMax
+      )
       yield* Effect.mapError(
         wait(writer.ask({ kind: "outside" })),
         (cause) => new SqliteOpenError({ path, cause })
       )
-      return yield* clientOf(writer.ask, reader.ask, wait)
+      return yield* clientOf(writer, readers, wait)
     })
   ).pipe(Layer.provide(reactivityLayer))

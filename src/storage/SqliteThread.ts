@@ -62,8 +62,11 @@ export interface SqliteThread {
   readonly ask: (order: Omit<Order, "id">) => Effect.Effect<Rows, SqliteFailure>
 }
 
-/** The thread's own memory, in MiB: rows on their way, and prepared statements. SQLite's cache of pages comes on top. */
-const heapMax_MiB = 256
+/** How a thread behaves. */
+export interface Options {
+  /** The thread's own memory, in MiB, in which rows are on their way; 256 by default. SQLite's cache of pages comes on top. */
+  readonly heapMax_MiB?: number | undefined
+}
 
 type Resume = (answer: Effect.Effect<Rows, SqliteFailure>) => void
 
@@ -76,6 +79,9 @@ const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
     workerData: opening,
     resourceLimits: { maxOldGenerationSizeMb: heapMax_MiB, maxYoungGenerationSizeMb: 16 }
   })
+  // `null` has it close the file and end. A thread's port has no origin to name.
+  // eslint-disable-next-line unicorn/require-post-message-target-origin
+  const send = (order: Order | null) => worker.postMessage(order)
   const waiting = new Map<number, Resume>()
   let asked = 0
   let reason = "it was closed"
@@ -99,11 +105,11 @@ const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
       Effect.async<Rows, SqliteFailure>((resume) => {
         const id = asked++
         waiting.set(id, resume)
-        worker.postMessage({ ...order, id } satisfies Order)
+        send({ ...order, id })
       }),
     close: Effect.async<void>((resume) => {
       worker.once("exit", () => resume(Effect.void))
-      worker.postMessage(null)
+      send(null)
     })
   }
 }
@@ -114,7 +120,7 @@ const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
  */
 export const make = (
   opening: Opening,
-  options: { readonly heapMax_MiB?: number } = {}
+  { heapMax_MiB = 256 }: Options = {}
 ): Effect.Effect<SqliteThread, never, Scope.Scope> =>
   Effect.gen(function* () {
     let thread: ReturnType<typeof start> | undefined
@@ -129,7 +135,7 @@ export const make = (
       ask: (order) =>
         Effect.suspend(() => {
           if (isClosed) return Effect.fail(new SqliteFailure("the database is closed", "SQLITE_MISUSE"))
-          thread ??= start(opening, options.heapMax_MiB ?? heapMax_MiB, () => {
+          thread ??= start(opening, heapMax_MiB, () => {
             thread = undefined
           })
           return thread.ask(order)
