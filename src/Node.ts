@@ -72,10 +72,10 @@ const redirectCacheMax = 100_000
 /** Statements of one kind that a node has under way at PostgreSQL. SQLite has one writer, so there it is one. */
 const inFlightMax = 4
 
-/** Rows that are rolled up in one step. SQLite takes up to 30 ms for the values of 10, in which this process answers nothing. */
+/** Rows that are rolled up in one step. SQLite takes up to 30 ms for the values of 10, in which nothing else is written. */
 const rollUpMax = { sqlite: 10, postgres: 200 }
 
-/** Links that are counted beside requests: some 30 ms on SQLite, in which this process answers nothing, and a second on PostgreSQL. */
+/** Links that are counted beside requests: some 30 ms on SQLite, in which one of two readers is busy, and a second on PostgreSQL. */
 const countedMax = { sqlite: 100_000, postgres: 5_000_000 }
 
 /** What a process is to its operating system, and to the nodes around it. */

@@ -78,7 +78,7 @@ describe("a thread of SQLite", () => {
       const columns = values.map((_, index) => `? AS c${index}`).join(", ")
       const { rows } = yield* outside(`SELECT ${columns}`, ...values)
       expect(rows).toEqual([["ü", 1.5, 2 ** 52, 7, 1, 0, null]])
-      for (const value of [undefined, Number.NaN, {}, [1], new Date(0), new Uint8Array(1)]) {
+      for (const value of [undefined, Number.NaN, {}, [1], new Uint8Array(1)]) {
         expect((yield* Effect.flip(outside("SELECT ?", value))).message).toContain("argument")
       }
       expect((yield* Effect.flip(outside("SELECT ?", 2n ** 53n))).message).toContain("2^53")
