@@ -12,7 +12,8 @@ const clients = 64
 
 /** The same with other keys, and with pools and a buffer that are refilled all the time. */
 const fewCreates = 1_000
-const small = { POOL_LOW: "50", POOL_HIGH: "300", BUFFER_CAPACITY: "32" }
+/** The kill comes between two refills: keys that are minted and not recorded yet would be lost with it. */
+const small = { POOL_LOW: "50", POOL_HIGH: "400", BUFFER_CAPACITY: "32" }
 
 /** A database for the program: how it is told of it, and what is in it afterwards. */
 interface Database {
