@@ -1,5 +1,15 @@
 import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
-import { Context, Duration, Effect, Either, ExecutionStrategy, Fiber, Layer, Option, Scope } from "effect"
+import {
+  Context,
+  Duration,
+  Effect,
+  Either,
+  ExecutionStrategy,
+  type Fiber,
+  Layer,
+  Option,
+  Scope
+} from "effect"
 import * as ExpiredLinks from "../actors/ExpiredLinks.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as KeyStocking from "../actors/KeyStocking.ts"
@@ -278,15 +288,20 @@ export class VirtualNode {
         const context = yield* whole
         const { serve } = yield* Effect.provide(HttpServer.lean, context)
         const scope = yield* Effect.scope
-        // The first request that needs the other routes has them made. Where the node ends before they are there, that is answered by nobody: the making is given up before
-        // anything that is made already goes, or half of the routes would be all.
+        // The first request that needs the other routes has them made. Where the node ends before they are there, half of them would be all: that request is answered by
+        // nobody. It goes on until then, since the making of layers, interrupted at the wrong moment, never ends (Effect 3.22).
+        let isEnding = false
         const routesScope = yield* Scope.fork(scope, ExecutionStrategy.sequential)
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            isEnding = true
+          })
+        )
         const others = yield* LinkApi.routes(httpOptions).pipe(
           Layer.buildWithScope(routesScope),
           Effect.flatMap((routes) => Effect.provide(HttpServer.app, routes)),
           Effect.provide(context),
-          Effect.forkIn(scope),
-          Effect.flatMap(Fiber.join),
+          Effect.tap(() => (isEnding ? Effect.interrupt : Effect.void)),
           Effect.cached
         )
         this.#serve = (request, done) => {
