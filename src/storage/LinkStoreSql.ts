@@ -1,4 +1,4 @@
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Array, Effect, Layer, Option } from "effect"
 import * as AllAtOnce from "../AllAtOnce.ts"
 import type { Link } from "../Link.ts"
@@ -65,12 +65,15 @@ export const make = Effect.gen(function* () {
    * On PostgreSQL each key is looked for by itself, in the one partition that can have it. A planner that is shown an array makes a plan for its length, and looks for all keys in each
    * partition that has one of them; of JSON it knows nothing, so that one plan serves all.
    */
-  const rowsOfKeys = (keys: ReadonlyArray<string>) =>
+  const rowsOfKeys = <Row extends { readonly key: string }>(
+    columns: Statement.Fragment,
+    keys: ReadonlyArray<string>
+  ) =>
     sql.onDialectOrElse({
-      orElse: () => sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${isOneOf(sql, "key", keys)}`,
-      pg: () => sql<LinkRow>`${prepared(sql)}
+      orElse: () => sql<Row>`SELECT ${columns} FROM links WHERE ${isOneOf(sql, "key", keys)}`,
+      pg: () => sql<Row>`${prepared(sql)}
         SELECT link.* FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
-        CROSS JOIN LATERAL (SELECT ${linkNames} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
+        CROSS JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
     })
 
   /** SQLite has one writer, and a transaction one connection. */
@@ -159,7 +162,7 @@ export const make = Effect.gen(function* () {
   return LinkStore.of({
     insertMany: insert,
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
-      const rows = yield* rowsOfKeys(keys)
+      const rows = yield* rowsOfKeys<LinkRow>(linkNames, keys)
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),
@@ -183,7 +186,7 @@ export const make = Effect.gen(function* () {
       asStorageError("LinkStore.takeVisits")
     ),
     takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
-      const rows = yield* sql<{ key: string }>`SELECT key FROM links WHERE ${isOneOf(sql, "key", keys)}`
+      const rows = yield* rowsOfKeys(sql.literal("key"), keys)
       return new Set(rows.map((row) => row.key))
     }, asStorageError("LinkStore.takenAmong"))
   })

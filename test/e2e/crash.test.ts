@@ -6,16 +6,14 @@ import { describePostgres, freshDatabase } from "../services/Postgres.ts"
 import { describeRedis, serverUrl } from "../services/Redis.ts"
 import { type Account, accountOfFolder, accountOfUrl, accountWithPools } from "./database.ts"
 import { nothingTold, run, strays, summaryOf, urlOf } from "./load.ts"
+import { refillMax, settingsOfPool } from "./pools.ts"
 import { dataFolder, start, type Variables } from "./Program.ts"
 
 const clients = 64
 
 /** The same with other keys, and with pools and a buffer that are refilled all the time. */
 const fewCreates = 1_000
-const small = { POOL_LOW: "350", POOL_HIGH: "400", BUFFER_CAPACITY: "32" }
-
-/** Keys of such a refill at most, with what left the pool while the one before was under way: a kill loses them between their minting and their record. */
-const smallRefillMax = 2 * (400 - 350) + 32
+const small = { low: 350, high: 400, bufferCapacity: 32 }
 
 /** A database for the program: how it is told of it, and what is in it afterwards. */
 interface Database {
@@ -108,9 +106,9 @@ describe("a crash", () => {
   crashes(
     "SQLite, random keys",
     Effect.map(dataFolder, (DATA_DIR) => ({
-      variables: { ...small, DATA_DIR, KEY_ORDER: "random" },
+      variables: { ...settingsOfPool(small), DATA_DIR, KEY_ORDER: "random" },
       account: accountOfFolder(DATA_DIR),
-      besides: smallRefillMax
+      besides: refillMax(small)
     })),
     fewCreates
   )
@@ -128,11 +126,17 @@ describePostgres("a crash", () => {
     const inSet = Effect.gen(function* () {
       const [DATABASE_URL, REDIS_URLS] = [yield* freshDatabase, yield* serverUrl]
       const keys = { KEY_ORDER: "sequential", KEY_POOL: "set" }
-      const variables = { ...small, ...keys, DATABASE_URL, REDIS_URLS, RUNNER_PORT: String(yield* freePort) }
+      const variables = {
+        ...settingsOfPool(small),
+        ...keys,
+        DATABASE_URL,
+        REDIS_URLS,
+        RUNNER_PORT: String(yield* freePort)
+      }
       return {
         variables,
         account: accountWithPools(DATABASE_URL, REDIS_URLS),
-        besides: smallRefillMax + Number(small.BUFFER_CAPACITY)
+        besides: refillMax(small) + small.bufferCapacity
       }
     })
     crashes("a set of sequential keys", inSet, fewCreates)

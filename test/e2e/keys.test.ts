@@ -4,24 +4,19 @@ import { agent, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { accountOfFolder } from "./database.ts"
 import { nothingTold, run, strays, summaryOf } from "./load.ts"
+import { refillMax, settingsOfPool } from "./pools.ts"
 import { dataFolder, start } from "./Program.ts"
 
 const clients = 64
 const kills = 4
-const pool = { low: 900, high: 1_000 }
-const bufferCapacity = 64
-
-/** Keys of a refill at most: what the pool lacks, with what left it while the one before was under way. A kill loses them between their minting and their record. */
-const refillMax = 2 * (pool.high - pool.low) + bufferCapacity
+const pool = { low: 900, high: 1_000, bufferCapacity: 64 }
 
 /** Small pools and buffers, so that many batches are minted, leased and settled between two kills. */
 const settingsOf = (port: number, DATA_DIR: string) => ({
   PORT: String(port),
   HOST: "127.0.0.1",
   DATA_DIR,
-  POOL_LOW: String(pool.low),
-  POOL_HIGH: String(pool.high),
-  BUFFER_CAPACITY: String(bufferCapacity)
+  ...settingsOfPool(pool)
 })
 
 describe("minted keys", () => {
@@ -82,7 +77,7 @@ describe("minted keys", () => {
         expect(told.refused, summary).toEqual([])
         // What a kill can lose had left the buffer and was not bound yet: one key for each create under way; or it was not recorded yet: a refill. The many
         // keys in the pool and in the buffer all stand in batch records still. A create that was answered 503 may have taken a key with it, too.
-        const lostMax = (clients + refillMax) * kills + told.unavailable.length
+        const lostMax = (clients + refillMax(pool)) * kills + told.unavailable.length
         expect(lostMax, summary).toBeLessThan(pool.low * kills)
         expect(atKill.lost, summary).toBeGreaterThanOrEqual(0)
         expect(atKill.lost, summary).toBeLessThanOrEqual(lostMax)
@@ -91,7 +86,7 @@ describe("minted keys", () => {
         // No more was minted than the links have, the pool and the buffer hold, and was lost.
         const { bound, minted } = atStop
         expect(minted - bound.size, summary).toBeLessThanOrEqual(
-          pool.high + bufferCapacity + clients + lostMax
+          pool.high + pool.bufferCapacity + clients + lostMax
         )
       }),
     240_000
@@ -171,7 +166,7 @@ describe("minted keys", () => {
         const summary = `${summaryOf(told)}; ${JSON.stringify({ minted, bound: bound.size, kept: kept.size })}`
         expect(told.refused, summary).toEqual([])
         expect(lost, summary).toBeLessThanOrEqual(told.unavailable.length)
-        expect(minted, summary).toBeLessThanOrEqual(bound.size + pool.high + bufferCapacity + lost)
+        expect(minted, summary).toBeLessThanOrEqual(bound.size + pool.high + pool.bufferCapacity + lost)
       }),
     120_000
   )

@@ -1,3 +1,4 @@
+import type { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Option, Ref } from "effect"
 import { readdirSync } from "node:fs"
@@ -8,8 +9,12 @@ import { atOnce } from "./property.ts"
 import { clientAt, open } from "./sqliteFile.ts"
 import { temporaryFolder } from "./stores.ts"
 
-/** A statement that writes for some 300 ms. */
+/** Rows that take some 300 ms to write. */
 const many = 300_000
+
+const insertMany = (sql: SqlClient.SqlClient) => sql`
+  INSERT INTO rows WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})
+  SELECT 'name ' || i, i FROM n`
 
 describe("the SQLite client: its threads", () => {
   it.scopedLive("leave the event loop free while a statement writes and commits", () =>
@@ -21,9 +26,7 @@ describe("the SQLite client: its threads", () => {
         Effect.forever,
         Effect.fork
       )
-      const [took] = yield* Effect.timed(sql`
-        INSERT INTO rows WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})
-        SELECT 'name ' || i, i FROM n`)
+      const [took] = yield* Effect.timed(insertMany(sql))
       const ticked = yield* Ref.get(ticks)
       yield* Fiber.interrupt(ticking)
       expect(Duration.toMillis(took)).toBeGreaterThan(50)
@@ -35,9 +38,7 @@ describe("the SQLite client: its threads", () => {
     Effect.gen(function* () {
       const { names, sql } = yield* open()
       expect(yield* names).toEqual([])
-      const writing = yield* Effect.fork(sql`
-        INSERT INTO rows WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many})
-        SELECT 'name ' || i, i FROM n`)
+      const writing = yield* Effect.fork(insertMany(sql))
       yield* Effect.yieldNow()
       expect(yield* names).toEqual([])
       expect(Option.isNone(yield* Fiber.poll(writing))).toBe(true)
