@@ -1,11 +1,11 @@
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { AdminKey } from "../Deployment.ts"
 import { Passwords, type PasswordsBusy } from "../Passwords.ts"
+import * as FreshCache from "../FreshCache.ts"
 import * as Secret from "../Secret.ts"
 import { AccountStore, type ApiKey, type User } from "../storage/AccountStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { administrator, type KnownCaller, type Limits, type Scope, scopes, signedIn } from "./Access.ts"
-import * as FreshCache from "./FreshCache.ts"
 
 /** API keys of one user at most. */
 export const keysMax = 100

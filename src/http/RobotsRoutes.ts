@@ -1,6 +1,7 @@
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
-import { Cache, Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { Links } from "../actors/Links.ts"
+import * as FreshCache from "../FreshCache.ts"
 import { Api } from "./Api.ts"
 import { orProblem } from "./LinkAnswers.ts"
 import * as Problem from "./Problem.ts"
@@ -26,14 +27,9 @@ export const layer = HttpApiBuilder.group(Api, "robots", (handlers) =>
       const at = yield* Clock.currentTimeMillis
       return robotsOf(yield* orProblem(links.crawlable({ at, limit: crawlableMax })))
     })
-    const texts = yield* Cache.make<"robots.txt", string, Problem.Problem>({
-      capacity: 1,
-      lookup: () => read,
-      timeToLive: keepFor
-    })
+    const texts = yield* FreshCache.make({ max: 1, freshFor: keepFor, read: () => read })
     return handlers.handleRaw("robots", () =>
       texts.get("robots.txt").pipe(
-        Effect.tapError(() => texts.invalidate("robots.txt")),
         Effect.map((text) =>
           HttpServerResponse.text(text, {
             headers: { "cache-control": `public, max-age=${Duration.toSeconds(keepFor)}` }

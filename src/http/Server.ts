@@ -16,6 +16,7 @@ import { Api } from "./Api.ts"
 import * as ApiKeyRoutes from "./ApiKeyRoutes.ts"
 import * as ClusterRoutes from "./ClusterRoutes.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
+import * as LateRequests from "./LateRequests.ts"
 import * as Lean from "./Lean.ts"
 import * as LinkCreation from "./LinkCreation.ts"
 import * as LeanListener from "./LeanListener.ts"
@@ -152,7 +153,8 @@ export const layer = (options: ServerOptions) => {
         Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
       )
       const listener = options.isLean === false ? handler : LeanListener.make(yield* lean, handler)
-      yield* serve(RequestMetrics.counting(yield* Effect.clock, listener))
+      const clock = yield* Effect.clock
+      yield* serve(RequestMetrics.counting(clock, yield* LateRequests.holding(clock, listener)))
     })
   ).pipe(
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),

@@ -1,6 +1,6 @@
 import { Deferred, Duration, Effect, Exit, FiberId, type Scope } from "effect"
 import { LRUCache } from "lru-cache"
-import { atMost } from "../LruCacheOptions.ts"
+import { atMost } from "./LruCacheOptions.ts"
 
 /** An answer that is there or on its way, and when it was asked for. */
 interface Entry<A, E> {
