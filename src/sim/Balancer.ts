@@ -19,6 +19,9 @@ const triesMax = 3
 /** How long it takes to notice that nobody listens. */
 const refusedAfter_us = 1 * ms_us
 
+/** How long it takes a node on average to see that a connection was closed. Measured on Node 20: 0.4 to 3.1 ms. */
+const closeSeenAfter_us = 1 * ms_us
+
 /** What came of a request: an answer and who gave it, or a status of the load balancer's own. */
 export interface Answer {
   readonly response: VirtualResponse
@@ -97,10 +100,18 @@ export class Balancer {
     attempt(0)
   }
 
-  /** Sends a request to one node. */
+  /** Sends a request to one node. When that takes too long it closes the connection, which the node sees soon after the request. */
   ask(node: VirtualNode, request: VirtualRequest, max_us: number, done: (result: Attempt) => void) {
     const { process } = node
     let isOver = false
+    let isClosed = false
+    let giveUp: (() => void) | undefined
+    /** Once the request was read and its connection was closed, whichever comes last. */
+    const endRequest = () => {
+      if (!isClosed || giveUp === undefined) return
+      const end = giveUp
+      this.#world.after(this.#chance.waiting(closeSeenAfter_us), process, () => process.post(end))
+    }
     const finish = (result: Attempt) => {
       if (isOver) return
       isOver = true
@@ -108,18 +119,25 @@ export class Balancer {
       forget()
       done(result)
     }
-    const timer: WorldEvent = this.#world.after(max_us, null, () => finish({ tag: "silent" }))
+    const timer: WorldEvent = this.#world.after(max_us, null, () => {
+      finish({ tag: "silent" })
+      this.#network.deliver(balancerName, process.name, () => {
+        isClosed = true
+        endRequest()
+      })
+    })
     const forget = process.whenDead(() =>
       this.#world.after(refusedAfter_us, null, () => finish({ tag: "broken" }))
     )
     this.#network.deliver(balancerName, process.name, () => {
       if (!node.isListening)
         return void this.#world.after(refusedAfter_us, null, () => finish({ tag: "refused" }))
-      process.post(() =>
-        node.answer(request, (response) =>
+      process.post(() => {
+        giveUp = node.answer(request, (response) =>
           this.#network.deliver(process.name, balancerName, () => finish({ tag: "answered", response }))
         )
-      )
+        endRequest()
+      })
     })
   }
 

@@ -21,9 +21,11 @@ import * as Visits from "../actors/Visits.ts"
 import { actors } from "../Cluster.ts"
 import { type Answer, flatten } from "../http/Answer.ts"
 import { Draining } from "../http/Draining.ts"
+import { beatEvery, holdFor, Standstills } from "../http/LateRequests.ts"
 import type { Request } from "../http/Request.ts"
 import * as HttpServer from "../http/Server.ts"
 import type { KeyMinter } from "../KeyMinter.ts"
+import * as SingleFlight from "../SingleFlight.ts"
 import type { GuardedCreates } from "../storage/GuardedCreates.ts"
 import type { KeyPool } from "../storage/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
@@ -61,6 +63,9 @@ const drainDelay_us = 2_500 * ms_us
 
 /** How long an orderly stop waits at most for requests that are under way. */
 const drainMax_us = 5_000 * ms_us
+
+/** How long the making of routes may hold up the end of a node. */
+const routesMax = Duration.seconds(5)
 
 /** The ports, as a node has them. */
 export type PortServices =
@@ -157,8 +162,8 @@ const answerOf = ({ body, headers, status }: HttpServerResponse.HttpServerRespon
   body: body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
 })
 
-/** Begins to answer a request; `done` may be called at once. */
-type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => void
+/** Begins to answer a request, `undefined` when nobody will; `done` may be called at once. Gives what to call when the client is gone before. */
+type Serve = (request: VirtualRequest, done: (response: VirtualResponse | undefined) => void) => () => void
 
 /** A layer whose service is replaced, where there is something to replace it. */
 const mutated = <I, S, E, R>(
@@ -186,6 +191,7 @@ export class VirtualNode {
   readonly process: VirtualProcess
   readonly #surroundings: Surroundings
   readonly #main: Fiber.RuntimeFiber<unknown, unknown>
+  readonly #standstills: Standstills
   #serve: Serve | undefined
   #buffer: typeof KeyBuffer.KeyBuffer.Service | undefined
   #isDraining = false
@@ -197,6 +203,8 @@ export class VirtualNode {
     this.process = process
     this.#surroundings = surroundings
     surroundings.journal.add({ tag: "started", by: process.id })
+    this.#standstills = new Standstills(() => process.monotonic_ms())
+    this.#beat()
     this.#main = fork(process, this.#run())
     this.#main.addObserver((exit) => {
       if (!process.isAlive) return
@@ -217,15 +225,35 @@ export class VirtualNode {
     return this.#buffer === undefined ? 0 : Effect.runSync(this.#buffer.level)
   }
 
-  /** Answers a request that has arrived. Nothing is told when the process dies first. */
-  answer(request: VirtualRequest, done: (response: VirtualResponse) => void) {
+  /**
+   * Answers a request that has arrived, and gives what to call when its connection is closed before. Nothing is told when the process dies first.
+   */
+  answer(request: VirtualRequest, done: (response: VirtualResponse) => void): () => void {
     const serve = this.#serve
-    if (serve === undefined) return
+    if (serve === undefined) return () => {}
+    let isOver = false
+    const end = () => {
+      if (!isOver) this.#underWay--
+      isOver = true
+    }
     this.#underWay++
-    serve(request, (response) => {
-      this.#underWay--
-      done(response)
-    })
+    let giveUp = () => {}
+    const begin = () => {
+      if (isOver) return
+      giveUp = serve(request, (response) => {
+        end()
+        if (response !== undefined) done(response)
+      })
+    }
+    if (this.#standstills.mayBeLate(request.method)) {
+      const { process } = this
+      process.world.after(Duration.toMillis(holdFor) * ms_us, process, () => process.post(begin))
+    } else begin()
+    return () => {
+      if (isOver) return
+      end()
+      giveUp()
+    }
   }
 
   /** What SIGTERM does: it says that it is not ready, goes on for a while, answers what is under way, and ends. */
@@ -240,6 +268,12 @@ export class VirtualNode {
       this.process.post(() => this.#main.unsafeInterruptAsFork(this.#main.id()))
     }
     world.after(drainDelay_us, this.process, () => close(drainMax_us))
+  }
+
+  #beat() {
+    const { process } = this
+    this.#standstills.beat()
+    process.world.after(Duration.toMillis(beatEvery) * ms_us, process, () => process.post(() => this.#beat()))
   }
 
   #run() {
@@ -287,36 +321,33 @@ export class VirtualNode {
       Effect.gen(this, function* () {
         const context = yield* whole
         const { serve } = yield* Effect.provide(HttpServer.lean, context)
-        const scope = yield* Effect.scope
-        // The first request that needs the other routes has them made. Where the node ends before they are there, half of them would be all: that request is answered by
-        // nobody. It goes on until then, since the making of layers, interrupted at the wrong moment, never ends (Effect 3.22).
-        let isEnding = false
-        const routesScope = yield* Scope.fork(scope, ExecutionStrategy.sequential)
-        yield* Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            isEnding = true
-          })
-        )
-        const others = yield* LinkApi.routes(httpOptions).pipe(
+        // The first request that needs the other routes has them made. That goes on when the request is given up, and when the node ends, which waits for it: half of the routes
+        // would answer 404 for the rest. Not `Effect.cached`: whoever is interrupted while it runs for the first time leaves that to all who come later (Effect 3.22).
+        const routesScope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+        let app: Effect.Effect.Success<typeof HttpServer.app> | undefined
+        const making = yield* LinkApi.routes(httpOptions).pipe(
           Layer.buildWithScope(routesScope),
           Effect.flatMap((routes) => Effect.provide(HttpServer.app, routes)),
           Effect.provide(context),
-          Effect.tap(() => (isEnding ? Effect.interrupt : Effect.void)),
-          Effect.cached
+          Effect.tap((made) => Effect.sync(() => void (app = made))),
+          (make) => SingleFlight.makeOutlasting(make, routesMax)
         )
+        const others = Effect.suspend(() => app ?? Effect.flatten(making.join))
         this.#serve = (request, done) => {
-          if (serve(requestOf(process, request), (answer) => done(responseOf(answer))) !== undefined) return
+          const giveUp = serve(requestOf(process, request), (answer) => done(responseOf(answer)))
+          if (giveUp !== undefined) return giveUp
           const source = sourceOf(process, request) as unknown as globalThis.Request
           const asked = Context.add(
             context,
             HttpServerRequest.HttpServerRequest,
             HttpServerRequest.fromWeb(source)
           )
-          forkWith(process, asked, Effect.scoped(Effect.flatten(others))).addObserver((exit) => {
-            // What is interrupted is answered by nobody: the node stops.
-            if (exit._tag === "Failure") return void this.#underWay--
-            done(responseOf(answerOf(exit.value)))
+          const fiber = forkWith(process, asked, Effect.scoped(others))
+          fiber.addObserver((exit) => {
+            // What is interrupted is answered by nobody: its connection is closed, or the node stops.
+            done(exit._tag === "Failure" ? undefined : responseOf(answerOf(exit.value)))
           })
+          return () => fiber.unsafeInterruptAsFork(fiber.id())
         }
         this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
         return yield* Effect.never

@@ -20,6 +20,8 @@ class Ways {
   readonly #changed = new Set<string>()
   /** Keys that their pool forgot to have handed out: two nodes may have them. */
   readonly #twice = new Set<string>()
+  /** Keys of the last kind that have been freed since: one node may bind what it was handed out while the stock has it, too. */
+  readonly #strays = new Set<string>()
   readonly #targets = new Map<string, string>()
   readonly #pushed = new Set<string>()
   readonly #pausedUntil_us = new Map<string, number>()
@@ -94,7 +96,7 @@ class Ways {
     for (const key of entry.keys) {
       this.#shards.set(key, entry.shard)
       const bound_us = this.#bound.get(key)
-      if (bound_us === undefined || entry.at_us - bound_us < readBefore_us) continue
+      if (bound_us === undefined || entry.at_us - bound_us < readBefore_us || this.#strays.has(key)) continue
       if ((this.#pausedUntil_us.get(entry.by) ?? 0) < bound_us)
         this.#found(entry, `${key} was pushed though it was bound`, key)
     }
@@ -110,6 +112,7 @@ class Ways {
   /** Its next life begins in the stock. */
   #free(key: string) {
     this.#places.set(key, "stocked")
+    if (this.#twice.has(key)) this.#strays.add(key)
     this.#bound.delete(key)
     this.#targets.delete(key)
     this.#changed.delete(key)

@@ -10,8 +10,9 @@ const shared = <A>(name: string): A => {
 const first = 1_000_000
 
 /**
- * The fibers of one world: their numbers, which Effect counts once a program, start with the same one in every world; and fibers that are roots
- * and never end, because their process was killed, are forgotten with their world.
+ * The fibers of one world: their numbers, which Effect counts once a program, start with the same one in every world; and those that are roots go into a set of
+ * its own, as old as the world. Many never end, because their process was killed; in the set of the program, which V8 has long moved to its old objects, each of them would
+ * have all of its world copied there, too.
  */
 export class FiberNumbers {
   #next = first
@@ -20,21 +21,14 @@ export class FiberNumbers {
   /** Counts this world's fibers until the effect that it gives is run. */
   enter(): () => void {
     const counter = shared<MutableRef.MutableRef<number>>("effect/Fiber/Id/_fiberCounter")
-    const { roots } = shared<{ roots: Set<unknown> }>("effect/FiberScope/Global")
-    const outside = MutableRef.get(counter)
-    const before = new Set(roots)
+    const scope = shared<{ roots: Set<unknown> }>("effect/FiberScope/Global")
+    const outside = { next: MutableRef.get(counter), roots: scope.roots }
     MutableRef.set(counter, this.#next)
+    scope.roots = this.#roots
     return () => {
       this.#next = MutableRef.get(counter)
-      MutableRef.set(counter, outside)
-      for (const root of roots) if (!before.has(root)) this.#roots.add(root)
+      MutableRef.set(counter, outside.next)
+      scope.roots = outside.roots
     }
-  }
-
-  /** Lets go of the fibers that have not ended. */
-  forget() {
-    const { roots } = shared<{ roots: Set<unknown> }>("effect/FiberScope/Global")
-    for (const root of this.#roots) roots.delete(root)
-    this.#roots.clear()
   }
 }

@@ -134,10 +134,9 @@ export class World {
     }
   }
 
-  /** Ends the world: no process does anything any more, and nothing of it stays in memory. */
+  /** Ends the world: no process does anything any more. */
   end() {
     for (const process of this.#processes.slice()) process.kill()
-    this.#fibers.forget()
   }
 
   /** One decision; `false` when nothing is left to do before `until_us`. */

@@ -48,6 +48,9 @@ const recorded = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
 const claimed = (at_us: number, epoch: number) => ({ tag: "claimed", at_us, by, shard: 0, epoch }) as const
 const pushed = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
   ({ tag: "pushed", at_us, by, shard: 0, epoch, batch: "1/0", keys }) as const
+/** A pool that has forgotten whom it gave its keys. */
+const forgot = (at_us: number, unleased: ReadonlyArray<string>) =>
+  ({ tag: "forgot", at_us, by, shard: 0, unleased, gone: [], again: [] }) as const
 const closed = (at_us: number, batch: string) => ({ tag: "closed", at_us, by, shard: 0, batch }) as const
 const conflicted = (at_us: number) => ({ tag: "conflicted", at_us, by, link: row }) as const
 /** A create with an `Idempotency-Key`, and one that would reuse a link. */
@@ -225,6 +228,19 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   ],
   ["a key leased twice", KeyWays, { journal: [...way(["k"]), leased(2, ["k"])] }],
   ["a key pushed again", KeyWays, { journal: [...way(["k"]), pushed(2, 2, ["k"])] }],
+  [
+    "a key of a batch that is finished long after it was bound",
+    KeyWays,
+    {
+      journal: [
+        ...way(["abc"]),
+        forgot(2, ["abc"]),
+        bound,
+        recorded(2, 2, ["abc"]),
+        pushed(9 * s_us, 2, ["abc"])
+      ]
+    }
+  ],
   ["a key returned twice", KeyWays, { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }],
   ["a key pushed without a record", KeyWays, { journal: [minted(1, 0, ["k"]), pushed(2, 1, ["k"])] }],
   ["a batch closed before it is pushed", KeyWays, { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }],
@@ -348,6 +364,22 @@ describe("the checkers", () => {
       row: () => rebound.link
     })
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in a key that was handed out twice, freed, and bound by who still had it before the stock gave it away", () => {
+    const kept = evidence({
+      journal: [
+        ...way(["abc"]),
+        forgot(2, ["abc"]),
+        bound,
+        deleted(2 * s_us),
+        freed(25 * s_us),
+        { ...rebound, at_us: 26 * s_us },
+        recorded(40 * s_us, 2, ["abc"]),
+        pushed(41 * s_us, 2, ["abc"])
+      ]
+    })
+    expect(KeyWays.check(kept)).toEqual([])
   })
 
   it("find nothing in repeats that are answered alike, refused with another body, or one of them under way", () => {
