@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { agent, send } from "../http/client.ts"
+import { freePort } from "../http/freePort.ts"
 import { keep } from "../services/Keeper.ts"
 
 /** The project's folder. */
@@ -27,7 +28,7 @@ export interface Program {
   readonly printed: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
   readonly ended: Effect.Effect<Ending>
   /** Sends it a signal, at once. */
-  readonly signal: (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => void
+  readonly signal: (signal: "SIGTERM" | "SIGINT" | "SIGKILL" | "SIGSTOP" | "SIGCONT") => void
 }
 
 /** Environment variables of a program; it gets none of ours but those that any program needs. */
@@ -134,4 +135,17 @@ export const dataFolder: Effect.Effect<string, never, Scope.Scope> = Effect.gen(
   const folder = mkdtempSync(join(tmpdir(), "linkmint-e2e-"))
   yield* keep({ commands: [], signal: "TERM", cleanup: ["rm", "-rf", folder] })
   return join(folder, "data")
+})
+
+/** A free port and a data folder that does not exist yet, and the settings that say so. */
+export const place = Effect.gen(function* () {
+  const port = yield* freePort
+  const folder = yield* dataFolder
+  return { port, folder, settings: { PORT: String(port), HOST: "127.0.0.1", DATA_DIR: folder } }
+})
+
+/** Runs the built program at a place of its own, and waits until it is ready. */
+export const startAlone = Effect.fn("startAlone")(function* (variables: Variables = {}) {
+  const { folder, port, settings } = yield* place
+  return { port, folder, program: yield* start({ ...variables, ...settings }) }
 })

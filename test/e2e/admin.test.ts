@@ -5,7 +5,7 @@ import { freePort } from "../http/freePort.ts"
 import { describePostgres } from "../services/Postgres.ts"
 import { describeRedis } from "../services/Redis.ts"
 import { ADMIN_API_KEY, freshStores } from "./ClusterNodes.ts"
-import { dataFolder, run, start, type Variables } from "./Program.ts"
+import { place, run, start, type Variables } from "./Program.ts"
 
 const json = { "content-type": "application/json" }
 
@@ -130,14 +130,8 @@ describe("npm run admin", () => {
     "manages a data folder while no process has it",
     () =>
       Effect.gen(function* () {
-        const settings = {
-          PORT: String(yield* freePort),
-          HOST: "127.0.0.1",
-          ADMIN_API_KEY,
-          ...stocked,
-          DATA_DIR: yield* dataFolder
-        }
-        yield* useful(settings, false)
+        const { settings } = yield* place
+        yield* useful({ ...settings, ADMIN_API_KEY, ...stocked }, false)
       }),
     300_000
   )

@@ -1,8 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { agent, jsonOf, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
-import { dataFolder, start } from "./Program.ts"
+import { place, start } from "./Program.ts"
 
 const adminKey = "lm_the-administrator-of-tests"
 
@@ -16,13 +15,8 @@ it.scopedLive(
   "a repeat with the same Idempotency-Key makes no second link, whenever the program was killed",
   () =>
     Effect.gen(function* () {
-      const port = yield* freePort
-      const variables = {
-        PORT: String(port),
-        HOST: "127.0.0.1",
-        DATA_DIR: yield* dataFolder,
-        ADMIN_API_KEY: adminKey
-      }
+      const { port, settings } = yield* place
+      const variables = { ...settings, ADMIN_API_KEY: adminKey }
       const connections = yield* agent(creates)
       const create = (round: number, number: number) =>
         send(connections, port, {

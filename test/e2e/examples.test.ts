@@ -1,9 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { freePort } from "../http/freePort.ts"
 import { examplesOf, isAsShown, shell, withoutExamples } from "./Console.ts"
-import { dataFolder, start } from "./Program.ts"
+import { startAlone } from "./Program.ts"
 
 const documents = ["README.md", "docs/api.md"]
 
@@ -27,12 +26,7 @@ for (const document of documents) {
       "show what really comes, one after the other, from a service that was just started",
       () =>
         Effect.gen(function* () {
-          const port = yield* freePort
-          const program = yield* start({
-            PORT: String(port),
-            HOST: "127.0.0.1",
-            DATA_DIR: yield* dataFolder
-          })
+          const { port, program } = yield* startAlone()
           const [, adminKey = ""] = yield* program.printed(/^Admin key, shown this once: (lm_\S+)$/m)
           const run = yield* shell(`http://localhost:${port}`, { lm: adminKey })
           const examples = examplesOf(markdown)

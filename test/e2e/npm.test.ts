@@ -1,17 +1,15 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { agent, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
-import { dataFolder, ready, run } from "./Program.ts"
+import { place, ready, run } from "./Program.ts"
 
 describe("npm start", () => {
   it.scopedLive(
     "builds and runs the program, and SIGTERM to it stops the program in order",
     () =>
       Effect.gen(function* () {
-        const port = yield* freePort
-        const folder = yield* dataFolder
-        const npm = yield* run("npm", ["start"], { PORT: String(port), HOST: "127.0.0.1", DATA_DIR: folder })
+        const { port, settings } = yield* place
+        const npm = yield* run("npm", ["start"], settings)
         yield* ready(npm, port)
         const connections = yield* agent(1)
         expect((yield* send(connections, port, { path: "/health/live" })).status).toBe(200)

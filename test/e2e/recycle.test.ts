@@ -1,8 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Schedule } from "effect"
 import { agent, keyOf, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
-import { dataFolder, start } from "./Program.ts"
+import { startAlone } from "./Program.ts"
 
 /** More keys than the pool and the buffer hold: a recycled one is among them. */
 const createsMax = 200
@@ -11,11 +10,7 @@ it.scopedLive(
   "ends a link that has expired, and gives its key to another one when its quarantine is over",
   () =>
     Effect.gen(function* () {
-      const port = yield* freePort
-      yield* start({
-        PORT: String(port),
-        HOST: "127.0.0.1",
-        DATA_DIR: yield* dataFolder,
+      const { port } = yield* startAlone({
         RECYCLE_QUARANTINE: "PT10S",
         POOL_LOW: "5",
         POOL_HIGH: "10",

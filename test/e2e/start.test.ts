@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { agent, type Request, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
-import { dataFolder, launch, type Program, start, type Variables } from "./Program.ts"
+import { launch, place, type Program, start, type Variables } from "./Program.ts"
 
 const administratorLine = /^Administrator: admin@localhost, password shown this once: ([A-Za-z0-9_-]{20})$/m
 const adminKeyLine = /^Admin key, shown this once: (lm_[A-Za-z0-9_-]{32})$/m
@@ -31,12 +31,6 @@ const opens = (port: number, key: string) =>
     ask(port, { path: "/api/v1/links/nothing", headers: { "x-api-key": key } }),
     ({ status }) => status === 404
   )
-
-const place = Effect.gen(function* () {
-  const port = yield* freePort
-  const folder = yield* dataFolder
-  return { port, folder, settings: { PORT: String(port), HOST: "127.0.0.1", DATA_DIR: folder } }
-})
 
 /** A start that fails: what it printed. */
 const failed = (variables: Variables) =>

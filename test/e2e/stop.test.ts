@@ -1,11 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schedule } from "effect"
 import { agent, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
 import * as RawConnection from "../http/RawConnection.ts"
 import { accountOfFolder } from "./database.ts"
 import { nothingTold, run, summaryOf } from "./load.ts"
-import { dataFolder, type Program, start } from "./Program.ts"
+import { type Program, startAlone } from "./Program.ts"
 
 /** Time for an orderly stop, whoever holds it up. */
 const stopMax = Duration.seconds(8)
@@ -17,13 +16,6 @@ const stopped = (program: Program) =>
     expect(program.output()).toMatch(/^Linkmint has stopped\.$/m)
     expect(Duration.toMillis(duration)).toBeLessThan(Duration.toMillis(stopMax))
   })
-
-const started = Effect.gen(function* () {
-  const port = yield* freePort
-  const folder = yield* dataFolder
-  const program = yield* start({ PORT: String(port), HOST: "127.0.0.1", DATA_DIR: folder })
-  return { port, folder, program }
-})
 
 /** Waits until nobody listens at a port any more. */
 const refused = (port: number) =>
@@ -44,7 +36,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
     "under load resets no request that was sent, and what was acknowledged is stored",
     () =>
       Effect.gen(function* () {
-        const { folder, port, program } = yield* started
+        const { folder, port, program } = yield* startAlone()
         const connections = yield* agent(64)
         const told = nothingTold()
         const load = { agent: connections, port, clients: 64, told }
@@ -82,7 +74,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
 
   it.scopedLive("lets a request that was begun be sent to its end, and answers it", () =>
     Effect.gen(function* () {
-      const { port, program } = yield* started
+      const { port, program } = yield* startAlone()
       const connection = yield* RawConnection.open(port)
       const body = JSON.stringify({ url: "https://example.com/begun" })
       yield* connection.write(
@@ -101,7 +93,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
 
   it.scopedLive("is not held up by connections that are open and do nothing", () =>
     Effect.gen(function* () {
-      const { port, program } = yield* started
+      const { port, program } = yield* startAlone()
       const idle = yield* RawConnection.open(port)
       yield* idle.write("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n")
       yield* idle.heard(/\{"status":"live"\}$/)
@@ -115,7 +107,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
 
   it.scopedLive("does not wait for ever for a client that does not read its answer", () =>
     Effect.gen(function* () {
-      const { port, program } = yield* started
+      const { port, program } = yield* startAlone()
       const connection = yield* RawConnection.open(port)
       yield* connection.deafen
       // More than the buffers on the way hold.
@@ -130,7 +122,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
 
   it.scopedLive("does not wait for ever for a request that does not end", () =>
     Effect.gen(function* () {
-      const { port, program } = yield* started
+      const { port, program } = yield* startAlone()
       const connection = yield* RawConnection.open(port)
       yield* connection.write(
         "POST /api/v1/links HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
@@ -146,7 +138,7 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
 describe("a large body", () => {
   it.scopedLive("is refused with 413 that every client receives, though it is still sending", () =>
     Effect.gen(function* () {
-      const { port } = yield* started
+      const { port } = yield* startAlone()
       const connections = yield* agent(4)
       const body = Buffer.alloc(20_000_000, " ")
       const headers = { "content-type": "application/json" }
