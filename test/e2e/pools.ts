@@ -12,6 +12,9 @@ export const settingsOfPool = ({ bufferCapacity, high, low }: PoolSizes) => ({
   BUFFER_CAPACITY: String(bufferCapacity)
 })
 
-/** Keys of a refill at most: what the pool lacks, with what left it while the one before was under way. A kill loses them between their minting and their record. */
-export const refillMax = ({ bufferCapacity, high, low }: PoolSizes): number =>
-  2 * (high - low) + bufferCapacity
+/**
+ * Keys of a refill at most, which a kill loses between their minting and their record: what the pool lacks, and it lacks no more than have left it. `taken` are the keys
+ * that creates have taken since the pool was first full. How long a refill takes does not matter, so this holds on the busiest machine.
+ */
+export const refillMax = ({ bufferCapacity, high }: PoolSizes, taken: number): number =>
+  Math.min(high, taken + bufferCapacity)
