@@ -13,6 +13,7 @@ import * as Quotas from "./accounts/Quotas.ts"
 import * as RateLimiter from "./accounts/RateLimiter.ts"
 import * as KeyStocking from "./actors/KeyStocking.ts"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
+import { followersMax } from "./actors/KeyRing.ts"
 import * as Links from "./actors/Links.ts"
 import * as LinkSweep from "./actors/LinkSweep.ts"
 import * as RedirectCache from "./actors/RedirectCache.ts"
@@ -137,7 +138,7 @@ const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surround
     onSome: (url) => postgres(url, "alone")
   }),
   runner: layerEmbedded,
-  pool: KeyPoolMemory.layer({ shards: 1, settleAfter: settings.bufferCapacity }),
+  pool: KeyPoolMemory.layer({ shards: 1, settleAfter: followersMax(settings.bufferCapacity) }),
   changes: LinkChangesLocal.layer,
   ownership: Layer.empty,
   quotas: QuotaStoreSql.layer,

@@ -1,5 +1,14 @@
 import { count, type PackedKeys, readKey, slice, widen } from "../PackedKeys.ts"
 
+/** A key that so many rings full have followed is taken before any key of a kind that is asked for. */
+const overdueAfter = 2
+
+/**
+ * How many keys are added behind a key of a ring at most while it is there. It is overdue with the block that brings those behind it to two capacities, which may be a whole
+ * capacity too many; a capacity of takes at most comes to it then, and as many keys are added meanwhile, and one capacity more where the ring was empty by then.
+ */
+export const followersMax = (capacity: number): number => (overdueAfter + 3) * capacity
+
 /**
  * A first-in first-out queue of at most `capacity` short keys in one byte array, of as many bytes a key as the longest
  * key that it has held. Taking and putting back cost no allocation but the key's string.
@@ -9,16 +18,20 @@ export class KeyRing {
   readonly #kindOf: (key: string) => number
   /** The kind of each key, beside it. */
   readonly #kinds: Uint8Array
-  #bytes = new Uint8Array(0)
+  /** Of each key, beside it, how many were added before it, modulo 2^32. */
+  readonly #births: Uint32Array
+  #bytes: Uint8Array = new Uint8Array(0)
   #width = 1
   #head = 0
   #size = 0
+  #added = 0
 
   /** `kindOf` gives the kind of a key, 0 to 255, for those who ask for keys of one kind. */
   constructor(capacity: number, kindOf: (key: string) => number = () => 0) {
     this.capacity = capacity
     this.#kindOf = kindOf
     this.#kinds = new Uint8Array(capacity)
+    this.#births = new Uint32Array(capacity)
   }
 
   /** Keys in the ring. */
@@ -40,16 +53,37 @@ export class KeyRing {
     return key
   }
 
-  /** Takes the oldest key of a kind, in whose place the oldest of all goes then; that one where there is none of the kind. */
+  /** Takes the oldest key of a kind; the oldest of all where there is none of the kind, or that one has been passed over for long enough. */
   takeOf(kind: number): string | undefined {
-    const place = this.#find(kind)
+    const place = this.#isOverdue() ? undefined : this.#find(kind)
     if (place === undefined) return this.take()
     const key = readKey(this.#bytes, place * this.#width, this.#width)
-    const oldest = this.#head * this.#width
-    this.#bytes.copyWithin(place * this.#width, oldest, oldest + this.#width)
-    this.#kinds[place] = this.#kinds[this.#head]!
-    this.take()
+    this.#closeUp(place)
     return key
+  }
+
+  #isOverdue(): boolean {
+    return (this.#added - this.#births[this.#head]!) >>> 0 >= overdueAfter * this.capacity
+  }
+
+  /** Moves the keys in front of a place by one towards it, and so over the one that stands there. */
+  #closeUp(place: number) {
+    let end = place
+    if (place < this.#head) {
+      this.#move(0, place, 1)
+      this.#move(this.capacity - 1, this.capacity, 0)
+      end = this.capacity - 1
+    }
+    this.#move(this.#head, end, this.#head + 1)
+    this.#head = (this.#head + 1) % this.capacity
+    this.#size--
+  }
+
+  /** Copies what stands from one place to before another. */
+  #move(from: number, end: number, to: number) {
+    this.#bytes.copyWithin(to * this.#width, from * this.#width, end * this.#width)
+    this.#kinds.copyWithin(to, from, end)
+    this.#births.copyWithin(to, from, end)
   }
 
   #find(kind: number): number | undefined {
@@ -58,14 +92,6 @@ export class KeyRing {
     if (place !== -1 && place < end) return place
     const wrapped = end > this.capacity ? this.#kinds.indexOf(kind) : -1
     return wrapped !== -1 && wrapped < end - this.capacity ? wrapped : undefined
-  }
-
-  /** Notes the kinds of keys from the `from`th oldest one on. */
-  #note(from: number) {
-    for (let index = from; index < this.#size; index++) {
-      const place = (this.#head + index) % this.capacity
-      this.#kinds[place] = this.#kindOf(readKey(this.#bytes, place * this.#width, this.#width))
-    }
   }
 
   /** Adds keys behind the newest one; gives those that found no room. */
@@ -77,8 +103,12 @@ export class KeyRing {
     const untilEnd = Math.min(room, this.capacity - tail)
     this.#bytes.set(slice(fitting, 0, untilEnd).bytes, tail * this.#width)
     this.#bytes.set(slice(fitting, untilEnd, room).bytes, 0)
+    for (let index = 0; index < room; index++) {
+      const place = (tail + index) % this.capacity
+      this.#kinds[place] = this.#kindOf(readKey(this.#bytes, place * this.#width, this.#width))
+      this.#births[place] = this.#added++
+    }
     this.#size += room
-    this.#note(this.#size - room)
     return slice(keys, room, count(keys))
   }
 
@@ -96,12 +126,11 @@ export class KeyRing {
   /** Makes room for keys of `width` bytes: once at the start, and again when the deployment opens a longer key length. */
   #fit(width: number) {
     if (this.#bytes.length > 0 && width <= this.#width) return
-    const held = this.drain()
     const wider = Math.max(width, this.#width)
-    this.#bytes = new Uint8Array(this.capacity * wider)
-    this.#bytes.set(widen(held, wider).bytes)
+    this.#bytes =
+      this.#bytes.length === 0
+        ? new Uint8Array(this.capacity * wider)
+        : widen({ width: this.#width, bytes: this.#bytes }, wider).bytes
     this.#width = wider
-    this.#size = count(held)
-    this.#note(0)
   }
 }

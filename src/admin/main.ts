@@ -9,6 +9,7 @@ import { AdminKey, DeploymentName, layerMinter } from "../Deployment.ts"
 import { sqlite } from "../Node.ts"
 import * as Passwords from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
+import { followersMax } from "../actors/KeyRing.ts"
 import { messageOf, type Settings, settings as readSettings } from "../Settings.ts"
 import * as Stock from "../Stock.ts"
 import * as AccountStoreSql from "../storage/AccountStoreSql.ts"
@@ -33,7 +34,7 @@ const database = (settings: Settings) =>
 
 const pool = (settings: Settings) =>
   Option.match(settings.redisUrls, {
-    onNone: () => KeyPoolMemory.layer({ shards: 1, settleAfter: settings.bufferCapacity }),
+    onNone: () => KeyPoolMemory.layer({ shards: 1, settleAfter: followersMax(settings.bufferCapacity) }),
     onSome: (urls) =>
       Layer.unwrapEffect(
         Effect.map(DeploymentName, (namespace) => KeyPoolRedis.layer({ urls, namespace }))

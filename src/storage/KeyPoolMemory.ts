@@ -94,8 +94,8 @@ const makeShard = (shard: number, settleAfter: number) => {
  * `KeyPool` in this process's memory: for one process alone, and the reference that other backends are compared with.
  *
  * A kill of the process empties it, so it keeps a batch unsettled until all its keys were leased and `settleAfter` more after
- * them. With `settleAfter` at the buffer's capacity, the keys that a kill takes from pool and buffer all stand in
- * a batch record still.
+ * them. With `settleAfter` at least as many as are added to the buffer while a key is in it (`followersMax` of `KeyRing`), the keys that a kill takes
+ * from pool and buffer all stand in a batch record still.
  */
 export const make = (options: { readonly shards: number; readonly settleAfter: number }) =>
   Effect.sync(() => {

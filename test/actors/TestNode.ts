@@ -1,6 +1,7 @@
 import { Context, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import { KeyRange } from "../../src/actors/KeyRange.ts"
+import { followersMax } from "../../src/actors/KeyRing.ts"
 import * as Links from "../../src/actors/Links.ts"
 import { PoolShard } from "../../src/actors/PoolShard.ts"
 import * as RedirectCache from "../../src/actors/RedirectCache.ts"
@@ -65,7 +66,7 @@ export const tinyMinter = (span: number, length: number): typeof KeyMinter.KeyMi
 export const freshPool = (sizes: Partial<Sizes & { shards: number }> = {}) =>
   KeyPoolMemory.make({
     shards: sizes.shards ?? 1,
-    settleAfter: sizes.capacity ?? sizesDefault.capacity
+    settleAfter: followersMax(sizes.capacity ?? sizesDefault.capacity)
   })
 
 /** Empty stores in memory. */
