@@ -13,6 +13,13 @@ export interface Answer {
 export const flatten = (headers: Readonly<Record<string, string>>): Array<string> =>
   Object.entries(headers).flat()
 
+/** An answer in JSON that nobody on the way keeps. */
+export const ofJson = (body: string): Answer => ({
+  status: 200,
+  headers: flatten({ "content-type": "application/json", "cache-control": "no-store" }),
+  body
+})
+
 const pairsOf = (headers: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
   Array.from({ length: headers.length / 2 }, (_, index) => [headers[2 * index]!, headers[2 * index + 1]!])
 

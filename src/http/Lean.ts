@@ -7,6 +7,8 @@ import type { Answering } from "./Answering.ts"
 import * as Deadlines from "./Deadlines.ts"
 import * as LeanRedirect from "./LeanRedirect.ts"
 import { LinkCreation } from "./LinkCreation.ts"
+import { LinkManagement } from "./LinkManagement.ts"
+import { isKeyShaped } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import { Readiness } from "./Readiness.ts"
 import { Redirects } from "./Redirects.ts"
@@ -29,14 +31,27 @@ export interface Lean {
 
 const nothing = () => {}
 
+const linksPath = "/api/v1/links"
+
+/** The key of a target that is a link, and nothing more; `undefined` where it is anything else, or is written in another way. */
+const managedKeyOf = (url: string): string | undefined => {
+  const key = url.slice(linksPath.length + 1)
+  return url.startsWith(`${linksPath}/`) && isKeyShaped(key) ? key : undefined
+}
+
 /** See {@link Lean}. Every request is answered within `answerMax`. */
 export const make = (
   answerMax: Duration.Duration
-): Effect.Effect<Lean, never, LinkCreation | Links | Quotas | Readiness | Redirects | Scope.Scope | Visits> =>
+): Effect.Effect<
+  Lean,
+  never,
+  LinkCreation | LinkManagement | Links | Quotas | Readiness | Redirects | Scope.Scope | Visits
+> =>
   Effect.gen(function* () {
     const leanRedirect = yield* LeanRedirect.make
     const redirects = yield* Redirects
     const creation = yield* LinkCreation
+    const management = yield* LinkManagement
     const readiness = yield* Readiness
     const requestId = yield* RequestId.make
     const deadlines = yield* Deadlines.make(answerMax)
@@ -114,15 +129,34 @@ export const make = (
       return giveUp
     }
 
+    const look: Lean["serve"] = (request, answer) => {
+      if (request.url === "/health/ready") return run(request, readiness.answer, answer)
+      const key = LeanRedirect.keyOf(request.url)
+      return key === undefined ? undefined : redirect(request, key, answer)
+    }
+
+    const manage = (request: Request, operation: "change" | "remove", answer: (answer: Answer) => void) => {
+      const key = managedKeyOf(request.url)
+      return key === undefined ? undefined : run(request, management[operation](request, key), answer)
+    }
+
     return {
       serve: (request, answer) => {
         const { method, url } = request
-        if (method === "GET" || method === "HEAD") {
-          if (url === "/health/ready") return run(request, readiness.answer, answer)
-          const key = LeanRedirect.keyOf(url)
-          return key === undefined ? undefined : redirect(request, key, answer)
+        switch (method) {
+          case "GET":
+          case "HEAD":
+            return look(request, answer)
+          case "POST":
+            if (url === linksPath) return create(request, answer)
+            return url === `${linksPath}/bulk` ? run(request, creation.bulk(request), answer) : undefined
+          case "PATCH":
+            return manage(request, "change", answer)
+          case "DELETE":
+            return manage(request, "remove", answer)
+          default:
+            return undefined
         }
-        return method === "POST" && url === "/api/v1/links" ? create(request, answer) : undefined
       }
     }
   })

@@ -4,7 +4,7 @@ import type { Standing } from "../accounts/RateLimiter.ts"
 import { type Guarding, type LinkDraft, Links } from "../actors/Links.ts"
 import { ReusedLinks } from "../actors/ReusedLinks.ts"
 import type { Link } from "../Link.ts"
-import { type Answer, flatten } from "./Answer.ts"
+import { type Answer, ofJson } from "./Answer.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -206,11 +206,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
         const name = contentType === Problem.contentType ? "problem" : "link"
         return `{"status":${status},"${name}":${body}}`
       })
-      return {
-        status: 200,
-        headers: flatten({ "content-type": "application/json", "cache-control": "no-store" }),
-        body: `{"results":[${results.join(",")}]}`
-      }
+      return ofJson(`{"results":[${results.join(",")}]}`)
     }, Traced.span("links.createBulk"))
   })
 })

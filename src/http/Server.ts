@@ -20,6 +20,7 @@ import * as LateRequests from "./LateRequests.ts"
 import * as Lean from "./Lean.ts"
 import * as LinkCreation from "./LinkCreation.ts"
 import * as LeanListener from "./LeanListener.ts"
+import * as LinkManagement from "./LinkManagement.ts"
 import * as LinkRoutes from "./LinkRoutes.ts"
 import * as Listener from "./Listener.ts"
 import * as MetricsListener from "./MetricsListener.ts"
@@ -90,9 +91,12 @@ export interface RoutesOptions
 
 /** The services behind the hot operations, which the routes share. */
 export const services = (options: LinkCreation.LinkRoutesOptions) =>
-  Layer.mergeAll(LinkCreation.layer(options), Redirects.layer(options.own), Readiness.layer).pipe(
-    Layer.provideMerge(SessionCookie.layer(options.own.baseUrl))
-  )
+  Layer.mergeAll(
+    LinkCreation.layer(options),
+    LinkManagement.layer(options),
+    Redirects.layer(options.own),
+    Readiness.layer
+  ).pipe(Layer.provideMerge(SessionCookie.layer(options.own.baseUrl)))
 
 /** The routes, and what the contract needs beside them. */
 export const routes = (options: RoutesOptions) =>
@@ -117,7 +121,7 @@ export const routes = (options: RoutesOptions) =>
   )
 
 /** The whole service as a function from requests to responses, whoever listens for them. */
-export const app = Effect.zipWith(RequestId.make, HttpApiBuilder.httpApp, (requestId, app) =>
+const app = Effect.zipWith(RequestId.make, HttpApiBuilder.httpApp, (requestId, app) =>
   answerAll(requestId)(app)
 )
 

@@ -1,4 +1,3 @@
-import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Effect, Layer, Option } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as Quotas from "../accounts/Quotas.ts"
@@ -42,7 +41,6 @@ export const bystanders = Context.mergeAll(
       Layer.merge(Layer.provide(Quotas.layer(Quotas.unlimited), Layer.succeed(RateLimiter, limiter))),
       Layer.provideMerge(Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })),
       Layer.provideMerge(Layer.succeed(Passwords, passwords)),
-      Layer.merge(NodeHttpServer.layerContext),
       Layer.build,
       Effect.scoped
     )

@@ -1,15 +1,4 @@
-import { HttpServerRequest, type HttpServerResponse } from "@effect/platform"
-import {
-  Context,
-  Duration,
-  Effect,
-  Either,
-  ExecutionStrategy,
-  type Fiber,
-  Layer,
-  Option,
-  Scope
-} from "effect"
+import { Context, Duration, Effect, Either, type Fiber, Layer, Option, type Scope } from "effect"
 import * as ExpiredLinks from "../actors/ExpiredLinks.ts"
 import * as KeyBuffer from "../actors/KeyBuffer.ts"
 import * as KeyStocking from "../actors/KeyStocking.ts"
@@ -19,13 +8,12 @@ import * as ReusedLinks from "../actors/ReusedLinks.ts"
 import * as RedirectCache from "../actors/RedirectCache.ts"
 import * as Visits from "../actors/Visits.ts"
 import { actors } from "../Cluster.ts"
-import { type Answer, flatten } from "../http/Answer.ts"
+import type { Answer } from "../http/Answer.ts"
 import { Draining } from "../http/Draining.ts"
 import { beatEvery, holdFor, Standstills } from "../http/LateRequests.ts"
 import type { Request } from "../http/Request.ts"
 import * as HttpServer from "../http/Server.ts"
 import type { KeyMinter } from "../KeyMinter.ts"
-import * as SingleFlight from "../SingleFlight.ts"
 import type { GuardedCreates } from "../storage/GuardedCreates.ts"
 import type { KeyPool } from "../storage/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/KeyRangeStore.ts"
@@ -40,11 +28,10 @@ import type { VisitStore } from "../storage/VisitStore.ts"
 import { bystanders } from "./Bystanders.ts"
 import type { SimOptions } from "./Options.ts"
 import type { Journal } from "./Journal.ts"
-import * as LinkApi from "./LinkApi.ts"
 import type { Mutation } from "./mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
 import { ms_us } from "./world/Time.ts"
-import { fork, forkWith } from "./world/ProcessServices.ts"
+import { fork } from "./world/ProcessServices.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 
 /** Links that a simulated node caches, and the owner of a partition: few, so that some are dropped. */
@@ -63,9 +50,6 @@ const drainDelay_us = 2_500 * ms_us
 
 /** How long an orderly stop waits at most for requests that are under way. */
 const drainMax_us = 5_000 * ms_us
-
-/** How long the making of routes may hold up the end of a node. */
-const routesMax = Duration.seconds(5)
 
 /** The ports, as a node has them. */
 export type PortServices =
@@ -109,33 +93,7 @@ export interface VirtualResponse {
   readonly body: string
 }
 
-/** What the service takes for `node:http`'s request: its body comes in one piece, in a task of its own. */
-const sourceOf = (process: VirtualProcess, request: VirtualRequest) => {
-  const listeners = new Map<string, (value?: unknown) => void>()
-  const source = {
-    method: request.method,
-    url: request.path,
-    headers: request.headers,
-    on: (event: string, listener: (value?: unknown) => void) => {
-      listeners.set(event, listener)
-      if (event === "end") {
-        process.post(() => {
-          listeners.get("data")?.(Buffer.from(request.body ?? ""))
-          listeners.get("end")?.()
-        })
-      }
-      return source
-    },
-    off: (event: string) => {
-      listeners.delete(event)
-      return source
-    },
-    resume: () => source
-  }
-  return source
-}
-
-/** A request as the hot operations look at it. */
+/** A request as the service looks at it; its body comes in one piece, in a task of its own. */
 const requestOf = (
   process: VirtualProcess,
   { body = "", headers, method, path }: VirtualRequest
@@ -155,15 +113,8 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
   return { status, location: of("location"), isReplay: of("idempotency-replayed") === "true", body }
 }
 
-/** The same of Effect's server. */
-const answerOf = ({ body, headers, status }: HttpServerResponse.HttpServerResponse): Answer => ({
-  status,
-  headers: flatten(headers),
-  body: body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
-})
-
-/** Begins to answer a request, `undefined` when nobody will; `done` may be called at once. Gives what to call when the client is gone before. */
-type Serve = (request: VirtualRequest, done: (response: VirtualResponse | undefined) => void) => () => void
+/** Begins to answer a request; `done` may be called at once. Gives what to call when the client is gone before. */
+type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => () => void
 
 /** A layer whose service is replaced, where there is something to replace it. */
 const mutated = <I, S, E, R>(
@@ -242,7 +193,7 @@ export class VirtualNode {
       if (isOver) return
       giveUp = serve(request, (response) => {
         end()
-        if (response !== undefined) done(response)
+        done(response)
       })
     }
     if (this.#standstills.mayBeLate(request.method)) {
@@ -321,33 +272,10 @@ export class VirtualNode {
       Effect.gen(this, function* () {
         const context = yield* whole
         const { serve } = yield* Effect.provide(HttpServer.lean, context)
-        // The first request that needs the other routes has them made. That goes on when the request is given up, and when the node ends, which waits for it: half of the routes
-        // would answer 404 for the rest. Not `Effect.cached`: whoever is interrupted while it runs for the first time leaves that to all who come later (Effect 3.22).
-        const routesScope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
-        let app: Effect.Effect.Success<typeof HttpServer.app> | undefined
-        const making = yield* LinkApi.routes(httpOptions).pipe(
-          Layer.buildWithScope(routesScope),
-          Effect.flatMap((routes) => Effect.provide(HttpServer.app, routes)),
-          Effect.provide(context),
-          Effect.tap((made) => Effect.sync(() => void (app = made))),
-          (make) => SingleFlight.makeOutlasting(make, routesMax)
-        )
-        const others = Effect.suspend(() => app ?? Effect.flatten(making.join))
         this.#serve = (request, done) => {
           const giveUp = serve(requestOf(process, request), (answer) => done(responseOf(answer)))
-          if (giveUp !== undefined) return giveUp
-          const source = sourceOf(process, request) as unknown as globalThis.Request
-          const asked = Context.add(
-            context,
-            HttpServerRequest.HttpServerRequest,
-            HttpServerRequest.fromWeb(source)
-          )
-          const fiber = forkWith(process, asked, Effect.scoped(others))
-          fiber.addObserver((exit) => {
-            // What is interrupted is answered by nobody: its connection is closed, or the node stops.
-            done(exit._tag === "Failure" ? undefined : responseOf(answerOf(exit.value)))
-          })
-          return () => fiber.unsafeInterruptAsFork(fiber.id())
+          if (giveUp === undefined) throw new Error(`${request.method} ${request.path} is not simulated`)
+          return giveUp
         }
         this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
         return yield* Effect.never

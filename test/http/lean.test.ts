@@ -10,7 +10,7 @@ import type { Request } from "../../src/http/Request.ts"
 import type { Link } from "../../src/Link.ts"
 import { plainRow } from "../plain.ts"
 import type { Answer } from "./client.ts"
-import { create, get, TestService, withService } from "./TestService.ts"
+import { adminKey, create, get, TestService, withService } from "./TestService.ts"
 
 /** Each way to answer draws the first half of its request ids anew. */
 const wayOf = ({ headers }: Answer) => String(headers["x-request-id"]).slice(0, 8)
@@ -127,6 +127,64 @@ withService("what is answered without HttpApi", {}, (it) => {
       expect(wayOf(yield* create({ url }))).not.toBe(others)
       expect(wayOf(yield* create({ url: "nonsense" }))).not.toBe(others)
       expect(wayOf(yield* get("/health/ready"))).not.toBe(others)
+    })
+  )
+
+  it.effect("is a bulk, which stays the same", () =>
+    Effect.gen(function* () {
+      const { send } = yield* TestService
+      const others = wayOf(yield* get("/health/live"))
+      const bulk = (query: string, body: unknown) =>
+        send({
+          method: "POST",
+          path: `/api/v1/links/bulk${query}`,
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body)
+        })
+      const links = [{ url: "nonsense" }, { url, alias: "docs" }]
+      for (const body of [{ links }, { links: [] }, 1]) {
+        const direct = yield* bulk("", body)
+        const through = yield* bulk("?", body)
+        expect(wayOf(direct)).not.toBe(others)
+        expect(wayOf(through)).toBe(others)
+        expect(constantPart(direct)).toEqual(constantPart(through))
+      }
+    })
+  )
+
+  it.effect("is a change or a deletion of a link, which stays the same", () =>
+    Effect.gen(function* () {
+      const { send } = yield* TestService
+      const others = wayOf(yield* get("/health/live"))
+      const asks = [
+        { method: "PATCH", body: { url: "https://example.com/changed" } },
+        { method: "PATCH", body: { url: "nonsense" } },
+        { method: "PATCH", body: { url }, isAnonymous: true },
+        { method: "DELETE" },
+        { method: "DELETE", isAnonymous: true }
+      ]
+      for (const [index, { body, isAnonymous, method }] of asks.entries()) {
+        const answers = yield* Effect.forEach(["", "?"], (query) =>
+          Effect.gen(function* () {
+            const alias = `managed-${index}-${query.length}`
+            yield* create({ url, alias })
+            const answer = yield* send({
+              method,
+              path: `/api/v1/links/${alias}${query}`,
+              headers: {
+                "content-type": "application/json",
+                ...(isAnonymous !== true && { "x-api-key": adminKey })
+              },
+              ...(body !== undefined && { body: JSON.stringify(body) })
+            })
+            return { ...answer, text: answer.text.replaceAll(alias, "managed") }
+          })
+        )
+        const [direct, through] = answers as [Answer, Answer]
+        expect(wayOf(direct)).not.toBe(others)
+        expect(wayOf(through)).toBe(others)
+        expect(constantPart(direct)).toEqual(constantPart(through))
+      }
     })
   )
 })

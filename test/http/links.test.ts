@@ -2,11 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "./client.ts"
 import { expectProblem } from "./problems.ts"
-import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withServices } from "./TestService.ts"
 
 const url = "https://example.com/"
 
-withService("a link's own resource", {}, (it) => {
+withServices("a link's own resource", {}, (it) => {
   it.effect("shows the link as its create did", () =>
     Effect.gen(function* () {
       const created = yield* create({ url, expiresIn: "P1D" })

@@ -2,13 +2,13 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "./client.ts"
 import { expectProblem } from "./problems.ts"
-import { asAdmin, create, get, TestService, userKeys, withKey, withService } from "./TestService.ts"
+import { asAdmin, create, get, TestService, userKeys, withKey, withServices } from "./TestService.ts"
 
 const url = "https://example.com/"
 
 const createAs = (key: string, alias: string) => withKey(key, "POST", "/api/v1/links", { url, alias })
 
-withService("a link of another owner", {}, (it) => {
+withServices("a link of another owner", {}, (it) => {
   it.effect("is not there: 404 to show, to change and to delete, and it stays as it was", () =>
     Effect.gen(function* () {
       const created = yield* createAs(userKeys.one, "of-one")
@@ -62,7 +62,7 @@ withService("a link of another owner", {}, (it) => {
   )
 })
 
-withService("an API key", {}, (it) => {
+withServices("an API key", {}, (it) => {
   it.effect("that may read alone shows and lists its user's links, and does nothing else", () =>
     Effect.gen(function* () {
       const { stored } = yield* TestService

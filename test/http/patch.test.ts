@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect, Ref } from "effect"
 import { jsonOf } from "./client.ts"
 import { type ExpectedFault, expectProblem, refuses } from "./problems.ts"
-import { adminKey, asAdmin, create, get, startOfTests_ms, TestService, withService } from "./TestService.ts"
+import { adminKey, asAdmin, create, get, startOfTests_ms, TestService, withServices } from "./TestService.ts"
 
 const url = "https://example.com/"
 
@@ -22,7 +22,7 @@ const everything = {
   crawlable: true
 }
 
-withService("a patch", {}, (it) => {
+withServices("a patch", {}, (it) => {
   it.effect("changes everything that it says, at once and for the redirect too, and shows the link", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestService
@@ -144,7 +144,7 @@ withService("a patch", {}, (it) => {
   )
 })
 
-withService("a bad patch", {}, (it) => {
+withServices("a bad patch", {}, (it) => {
   const past = "2026-11-21T10:00:00Z"
   const refused: ReadonlyArray<readonly [body: unknown, ...faults: ReadonlyArray<ExpectedFault>]> = [
     [{ alias: "other" }, ["alias", /^is not a known field$/]],
@@ -225,7 +225,7 @@ withService("a bad patch", {}, (it) => {
   )
 })
 
-withService("races of patches", {}, (it) => {
+withServices("races of patches", {}, (it) => {
   it.effect("of different fields lose nothing", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "raced" })

@@ -1,0 +1,77 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import type { KnownCaller } from "../accounts/Access.ts"
+import { Links } from "../actors/Links.ts"
+import { type Link, stateAt } from "../Link.ts"
+import * as Traced from "../Traced.ts"
+import { type Answer, ofJson } from "./Answer.ts"
+import * as Body from "./Body.ts"
+import * as Caller from "./Caller.ts"
+import { bodyOf, orProblem } from "./LinkAnswers.ts"
+import * as LinkChecking from "./LinkChecking.ts"
+import type { LinkRoutesOptions } from "./LinkCreation.ts"
+import { isKeyShaped } from "./LinkSchemas.ts"
+import * as PatchRequest from "./PatchRequest.ts"
+import * as Problem from "./Problem.ts"
+import type { Request } from "./Request.ts"
+import * as VisitTotals from "./VisitTotals.ts"
+
+/** Answers a request that is about the link with a key. */
+type OfLink = (request: Request, key: string) => Effect.Effect<Answer, Problem.Problem>
+
+/** Shows, changes and deletes single links of those who may. */
+export class LinkManagement extends Context.Tag("linkmint/LinkManagement")<
+  LinkManagement,
+  { readonly show: OfLink; readonly change: OfLink; readonly remove: OfLink }
+>() {}
+
+const notFound: Problem.Problem = { kind: "not-found", detail: "There is no link with this key." }
+
+/** See {@link LinkManagement}. */
+export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
+  const links = yield* Links
+  const identify = yield* Caller.make
+  const checks = yield* LinkChecking.make(options)
+  const totals = yield* VisitTotals.make
+
+  /** A link that is not deleted, if it is the caller's to manage. Another one is not there for him. */
+  const manageable = Effect.fnUntraced(function* (caller: KnownCaller, key: string) {
+    const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+    const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
+    return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(notFound)
+  })
+
+  const shown = Effect.fnUntraced(function* (link: Link) {
+    const [visits] = yield* totals([link])
+    return ofJson(JSON.stringify(bodyOf(link, options.own.baseUrl, visits!)))
+  })
+
+  return LinkManagement.of({
+    show: Effect.fnUntraced(function* (request, key) {
+      const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
+      return yield* shown(yield* manageable(caller, key))
+    }, Traced.span("links.get")),
+
+    change: Effect.fnUntraced(function* (request, key) {
+      const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
+      const json = yield* Body.read(request)
+      const link = yield* manageable(caller, key)
+      const now = yield* Clock.currentTimeMillis
+      const { change, password } = yield* PatchRequest.check(json, link, checks.policyOf(request), now)
+      const passwordHash = typeof password === "string" ? yield* checks.hash(password) : password
+      const changed = yield* orProblem(
+        links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
+      )
+      return changed === null ? yield* Effect.fail(notFound) : yield* shown(changed)
+    }, Traced.span("links.patch")),
+
+    remove: Effect.fnUntraced(function* (request, key) {
+      const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
+      const { owner } = yield* manageable(caller, key)
+      const removed = yield* orProblem(links.remove(key, owner))
+      return removed ? { status: 204, headers: [], body: "" } : yield* Effect.fail(notFound)
+    }, Traced.span("links.delete"))
+  })
+})
+
+/** See {@link LinkManagement}. */
+export const layer = (options: LinkRoutesOptions) => Layer.effect(LinkManagement, make(options))
