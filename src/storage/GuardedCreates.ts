@@ -27,7 +27,7 @@ export type GuardState =
       readonly answer: string
     }
 
-/** What became of a guarded create: the key was bound, it has a row already, or the guard is not held any more, or was settled with another key. */
+/** What became of a guarded create: the key was bound, it has a row already, or the guard is not held any more, or was settled with another answer. */
 export type GuardedOutcome = "bound" | "taken" | "superseded"
 
 /** How to begin a guard. */
@@ -62,7 +62,8 @@ export const guardTimes: Pick<Beginning, "lease_ms" | "keep_ms"> = {
  * Laws:
  * 1. Of all links that are bound under a guard between two beginnings, there is one at most, whenever and however often messages come: a link is
  *    bound, and its guard settled, in one transaction, and only by who holds it.
- * 2. A link whose guard is settled with its own key and token is answered `bound` again.
+ * 2. A link whose guard is settled with its own token and answer is answered `bound` again. With another answer it is `superseded`, though the key may be the same: a pool that
+ *    forgets hands one out twice, also to the first and the second try of one create.
  * 3. A settled guard keeps its answer until `keep_ms` is over, or somebody begins it in place of its key.
  */
 export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<

@@ -56,7 +56,7 @@ export const makeOver = (
     Effect.suspend(() => {
       const { answer, guards, link } = guarded
       const held = guards.map(holder)
-      if (held.some((row) => row === undefined || (row.answer !== null && row.key !== link.key))) {
+      if (held.some((row) => row === undefined || (row.answer !== null && row.answer !== answer))) {
         return Effect.succeed("superseded")
       }
       if (held.every((row) => row!.answer !== null)) return Effect.succeed("bound")

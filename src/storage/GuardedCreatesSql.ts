@@ -162,13 +162,13 @@ export const make = Effect.gen(function* () {
       sql,
       Effect.gen(function* () {
         const rows = yield* locked(links.flatMap(({ guards }) => guards))
-        const holds = ({ guards, link }: GuardedLink) =>
+        const holds = ({ answer, guards }: GuardedLink) =>
           guards.every(({ name, token }) => {
             const row = rows.get(name)
             return (
               row !== undefined &&
               Number(row.token) === token &&
-              (row.answer === null || row.key === link.key)
+              (row.answer === null || row.answer === answer)
             )
           })
         const isDone = ({ guards }: GuardedLink) =>

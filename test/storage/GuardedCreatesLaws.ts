@@ -66,6 +66,9 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
         expect(yield* guards.bindMany(batch)).toEqual(["bound", "superseded"])
         expect(yield* guards.bindMany(batch)).toEqual(["bound", "superseded"])
         expect(yield* guards.bindMany([guarded("c", 2)])).toEqual(["superseded"])
+        // A second try of the same create, to which a forgetful pool has given the first one's key.
+        const sameKey = { ...guarded("a", 1), answer: "made later" }
+        expect(yield* guards.bindMany([sameKey])).toEqual(["superseded"])
         expect(yield* links.takenAmong(["a", "b", "c"])).toEqual(new Set(["a"]))
         expect(yield* begin(guards, beginning(2))).toEqual({
           _tag: "Settled",
