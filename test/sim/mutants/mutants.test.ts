@@ -54,12 +54,12 @@ describe("the mutants", () => {
  * that those behind it are tried as well.
  */
 const soonest: ReadonlyArray<readonly [name: string, seed: number, checker: string]> = [
-  ["select-then-update", 1, "key ways"],
-  ["lock-without-fencing", 1, "minted once"],
+  ["select-then-update", 2, "key ways"],
+  ["lock-without-fencing", 22, "minted once"],
   ["offset-after-use", 1, "key ways"],
   ["random-without-arbiter", 1, "unique binding"],
   ["failover-without-primary-key", 1, "unique binding"],
-  ["write-behind", 6, "read your writes"]
+  ["write-behind", 1, "read your writes"]
 ]
 const seedsTried = 40
 
