@@ -131,6 +131,10 @@ const postgres = (url: Redacted.Redacted, presence: "alone" | "cluster") =>
     Layer.provide(Migrations.layer.pipe(Layer.provide(PostgresClient.layerUnbounded(url))))
   )
 
+/** The pool of a process alone. */
+export const poolInMemory = ({ bufferCapacity }: Pick<Settings, "bufferCapacity">) =>
+  KeyPoolMemory.layer({ shards: 1, settleAfter: followersMax(bufferCapacity) })
+
 /** A process alone: its actors, its pool and its caches are in its memory. */
 const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surroundings => ({
   database: Option.match(settings.databaseUrl, {
@@ -138,7 +142,7 @@ const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surround
     onSome: (url) => postgres(url, "alone")
   }),
   runner: layerEmbedded,
-  pool: KeyPoolMemory.layer({ shards: 1, settleAfter: followersMax(settings.bufferCapacity) }),
+  pool: poolInMemory(settings),
   changes: LinkChangesLocal.layer,
   ownership: Layer.empty,
   quotas: QuotaStoreSql.layer,

@@ -46,19 +46,20 @@ export class KeyRing {
 
   /** Takes the oldest key, if there is one. */
   take(): string | undefined {
-    if (this.#size === 0) return undefined
-    const key = readKey(this.#bytes, this.#head * this.#width, this.#width)
-    this.#head = (this.#head + 1) % this.capacity
-    this.#size--
-    return key
+    return this.#size === 0 ? undefined : this.#takeAt(this.#head)
   }
 
   /** Takes the oldest key of a kind; the oldest of all where there is none of the kind, or that one has been passed over for long enough. */
   takeOf(kind: number): string | undefined {
     const place = this.#isOverdue() ? undefined : this.#find(kind)
-    if (place === undefined) return this.take()
+    return place === undefined ? this.take() : this.#takeAt(place)
+  }
+
+  #takeAt(place: number): string {
     const key = readKey(this.#bytes, place * this.#width, this.#width)
-    this.#closeUp(place)
+    if (place !== this.#head) this.#closeUp(place)
+    this.#head = (this.#head + 1) % this.capacity
+    this.#size--
     return key
   }
 
@@ -75,8 +76,6 @@ export class KeyRing {
       end = this.capacity - 1
     }
     this.#move(this.#head, end, this.#head + 1)
-    this.#head = (this.#head + 1) % this.capacity
-    this.#size--
   }
 
   /** Copies what stands from one place to before another. */

@@ -6,15 +6,13 @@ import { SqlClient } from "@effect/sql/SqlClient"
 import { Console, Effect, Layer, Logger, LogLevel, Option } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import { AdminKey, DeploymentName, layerMinter } from "../Deployment.ts"
-import { sqlite } from "../Node.ts"
+import { poolInMemory, sqlite } from "../Node.ts"
 import * as Passwords from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
-import { followersMax } from "../actors/KeyRing.ts"
 import { messageOf, type Settings, settings as readSettings } from "../Settings.ts"
 import * as Stock from "../Stock.ts"
 import * as AccountStoreSql from "../storage/AccountStoreSql.ts"
 import * as DeploymentStoreSql from "../storage/DeploymentStoreSql.ts"
-import * as KeyPoolMemory from "../storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "../storage/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/KeyRangeStoreSql.ts"
 import * as LinkStoreSql from "../storage/LinkStoreSql.ts"
@@ -34,7 +32,7 @@ const database = (settings: Settings) =>
 
 const pool = (settings: Settings) =>
   Option.match(settings.redisUrls, {
-    onNone: () => KeyPoolMemory.layer({ shards: 1, settleAfter: followersMax(settings.bufferCapacity) }),
+    onNone: () => poolInMemory(settings),
     onSome: (urls) =>
       Layer.unwrapEffect(
         Effect.map(DeploymentName, (namespace) => KeyPoolRedis.layer({ urls, namespace }))

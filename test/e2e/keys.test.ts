@@ -1,11 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { agent, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
 import { accountOfFolder } from "./database.ts"
 import { nothingTold, run, strays, summaryOf } from "./load.ts"
-import { type PoolSizes, refillMax, settingsOfPool } from "./pools.ts"
-import { dataFolder, start } from "./Program.ts"
+import { refillMax, settingsOfPool } from "./pools.ts"
+import { place, start } from "./Program.ts"
 
 const clients = 64
 const kills = 4
@@ -16,21 +15,13 @@ const pool = { low: 900, high: 1_000, bufferCapacity: 64 }
 /** A pool that holds far more than a kill may lose, and is refilled as often. */
 const brimful = { ...pool, low: 3_900, high: 4_000 }
 
-const settingsOf = (port: number, DATA_DIR: string, sizes: PoolSizes) => ({
-  PORT: String(port),
-  HOST: "127.0.0.1",
-  DATA_DIR,
-  ...settingsOfPool(sizes)
-})
-
 describe("minted keys", () => {
   it.scopedLive(
     "that were pooled or buffered at a kill -9 come back at the next start",
     () =>
       Effect.gen(function* () {
-        const port = yield* freePort
-        const folder = yield* dataFolder
-        const settings = settingsOf(port, folder, brimful)
+        const { folder, port, settings: own } = yield* place
+        const settings = { ...own, ...settingsOfPool(brimful) }
         const connections = yield* agent(clients)
         const told = nothingTold()
         /** What the kills can lose. */
@@ -104,8 +95,7 @@ describe("minted keys", () => {
     "are neither handed out twice nor lost beyond the bound when each start stocks them in another way, after a kill -9",
     () =>
       Effect.gen(function* () {
-        const port = yield* freePort
-        const folder = yield* dataFolder
+        const { folder, port, settings } = yield* place
         const connections = yield* agent(clients)
         const told = nothingTold()
         const target = 3_000
@@ -113,7 +103,7 @@ describe("minted keys", () => {
 
         for (const [index, kind] of kinds.entries()) {
           const stocked = { KEY_STOCK: kind, KEY_STOCK_TARGET: kind === "none" ? "0" : String(target) }
-          const program = yield* start({ ...settingsOf(port, folder, pool), ...stocked })
+          const program = yield* start({ ...settings, ...settingsOfPool(pool), ...stocked })
           const some = { agent: connections, port, clients, told }
           yield* run({ ...some, creates: 1_500, name: `${index}-first` })
           const metrics = yield* send(connections, port, { path: "/metrics" })
@@ -159,9 +149,8 @@ describe("minted keys", () => {
     "are all accounted for after an orderly stop",
     () =>
       Effect.gen(function* () {
-        const port = yield* freePort
-        const folder = yield* dataFolder
-        const settings = settingsOf(port, folder, pool)
+        const { folder, port, settings: own } = yield* place
+        const settings = { ...own, ...settingsOfPool(pool) }
         const connections = yield* agent(clients)
         const told = nothingTold()
         for (const name of ["first", "second"]) {
