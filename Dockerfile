@@ -2,17 +2,18 @@ FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json bundle.mjs ./
 COPY src src
 RUN npm run build
 RUN npm prune --omit=dev
 
 FROM node:22-bookworm-slim
-ENV NODE_ENV=production DATA_DIR=/data LOG_FORMAT=json
+# Inside a container, whoever is let in comes from elsewhere.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data LOG_FORMAT=json
 WORKDIR /app
 COPY package.json ./
 COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/dist/src dist/src
+COPY --from=build /app/dist dist
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 USER node
@@ -22,4 +23,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # As in package.json: collecting garbage takes a third less time with a larger young generation.
-ENTRYPOINT ["node", "--max-semi-space-size=32", "dist/src/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=32", "dist/main.js"]

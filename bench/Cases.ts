@@ -7,6 +7,7 @@ import { mint } from "./cases/mint.ts"
 import { mixed } from "./cases/mixed.ts"
 import { nodes } from "./cases/nodes.ts"
 import { cold, zipf } from "./cases/redirects.ts"
+import { stall } from "./cases/stall.ts"
 
 /** All cases, in the order in which they run. */
 export const cases: ReadonlyArray<Case> = [
@@ -20,6 +21,7 @@ export const cases: ReadonlyArray<Case> = [
   refill,
   memory,
   mint,
+  stall,
   nodes,
   growth
 ]

@@ -1,5 +1,6 @@
 // What a run found, for people.
 
+import { textTable } from "../src/TextTable.ts"
 import { isMet, type Found, type Goal, type Result, type Row } from "./Case.ts"
 import type { Machine } from "./Machine.ts"
 
@@ -49,21 +50,8 @@ const cells = (row: Row): ReadonlyArray<string> => [
 const verdict = ({ met, mustReach, reached }: Goal): string =>
   `${met ? "met" : "NOT MET"}: ${mustReach}; reached ${reached}`
 
-/** A table of equally wide columns. */
-const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
-        .join("  ")
-    )
-    .map((line) => `  ${line}`)
-    .join("\n")
-}
-
 const linesOf = (found: Found): ReadonlyArray<string> => [
-  aligned([columns, ...found.rows.map(cells)]),
+  textTable([columns, ...found.rows.map(cells)]).replaceAll(/^/gm, "  "),
   ...found.notes.map((note) => `  ${note}`),
   ...found.goals.map((goal) => `  ${verdict(goal)}`)
 ]

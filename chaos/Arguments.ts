@@ -3,7 +3,8 @@
 import { Either } from "effect"
 import { isAbsolute, resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { type FaultKind, faultKinds } from "./FaultKind.ts"
+import type { StandbyMode } from "../cluster/Patroni.ts"
+import { type FaultKind, faultKinds, kindsFor } from "./FaultKind.ts"
 
 /** How to torment a cluster. */
 export interface Arguments {
@@ -12,6 +13,10 @@ export interface Arguments {
   /** Decides the faults: which, of what, and when. */
   readonly seed: number
   readonly faults: ReadonlyArray<FaultKind>
+  /** Whether PostgreSQL has a standby under Patroni, and whether commits wait for it; null: one server. */
+  readonly standby: StandbyMode | null
+  /** How long a node stands still that is frozen inside a transaction, in seconds. */
+  readonly freeze_s: number
   /** What nodes run instead of this program: the path of another build's `main.js`. */
   readonly program: string | null
   /** The folder that keeps the servers' logs; null: none does. */
@@ -25,7 +30,9 @@ Starts a cluster on this machine, kills and pauses its servers under load, and c
 
   --minutes N      how long faults go on, 0 to 1440 (default 10); each kind comes at least once
   --seed N         decides the faults (default: drawn; it is printed first)
-  --faults A,B     only these: ${faultKinds.join(", ")}
+  --standby MODE   PostgreSQL has a standby, for which commits wait (sync, the default) or do not (async), or it is one server (none)
+  --faults A,B     only these, of those that the cluster can be given: ${faultKinds.join(", ")}
+  --freeze N       how many seconds a node stands still that is frozen at a statement, 1 to 600 (default 12)
   --program FILE   what nodes run instead of this build: the main.js of another one
   --logs DIR       keep the logs of all servers in DIR
   --help           print this
@@ -36,6 +43,8 @@ const options = {
   minutes: { type: "string", default: "10" },
   seed: { type: "string" },
   faults: { type: "string" },
+  standby: { type: "string", default: "sync" },
+  freeze: { type: "string", default: "12" },
   program: { type: "string" },
   logs: { type: "string" },
   help: { type: "boolean", short: "h", default: false }
@@ -51,13 +60,24 @@ const number = (name: string, text: string, pattern: RegExp, max: number): Eithe
     : Either.left(`--${name} must be a number up to ${max}, not "${text}"`)
 }
 
-const faultsOf = (text: string | undefined): Either.Either<ReadonlyArray<FaultKind>, string> => {
-  if (text === undefined) return Either.right(faultKinds)
+const standbyOf = (text: string): Either.Either<StandbyMode | null, string> =>
+  text === "sync" || text === "async"
+    ? Either.right(text)
+    : text === "none"
+      ? Either.right(null)
+      : Either.left(`--standby must be sync, async or none, not "${text}"`)
+
+const faultsOf = (
+  text: string | undefined,
+  standby: StandbyMode | null
+): Either.Either<ReadonlyArray<FaultKind>, string> => {
+  const possible = kindsFor(standby !== null)
+  if (text === undefined) return Either.right(possible)
   const names = text.split(",").map((name) => name.trim())
-  const wrong = names.find((name) => !faultKinds.some((kind) => kind === name))
+  const wrong = names.find((name) => !possible.some((kind) => kind === name))
   return wrong === undefined
-    ? Either.right(faultKinds.filter((kind) => names.includes(kind)))
-    : Either.left(`--faults knows ${faultKinds.join(", ")}, not "${wrong}"`)
+    ? Either.right(possible.filter((kind) => names.includes(kind)))
+    : Either.left(`--faults knows ${possible.join(", ")}, not "${wrong}"`)
 }
 
 const read = (args: ReadonlyArray<string>) =>
@@ -80,10 +100,13 @@ export const parse = (
     if (values.help) return "help" as const
     const absolute = (path: string | undefined) =>
       path === undefined ? null : isAbsolute(path) ? path : resolve(cwd, path)
+    const standby = yield* standbyOf(values.standby)
     return {
+      standby,
+      freeze_s: Math.max(1, yield* number("freeze", values.freeze, /^\d{1,3}$/, 600)),
       minutes: yield* number("minutes", values.minutes, /^\d{1,4}(\.\d{1,3})?$/, 1_440),
       seed: values.seed === undefined ? drawn : yield* number("seed", values.seed, /^\d{1,10}$/, seedMax),
-      faults: yield* faultsOf(values.faults),
+      faults: yield* faultsOf(values.faults, standby),
       program: absolute(values.program),
       logs: absolute(values.logs)
     }

@@ -3,18 +3,22 @@
 import { Effect, Random, type Scope } from "effect"
 import { copyFileSync, existsSync, mkdirSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import type { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/services/Service.ts"
 import type { Arguments } from "./Arguments.ts"
+import { Acknowledged } from "./Acknowledged.ts"
 import * as Checks from "./Checks.ts"
 import { redirectsThroughKills } from "./Directed.ts"
 import type { FaultKind } from "./FaultKind.ts"
+import { isOrderly } from "./Done.ts"
 import * as Faults from "./Faults.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Client from "./Client.ts"
 import * as Load from "./Load.ts"
-import { creating, judgeCreate } from "./Load.ts"
+import { coldKey, coldKeyPrefix, coldUrlPrefix, creating, judgeCreate } from "./Load.ts"
 import { Observed } from "./Observed.ts"
 import type { Report } from "./Report.ts"
+import * as Probes from "./Probes.ts"
+import { inDatabase } from "./Stores.ts"
 import * as Topology from "./Topology.ts"
 import { type Limits, noHarm, type World } from "./World.ts"
 
@@ -25,6 +29,17 @@ export interface Options extends Arguments {
   readonly requestsPerSecond: number
   readonly limits: Limits
 }
+
+/** Links that stand in the database and that nobody has asked for yet, so many a minute of the run, and at least. */
+const coldPerMinute = 3_000
+const coldMin = 6_000
+const coldMax = 150_000
+
+/** Each class is asked for at each node so often, over the requests per second: an eighth of the load in all. */
+const probes_ms = 96_000
+
+/** Links that are asked for all the time. */
+const hotLinks = 30
 
 /** Links of one run at most: all of them are asked for at the end, and kept in memory. */
 const linksMax = 200_000
@@ -38,7 +53,7 @@ const warmUpMax_ms = 20_000
 /** After the last fault. */
 const lastCalm = "2 seconds"
 
-const load = { clients: 16, creates: 1 / 3, linksMax }
+const load = { clients: 16, creates: 0.3, changes: 0.05, cold: 0.25, hotLinks, linksMax }
 
 /** The end of time for new faults, and the kinds of each round in an order of its own. */
 const faultsUntil = Effect.fn("Chaos.faults")(function* (world: World, { faults, minutes, notify }: Options) {
@@ -69,7 +84,7 @@ const stopNodes = ({ observed, topology }: World) =>
     Effect.fn("Chaos.stopNode")(function* (node) {
       yield* node.signal("SIGTERM")
       const how = yield* node.ended
-      if (!Faults.isOrderly(how)) observed.violate("orderly stop", `${node.name} ${how}`)
+      if (!isOrderly(how)) observed.violate("orderly stop", `${node.name} ${how}`)
     }),
     { discard: true }
   )
@@ -82,46 +97,78 @@ const keepLogs = (folder: string, logs: ReadonlyArray<string>) =>
     }
   })
 
-const makeWorld = (topology: Topology.Topology, limits: Limits, notify: World["notify"]): World => ({
-  topology,
-  limits,
-  notify,
-  observed: new Observed(),
-  acknowledged: { links: new Map(), unacknowledged: 0 },
-  harm: noHarm(),
-  recoveries: [],
-  takeovers: []
-})
+type Ground = Pick<World, "topology" | "observed" | "acknowledged">
 
-/** Waits until links can be made through the load balancer, so that the load finds the pools filled. */
-const warmUp = ({ acknowledged, observed, topology }: World) =>
+/** Waits until links can be made through the load balancer, so that the load finds the pools filled. Gives one more link. */
+const warmUp = ({ acknowledged, observed, topology }: Ground) =>
   Effect.promise(async () => {
     const client = Client.make(topology.port)
     const end = performance.now() + warmUpMax_ms
-    for (let rightInRow = 0, turn = 0; rightInRow < 30 && performance.now() < end; turn++) {
+    let key: string | null = null
+    for (let rightInRow = 0, turn = 0; rightInRow < hotLinks && performance.now() < end; turn++) {
       const requestId = `chaos-warm-up-${turn}`
       const url = `https://example.com/${requestId}`
-      const key = judgeCreate(
-        observed,
-        acknowledged,
-        await client.ask(creating(topology, requestId, url)),
-        url
-      )
+      key = judgeCreate(observed, acknowledged, await client.ask(creating(topology, requestId, url)), url)
+      if (key !== null) acknowledged.keepForChanges(key, url)
       rightInRow = key === null ? 0 : rightInRow + 1
     }
     client.close()
+    return key
   })
 
+/** Puts links into the database past the nodes, whose caches have none of them. Gives what hands them out, one by one. */
+const makeCold = Effect.fn("Chaos.makeCold")(function* (
+  topology: Topology.Topology,
+  like: string,
+  minutes: number
+) {
+  const count = Math.min(coldMax, coldMin + Math.ceil(coldPerMinute * minutes))
+  yield* inDatabase(
+    topology,
+    (sql) => sql`INSERT INTO links
+      SELECT (jsonb_populate_record(links, jsonb_build_object('key', ${coldKeyPrefix} || number, 'custom', true,
+        'url', ${coldUrlPrefix} || ${coldKeyPrefix} || number))).*
+      FROM links, generate_series(1, ${count}::int) AS number WHERE links.key = ${like}`
+  )
+  let next = 0
+  return () => (next < count ? coldKey(++next) : undefined)
+})
+
 /** Everything under load; the load ends with it. */
-const torment = Effect.fn("Chaos.torment")(function* (world: World, options: Options) {
-  const { acknowledged, observed, topology } = world
-  const { adminKey: apiKey, port } = topology
-  const { requestsPerSecond } = options
-  yield* warmUp(world)
-  yield* Load.start({ ...load, requestsPerSecond, port, apiKey, chance: Math.random }, observed, acknowledged)
+const torment = Effect.fn("Chaos.torment")(function* (ground: Ground, options: Options) {
+  const { acknowledged, observed, topology } = ground
+  const { adminKey, port } = topology
+  const { freeze_s, limits, minutes, notify, requestsPerSecond } = options
+  const visitedKey = yield* warmUp(ground)
+  if (visitedKey === null) return yield* new Unavailable({ reason: "No link could be made" })
+  const nextCold = yield* makeCold(topology, visitedKey, minutes)
+  const hotKeys = [...acknowledged.links.keys()].slice(0, hotLinks)
+  yield* Load.start(
+    { ...load, requestsPerSecond, port, apiKey: adminKey, chance: Math.random, nextCold },
+    observed,
+    acknowledged
+  )
+  const { nodes } = topology
+  const outages = yield* Probes.start(
+    { nodes, adminKey, hotKeys, nextCold, every_ms: probes_ms / requestsPerSecond },
+    observed,
+    acknowledged
+  )
+  const world: World = {
+    ...ground,
+    limits,
+    notify,
+    outages,
+    visitedKey,
+    freeze_s,
+    harm: noHarm(),
+    recoveries: [],
+    takeovers: []
+  }
   yield* Effect.sleep("2 seconds")
   yield* faultsUntil(world, options)
   yield* Effect.sleep(lastCalm)
+  return world
 }, Effect.scoped)
 
 /** What holds when all is quiet. */
@@ -144,7 +191,7 @@ const judge = Effect.fn("Chaos.judge")(function* (world: World) {
     nodes: topology.nodes.length
   })
   Checks.compareBound(observed, acknowledged, books)
-  Checks.judgeLedger(observed, ledger, lostMax)
+  Checks.judgeLedger(observed, ledger, lostMax, harm.databaseLosses)
   return {
     resolved: Object.fromEntries(resolved),
     ledger,
@@ -158,15 +205,22 @@ const judge = Effect.fn("Chaos.judge")(function* (world: World) {
 export const run = Effect.fn("Chaos.run")(function* (
   options: Options
 ): Effect.fn.Return<Report, Unavailable, Scope.Scope> {
-  const { logs, program, seed } = options
+  const { logs, program, seed, standby } = options
   const start = performance.now()
   const notify = (line: string) =>
     options.notify(`${((performance.now() - start) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
   yield* notify("starting PostgreSQL, Redis, the Sentinels, three nodes and HAProxy …")
-  const topology = yield* Topology.start(program)
+  const topology = yield* Topology.start(program, standby)
   if (logs !== null) yield* Effect.addFinalizer(() => keepLogs(logs, topology.logs))
-  const world = makeWorld(topology, options.limits, notify)
-  yield* Effect.withRandom(torment(world, { ...options, notify }), Random.make(seed))
+  const ground: Ground = { topology, observed: new Observed(), acknowledged: new Acknowledged() }
+  const possible = Topology.possible(topology, options.faults)
+  for (const kind of options.faults.filter((kind) => !possible.includes(kind))) {
+    yield* notify(`${kind} is left out: this machine has not what it needs`)
+  }
+  const world = yield* Effect.withRandom(
+    torment(ground, { ...options, faults: possible, notify }),
+    Random.make(seed)
+  )
   const redirects = yield* redirectsThroughKills(world)
   const judged = yield* judge(world)
   const { acknowledged, harm, observed, recoveries, takeovers } = world
@@ -175,6 +229,7 @@ export const run = Effect.fn("Chaos.run")(function* (
     seconds: Math.round((performance.now() - start) / 1_000),
     acknowledged: acknowledged.links.size,
     unacknowledged: acknowledged.unacknowledged,
+    forgotten: acknowledged.forgotten.size,
     skipped: observed.skipped,
     phases: Object.fromEntries(observed.tallies),
     failures: Object.fromEntries(observed.failures),

@@ -19,11 +19,12 @@ export interface Answer {
 
 /** What to ask. */
 export interface Asking {
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "PATCH"
   readonly path: string
   readonly requestId: string
   readonly apiKey?: string
   readonly json?: unknown
+  readonly idempotencyKey?: string
 }
 
 /** A client with one connection that it keeps, to one port of the loopback address. */
@@ -39,7 +40,7 @@ const bodyMax = 16_384
 export const make = (port: number): Client => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-  const ask = ({ apiKey, json, method, path, requestId }: Asking) =>
+  const ask = ({ apiKey, idempotencyKey, json, method, path, requestId }: Asking) =>
     new Promise<Answer>((resolve) => {
       const body = json === undefined ? undefined : JSON.stringify(json)
       const fail = (error: string) => resolve({ status: 0, location: undefined, body: "", requestId, error })
@@ -52,6 +53,7 @@ export const make = (port: number): Client => {
         headers: {
           "x-request-id": requestId,
           ...(apiKey !== undefined && { "x-api-key": apiKey }),
+          ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
           ...(body !== undefined && {
             "content-type": "application/json",
             "content-length": String(Buffer.byteLength(body))

@@ -39,14 +39,24 @@ export const redirectsThroughKills = Effect.fn("redirectsThroughKills")(function
   yield* Effect.gen(function* () {
     const load = { port: topology.port, apiKey: topology.adminKey, chance: Math.random }
     yield* Load.start(
-      { ...load, clients: 16, requestsPerSecond: 400, creates: 0, linksMax: 0 },
+      {
+        ...load,
+        clients: 16,
+        requestsPerSecond: 400,
+        creates: 0,
+        changes: 0,
+        cold: 0,
+        hotLinks: Number.POSITIVE_INFINITY,
+        nextCold: () => undefined,
+        linksMax: 0
+      },
       observed,
       acknowledged
     )
     yield* Effect.forEach(nodes, (node) => killOne(world, node), { discard: true })
   }).pipe(Effect.scoped)
   observed.violations.forEach(({ evidence, promise }) => world.observed.violate(promise, evidence))
-  const tally: Tally = observed.tallies.get("calm")?.redirect ?? { sent: 0, answered: 0 }
+  const tally: Tally = observed.tallies.get("calm")?.hot ?? { sent: 0, answered: 0 }
   const instead = [...observed.failures].map(([what, times]) => `${what} ×${times}`).join(", ")
   yield* notify(
     `redirects through ${limits.kills} × kill -9: ${tally.answered} of ${tally.sent} answered right ${instead}`

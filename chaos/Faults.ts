@@ -1,21 +1,17 @@
 // The faults, done to real processes.
 
-import { Effect, Random } from "effect"
+import { Effect, Random, Record } from "effect"
 import { Unavailable } from "../test/services/Service.ts"
-import type { FaultKind } from "./FaultKind.ts"
-import * as Pause from "./Pause.ts"
+import { clock } from "./Clock.ts"
+import { cutOff } from "./Cut.ts"
+import { type Done, isOrderly } from "./Done.ts"
+import { type FaultKind, frozenAt } from "./FaultKind.ts"
 import * as Failover from "./Failover.ts"
+import { freeze } from "./Freeze.ts"
+import * as Pause from "./Pause.ts"
+import * as PrimaryFaults from "./PrimaryFaults.ts"
+import type { Outage } from "./Probes.ts"
 import type { World } from "./World.ts"
-
-/** A fault that has been done. */
-export interface Done {
-  /** Who had it. */
-  readonly target: string
-  /** From when on the cluster could work again, on the clock of `performance.now()`. */
-  readonly over: number
-  /** Gives back what was taken; nothing where that was part of the fault. */
-  readonly mend: Effect.Effect<void, Unavailable>
-}
 
 /** A killed node comes back after this. */
 const restartAfter = "2 seconds"
@@ -39,10 +35,6 @@ const kill = Effect.fn("Faults.kill")(function* (world: World) {
     mend: Effect.delay(Effect.zipRight(node.ended, node.start), restartAfter)
   }
 })
-
-/** Whether a node that was sent SIGTERM ended as it should: by itself, with the status 0 or 128 + 15. */
-export const isOrderly = (how: string): boolean =>
-  how === "ended with status 0" || how === "was killed by SIGTERM"
 
 const term = Effect.fn("Faults.term")(function* (world: World) {
   const node = yield* anyNode(world)
@@ -72,6 +64,8 @@ const restartRedis = (isEmptied: boolean) =>
 const restartPostgres = (signal: "SIGINT" | "SIGKILL") =>
   Effect.fn("Faults.restartPostgres")(function* (world: World) {
     const { postgres } = world.topology
+    if (postgres === null)
+      return yield* new Unavailable({ reason: "PostgreSQL is more than one server here" })
     world.harm.databaseStops++
     yield* postgres.signal(signal)
     yield* postgres.ended
@@ -80,7 +74,9 @@ const restartPostgres = (signal: "SIGINT" | "SIGKILL") =>
     return { target: `${postgres.name} (${signal})`, over: yield* now, mend: Effect.void }
   })
 
-const faults: Record<FaultKind, (world: World) => Effect.Effect<Done, Unavailable>> = {
+type Fault = (world: World) => Effect.Effect<Done, Unavailable>
+
+const faults: Readonly<{ [Kind in FaultKind]: Fault }> = {
   kill,
   pause: Pause.pause,
   term,
@@ -88,7 +84,18 @@ const faults: Record<FaultKind, (world: World) => Effect.Effect<Done, Unavailabl
   "redis-empty": restartRedis(true),
   failover: Failover.failover,
   "postgres-restart": restartPostgres("SIGINT"),
-  "postgres-kill": restartPostgres("SIGKILL")
+  "postgres-kill": restartPostgres("SIGKILL"),
+  ...Record.map(frozenAt, (_, kind) => freeze(kind)),
+  cut: cutOff(["requests", "answers"]),
+  "cut-requests": cutOff(["requests"]),
+  "cut-answers": cutOff(["answers"]),
+  clock,
+  "primary-kill": PrimaryFaults.primaryKill,
+  "primary-lost": PrimaryFaults.primaryLost,
+  switchover: PrimaryFaults.switchover,
+  "two-primaries": PrimaryFaults.twoPrimaries,
+  "async-loss": PrimaryFaults.asyncLoss,
+  "disk-full": PrimaryFaults.diskFull
 }
 
 /** Requests succeed for this long before the cluster counts as recovered. */
@@ -125,13 +132,25 @@ const judgeRecovery = (
   )
 }
 
+/** While one node alone is at fault, no class of request fails at the others for long. */
+const judgeOthers = ({ limits, observed }: World, kind: FaultKind, outages: ReadonlyArray<Outage>) => {
+  for (const { ms, node, operation } of outages) {
+    if (ms <= limits.others_ms) continue
+    observed.violate(
+      "C8",
+      `${kind}: ${operation} requests failed at ${node} for ${ms} ms, which was not at fault`
+    )
+  }
+}
+
 /** Does one fault, waits until the cluster works again, and notes how long that took and what should not have failed. */
 export const inject = Effect.fn("Faults.inject")(function* (
   world: World,
   kind: FaultKind
 ): Effect.fn.Return<void, Unavailable> {
-  const { notify, observed, recoveries } = world
+  const { notify, observed, outages, recoveries } = world
   const begin = performance.now()
+  outages.mark()
   observed.phase = kind
   const done = yield* faults[kind](world)
   const [recover_ms, settle_ms] = yield* Effect.all(
@@ -142,7 +161,10 @@ export const inject = Effect.fn("Faults.inject")(function* (
     { concurrency: 2 }
   )
   observed.phase = "calm"
-  recoveries.push({ kind, recover_ms, settle_ms, target: done.target })
+  const { alone, promoted_ms = null, target } = done
+  const longest = outages.longest(alone)
+  recoveries.push({ kind, recover_ms, settle_ms, promoted_ms, target, outages: longest })
+  if (alone !== undefined) judgeOthers(world, kind, longest)
   judgeRecovery(world, done, kind, "after it ended", recover_ms)
   judgeRecovery(world, done, kind, "after all was back", settle_ms)
   const failed = observed.failedSince(begin)
@@ -153,5 +175,10 @@ export const inject = Effect.fn("Faults.inject")(function* (
     }
   }
   const took = recover_ms === null ? "did not recover" : `recovered in ${recover_ms} ms`
-  yield* notify(`${kind} of ${done.target}: ${took}, ${failed.length} requests failed`)
+  const promoted = promoted_ms === null ? "" : `another primary after ${promoted_ms} ms, `
+  const out = longest.map(({ ms, operation }) => `${operation} ${ms} ms`).join(", ") || "none"
+  const where = alone === undefined ? "at any node" : "at other nodes"
+  yield* notify(
+    `${kind} of ${target}: ${promoted}${took}, ${failed.length} requests failed; longest outage ${where}: ${out}`
+  )
 })

@@ -2,8 +2,13 @@
 
 import type { FaultKind } from "./FaultKind.ts"
 
-/** What requests do. */
-export type Operation = "create" | "redirect"
+/**
+ * What requests do: redirect by a link that is asked for all the time, or by another one; make a link; change one.
+ */
+export const operations = ["hot", "cold", "create", "change"] as const
+
+/** See {@link operations}. */
+export type Operation = (typeof operations)[number]
 
 /** The time that a request came in: under a fault, or under none. */
 export type Phase = FaultKind | "calm"
@@ -88,10 +93,8 @@ export class Observed {
   }
 
   #count(phase: Phase, { instead, ok, operation }: Finished) {
-    const tally = this.tallies.get(phase) ?? {
-      create: { sent: 0, answered: 0 },
-      redirect: { sent: 0, answered: 0 }
-    }
+    const none = () => ({ sent: 0, answered: 0 })
+    const tally = this.tallies.get(phase) ?? { hot: none(), cold: none(), create: none(), change: none() }
     this.tallies.set(phase, tally)
     tally[operation].sent++
     if (ok) {
@@ -117,7 +120,7 @@ export class Observed {
   }
 
   /**
-   * The first moment from `from` on such that for `steady_ms` after it every request was answered, with at least 5 of each operation;
+   * The first moment from `from` on such that for `steady_ms` after it every request was answered, with at least 5 creates and 5 redirects;
    * null while there is none.
    */
   steadyFrom(from: number, steady_ms: number): number | null {
@@ -133,9 +136,9 @@ export class Observed {
       if (this.#now() < end) return false
       if ([...this.#underWay].some(({ start }) => start >= moment && start < end)) return false
       const within = since.filter(({ start }) => start >= moment && start < end)
-      const enough = (operation: Operation) =>
-        within.filter((request) => request.operation === operation).length >= 5
-      return within.every(({ ok }) => ok) && enough("create") && enough("redirect")
+      const enough = (...some: ReadonlyArray<Operation>) =>
+        within.filter(({ operation }) => some.includes(operation)).length >= 5
+      return within.every(({ ok }) => ok) && enough("create") && enough("hot", "cold")
     }
     return moments.toSorted((a, b) => a - b).find(isSteady) ?? null
   }

@@ -26,13 +26,14 @@ const refusals = ({ log }: Node, poolShard: number): number =>
         line.includes(`Pool shard ${poolShard} was not refilled: another owner has claimed`)
     ).length
 
-/** Waits until the shard is claimed anew, for as long as the pause lasts; gives how long that took. */
-const awaitTakeover = (world: World, poolShard: number, before: number) =>
+/** Waits until an epoch is newer, for as long as the pause lasts; gives how long that took. */
+const awaitNewer = (epoch: Effect.Effect<number, Unavailable>, before: number) =>
   Effect.gen(function* () {
     const start = performance.now()
     while (performance.now() - start < pause_ms) {
-      const epoch = yield* Effect.orElseSucceed(epochOf(world.topology, poolShard), () => before)
-      if (epoch > before) return Math.round(performance.now() - start)
+      if ((yield* Effect.orElseSucceed(epoch, () => before)) > before) {
+        return Math.round(performance.now() - start)
+      }
       yield* Effect.sleep("100 millis")
     }
     return null
@@ -58,6 +59,15 @@ const pushStale = (
   claim: { readonly shard: number; readonly epoch: number }
 ) =>
   Effect.gen(function* () {
+    const { epoch } = KeyPoolRedis.namesOf(namespace, claim.shard)
+    const inRedis = inPool(world.topology.poolUrls[claim.shard]!, (redis) => redis.get(epoch))
+    // A claim comes to Redis after the database: until then it has to take what the former owner pushes.
+    if ((yield* awaitNewer(Effect.map(inRedis, Number), claim.epoch)) === null) {
+      return world.observed.violate(
+        "takeover",
+        `Redis does not know of the new claim of pool shard ${claim.shard} within ${pause_ms} ms`
+      )
+    }
     const pool = yield* KeyPoolRedis.make({ urls: world.topology.poolUrls, namespace })
     const pushed = yield* Effect.either(
       pool.push(claim, { epoch: claim.epoch, sequence: 999_999, keys: fromStrings(["!stale!"]) })
@@ -89,7 +99,7 @@ export const pause = Effect.fn("Pause.pause")(function* (world: World) {
   harm.pauses++
   yield* owner.signal("SIGSTOP")
   const since = performance.now()
-  const takeover_ms = yield* awaitTakeover(world, poolShard, before)
+  const takeover_ms = yield* awaitNewer(epochOf(topology, poolShard), before)
   yield* Effect.sleep(Math.max(0, pause_ms - (performance.now() - since)))
   if (takeover_ms === null) {
     world.observed.violate(

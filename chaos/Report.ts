@@ -1,10 +1,11 @@
 // What is told at the end of a run.
 
+import { textTable } from "../src/TextTable.ts"
 import type { LostBound, Resolved } from "./Checks.ts"
 import { total } from "./Checks.ts"
 import { type FaultKind, faultKinds } from "./FaultKind.ts"
 import type { Ledger } from "./Ledger.ts"
-import type { Phase, Tally, Violation } from "./Observed.ts"
+import { type Operation, operations, type Phase, type Tally, type Violation } from "./Observed.ts"
 import type { Harm, Recovery, Takeover } from "./World.ts"
 
 /** Everything that a run found, as the line of JSON has it. */
@@ -13,8 +14,10 @@ export interface Report {
   readonly seconds: number
   readonly acknowledged: number
   readonly unacknowledged: number
+  /** Links that were acknowledged and that PostgreSQL has forgotten, where it may. */
+  readonly forgotten: number
   readonly skipped: number
-  readonly phases: Readonly<Record<string, Readonly<Record<"create" | "redirect", Tally>>>>
+  readonly phases: Readonly<Record<string, Readonly<Record<Operation, Tally>>>>
   readonly failures: Readonly<Record<string, number>>
   readonly recoveries: ReadonlyArray<Recovery>
   readonly takeovers: ReadonlyArray<Takeover>
@@ -48,17 +51,8 @@ const seconds = (times_ms: ReadonlyArray<number | null>): readonly [p50: string,
   return [told(sorted[Math.floor((sorted.length - 1) / 2)]!), told(sorted.at(-1)!)]
 }
 
-const columns = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
-        .join("  ")
-        .trimEnd()
-    )
-    .join("\n")
-}
+/** How many of how many were not answered right. */
+const failedOf = ({ answered, sent }: Tally) => (sent === 0 ? "" : `${sent - answered}/${sent}`)
 
 const table = ({ phases, recoveries }: Report): string => {
   const row = (
@@ -66,34 +60,35 @@ const table = ({ phases, recoveries }: Report): string => {
     tallies: ReadonlyArray<Report["phases"][string]>,
     of: ReadonlyArray<Recovery>
   ) => {
-    const creates = added(tallies.map(({ create }) => create))
-    const redirects = added(tallies.map(({ redirect }) => redirect))
+    const promoted = of.flatMap(({ promoted_ms }) => (promoted_ms === null ? [] : [promoted_ms]))
+    const times: ReadonlyArray<ReadonlyArray<number | null>> = [
+      promoted,
+      of.map((one) => one.recover_ms),
+      of.map((one) => one.settle_ms)
+    ]
+    const longest = Math.max(0, ...of.flatMap(({ outages }) => outages.map(({ ms }) => ms)))
     return [
       name,
       of.length === 0 ? "" : String(of.length),
-      String(creates.sent),
-      percent(creates),
-      String(redirects.sent),
-      percent(redirects),
-      ...(of.length === 0
-        ? ["", "", "", ""]
-        : [...seconds(of.map((one) => one.recover_ms)), ...seconds(of.map((one) => one.settle_ms))])
+      ...operations.map((operation) => failedOf(added(tallies.map((tally) => tally[operation])))),
+      ...times.map((some) => (some.length === 0 ? "" : seconds(some).join(", "))),
+      of.length === 0 ? "" : seconds([longest])[1]
     ]
   }
   const tallyOf = (phase: Phase) => (phases[phase] === undefined ? [] : [phases[phase]])
   const happened = faultKinds.filter((kind) => recoveries.some((one) => one.kind === kind))
-  return columns([
+  return textTable([
     [
-      "",
+      "failed of sent:",
       "faults",
+      "hot redirects",
+      "cold redirects",
       "creates",
-      "answered",
-      "redirects",
-      "answered",
-      "recovered p50",
-      "max",
-      "settled p50",
-      "max"
+      "changes",
+      "promoted p50, max",
+      "recovered p50, max",
+      "settled p50, max",
+      "longest outage"
     ],
     ...happened.map((kind: FaultKind) =>
       row(
@@ -116,7 +111,7 @@ export const told = (report: Report): string => {
     "",
     table(report),
     "",
-    `Seed ${report.seed}, ${report.seconds} s; ${report.acknowledged} creates acknowledged, ${report.unacknowledged} not; ${report.skipped} turns skipped for want of a free client`,
+    `Seed ${report.seed}, ${report.seconds} s; ${report.acknowledged} creates acknowledged, ${report.unacknowledged} not; ${report.forgotten} forgotten by PostgreSQL, where it may; ${report.skipped} turns skipped for want of a free client`,
     `Redirects through ${report.kills} × kill -9: ${redirectsThroughKills.answered} of ${redirectsThroughKills.sent} answered right (${percent(redirectsThroughKills)})`,
     `Resolved past the load balancer: ${Object.entries(report.resolved)
       .map(([node, { askedAgain, right }]) => `${node} ${right} (${askedAgain} asked again)`)

@@ -6,7 +6,6 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schedule } from "effect"
 import type { Redis } from "ioredis"
-import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import type { StorageError } from "../src/storage/StorageError.ts"
 import * as RedisClient from "../src/storage/RedisClient.ts"
 import type { RedisUrl } from "../src/storage/RedisUrl.ts"
@@ -57,28 +56,6 @@ const clusterShardOf = (entityId: string): number => {
   return Math.abs(optimized % shardsPerGroup) + 1
 }
 
-/** Local TCP ports of a process's connections. */
-const localPortsOf = (pid: number): ReadonlySet<number> => {
-  const inodes = new Set(
-    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-      try {
-        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? []
-      } catch {
-        return []
-      }
-    })
-  )
-  const ports = ["tcp", "tcp6"].flatMap((table) =>
-    readFileSync(`/proc/${pid}/net/${table}`, "utf8")
-      .split("\n")
-      .slice(1)
-      .map((line) => line.trim().split(/\s+/))
-      .filter((fields) => inodes.has(fields[9] ?? ""))
-      .map((fields) => Number.parseInt(fields[1]!.split(":")[1]!, 16))
-  )
-  return new Set(ports)
-}
-
 /** The node that holds the lock of a pool shard, by whose connection it is; null where nobody holds it. */
 export const ownerOf = (topology: Topology, poolShard: number): Effect.Effect<Node | null, Unavailable> =>
   Effect.gen(function* () {
@@ -90,10 +67,7 @@ export const ownerOf = (topology: Topology, poolShard: number): Effect.Effect<No
         WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = ${lock}
           AND application_name LIKE 'linkmint-runner-%'`
     )
-    const ports = new Set(rows.map(({ client_port }) => client_port))
-    return (
-      topology.nodes.find((node) => [...localPortsOf(node.pid())].some((port) => ports.has(port))) ?? null
-    )
+    return topology.nodes.find(({ wires }) => rows.some(({ client_port }) => wires.has(client_port))) ?? null
   })
 
 /** The epoch of a pool shard in the database; 0 where it was never claimed. */

@@ -1,18 +1,22 @@
 // The cluster that is tormented: two pools, one behind Sentinels, and three nodes behind a load balancer.
 
 import { Effect, Either, Schedule, type Scope } from "effect"
-import { rmSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import * as Folder from "../cluster/Folder.ts"
 import * as Haproxy from "../cluster/Haproxy.ts"
 import * as Nodes from "../cluster/Nodes.ts"
 import * as Postgres from "../cluster/Postgres.ts"
+import * as Patroni from "../cluster/Patroni.ts"
 import * as Redis from "../cluster/Redis.ts"
 import * as RedisUrl from "../src/storage/RedisUrl.ts"
 import { findBinaries, machinePaths, serverUser } from "../test/services/PostgresBinaries.ts"
 import { findProgram as findRedis } from "../test/services/RedisServer.ts"
 import type { Unavailable } from "../test/services/Service.ts"
+import type { FaultKind } from "./FaultKind.ts"
+import * as Pair from "./Pair.ts"
 import * as Server from "./Server.ts"
+import * as Wire from "./Wire.ts"
 
 /** Marks and capacities, small ones so that the bound on lost keys is sharp. */
 export const poolLow = 200
@@ -24,6 +28,10 @@ export const bufferCapacity = 64
 /** A node, and the port at which it serves HTTP. */
 export interface Node extends Server.Server {
   readonly port: number
+  /** Its ways to PostgreSQL. */
+  readonly wires: Wire.Wires
+  /** From its next start on its clock is so many seconds ahead. */
+  readonly setClock: (ahead_s: number) => void
 }
 
 /** A cluster that is up. */
@@ -33,11 +41,15 @@ export interface Topology {
   readonly port: number
   readonly adminKey: string
   readonly keySecret: string
+  /** The URL of the primary. */
   readonly databaseUrl: string
   /** What the nodes have in `REDIS_URLS`: the plain pool, and the one behind Sentinels. */
   readonly poolUrls: ReadonlyArray<RedisUrl.RedisUrl>
   readonly nodes: ReadonlyArray<Node>
-  readonly postgres: Server.Server
+  /** PostgreSQL, where it is one server. */
+  readonly postgres: Server.Server | null
+  /** PostgreSQL, where it has a standby. */
+  readonly standby: Pair.Pair | null
   readonly plainRedis: Server.Server
   /** Takes away what the plain Redis keeps, while it does not run. */
   readonly emptyPlainRedis: Effect.Effect<void>
@@ -90,9 +102,44 @@ const startPools = Effect.fn("startPools")(function* (folder: string, port: (nam
   }
 })
 
+/** Lies about the time of day to a program, and to nobody else. */
+const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+
+/** Whether a node can be given a wrong clock here: with the package `libfaketime`. */
+const hasWrongClocks = existsSync(library)
+
+const wrongClock = (ahead_s: number): NodeJS.ProcessEnv =>
+  ahead_s === 0
+    ? {}
+    : {
+        LD_PRELOAD: library,
+        FAKETIME: `${ahead_s > 0 ? "+" : ""}${ahead_s}s`,
+        FAKETIME_DONT_FAKE_MONOTONIC: "1"
+      }
+
+/** Those of the faults that can be done here. */
+export const possible = ({ standby }: Topology, faults: ReadonlyArray<FaultKind>): ReadonlyArray<FaultKind> =>
+  faults.filter(
+    (kind) =>
+      (kind !== "clock" || hasWrongClocks) &&
+      (kind !== "disk-full" || (standby?.members.every(({ disk }) => disk !== null) ?? false))
+  )
+
+/** What the nodes' PostgreSQL is. */
+interface Database {
+  /** Where the primary is. */
+  readonly url: string
+  /** Its servers. */
+  readonly ports: ReadonlyArray<number>
+  readonly postgres: Server.Server | null
+  readonly standby: Pair.Pair | null
+  readonly logs: ReadonlyArray<string>
+}
+
 /** Starts all of it; it stops, and its folder goes, when the scope closes or this process ends. */
 export const start = Effect.fn("Topology.start")(function* (
-  program: string | null
+  program: string | null,
+  mode: Patroni.StandbyMode | null
 ): Effect.fn.Return<Topology, Unavailable, Scope.Scope> {
   const user = yield* serverUser
   const binaries = yield* findBinaries(machinePaths(), user)
@@ -101,7 +148,7 @@ export const start = Effect.fn("Topology.start")(function* (
   const runnerOf = (name: string) => `${name}-runner`
   const { memory } = yield* Folder.recall(folder, {
     names: [
-      "postgres",
+      ...(mode === null ? ["postgres"] : Patroni.portNames),
       "haproxy",
       "redis-1",
       "redis-2",
@@ -110,29 +157,41 @@ export const start = Effect.fn("Topology.start")(function* (
       ...nodeNames,
       ...nodeNames.map(runnerOf)
     ],
-    sentinel: true
+    sentinel: true,
+    standby: mode !== null
   })
   const { adminKey, keySecret, ports, postgresPassword } = memory
   const port = (name: string) => ports[name]!
 
-  const database = { password: postgresPassword, port: port("postgres") }
-  const postgres = yield* Server.make(
-    patiently(
-      Postgres.start({
-        ...database,
-        binaries,
-        user,
-        folder: join(folder, "postgres"),
-        keepData: true,
-        nodes: nodeNames.length
+  const common = {
+    binaries,
+    user,
+    password: postgresPassword,
+    keepData: true,
+    nodes: nodeNames.length
+  }
+  const database: Database = yield* mode === null
+    ? Effect.gen(function* () {
+        const own = { ...common, folder: join(folder, "postgres"), port: port("postgres") }
+        const postgres = yield* Server.make(patiently(Postgres.start(own)))
+        const url = Postgres.urlOf(own)
+        return { url, ports: [own.port], postgres, standby: null, logs: [postgres.log] }
       })
-    )
-  )
+    : Effect.gen(function* () {
+        const programs = { ...(yield* Patroni.havePrograms), haproxy }
+        const standby = yield* Pair.start({ ...common, keepData: false, programs, folder, port, mode })
+        return {
+          url: Patroni.urlOfPrimary({ password: postgresPassword, port }),
+          ports: standby.members.map((member) => member.port),
+          postgres: null,
+          standby,
+          logs: standby.logs
+        }
+      })
   const { pair, plainRedis, sentinels, urls } = yield* startPools(folder, port)
 
   const shared = {
     BASE_URL: `http://127.0.0.1:${port("haproxy")}`,
-    DATABASE_URL: Postgres.urlOf(database),
     REDIS_URLS: urls.join(","),
     ADMIN_API_KEY: adminKey,
     KEY_SECRET: keySecret,
@@ -144,20 +203,28 @@ export const start = Effect.fn("Topology.start")(function* (
   const nodes = yield* Effect.forEach(
     nodeNames,
     (name) =>
-      Effect.map(
-        Server.make(
+      Effect.gen(function* () {
+        const wires = yield* Wire.make(database.ports)
+        const hosts = wires.ports.map((at) => `127.0.0.1:${at}`).join(",")
+        const databaseUrl = `postgresql://postgres:${postgresPassword}@${hosts}/postgres?target_session_attrs=read-write`
+        let ahead_s = 0
+        const start = Effect.suspend(() =>
           Nodes.start({
             name,
             folder: join(folder, name),
             role: "all",
             port: port(name),
             runnerPort: port(runnerOf(name)),
-            shared,
+            shared: { ...shared, DATABASE_URL: databaseUrl, ...wrongClock(ahead_s) },
             ...(program !== null && { command: [process.execPath, program] })
           })
-        ),
-        (server) => ({ ...server, port: port(name) })
-      ),
+        )
+        const server = yield* Server.make(start)
+        const setClock = (seconds: number) => {
+          ahead_s = seconds
+        }
+        return { ...server, port: port(name), wires, setClock } satisfies Node
+      }),
     { concurrency: "unbounded" }
   )
   const balancer = yield* Haproxy.start({
@@ -172,16 +239,17 @@ export const start = Effect.fn("Topology.start")(function* (
     port: port("haproxy"),
     adminKey,
     keySecret,
-    databaseUrl: Postgres.urlOf(database),
+    databaseUrl: database.url,
     poolUrls: urls.map((url) => Either.getOrThrowWith(RedisUrl.parse(url), (fault) => new Error(fault))),
     nodes,
-    postgres,
+    postgres: database.postgres,
+    standby: database.standby,
     plainRedis,
     emptyPlainRedis: Effect.sync(() =>
       rmSync(join(folder, "redis-1", "appendonlydir"), { recursive: true, force: true })
     ),
     pair,
     sentinelPorts: sentinelNames.map(port),
-    logs: [postgres, plainRedis, ...pair, ...sentinels, ...nodes, balancer].map(({ log }) => log)
+    logs: [...database.logs, ...[plainRedis, ...pair, ...sentinels, ...nodes, balancer].map(({ log }) => log)]
   }
 })

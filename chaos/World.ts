@@ -2,8 +2,9 @@
 
 import { Effect } from "effect"
 import type { FaultKind } from "./FaultKind.ts"
-import type { Acknowledged } from "./Load.ts"
+import type { Acknowledged } from "./Acknowledged.ts"
 import type { Observed } from "./Observed.ts"
+import type { Outage, Outages } from "./Probes.ts"
 import type { Topology } from "./Topology.ts"
 
 /** What happened that may lose keys. */
@@ -18,6 +19,8 @@ export interface Harm {
   redisKills: number
   /** PostgreSQL was stopped or killed. */
   databaseStops: number
+  /** A standby that lacked commits took the primary's place. */
+  databaseLosses: number
 }
 
 /** How long the cluster took after one fault, in milliseconds. */
@@ -27,6 +30,10 @@ export interface Recovery {
   readonly recover_ms: number | null
   /** The same from the moment that what was taken from it was back. */
   readonly settle_ms: number | null
+  /** From the fault until another server was the primary; null: none had to be. */
+  readonly promoted_ms: number | null
+  /** For how long each class of request failed at a node without a break: at one that was not at fault, where one node alone was. */
+  readonly outages: ReadonlyArray<Outage>
   readonly target: string
 }
 
@@ -43,6 +50,8 @@ export interface Takeover {
 export interface Limits {
   /** After a fault ends, creates and redirects work again within this (C8), in milliseconds. */
   readonly recover_ms: number
+  /** While one node alone is at fault, requests of no class fail at another one for longer than this without a break. */
+  readonly others_ms: number
   /** The part of redirects that are answered right while nodes die, one after the other. */
   readonly availability: number
   /** How many die meanwhile. */
@@ -54,6 +63,11 @@ export interface World {
   readonly topology: Topology
   readonly observed: Observed
   readonly acknowledged: Acknowledged
+  readonly outages: Outages
+  /** A link that nobody asks for but those who look whether its visits are counted. */
+  readonly visitedKey: string
+  /** How long a node stands still that is frozen at a statement, in seconds. */
+  readonly freeze_s: number
   readonly harm: Harm
   readonly recoveries: Array<Recovery>
   readonly takeovers: Array<Takeover>
@@ -68,5 +82,6 @@ export const noHarm = (): Harm => ({
   redisLosses: 0,
   failovers: 0,
   redisKills: 0,
-  databaseStops: 0
+  databaseStops: 0,
+  databaseLosses: 0
 })

@@ -1,23 +1,12 @@
 // `npm run chaos`: a cluster of this machine's processes, killed and paused under load.
 
-import { NodeRuntime } from "@effect/platform-node"
-import { Runtime } from "@effect/platform"
-import { Console, Data, Effect, Exit, Logger, LogLevel, Schedule, type Scope } from "effect"
+import { Console, Effect, Logger, LogLevel, Schedule, type Scope } from "effect"
 import { randomInt } from "node:crypto"
+import { runCommand, Wrong } from "../src/MainProgram.ts"
 import * as Progress from "../src/Progress.ts"
 import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
 import * as Chaos from "./Chaos.ts"
 import { told } from "./Report.ts"
-
-/** Fails nobody: standard output may be a pipe that nobody reads any more. */
-process.stdout.on("error", () => {})
-process.stderr.on("error", () => {})
-
-/** The status of a program that Ctrl-C ended. */
-const interrupted = 130
-
-/** A promise was broken; the report says which. */
-class Broken extends Data.TaggedError("Broken")<{ readonly promises: ReadonlyArray<string> }> {}
 
 /** Nodes that are killed under redirects alone. */
 const kills = 10
@@ -49,34 +38,20 @@ const run = (options: Arguments) =>
       Chaos.run({
         ...options,
         requestsPerSecond: 240,
-        limits: { recover_ms: 5_000, availability: 0.999, kills },
+        limits: { recover_ms: 5_000, others_ms: 7_000, availability: 0.999, kills },
         notify
       })
     )
     yield* Console.log(told(report))
     yield* Console.log(JSON.stringify(report))
-    if (report.violations.length > 0) {
-      return yield* new Broken({ promises: report.violations.map(({ promise }) => promise) })
-    }
+    if (report.violations.length > 0) return yield* new Wrong()
   }).pipe(
     Effect.tapErrorTag("Unavailable", (error) => Console.error(`The run could not go on. ${error.message}`)),
     Logger.withMinimumLogLevel(LogLevel.None)
   )
 
-const parsed = parse(process.argv.slice(2), {
-  cwd: process.env["INIT_CWD"] ?? process.cwd(),
-  drawn: randomInt(seedMax)
-})
-if (parsed._tag === "Left") {
-  process.stderr.write(`${parsed.left}\n\n${usage}\n`)
-  process.exitCode = 2
-} else if (parsed.right === "help") {
-  process.stdout.write(`${usage}\n`)
-} else {
-  NodeRuntime.runMain(run(parsed.right), {
-    disableErrorReporting: true,
-    // A run that was interrupted has not found that all held.
-    teardown: (exit, onExit) =>
-      Runtime.defaultTeardown(exit, (code) => onExit(Exit.isInterrupted(exit) ? interrupted : code))
-  })
-}
+runCommand(
+  parse(process.argv.slice(2), { cwd: process.env["INIT_CWD"] ?? process.cwd(), drawn: randomInt(seedMax) }),
+  usage,
+  run
+)

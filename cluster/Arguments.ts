@@ -3,6 +3,7 @@
 import { Either } from "effect"
 import { isAbsolute, resolve } from "node:path"
 import { parseArgs } from "node:util"
+import type { StandbyMode } from "./Patroni.ts"
 
 /** What to run, and how. */
 export interface Arguments {
@@ -18,6 +19,8 @@ export interface Arguments {
   readonly port: number
   /** Whether each Redis has a replica, and three Sentinels watch over them. */
   readonly sentinel: boolean
+  /** Whether PostgreSQL has a standby under Patroni, and whether commits wait for it; null: one server. */
+  readonly standby: StandbyMode | null
   /** Whether a node that dies is started again. */
   readonly restart: boolean
   /** Whether to print one line of JSON instead of text. */
@@ -35,6 +38,7 @@ Runs a cluster on this machine, at 127.0.0.1 alone: PostgreSQL, Redis, nodes, an
   --port N         the load balancer's port (default 8080; 0 takes a free one)
   --dir DIR        keep the data in DIR, and go on with what is there (default: a folder that goes at the end)
   --sentinel       a replica for each Redis, and three Sentinels that put it in the place of a dead primary
+  --standby MODE   sync or async: PostgreSQL with a standby, which Patroni promotes when the primary dies
   --restart        start a node again when it dies
   --json           when all is up, print one line of JSON instead of text
   --help           print this
@@ -48,6 +52,7 @@ const options = {
   port: { type: "string", default: "8080" },
   dir: { type: "string" },
   sentinel: { type: "boolean", default: false },
+  standby: { type: "string" },
   restart: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false }
@@ -61,6 +66,13 @@ const integer = (name: string, text: string, min: number, max: number): Either.E
     ? Either.right(value)
     : Either.left(`--${name} must be a whole number from ${min} to ${max}, not "${text}"`)
 }
+
+const standbyOf = (text: string | undefined): Either.Either<StandbyMode | null, string> =>
+  text === undefined
+    ? Either.right(null)
+    : text === "sync" || text === "async"
+      ? Either.right(text)
+      : Either.left(`--standby must be sync or async, not "${text}"`)
 
 const read = (args: ReadonlyArray<string>) =>
   Either.try({
@@ -85,6 +97,7 @@ export const parse = (args: ReadonlyArray<string>, cwd: string): Either.Either<A
       dir: values.dir === undefined ? null : isAbsolute(values.dir) ? values.dir : resolve(cwd, values.dir),
       port: yield* integer("port", values.port, 0, 65_535),
       sentinel: values.sentinel,
+      standby: yield* standbyOf(values.standby),
       restart: values.restart,
       json: values.json
     }

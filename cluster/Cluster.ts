@@ -2,7 +2,15 @@
 
 import { Deferred, Effect, type Scope } from "effect"
 import { join } from "node:path"
-import { findBinaries, installBinaries, machinePaths, serverUser } from "../test/services/PostgresBinaries.ts"
+import { adminEmail } from "../src/accounts/Administrator.ts"
+import type { RunAs } from "../test/services/Command.ts"
+import {
+  type Binaries,
+  findBinaries,
+  installBinaries,
+  machinePaths,
+  serverUser
+} from "../test/services/PostgresBinaries.ts"
 import { findOrInstall } from "../test/services/Programs.ts"
 import { findProgram as findRedis, installProgram as installRedis } from "../test/services/RedisServer.ts"
 import { Unavailable } from "../test/services/Service.ts"
@@ -11,6 +19,7 @@ import * as Folder from "./Folder.ts"
 import * as Haproxy from "./Haproxy.ts"
 import type { Launched } from "./Launch.ts"
 import * as Nodes from "./Nodes.ts"
+import * as Patroni from "./Patroni.ts"
 import * as Postgres from "./Postgres.ts"
 import * as Redis from "./Redis.ts"
 import { type Watch, supervise, watchOver } from "./Watch.ts"
@@ -33,12 +42,18 @@ export interface Running {
   /** What short URLs begin with, and where clients go. */
   readonly url: string
   readonly adminKey: string
+  /** With these one signs in as the administrator, unless the password was changed. */
+  readonly adminEmail: string
+  readonly adminPassword: string
   readonly folder: string
   /** Who keeps all of it: it ends when this process does. */
   readonly pid: number
   readonly loadBalancer: Member & { readonly socket: string }
   readonly nodes: ReadonlyArray<NodeMember>
+  /** PostgreSQL, or with a standby the HAProxy that leads to the primary. */
   readonly postgres: Member
+  /** With a standby: its servers, either of which is the primary, and etcd. */
+  readonly failover: ReadonlyArray<Member>
   readonly redis: ReadonlyArray<Member>
   readonly sentinels: ReadonlyArray<Member>
 }
@@ -65,16 +80,17 @@ export const programs = Effect.gen(function* () {
 })
 
 /** Names of everything that needs a port, by kind. */
-const namesOf = ({ httpNodes, nodes, pools, sentinel }: Arguments) => {
+const namesOf = ({ httpNodes, nodes, pools, sentinel, standby }: Arguments) => {
   const redis = numbered("redis", pools)
   const names = {
     nodes: [...numbered("node", nodes), ...numbered("http", httpNodes)],
     redis,
     replicas: sentinel ? redis.map((name) => `${name}-replica`) : [],
-    sentinels: sentinel ? numbered("sentinel", 3) : []
+    sentinels: sentinel ? numbered("sentinel", 3) : [],
+    database: standby === null ? ["postgres"] : Patroni.portNames
   }
   const runners = names.nodes.map((name) => `${name}-runner`)
-  return { ...names, all: ["postgres", ...Object.values(names).flat(), ...runners] }
+  return { ...names, all: [...Object.values(names).flat(), ...runners] }
 }
 
 interface Site {
@@ -84,6 +100,44 @@ interface Site {
   readonly names: ReturnType<typeof namesOf>
   readonly port: (name: string) => number
 }
+
+/** PostgreSQL, alone or with a standby; gives what the nodes have to know of it. */
+const startDatabase = Effect.fn("startDatabase")(function* (
+  { folder, names, options, port }: Site,
+  {
+    binaries,
+    haproxy,
+    user
+  }: { readonly binaries: Binaries; readonly user: RunAs; readonly haproxy: string },
+  password: string
+) {
+  const common = { binaries, user, password, keepData: options.dir !== null, nodes: names.nodes.length }
+  if (options.standby === null) {
+    const database = { ...common, folder: join(folder, "postgres"), port: port("postgres") }
+    const server = yield* Postgres.start(database)
+    const url = Postgres.urlOf(database)
+    return { shared: { DATABASE_URL: url }, postgres: member(server, url), failover: [], launched: [server] }
+  }
+  const programs = { ...(yield* Patroni.havePrograms), haproxy }
+  const { balancer, etcd, members } = yield* Patroni.start({
+    ...common,
+    programs,
+    folder,
+    port,
+    mode: options.standby
+  })
+  const url = Patroni.urlOfPrimary({ password, port })
+  const urls = Patroni.urlsOfServers({ password, port })
+  return {
+    shared: { DATABASE_URL: url, DATABASE_REPLICA_URLS: urls.join(",") },
+    postgres: member(balancer, url),
+    failover: [
+      ...members.map((server, index) => member(server, urls[index]!)),
+      member(etcd, `http://127.0.0.1:${port("etcd")}`)
+    ],
+    launched: [etcd, ...members, balancer]
+  }
+})
 
 /** All Redis servers, and the Sentinels where they are wanted; gives what `REDIS_URLS` has to say. */
 const startPools = Effect.fn("startPools")(function* (
@@ -179,35 +233,32 @@ export const start = Effect.fn("Cluster.start")(function* (
   const { haproxy, postgres, redis } = yield* programs
   const folder = yield* Folder.open(options.dir, postgres.user)
   const names = namesOf(options)
-  const wanted = { names: [...names.all, "haproxy"], sentinel: options.sentinel }
+  const { sentinel, standby } = options
+  const wanted = { names: [...names.all, "haproxy"], sentinel, standby: standby !== null }
   const { memory, write } = yield* Folder.recall(folder, wanted)
   const { adminKey, keySecret, ports, postgresPassword: password } = memory
   const port = (name: string) => ports[name]!
   const { isUp, watch } = yield* makeWatch(options)
   const site: Site = { options, watch, folder, names, port }
 
-  const database = { password, port: port("postgres") }
-  const postgresServer = yield* Postgres.start({
-    ...postgres,
-    ...database,
-    folder: join(folder, "postgres"),
-    keepData: options.dir !== null,
-    nodes: names.nodes.length
-  })
+  const database = yield* startDatabase(site, { ...postgres, haproxy }, password)
   // PostgreSQL lets nobody else into its data, so the folder is ours by now.
-  yield* write
+  yield* write(memory)
   const pools = yield* startPools(site, redis)
-  yield* watchOver([postgresServer, ...pools.launched], watch)
+  yield* watchOver([...database.launched, ...pools.launched], watch)
 
   const publicPort = given ?? port("haproxy")
   const url = process.env["BASE_URL"] ?? `http://localhost:${publicPort}`
-  const nodes = yield* startNodes(site, {
+  const shared = {
     BASE_URL: url,
-    DATABASE_URL: Postgres.urlOf(database),
+    ...database.shared,
     REDIS_URLS: pools.urls,
     ADMIN_API_KEY: adminKey,
     KEY_SECRET: keySecret
-  })
+  }
+  const nodes = yield* startNodes(site, shared)
+  const adminPassword = memory.adminPassword ?? (yield* Nodes.setAdminPassword(shared))
+  yield* write({ ...memory, adminPassword })
   const haproxyFolder = join(folder, "haproxy")
   const balancer = yield* Haproxy.start({
     program: haproxy,
@@ -221,6 +272,8 @@ export const start = Effect.fn("Cluster.start")(function* (
   return {
     url,
     adminKey,
+    adminEmail,
+    adminPassword,
     folder,
     pid: process.pid,
     loadBalancer: {
@@ -228,7 +281,8 @@ export const start = Effect.fn("Cluster.start")(function* (
       socket: Haproxy.socketIn(haproxyFolder)
     },
     nodes,
-    postgres: member(postgresServer, Postgres.urlOf(database)),
+    postgres: database.postgres,
+    failover: database.failover,
     redis: pools.redis,
     sentinels: pools.sentinels
   }

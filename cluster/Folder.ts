@@ -13,10 +13,14 @@ import { releasedOnFailure, Unavailable } from "../test/services/Service.ts"
 /** What a cluster keeps to itself, in `cluster.json`. */
 export interface Memory {
   readonly adminKey: string
+  /** The password of `admin@localhost`, once it was set. */
+  readonly adminPassword?: string
   readonly keySecret: string
   readonly postgresPassword: string
   /** Whether Sentinels have a say in which Redis is a primary. */
   readonly sentinel: boolean
+  /** Whether PostgreSQL has a standby. */
+  readonly standby?: boolean
   /** The port of each server, by name. */
   readonly ports: Readonly<Record<string, number>>
 }
@@ -100,43 +104,55 @@ const portsFor = Effect.fn("portsFor")(function* (
   return ports
 })
 
-const drawn = (sentinel: boolean): Memory => ({
-  adminKey: process.env["ADMIN_API_KEY"] ?? `lm_${randomBytes(24).toString("base64url")}`,
-  keySecret: process.env["KEY_SECRET"] ?? randomBytes(16).toString("hex"),
-  postgresPassword: randomBytes(16).toString("hex"),
-  sentinel,
-  ports: {}
-})
-
 /** What a folder shall remember. */
 export interface Recalling {
   /** Servers, each of which needs a port. */
   readonly names: ReadonlyArray<string>
   readonly sentinel: boolean
+  readonly standby: boolean
 }
+
+const drawn = ({ sentinel, standby }: Recalling): Memory => ({
+  adminKey: process.env["ADMIN_API_KEY"] ?? `lm_${randomBytes(24).toString("base64url")}`,
+  keySecret: process.env["KEY_SECRET"] ?? randomBytes(16).toString("hex"),
+  postgresPassword: randomBytes(16).toString("hex"),
+  sentinel,
+  standby,
+  ports: {}
+})
 
 /**
  * What the folder remembers, with a port for each server. A new folder draws its secrets, or takes the environment's. One of a
- * cluster with Sentinels cannot go on without them, nor the other way about.
+ * cluster with Sentinels, or with a standby, cannot go on without them, nor the other way about.
  *
  * What is new is for the caller to `write`, once it is sure that no other cluster is at work in the folder.
  */
 export const recall = Effect.fn("recall")(function* (
   folder: string,
-  { names, sentinel }: Recalling
-): Effect.fn.Return<{ readonly memory: Memory; readonly write: Effect.Effect<void> }, Unavailable> {
+  wanted: Recalling
+): Effect.fn.Return<
+  { readonly memory: Memory; readonly write: (memory: Memory) => Effect.Effect<void> },
+  Unavailable
+> {
+  const { names } = wanted
   const file = join(folder, "cluster.json")
   const before = yield* Effect.try({
-    try: () => (existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Memory) : drawn(sentinel)),
+    try: () => (existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Memory) : drawn(wanted)),
     catch: (error) => new Unavailable({ reason: `${file} cannot be understood: ${String(error)}` })
   })
-  if (before.sentinel !== sentinel) {
-    const how = before.sentinel ? "with --sentinel" : "without --sentinel"
-    return yield* new Unavailable({ reason: `The cluster in ${folder} was made ${how}, and goes on only so` })
+  for (const option of ["sentinel", "standby"] as const) {
+    const had = before[option] ?? false
+    if (had !== wanted[option]) {
+      const how = `${had ? "with" : "without"} --${option}`
+      return yield* new Unavailable({
+        reason: `The cluster in ${folder} was made ${how}, and goes on only so`
+      })
+    }
   }
   const memory = { ...before, ports: yield* portsFor(names, before.ports) }
-  const write = Effect.sync(() => writeFileSync(file, JSON.stringify(memory, null, 2), { mode: 0o600 }))
-  if (!existsSync(file)) yield* write
+  const write = (memory: Memory) =>
+    Effect.sync(() => writeFileSync(file, JSON.stringify(memory, null, 2), { mode: 0o600 }))
+  if (!existsSync(file)) yield* write(memory)
   return { memory, write }
 })
 

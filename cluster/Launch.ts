@@ -18,8 +18,11 @@ export interface LaunchOptions {
   readonly prepare?: () => void
   /** Run one after the other; the last one is the server. */
   readonly commands: ReadonlyArray<Command>
-  /** What makes it end in good order, within seconds. */
+  /** What makes it end in good order, and how long that may take. */
   readonly signal: KeepOptions["signal"]
+  readonly signalLimit?: Duration.Duration
+  /** Run after the last of them, whatever happened. */
+  readonly cleanup?: Command
   readonly user?: RunAs
   readonly env?: NodeJS.ProcessEnv
   /** Comes when the server answers; tried again every 50 ms. */
@@ -52,7 +55,8 @@ const endOf = (status: number | null): string => {
   return signal === undefined ? `ended with status ${status}` : `was killed by ${signal}`
 }
 
-const makeFolder = (folder: string, user: RunAs) => {
+/** Makes a folder of a user's own. */
+export const makeFolder = (folder: string, user: RunAs) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
 }
@@ -64,7 +68,18 @@ const makeFolder = (folder: string, user: RunAs) => {
 export const launch = Effect.fn("launch")(function* (
   options: LaunchOptions
 ): Effect.fn.Return<Launched, Unavailable, Scope.Scope> {
-  const { answers, commands, env, folder, limit, name, signal, user = {} } = options
+  const {
+    answers,
+    cleanup = ["true"],
+    commands,
+    env,
+    folder,
+    limit,
+    name,
+    signal,
+    signalLimit,
+    user = {}
+  } = options
   const log = join(folder, "log")
   yield* Effect.sync(() => {
     makeFolder(folder, user)
@@ -74,7 +89,8 @@ export const launch = Effect.fn("launch")(function* (
   const kept = yield* keep({
     commands: commands.map((command) => logging(folder, command)),
     signal,
-    cleanup: ["true"],
+    ...(signalLimit && { signalLimit }),
+    cleanup,
     ...user,
     ...(env && { env })
   })

@@ -1,6 +1,9 @@
 // The cluster's nodes: the program itself.
 
-import { Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import { adminEmail } from "../src/accounts/Administrator.ts"
+import { run } from "../test/services/Command.ts"
 import type { Command } from "../test/services/Keeper.ts"
 import type { Unavailable } from "../test/services/Service.ts"
 import { type Launched, launch } from "./Launch.ts"
@@ -14,12 +17,17 @@ export interface NodeOptions {
   /** Where it serves HTTP, and where the other nodes reach it, at the loopback address. */
   readonly port: number
   readonly runnerPort: number
+  /** What runs instead of this build. */
+  readonly command?: Command
   /** The settings that all nodes share. */
   readonly shared: NodeJS.ProcessEnv
 }
 
 /** The program, as `npm run build` leaves it and `npm start` runs it. */
-const program: Command = [process.execPath, "--max-semi-space-size=32", inRepository("dist/src/main.js")]
+const program: Command = [process.execPath, "--max-semi-space-size=32", inRepository("dist/main.js")]
+
+/** For how long a node may serve, answer and write on when it is to stop. */
+const stopMax = Duration.seconds(12)
 
 const get = (port: number, path: string) =>
   Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(3_000) }))
@@ -29,7 +37,7 @@ export const start = (options: NodeOptions): Effect.Effect<Launched, Unavailable
   launch({
     name: options.name,
     folder: options.folder,
-    commands: [program],
+    commands: [options.command ?? program],
     env: {
       ...process.env,
       ...options.shared,
@@ -40,6 +48,17 @@ export const start = (options: NodeOptions): Effect.Effect<Launched, Unavailable
       NODE_ROLE: options.role
     },
     signal: "TERM",
+    signalLimit: stopMax,
     answers: Effect.filterOrFail(get(options.port, "/health/ready"), (response) => response.ok),
     limit: "60 seconds"
   })
+
+/** Draws a password for the administrator, who has none in a new database, and sets it. */
+export const setAdminPassword = (shared: NodeJS.ProcessEnv): Effect.Effect<string, Unavailable> => {
+  const password = randomBytes(15).toString("base64url")
+  const command = ["set-password", "--keep-keys", "--email", adminEmail, "--password", password]
+  return run(process.execPath, [inRepository("dist/src/admin/main.js"), ...command], {
+    env: { ...process.env, ...shared },
+    timeout: "30 seconds"
+  }).pipe(Effect.as(password))
+}

@@ -28,6 +28,9 @@ export interface PostgresOptions {
 /** A node's connections at most, with room for its successor while it stops. */
 const connectionsPerNode = 60
 
+/** The connections that a server for so many nodes takes. */
+export const connectionsFor = (nodes: number): number => 20 + nodes * connectionsPerNode
+
 /** The URL of the database. */
 export const urlOf = ({ password, port }: Pick<PostgresOptions, "password" | "port">): string =>
   `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`
@@ -62,7 +65,7 @@ export const start = Effect.fn("Postgres.start")(function* (
     "--listen-addresses=127.0.0.1",
     `--port=${port}`,
     "--unix-socket-directories=",
-    `--max-connections=${20 + nodes * connectionsPerNode}`
+    `--max-connections=${connectionsFor(nodes)}`
   ]
   return yield* launch({
     name: "postgres",

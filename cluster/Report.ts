@@ -10,17 +10,32 @@ export const report = (
   cluster: Running,
   options: { readonly keepsData: boolean; readonly restarts: boolean }
 ): string => {
-  const { adminKey, folder, loadBalancer, nodes, pid, postgres, redis, sentinels, url } = cluster
+  const {
+    adminEmail,
+    adminKey,
+    adminPassword,
+    failover,
+    folder,
+    loadBalancer,
+    nodes,
+    pid,
+    postgres,
+    redis,
+    sentinels,
+    url
+  } = cluster
   const first = nodes[0]!
   return [
     `The cluster is up at ${url}`,
     "",
     line(loadBalancer, `  (echo show stat | socat - UNIX:${loadBalancer.socket})`),
     ...nodes.map((node) => line(node, node.role === "http" ? "  (owns no actors)" : "")),
-    line(postgres),
+    line(postgres, failover.length === 0 ? "" : "  (leads to the primary)"),
+    ...failover.map((server) => line(server)),
     ...[...redis, ...sentinels].map((server) => line(server)),
     "",
     `Folder:    ${folder} (${options.keepsData ? "kept: the next start with it goes on" : "goes at the end"}); a log each: ${folder}/*/log`,
+    `Sign in:   ${adminEmail}, password ${adminPassword} (as long as you do not change it)`,
     `Admin key: ${adminKey}`,
     "",
     "Make a link:",

@@ -1,14 +1,12 @@
 // `npm run cluster`: a cluster of this machine's processes, until it is told to stop.
 
-import { NodeRuntime } from "@effect/platform-node"
+import { Runtime } from "@effect/platform"
 import { Console, Effect, Schedule } from "effect"
 import { type Arguments, parse, usage } from "./Arguments.ts"
 import * as Cluster from "./Cluster.ts"
+import { runCommand } from "../src/MainProgram.ts"
+import * as Signals from "../src/Signals.ts"
 import { report } from "./Report.ts"
-
-/** Fails nobody: standard output may be a pipe that nobody reads any more. */
-process.stdout.on("error", () => {})
-process.stderr.on("error", () => {})
 
 /**
  * Comes when npm, which runs us, has died: it passes signals on, but not the one that it cannot catch. A cluster that nobody
@@ -32,17 +30,13 @@ const run = (options: Arguments) =>
     return yield* Effect.never
   }).pipe(
     Effect.scoped,
+    Signals.heeding({ isImpatient: true }),
     Effect.raceFirst(orphaned),
     Effect.tapError((error) => Console.error(`The cluster did not come up. ${error.message}`)),
     Effect.ensuring(Console.error("The cluster has stopped."))
   )
 
-const parsed = parse(process.argv.slice(2), process.env["INIT_CWD"] ?? process.cwd())
-if (parsed._tag === "Left") {
-  process.stderr.write(`${parsed.left}\n\n${usage}\n`)
-  process.exitCode = 2
-} else if (parsed.right === "help") {
-  process.stdout.write(`${usage}\n`)
-} else {
-  NodeRuntime.runMain(run(parsed.right), { disableErrorReporting: true })
-}
+// To be told to stop is how a cluster ends.
+runCommand(parse(process.argv.slice(2), process.env["INIT_CWD"] ?? process.cwd()), usage, run, {
+  teardown: Runtime.defaultTeardown
+})

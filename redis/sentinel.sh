@@ -5,6 +5,7 @@
 # has stopped cannot be resolved, and then Redis 7's Sentinels do not put another in its place. The configuration
 # file is written once; from then on the Sentinel keeps in it what it knows.
 #   BIND          the address to listen at; without it all, for everybody
+#   REDIS_PASSWORD_FILE  holds the password of the servers that it watches
 #   REDIS_SERVER  the program
 set -eu
 folder=$1 port=$2
@@ -24,6 +25,19 @@ if [ ! -e "$config" ]; then
       echo "sentinel failover-timeout pool-$pool 10000"
     done
   } >"$config.new"
+  mv "$config.new" "$config"
+fi
+if [ -n "${REDIS_PASSWORD_FILE:-}" ]; then
+  password=$(cat "$REDIS_PASSWORD_FILE")
+  (
+    umask 077
+    sed '/^sentinel auth-pass /d' "$config" >"$config.new"
+    pool=0
+    for primary in "$@"; do
+      pool=$((pool + 1))
+      printf 'sentinel auth-pass pool-%s "%s"\n' "$pool" "$password" >>"$config.new"
+    done
+  )
   mv "$config.new" "$config"
 fi
 exec ${REDIS_SERVER:-redis-server} "$config" --sentinel

@@ -4,6 +4,7 @@
 # The configuration file is written once. Under Sentinels it is Redis' own from then on: a server that was put in another's
 # place, or out of it, writes that down there and must find it again.
 #   BIND          the address to listen at; without it all, for everybody
+#   REDIS_PASSWORD_FILE  holds the password that it asks for, and gives to its primary
 #   REDIS_SERVER  the program
 set -eu
 folder=$1 port=$2
@@ -16,6 +17,15 @@ if [ ! -e "$config" ]; then
     if [ -n "${BIND:-}" ]; then echo "bind $BIND"; else echo "protected-mode no"; fi
     if [ $# -eq 4 ]; then echo "replicaof $3 $4"; fi
   } >"$config.new"
+  mv "$config.new" "$config"
+fi
+if [ -n "${REDIS_PASSWORD_FILE:-}" ]; then
+  password=$(cat "$REDIS_PASSWORD_FILE")
+  (
+    umask 077
+    sed '/^\(requirepass\|masterauth\) /d' "$config" >"$config.new"
+    printf 'requirepass "%s"\nmasterauth "%s"\n' "$password" "$password" >>"$config.new"
+  )
   mv "$config.new" "$config"
 fi
 exec ${REDIS_SERVER:-redis-server} "$config"

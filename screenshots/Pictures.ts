@@ -40,6 +40,9 @@ export const pictures: ReadonlyArray<Picture> = [
       await page.getByText("Free.").waitFor()
     }
   },
+  { name: "no-such-link", isSignedIn: false, show: opened("/nothing-here", "main h1") },
+  { name: "password", isSignedIn: false, show: opened(`/${Sample.guarded}`, "form") },
+  { name: "preview", isSignedIn: false, show: opened(`/${Sample.shown}+`, "dl") },
   { name: "sign-in", isSignedIn: false, show: opened("/app/sign-in", "form") },
   { name: "links", isSignedIn: true, show: opened("/app/links", "[data-key]") },
   { name: "statistics", isSignedIn: true, show: opened(`/app/links/${Sample.shown}/stats`, ".uplot") },

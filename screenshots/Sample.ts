@@ -14,6 +14,9 @@ export const user = { email: "ada@example.com", password: "correct horse battery
 /** The link whose statistics are shown. */
 export const shown = "spring-sale"
 
+/** The link that a password guards. */
+export const guarded = "minutes"
+
 /** A user's links, the oldest first. */
 const links = [
   {
@@ -32,7 +35,12 @@ const links = [
   { url: "https://example.com/careers/data-engineer", title: "Data engineer", tags: ["jobs"] },
   { url: "https://example.com/press/kit.zip", title: "Press kit", tags: ["press"], maxVisits: 500 },
   { url: "https://events.example.net/meetup/42?source=poster", alias: "meetup-42", tags: ["events"] },
-  { url: "https://files.example.com/board/minutes.pdf", title: "Minutes", password: "open sesame" },
+  {
+    url: "https://files.example.com/board/minutes.pdf",
+    alias: guarded,
+    title: "Minutes",
+    password: "open sesame"
+  },
   {
     url: "https://example.com/shop/vouchers/ten-percent",
     title: "Voucher",

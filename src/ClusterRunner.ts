@@ -15,9 +15,10 @@ import type { SocketServer, SocketServerError } from "@effect/platform/SocketSer
 import { RpcSerialization } from "@effect/rpc"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Duration, Effect, Layer, Option, Redacted, Schedule } from "effect"
+import { Duration, Effect, Layer, Option, Schedule } from "effect"
 import * as Metered from "./Metered.ts"
-import * as PostgresClient from "./storage/PostgresClient.ts"
+import type { DatabaseServers } from "./storage/postgres/DatabaseServers.ts"
+import * as PostgresClient from "./storage/postgres/PostgresClient.ts"
 
 /** Where the other nodes reach this one, and what it does for them. */
 export interface RunnerIdentity {
@@ -31,7 +32,6 @@ export interface RunnerIdentity {
 
 /** A node, and the database that it shares with the others. */
 export interface RunnerOptions extends RunnerIdentity {
-  readonly databaseUrl: Redacted.Redacted
   /** A name that no other start of any node has. */
   readonly applicationName: string
 }
@@ -70,17 +70,16 @@ export const connections = {
 }
 
 /**
- * Runner storage has connections of its own, with two settings that make advisory locks into leases. A killed node's connection is closed by its
+ * Runner storage has connections of its own, with a setting that makes advisory locks into leases. A killed node's connection is closed by its
  * operating system, which frees its locks at once; a paused node's stays open. `idle_session_timeout` ends it when nothing came for as long as a
  * lock lasts, and a running node renews its locks three times in that time.
  */
-export const runnerSql = ({ applicationName, databaseUrl }: RunnerOptions) => {
-  const url = new URL(Redacted.value(databaseUrl))
-  const given = url.searchParams.get("options")
-  const idle = `-c idle_session_timeout=${Duration.toMillis(lockExpiry)}`
-  url.searchParams.set("options", given === null ? idle : `${given} ${idle}`)
-  return PostgresClient.layerBounded(Redacted.make(url.href), { applicationName, ...connections })
-}
+export const runnerSql = (applicationName: string) =>
+  PostgresClient.layerBounded({
+    applicationName,
+    ...connections,
+    bounds: { idle_ms: Duration.toMillis(lockExpiry) }
+  })
 
 /** How long a node that stops tries to tell the database so. */
 const goodbyeMax = Duration.seconds(3)
@@ -175,20 +174,20 @@ export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
   })
 
 /** What a runner stands on: a network, and a database. */
-export interface RunnerGround {
+export interface RunnerGround<R> {
   readonly server: Layer.Layer<SocketServer, SocketServerError, ShardingConfig.ShardingConfig>
   readonly clientProtocol: Layer.Layer<Runners.RpcClientProtocol, never, RpcSerialization.RpcSerialization>
-  readonly sql: Layer.Layer<SqlClient, SqlError>
+  readonly sql: Layer.Layer<SqlClient, SqlError, R>
 }
 
 /**
  * One runner of many: actors are placed on all runners by `@effect/cluster`, over sockets, with the runners and the locks of their shards in
  * PostgreSQL. No message is persisted, because every actor's state is a cache of the store and every request is answered or failed at once.
  */
-export const layerOn = (
+export const layerOn = <R>(
   identity: RunnerIdentity,
-  ground: RunnerGround
-): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError> => {
+  ground: RunnerGround<R>
+): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError, R> => {
   const runner =
     identity.role === "all"
       ? SocketRunner.layer.pipe(Layer.provide([ground.server, health]))
@@ -202,9 +201,11 @@ export const layerOn = (
 }
 
 /** A runner (see {@link layerOn}) on this machine's network and a PostgreSQL server. */
-export const layer = (options: RunnerOptions): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError> =>
+export const layer = (
+  options: RunnerOptions
+): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError, DatabaseServers> =>
   layerOn(options, {
     server: NodeClusterSocket.layerSocketServer,
     clientProtocol: NodeClusterSocket.layerClientProtocol,
-    sql: runnerSql(options)
+    sql: runnerSql(options.applicationName)
   })

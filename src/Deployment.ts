@@ -1,4 +1,5 @@
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import * as KeyedHash from "./KeyedHash.ts"
 import * as KeyMinter from "./KeyMinter.ts"
 import * as KeySpace from "./KeySpace.ts"
 import * as Secret from "./Secret.ts"
@@ -97,6 +98,18 @@ const decideMinter = Effect.fn("Deployment.decideMinter")(function* (settings: S
 
 /** The deployment's key minter, and its name. */
 export const layerMinter = (settings: Settings) => Layer.effectContext(decideMinter(settings))
+
+/** Hashes by `HASH_SECRET`; without it, by a secret that is drawn at the first start on a database and kept there. */
+export const layerHash = (settings: Pick<Settings, "hashSecret">) =>
+  Layer.effect(
+    KeyedHash.KeyedHash,
+    Effect.gen(function* () {
+      if (Option.isSome(settings.hashSecret)) return KeyedHash.make(settings.hashSecret.value)
+      const store = yield* DeploymentStore
+      const drawn = yield* Secret.draw(32)
+      return KeyedHash.make(Redacted.make(yield* store.decide("hash-secret", hexOf(drawn))))
+    })
+  )
 
 /** The administrator's API key. Only its digest is kept. */
 export class AdminKey extends Context.Tag("linkmint/AdminKey")<

@@ -5,24 +5,29 @@ import type { SocketServerError } from "@effect/platform/SocketServer"
 import type { Sharding } from "@effect/cluster/Sharding"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Effect, Layer, Option, type Redacted } from "effect"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as Accounts from "./accounts/Accounts.ts"
+import * as AuditSweep from "./actors/AuditSweep.ts"
 import * as ExpiredLinks from "./actors/ExpiredLinks.ts"
 import * as Administrator from "./accounts/Administrator.ts"
+import * as Users from "./accounts/Users.ts"
 import * as Quotas from "./accounts/Quotas.ts"
 import * as RateLimiter from "./accounts/RateLimiter.ts"
+import * as Sessions from "./accounts/Sessions.ts"
 import * as KeyStocking from "./actors/KeyStocking.ts"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import { followersMax } from "./actors/KeyRing.ts"
 import * as Links from "./actors/Links.ts"
 import * as LinkSweep from "./actors/LinkSweep.ts"
+import * as PoolStart from "./actors/PoolStart.ts"
 import * as RedirectCache from "./actors/RedirectCache.ts"
 import * as ReusedLinks from "./actors/ReusedLinks.ts"
 import * as Visits from "./actors/Visits.ts"
 import * as VisitUpkeep from "./actors/VisitUpkeep.ts"
+import * as WitnessWatch from "./actors/WitnessWatch.ts"
 import { actors, layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
-import { DeploymentName, layerAdminKey, layerMinter } from "./Deployment.ts"
+import { DeploymentName, layerAdminKey, layerHash, layerMinter } from "./Deployment.ts"
 import * as ClientAddress from "./http/ClientAddress.ts"
 import * as LinkAnswers from "./http/LinkAnswers.ts"
 import * as HttpServer from "./http/Server.ts"
@@ -32,6 +37,7 @@ import * as TargetPolicy from "./http/TargetPolicy.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stock from "./Stock.ts"
 import * as AccountStoreSql from "./storage/AccountStoreSql.ts"
+import * as AuditLogSql from "./storage/AuditLogSql.ts"
 import * as VisitTotals from "./http/VisitTotals.ts"
 import * as DataFolder from "./storage/DataFolder.ts"
 import * as DeploymentStoreSql from "./storage/DeploymentStoreSql.ts"
@@ -40,10 +46,8 @@ import * as GuardedCreatesSql from "./storage/GuardedCreatesSql.ts"
 import type { KeyPool } from "./storage/KeyPool.ts"
 import * as KeyPoolMemory from "./storage/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "./storage/KeyPoolRedis.ts"
-import * as KeyRangeStoreSql from "./storage/KeyRangeStoreSql.ts"
 import * as LedgerSql from "./storage/LedgerSql.ts"
 import * as LinkChangesLocal from "./storage/LinkChangesLocal.ts"
-import * as LinkChangesPostgres from "./storage/LinkChangesPostgres.ts"
 import * as LinkLifetimeSql from "./storage/LinkLifetimeSql.ts"
 import * as LinkStoreGrouped from "./storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "./storage/LinkStoreSql.ts"
@@ -52,16 +56,25 @@ import * as Migrations from "./storage/Migrations.ts"
 import type { NodeReports } from "./storage/NodeReports.ts"
 import * as NodeReportsMemory from "./storage/NodeReportsMemory.ts"
 import * as NodeReportsSql from "./storage/NodeReportsSql.ts"
-import * as PostgresClient from "./storage/PostgresClient.ts"
+import * as Durability from "./storage/postgres/Durability.ts"
+import * as DatabasePresence from "./storage/postgres/DatabasePresence.ts"
+import * as DatabaseServers from "./storage/postgres/DatabaseServers.ts"
+import type { SessionLost } from "./storage/postgres/KeptSession.ts"
+import * as LinkReplicasPostgres from "./storage/postgres/LinkReplicasPostgres.ts"
+import * as LinkChangesPostgres from "./storage/postgres/LinkChangesPostgres.ts"
+import * as PostgresClient from "./storage/postgres/PostgresClient.ts"
 import type { QuotaStore } from "./storage/QuotaStore.ts"
 import * as QuotaStoreSql from "./storage/QuotaStoreSql.ts"
 import * as RunnersSeen from "./storage/RunnersSeen.ts"
 import * as ShardOwnership from "./storage/ShardOwnership.ts"
 import * as SqliteClient from "./storage/SqliteClient.ts"
 import type { StorageError } from "./storage/StorageError.ts"
+import * as TrustedTime from "./TrustedTime.ts"
 import * as VisitStoreSql from "./storage/VisitStoreSql.ts"
 import * as WebhookListeners from "./storage/WebhookListeners.ts"
 import * as WebhookStoreSql from "./storage/WebhookStoreSql.ts"
+import * as Witnesses from "./Witnesses.ts"
+import type { Witness } from "./storage/Witness.ts"
 import * as VisitNews from "./webhooks/VisitNews.ts"
 import * as WebhookDelivery from "./webhooks/WebhookDelivery.ts"
 import * as WebhookMessages from "./webhooks/WebhookMessages.ts"
@@ -79,6 +92,9 @@ const rollUpMax = { sqlite: 10, postgres: 200 }
 /** Links that are counted beside requests: some 30 ms on SQLite, in which one of two readers is busy, and a second on PostgreSQL. */
 const countedMax = { sqlite: 100_000, postgres: 5_000_000 }
 
+/** Time after which the witnesses are told of links that were made. A file on a disk is synced each time; a database of its own forgets only what is restored. */
+const compareEvery = { sqlite: Duration.seconds(1), postgres: Duration.millis(200) }
+
 /** What a process is to its operating system, and to the nodes around it. */
 export interface NodeIdentity {
   readonly pid: number
@@ -92,7 +108,8 @@ interface Surroundings {
     SqlClient,
     | SqlError
     | StorageError
-    | PostgresClient.DatabaseInUse
+    | DatabasePresence.DatabaseInUse
+    | SessionLost
     | DataFolder.DataFolderInUse
     | DataFolder.DataFolderUnusable
     | SqliteClient.SqliteOpenError,
@@ -100,6 +117,10 @@ interface Surroundings {
   >
   readonly runner: Layer.Layer<Sharding, SocketServerError | SqlError>
   readonly pool: Layer.Layer<KeyPool, never, DeploymentName>
+  /** What is remembered outside the database. */
+  readonly witness: Layer.Layer<Witness, never, DeploymentName>
+  /** How often it is told of links that were made. */
+  readonly compareEvery: Duration.Duration
   /** What a process alone does without. */
   readonly changes: Layer.Layer<never>
   readonly ownership: Layer.Layer<never, never, SqlClient>
@@ -118,17 +139,31 @@ export const sqlite = (folder: string, pid: number) =>
   Migrations.layer.pipe(
     Layer.provideMerge(
       Layer.unwrapEffect(
-        Effect.map(DataFolder.DataFolder, ({ databaseFile }) => SqliteClient.layer(databaseFile))
+        Effect.map(DataFolder.DataFolder, ({ clockFile, databaseFile }) =>
+          Layer.provideMerge(SqliteClient.layer(databaseFile), TrustedTime.layerWall(clockFile))
+        )
       )
     ),
     Layer.provide(DataFolder.layer(folder, pid))
   )
 
-/** PostgreSQL, migrated. */
-const postgres = (url: Redacted.Redacted, presence: "alone" | "cluster") =>
-  PostgresClient.layerPresence(presence).pipe(
-    Layer.provideMerge(PostgresClient.layer(url)),
-    Layer.provide(Migrations.layer.pipe(Layer.provide(PostgresClient.layerUnbounded(url))))
+/** PostgreSQL, migrated. Nothing is done on it before this process has its place there. */
+const postgres = (
+  servers: Layer.Layer<DatabaseServers.DatabaseServers>,
+  presence: "alone" | "cluster",
+  { databaseReplicaUrls }: Pick<Settings, "databaseReplicaUrls">
+) =>
+  Durability.layer.pipe(
+    Layer.merge(
+      LinkReplicasPostgres.layer(
+        Option.match(databaseReplicaUrls, { onNone: () => [], onSome: Redacted.value })
+      )
+    ),
+    Layer.provideMerge(PostgresClient.layer),
+    Layer.provide(Migrations.layer.pipe(Layer.provide(PostgresClient.layerUnbounded))),
+    Layer.provideMerge(DatabasePresence.layer(presence)),
+    Layer.provide(servers),
+    Layer.provideMerge(TrustedTime.layerDatabase)
   )
 
 /** The pool of a process alone. */
@@ -139,10 +174,12 @@ export const poolInMemory = ({ bufferCapacity }: Pick<Settings, "bufferCapacity"
 const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surroundings => ({
   database: Option.match(settings.databaseUrl, {
     onNone: (): Surroundings["database"] => sqlite(settings.dataDir, pid),
-    onSome: (url) => postgres(url, "alone")
+    onSome: (url) => postgres(DatabaseServers.layer(url), "alone", settings)
   }),
   runner: layerEmbedded,
   pool: poolInMemory(settings),
+  witness: Witnesses.alone(settings),
+  compareEvery: Option.isNone(settings.databaseUrl) ? compareEvery.sqlite : compareEvery.postgres,
   changes: LinkChangesLocal.layer,
   ownership: Layer.empty,
   quotas: QuotaStoreSql.layer,
@@ -160,22 +197,25 @@ const clustered = (
   urls: Parameters<typeof KeyPoolRedis.layer>[0]["urls"]
 ): Surroundings => {
   const applicationName = ShardOwnership.sessionName(incarnation)
+  // One value, so that all connections know of the same servers.
+  const servers = DatabaseServers.layer(databaseUrl)
   return {
-    database: postgres(databaseUrl, "cluster"),
+    database: postgres(servers, "cluster", settings),
     runner: ClusterRunner.layer({
       host: settings.runnerHost,
       port: settings.runnerPort,
       listenHost: settings.host,
       role: settings.nodeRole,
-      databaseUrl,
       applicationName
-    }),
+    }).pipe(Layer.provide(servers)),
     pool: Layer.unwrapEffect(
       Effect.map(DeploymentName, (namespace) =>
         KeyPoolRedis.layer({ urls, namespace, kind: settings.keyPool })
       )
     ),
-    changes: LinkChangesPostgres.layer(databaseUrl),
+    witness: Witnesses.clustered(urls),
+    compareEvery: compareEvery.postgres,
+    changes: Layer.provide(LinkChangesPostgres.layer, servers),
     ownership: ShardOwnership.layerPostgres(applicationName),
     quotas: QuotaStoreSql.layerDatabaseClock,
     nodes: Layer.merge(NodeReportsSql.layer, RunnersSeen.layerPostgres),
@@ -189,9 +229,10 @@ const clustered = (
 const stores = (settings: Settings, surroundings: Surroundings, messages: LinkStoreTelling.Telling) =>
   Layer.mergeAll(
     AccountStoreSql.layer,
-    KeyRangeStoreSql.layer,
+    AuditLogSql.layer,
     Layer.merge(LinkLifetimeSql.layer, LedgerSql.layer(surroundings.countedMax)).pipe(
-      Layer.provideMerge(Stock.layer(settings))
+      Layer.provideMerge(Stock.layer(settings)),
+      Layer.provide(surroundings.witness)
     ),
     VisitStoreSql.layer,
     surroundings.quotas,
@@ -235,6 +276,8 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     host,
     port,
     drainDelay,
+    connectionsMax: settings.connectionsMax,
+    perClientMax: settings.connectionsPerClient,
     own: { baseUrl, port },
     defaultExpiry,
     anonymousCreates: settings.anonymousCreates,
@@ -251,7 +294,8 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
   )
   return Layer.mergeAll(http, delivery).pipe(
     Layer.provide([
-      Accounts.layer,
+      Layer.provideMerge(Accounts.layer, Sessions.layer({ idle: settings.sessionIdle })),
+      Users.layer,
       Quotas.layer(settings).pipe(Layer.provide(RateLimiter.layer)),
       ClientAddress.layer(settings.trustedProxies),
       TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
@@ -261,9 +305,15 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provide([
       ExpiredLinks.layer,
       KeyBuffer.layer(settings.bufferCapacity),
-      RedirectCache.layer(redirectCacheMax)
+      RedirectCache.layer(redirectCacheMax, settings.staleRedirects)
     ]),
-    Layer.provide([LinkSweep.layer(settings.recycleQuarantine), KeyStocking.layer(settings.keyStockTarget)]),
+    Layer.provide([
+      LinkSweep.layer(settings.recycleQuarantine),
+      AuditSweep.layer(settings.auditRetention),
+      KeyStocking.layer(settings.keyStockTarget),
+      WitnessWatch.layer(surroundings.compareEvery),
+      PoolStart.layer
+    ]),
     Layer.provide(actors({ pool: poolMarks, readsInFlightMax: surroundings.inFlightMax })),
     Layer.provide(surroundings.runner),
     Layer.provide(surroundings.pool),
@@ -271,9 +321,9 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provideMerge(layerAdminKey(settings)),
     Layer.provide(Passwords.layer),
     Layer.provide(stores(settings, surroundings, messages)),
-    Layer.provide(layerMinter(settings)),
+    Layer.provide([layerMinter(settings), layerHash(settings)]),
     Layer.provide(surroundings.changes),
     Layer.provide(DeploymentStoreSql.layer),
-    Layer.provide(surroundings.database)
+    Layer.provideMerge(surroundings.database)
   )
 }

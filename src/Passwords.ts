@@ -1,9 +1,29 @@
 import { hash, verify } from "@node-rs/argon2"
-import { Context, Data, Effect, Layer, Redacted } from "effect"
+import { Context, Data, Effect, Layer, Record, Redacted } from "effect"
 import * as Turns from "./Turns.ts"
 
 /** Characters of a password at most. */
 export const passwordLengthMax = 128
+
+/**
+ * Passwords of each work that are under way at most: those that are computed, and those that wait for it. What waits longest does so for about a second, and where all works are at
+ * it for four.
+ */
+const underWayMax = {
+  /** Of users: to sign in, and to change it. */
+  account: 66,
+  /** Of those who sign up. */
+  newcomer: 16,
+  /** Of links whose visitors have to give it. */
+  unlock: 32,
+  /** Of links that users make and change. */
+  link: 32,
+  /** Of links that are made without an account. */
+  stranger: 8
+}
+
+/** Whose work a hash is: each has turns of its own, so that none can keep the others waiting. */
+export type Work = keyof typeof underWayMax
 
 /** Too many passwords wait to be hashed already. */
 export class PasswordsBusy extends Data.TaggedError("PasswordsBusy")<{ readonly reason: string }> {}
@@ -19,10 +39,11 @@ export class Passwords extends Context.Tag("linkmint/Passwords")<
   Passwords,
   {
     /** The hash of a password, with a salt of its own: at most 128 characters. */
-    readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, PasswordsBusy>
+    readonly hash: (password: Redacted.Redacted, work?: Work) => Effect.Effect<string, PasswordsBusy>
     readonly verify: (
       hash: string | null,
-      password: Redacted.Redacted
+      password: Redacted.Redacted,
+      work?: Work
     ) => Effect.Effect<boolean, PasswordsBusy>
   }
 >() {}
@@ -39,39 +60,55 @@ const nobody = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.
 /** Hashes computed at once: each has a core for some 30 ms, and one of the four threads that also read files and resolve names. */
 const atOnceMax = 2
 
-/** Passwords that wait for their turn: what waits longest does so for about a second. */
-const waitingMax = 64
+/** What computes a hash, and compares with one. */
+export interface Algorithm {
+  readonly hash: (password: string) => Promise<string>
+  readonly verify: (hash: string, password: string) => Promise<boolean>
+}
+
+const argon2id: Algorithm = { hash: (password) => hash(password, cost), verify }
+
+/** See {@link Passwords}. */
+export const makeWith = (algorithm: Algorithm) =>
+  Effect.sync(() => {
+    const turns = Turns.make(atOnceMax)
+    /** One of all works beside that of accounts is computed at a time, each in its turn: so one at most is before a sign-in. */
+    const besides = Turns.make(1)
+    const turnsOf = Record.map(underWayMax, (_, work): Turns.Turns => {
+      if (work === "account") return turns
+      const own = Turns.make(1)
+      return (self) => own(besides(turns(self)))
+    })
+    const underWay = Record.map(underWayMax, () => 0)
+
+    /** A computation cannot be stopped, so it keeps its turn to its end, also where nobody waits for it any more. */
+    const inTurn = <A>(work: Work, compute: () => Promise<A>): Effect.Effect<A, PasswordsBusy> =>
+      Effect.suspend(() => {
+        if (underWay[work] >= underWayMax[work]) {
+          return new PasswordsBusy({ reason: `${underWay[work]} passwords of ${work} wait to be hashed` })
+        }
+        underWay[work]++
+        return turnsOf[work](Effect.uninterruptible(Effect.promise(compute))).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              underWay[work]--
+            })
+          )
+        )
+      })
+
+    return Passwords.of({
+      hash: (password, work = "account") => inTurn(work, () => algorithm.hash(Redacted.value(password))),
+      verify: (stored, password, work = "account") =>
+        Effect.map(
+          inTurn(work, () => algorithm.verify(stored ?? nobody, Redacted.value(password))),
+          (matches) => matches && stored !== null
+        )
+    })
+  })
 
 /** See {@link Passwords}: by argon2id, off the event loop. */
-export const make = Effect.gen(function* () {
-  const turns = Turns.make(atOnceMax)
-  let asked = 0
-
-  /** A computation cannot be stopped, so it keeps its turn to its end, also where nobody waits for it any more. */
-  const inTurn = <A>(compute: () => Promise<A>): Effect.Effect<A, PasswordsBusy> =>
-    Effect.suspend(() => {
-      if (asked >= atOnceMax + waitingMax) {
-        return new PasswordsBusy({ reason: `${asked} passwords wait to be hashed` })
-      }
-      asked++
-      return turns(Effect.uninterruptible(Effect.promise(compute))).pipe(
-        Effect.ensuring(
-          Effect.sync(() => {
-            asked--
-          })
-        )
-      )
-    })
-
-  return Passwords.of({
-    hash: (password) => inTurn(() => hash(Redacted.value(password), cost)),
-    verify: (stored, password) =>
-      Effect.map(
-        inTurn(() => verify(stored ?? nobody, Redacted.value(password))),
-        (matches) => matches && stored !== null
-      )
-  })
-})
+export const make = makeWith(argon2id)
 
 /** See {@link make}. */
 export const layer: Layer.Layer<Passwords> = Layer.effect(Passwords, make)

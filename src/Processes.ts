@@ -1,5 +1,6 @@
 import cluster, { type Worker } from "node:cluster"
 import { Data, Deferred, Duration, Effect, Exit, FiberId, Option, type Scope } from "effect"
+import * as Signals from "./Signals.ts"
 
 /** A process that ends sooner than this has failed; after a longer life the next one begins anew with the waits below. */
 const settledAfter = Duration.seconds(30)
@@ -61,15 +62,18 @@ const fork = (number: number, { metricsPort, port, runnerPort }: ProcessesOption
   return { worker, ended: Deferred.await(ended), hasListened: () => listened }
 }
 
-/** Stops a process in order, within a bound. */
-const stop = ({ ended, worker }: Started, drainDelay: Duration.Duration) =>
-  Effect.sync(() => void worker.process.kill("SIGTERM")).pipe(
-    Effect.zipRight(Effect.interruptible(ended)),
+/** Stops a process in order, within a bound; hurries it where this one is hurried. */
+const stop = ({ ended, worker }: Started, drainDelay: Duration.Duration) => {
+  const tell = Effect.sync(() => void worker.process.kill("SIGTERM"))
+  const hurry = Effect.flatten(Signals.Hurry).pipe(Effect.zipRight(tell), Effect.zipRight(Effect.never))
+  return tell.pipe(
+    Effect.zipRight(Effect.interruptible(Effect.raceFirst(ended, hurry))),
     Effect.timeoutOption(Duration.sum(stopMax, drainDelay)),
     Effect.tap((how) =>
       how._tag === "None" ? Effect.sync(() => worker.process.kill("SIGKILL")) : Effect.void
     )
   )
+}
 
 /**
  * Keeps one process running. One that dies is started again, after a wait where it did not live for long. Fails when it did so again and again, and at once
@@ -133,11 +137,3 @@ export const run = (options: ProcessesOptions): Effect.Effect<never, ProcessFail
 
 /** Whether this is one of the processes that {@link run} started. */
 export const isOneOfMany = cluster.isWorker
-
-/**
- * Makes signals harmless once the program has begun to stop: Ctrl-C reaches every process of the terminal, and then they are told once more
- * by the one that started them.
- */
-export const ignoreRepeatedSignals = Effect.sync(() => {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {})
-})

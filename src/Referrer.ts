@@ -1,12 +1,14 @@
 import { isIP } from "node:net"
 import { valueLengthMax } from "./Visit.ts"
+import { parseUrl } from "./ParseUrl.ts"
 
 /** Values that are no hosts. A host that is called so has no value. */
 const reserved = new Set(["direct", "internal", "other", "unknown"])
 
 const hostOf = (text: string): string | undefined => {
-  if (!URL.canParse(text)) return undefined
-  const host = new URL(text).hostname.toLowerCase().replace(/\.$/, "")
+  const url = parseUrl(text)
+  if (url === undefined) return undefined
+  const host = url.hostname.toLowerCase().replace(/\.$/, "")
   // Some schemes allow hosts of any characters; and an address is not stored, not even a server's.
   if (!/^[a-z0-9._-]+$/.test(host) || host.length > valueLengthMax) return undefined
   return isIP(host) === 0 && !reserved.has(host) ? host : undefined

@@ -3,10 +3,12 @@ import * as Iso8601 from "./Iso8601.ts"
 import { type Network, parseAll as parseNetworks } from "./Network.ts"
 import type { TracingOptions } from "./Tracing.ts"
 import { type StockKind, stockKinds } from "./storage/KeyStock.ts"
+import * as DatabaseUrl from "./storage/postgres/DatabaseUrl.ts"
 import * as RedisUrl from "./storage/RedisUrl.ts"
 import { type KeyOrder, keyOrders } from "./KeyMinter.ts"
 import { type PoolKind, poolKinds } from "./storage/KeyPool.ts"
 import { type Alphabet, alphabets, lengthMax, lengthMin } from "./KeySpace.ts"
+import { parseUrl } from "./ParseUrl.ts"
 
 /** What the operator chose; the README's table gives each variable's meaning and default. */
 export interface Settings {
@@ -16,6 +18,8 @@ export interface Settings {
   readonly baseUrl: URL
   readonly dataDir: string
   readonly databaseUrl: Option.Option<Redacted.Redacted>
+  /** Servers that follow the database, read for redirects while it is away. */
+  readonly databaseReplicaUrls: Option.Option<Redacted.Redacted<ReadonlyArray<string>>>
   /** Pool shards; with them, and a database to share, the process is one node of a cluster. */
   readonly redisUrls: Option.Option<ReadonlyArray<RedisUrl.RedisUrl>>
   /** Where the other nodes of the cluster reach this one. */
@@ -27,8 +31,12 @@ export interface Settings {
   readonly processes: number
   /** How long a stopping node still serves while it tells load balancers that it is not ready. */
   readonly drainDelay: Duration.Duration
+  /** How long a link that is cached is redirected after the database has gone. */
+  readonly staleRedirects: Duration.Duration
   /** 16 bytes; none: drawn at the first start. */
   readonly keySecret: Option.Option<Redacted.Redacted<Uint8Array>>
+  /** The key of hashes of what must not be found from them; none: drawn at the first start. */
+  readonly hashSecret: Option.Option<Redacted.Redacted>
   readonly keyAlphabet: Alphabet
   readonly keyLength: number
   readonly keyOrder: KeyOrder
@@ -44,14 +52,21 @@ export interface Settings {
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
   /** How long the key of a link that has ended is given to no other. */
   readonly recycleQuarantine: Duration.Duration
+  /** How long entries of the audit log are kept. */
+  readonly auditRetention: Duration.Duration
   readonly adminApiKey: Option.Option<Redacted.Redacted>
   readonly anonymousCreates: boolean
   /** Whether everybody may make an account. */
   readonly signUp: boolean
+  /** After how long without use a session ends. */
+  readonly sessionIdle: Duration.Duration
   readonly createsPerMinute: number | null
   readonly redirectsPerDay: number | null
   readonly anonymousCreatesPerMinute: number | null
   readonly failedLookupsPerMinute: number | null
+  /** Connections that are open at most, of all clients and of one; `null`: one may have as many as all. */
+  readonly connectionsMax: number
+  readonly connectionsPerClient: number | null
   /** Reverse proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: ReadonlyArray<Network>
   /** A file of domains that links must not lead to. */
@@ -78,6 +93,11 @@ export interface Settings {
 const invalid = (name: string, fault: string, example: string) =>
   ConfigError.InvalidData([], `${name} ${fault}; for example ${name}=${example}`)
 
+const all = new Map<string, string>()
+
+/** Every setting, with an example. */
+export const examples: ReadonlyMap<string, string> = all
+
 /** A variable that is read as text and then understood, or its default; an empty one counts as unset. */
 const setting = <A>(
   name: string,
@@ -87,8 +107,9 @@ const setting = <A>(
     /** Gives the value, or the fault as text. */
     readonly read: (text: string) => Either.Either<A, string>
   }
-): Config.Config<A> =>
-  Config.string(name).pipe(
+): Config.Config<A> => {
+  all.set(name, options.example)
+  return Config.string(name).pipe(
     Config.withDefault(""),
     Config.mapOrFail((text) =>
       text.trim() === ""
@@ -96,6 +117,7 @@ const setting = <A>(
         : Either.mapLeft(options.read(text.trim()), (fault) => invalid(name, fault, options.example))
     )
   )
+}
 
 const readInteger =
   (min: number, max: number) =>
@@ -148,7 +170,7 @@ const text = (name: string, orElse: string) =>
   setting(name, { example: orElse, orElse, read: (value) => Either.right(value) })
 
 const baseUrl = optional("BASE_URL", "https://sho.rt", (value) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined
+  const url = parseUrl(value)
   const usable =
     url !== undefined &&
     /^https?:$/.test(url.protocol) &&
@@ -160,9 +182,19 @@ const baseUrl = optional("BASE_URL", "https://sho.rt", (value) => {
 })
 
 const databaseUrl = optional("DATABASE_URL", "postgres://user:password@localhost:5432/linkmint", (value) =>
-  URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
-    ? Either.right(Redacted.make(value))
-    : Either.left("must be a postgres:// URL")
+  Either.map(DatabaseUrl.parse(value), () => Redacted.make(value))
+)
+
+/** A comma between two URLs, not between the hosts of one. */
+const betweenUrls = /,(?=postgres(?:ql)?:)/
+
+const databaseReplicaUrls = optional(
+  "DATABASE_REPLICA_URLS",
+  "postgres://user:password@replica:5432/linkmint",
+  (value) =>
+    Either.map(Either.all(value.split(betweenUrls).map(DatabaseUrl.parse)), (urls) =>
+      Redacted.make(urls.flat())
+    )
 )
 
 const redisUrls = optional("REDIS_URLS", "redis://localhost:6379,redis://localhost:6380", RedisUrl.parseAll)
@@ -206,19 +238,51 @@ const defaultExpiry = optional("DEFAULT_EXPIRY", "P30D", (value) => {
     : Either.left(`must be an ISO 8601 duration up to P${defaultExpiryMax_years}Y, not "${value}"`)
 })
 
-/** Browsers and caches outside still lead to a link that has ended; and a message about it may still be under way. */
-const recycleQuarantineMin = Duration.seconds(10)
+/** How long something is kept: an ISO 8601 duration from `min` to `max`. */
+const keeping = (
+  name: string,
+  options: {
+    readonly example: string
+    readonly orElse: Duration.Duration
+    readonly min: string
+    readonly max?: string
+  }
+) => {
+  const lengthOf = (text: string) => {
+    const period = Iso8601.parseDuration(text)
+    return period === undefined ? Duration.zero : Duration.millis(period.toMillis())
+  }
+  const { example, max = "P36500D", min, orElse } = options
+  return setting(name, {
+    example,
+    orElse,
+    read: (value) => {
+      const duration = lengthOf(value)
+      return Duration.between(duration, { minimum: lengthOf(min), maximum: lengthOf(max) })
+        ? Either.right(duration)
+        : Either.left(`must be an ISO 8601 duration from ${min} to ${max}, not "${value}"`)
+    }
+  })
+}
 
-const recycleQuarantine = setting("RECYCLE_QUARANTINE", {
+/** Browsers and caches outside still lead to a link that has ended; and a message about it may still be under way. */
+const recycleQuarantine = keeping("RECYCLE_QUARANTINE", {
   example: "P30D",
   orElse: Duration.days(30),
-  read: (value) => {
-    const period = Iso8601.parseDuration(value)
-    const duration = period === undefined ? Duration.zero : Duration.millis(period.toMillis())
-    return Duration.between(duration, { minimum: recycleQuarantineMin, maximum: Duration.days(36_500) })
-      ? Either.right(duration)
-      : Either.left(`must be an ISO 8601 duration from PT10S to P36500D, not "${value}"`)
-  }
+  min: "PT10S"
+})
+
+const auditRetention = keeping("AUDIT_RETENTION", {
+  example: "P365D",
+  orElse: Duration.days(365),
+  min: "P1D"
+})
+
+const sessionIdle = keeping("SESSION_IDLE", {
+  example: "PT24H",
+  orElse: Duration.hours(24),
+  min: "PT1M",
+  max: "P14D"
 })
 
 const flag = (name: string, example: "true" | "false") =>
@@ -242,11 +306,12 @@ const countryHeader = optional("COUNTRY_HEADER", "CF-IPCountry", (value) =>
 )
 
 /** The names are OpenTelemetry's (https://opentelemetry.io/docs/specs/otel/protocol/exporter). */
-const otlpEndpoint = optional("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318", (value) =>
-  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-    ? Either.right(new URL(value))
+const otlpEndpoint = optional("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318", (value) => {
+  const url = parseUrl(value)
+  return url !== undefined && /^https?:$/.test(url.protocol)
+    ? Either.right(url)
     : Either.left("must be an http or https URL")
-)
+})
 
 const otlpHeaders = setting<TracingOptions["headers"]>("OTEL_EXPORTER_OTLP_HEADERS", {
   example: "authorization=Bearer%20secret",
@@ -285,18 +350,21 @@ const keyStockTargetMax = 1_000_000
 const processesMax = 64
 
 const raw = Config.all({
-  host: text("HOST", "0.0.0.0"),
+  host: text("HOST", "127.0.0.1"),
   port: integer("PORT", 1, 65_535, 8080),
   baseUrl,
   dataDir: text("DATA_DIR", "./data"),
   databaseUrl,
+  databaseReplicaUrls,
   redisUrls,
   runnerHost: text("RUNNER_HOST", "localhost"),
   runnerPort: integer("RUNNER_PORT", 1, 65_535, 34_431),
   nodeRole: choice("NODE_ROLE", ["all", "http"], "all"),
   processes: integer("PROCESSES", 1, processesMax, 1),
+  staleRedirects: shortDuration("STALE_REDIRECTS", "PT1M", Duration.hours(1)),
   drainDelay: shortDuration("DRAIN_DELAY", "PT2S", Duration.minutes(1)),
   keySecret,
+  hashSecret: secret("HASH_SECRET", "a-long-random-text"),
   keyAlphabet: choice("KEY_ALPHABET", alphabets, "base62"),
   keyLength: integer("KEY_LENGTH", lengthMin, lengthMax, 7),
   keyOrder: choice("KEY_ORDER", keyOrders, "permuted"),
@@ -308,12 +376,16 @@ const raw = Config.all({
   bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
   defaultExpiry,
   recycleQuarantine,
+  auditRetention,
   adminApiKey: secret("ADMIN_API_KEY", "lm_a-long-random-text"),
   signUp: Config.map(choice("SIGN_UP", ["open", "closed"], "closed"), (choice) => choice === "open"),
+  sessionIdle,
   createsPerMinute: limit("CREATES_PER_MINUTE", null),
   redirectsPerDay: limit("REDIRECTS_PER_DAY", null),
   anonymousCreatesPerMinute: limit("ANONYMOUS_CREATES_PER_MINUTE", 60),
   failedLookupsPerMinute: limit("FAILED_LOOKUPS_PER_MINUTE", 120),
+  connectionsMax: integer("CONNECTIONS_MAX", 1, 1_000_000, 10_000),
+  connectionsPerClient: limit("CONNECTIONS_PER_CLIENT", 256),
   trustedProxies,
   anonymousCreates: flag("ANONYMOUS_CREATES", "true"),
   blocklistFile: optional("BLOCKLIST_FILE", "./blocklist.txt", Either.right),
@@ -387,6 +459,14 @@ const faultOfStock = ({
     : undefined
 }
 
+const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
+
+/** Whether, for all that the settings say, nobody but this machine's users comes: as after the first `npm start`. */
+const isForThisMachine = ({ baseUrl, databaseUrl, host }: Config.Config.Success<typeof raw>) =>
+  Option.isNone(databaseUrl) &&
+  isLoopback(host) &&
+  Option.match(baseUrl, { onNone: () => true, onSome: ({ hostname }) => isLoopback(hostname) })
+
 /** Faults that no variable has alone. */
 const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.ConfigError | undefined => {
   if (values.poolLow >= values.poolHigh) {
@@ -430,6 +510,13 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
       "8080"
     )
   }
+  if (Option.isSome(values.redisUrls) && isLoopback(values.host) && !isLoopback(values.runnerHost)) {
+    return invalid(
+      "HOST",
+      `must let the other nodes in, which reach this one at RUNNER_HOST=${values.runnerHost}: ${values.host} is for this machine alone`,
+      "0.0.0.0"
+    )
+  }
   const metricsFault = faultOfMetricsPort(values)
   if (metricsFault !== undefined) return metricsFault
   if (Option.isSome(values.countryHeader) && values.trustedProxies.length === 0) {
@@ -451,10 +538,11 @@ export const settings: Config.Config<Settings> = raw.pipe(
     return Either.right({
       ...values,
       baseUrl: Option.getOrElse(values.baseUrl, () => new URL(`http://localhost:${values.port}`)),
-      // Behind a database that others share, a link without an owner should be a choice.
-      anonymousCreates: Option.getOrElse(values.anonymousCreates, () => Option.isNone(values.databaseUrl)),
+      // Where others come, a link without an owner should be a choice.
+      anonymousCreates: Option.getOrElse(values.anonymousCreates, () => isForThisMachine(values)),
       blockPrivateTargets: Option.getOrElse(values.blockPrivateTargets, () => false),
       allowPrivateWebhooks: Option.getOrElse(values.allowPrivateWebhooks, () => false),
+      staleRedirects: Option.getOrElse(values.staleRedirects, () => Duration.minutes(1)),
       drainDelay: Option.getOrElse(values.drainDelay, () =>
         isCluster ? Duration.seconds(2) : Duration.zero
       ),

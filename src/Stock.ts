@@ -1,13 +1,21 @@
 import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import type { SqlClient } from "@effect/sql/SqlClient"
-import { Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { KeyMinter } from "./KeyMinter.ts"
+import { count } from "./PackedKeys.ts"
 import type { Settings } from "./Settings.ts"
+import { DatabaseMark } from "./storage/DatabaseMark.ts"
+import * as DatabaseMarkSql from "./storage/DatabaseMarkSql.ts"
+import { KeyFile } from "./storage/KeyFile.ts"
 import * as KeyFileDisk from "./storage/KeyFileDisk.ts"
-import type { KeyStock } from "./storage/KeyStock.ts"
+import { KeyRangeStore } from "./storage/KeyRangeStore.ts"
+import * as KeyRangeStoreSql from "./storage/KeyRangeStoreSql.ts"
+import { KeyStock } from "./storage/KeyStock.ts"
 import * as KeyStockFile from "./storage/KeyStockFile.ts"
 import * as KeyStockSql from "./storage/KeyStockSql.ts"
+import { Witness } from "./storage/Witness.ts"
+import * as Witnessed from "./storage/Witnessed.ts"
 
 /** How many keys a process reads ahead from its key file. */
 const preload: KeyStockFile.Preload = { low: 2_000, high: 10_000 }
@@ -27,22 +35,50 @@ export const keyFile = ({ dataDir, databaseUrl, keyStock }: Settings) =>
     return isThere ? Option.some(keyFileIn(path)) : Option.none()
   })
 
-/** The stock of keys that the settings name, over the database. */
+/** Ranges and stock as the node has them: what leaves them is witnessed. Compares once before anything else; a witness that is away then is asked again when keys are to leave. */
+const witnessed = Layer.effectContext(
+  Effect.gen(function* () {
+    const file = yield* Effect.serviceOption(KeyFile)
+    const made = yield* Witnessed.make({
+      witness: yield* Witness,
+      mark: yield* DatabaseMark,
+      ranges: yield* KeyRangeStore,
+      stock: yield* KeyStock,
+      ...(Option.isSome(file) && {
+        dropOthers: Effect.map(Effect.flatMap(file.value.size, file.value.take), count)
+      })
+    })
+    yield* Effect.catchTag(made.compare, "StorageError", ({ message }) =>
+      Effect.logWarning(`No keys leave the database until a witness remembers them: ${message}`)
+    )
+    return Context.make(Witnessed.Witnessed, made).pipe(
+      Context.add(KeyRangeStore, made.ranges),
+      Context.add(KeyStock, made.stock)
+    )
+  })
+)
+
+/** The ranges of keys and the stock that the settings name, over the database and its witness. */
 export const layer = (
   settings: Settings
 ): Layer.Layer<
-  KeyStock,
-  KeyFileDisk.KeyFileUnusable | PlatformError,
-  FileSystem.FileSystem | Path.Path | KeyMinter | SqlClient
+  KeyRangeStore | KeyStock | DatabaseMark | Witnessed.Witnessed,
+  KeyFileDisk.KeyFileUnusable | PlatformError | Witnessed.ForeignDatabase,
+  FileSystem.FileSystem | Path.Path | KeyMinter | SqlClient | Witness
 > =>
   Layer.unwrapEffect(
     Effect.map(keyFile(settings), (file) => {
       const { keyStock } = settings
       const inDatabase = KeyStockSql.layer(keyStock === "file" ? "none" : keyStock)
       const overFile = keyStock === "file" ? KeyStockFile.layer(preload) : KeyStockFile.layerLeft
-      return Option.match(file, {
-        onNone: () => inDatabase,
-        onSome: (file) => overFile.pipe(Layer.provide([file, inDatabase]))
+      const stock = Option.match(file, {
+        onNone: (): Layer.Layer<KeyStock, KeyFileDisk.KeyFileUnusable | PlatformError, SqlClient> =>
+          inDatabase,
+        onSome: (file) => overFile.pipe(Layer.provide(inDatabase), Layer.provideMerge(file))
       })
+      return witnessed.pipe(
+        Layer.provide(Layer.merge(stock, KeyRangeStoreSql.layer)),
+        Layer.provideMerge(DatabaseMarkSql.layer)
+      )
     })
   )

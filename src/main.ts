@@ -1,14 +1,22 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { ConfigProvider, Console, Data, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { Console, Data, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { parseArgs } from "node:util"
 import { adminEmail, Administrator } from "./accounts/Administrator.ts"
 import { AdminKey } from "./Deployment.ts"
+import * as Environment from "./Environment.ts"
+import * as FairScheduler from "./FairScheduler.ts"
+import * as Metered from "./Metered.ts"
+import { visitsWaiting } from "./actors/Visits.ts"
 import * as Node from "./Node.ts"
 import * as Processes from "./Processes.ts"
+import { DatabasePresence } from "./storage/postgres/DatabasePresence.ts"
 import { label } from "./storage/RedisUrl.ts"
 import * as Secret from "./Secret.ts"
-import { messageOf, type Settings, settings as readSettings } from "./Settings.ts"
+import * as SecretFiles from "./SecretFiles.ts"
+import { examples, messageOf, type Settings, settings as readSettings } from "./Settings.ts"
+import * as Signals from "./Signals.ts"
 import * as Tracing from "./Tracing.ts"
+import { version } from "./Version.ts"
 
 const placeOf = ({ nodeRole, runnerHost, runnerPort }: Settings) =>
   nodeRole === "all"
@@ -39,8 +47,9 @@ const greeting = (
     })
   ].join("\n")
 
+/** Until it is told to stop, or may not go on. */
 const serve = (settings: Settings, identity: Node.NodeIdentity) =>
-  Layer.launch(
+  Layer.build(
     Layer.effectDiscard(
       Effect.gen(function* () {
         const { drawnPassword } = yield* Administrator
@@ -48,10 +57,15 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
         yield* Console.log(greeting(settings, drawnPassword, drawn))
       })
     ).pipe(
-      Layer.provide(Node.layer(settings, identity)),
+      Layer.provideMerge(Node.layer(settings, identity)),
       Layer.provide(NodeContext.layer),
       Layer.provide(Option.match(settings.tracing, { onNone: () => Layer.empty, onSome: Tracing.layer }))
     )
+  ).pipe(
+    Effect.flatMap((context) =>
+      Effect.flatMap(DatabasePresence, ({ lost }) => lost).pipe(Effect.provide(context))
+    ),
+    Effect.scoped
   )
 
 /** This process as a node, or as the one that starts such processes. */
@@ -60,7 +74,6 @@ const start = Effect.fnUntraced(function* (settings: Settings) {
   if (count > 1 && !Processes.isOneOfMany) {
     return yield* Processes.run({ count, port, runnerPort, metricsPort, drainDelay })
   }
-  if (Processes.isOneOfMany) yield* Processes.ignoreRepeatedSignals
   const incarnation = (yield* Secret.draw(8)).toString("hex")
   return yield* serve(settings, { pid: process.pid, incarnation })
 })
@@ -70,21 +83,64 @@ class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly messa
 
 /** `--processes n` says what `PROCESSES` says, and goes before it. */
 const given = Effect.try({
-  try: () => parseArgs({ options: { processes: { type: "string" } } }).values,
+  try: () =>
+    parseArgs({
+      options: {
+        processes: { type: "string" },
+        help: { type: "boolean", short: "h" },
+        version: { type: "boolean" }
+      }
+    }).values,
   catch: (error) => new WrongArguments({ message: error instanceof Error ? error.message : String(error) })
 })
 
-const main = Effect.gen(function* () {
-  const { processes } = yield* given
+const usage = () => `Usage: npm start -- [options]
+
+Linkmint ${version}: shortens URLs, at http://localhost:8080 unless told otherwise.
+
+  --processes N   how many nodes of a cluster to start here, as PROCESSES says
+  --version       print the version
+  --help          print this
+
+Settings are environment variables; the README has what each means. For example:
+
+${[...examples].map(([name, example]) => `  ${name}=${example}`).join("\n")}
+
+A secret can be in a file: ${SecretFiles.secretSettings.map(SecretFiles.fileVariable).join(", ")}.`
+
+// Whatever this process writes is for its own user alone.
+process.umask(0o077)
+
+const run = Effect.fnUntraced(function* (processes: string | undefined) {
   const said = new Map(processes === undefined ? [] : [["PROCESSES", processes]])
-  const provider = ConfigProvider.orElse(ConfigProvider.fromMap(said), () => ConfigProvider.fromEnv())
-  const settings = yield* Effect.withConfigProvider(readSettings, provider)
-  return yield* start(settings).pipe(
-    Effect.ensuring(Console.log("Linkmint has stopped.")),
+  const settings = yield* Effect.withConfigProvider(readSettings, yield* Environment.provider(said))
+  return yield* Effect.zipRight(
+    Processes.isOneOfMany ? Effect.void : Environment.warnOfMisspelt,
+    start(settings)
+  ).pipe(
+    // One of many ends with the one that started it.
+    Signals.heeding({ isImpatient: !Processes.isOneOfMany }),
+    Effect.onInterrupt(() => Console.log("Linkmint has stopped.")),
     Effect.withTracerEnabled(Option.isSome(settings.tracing)),
     Logger.withMinimumLogLevel(settings.logLevel),
     Effect.provide(settings.logFormat === "json" ? Logger.json : Logger.pretty)
   )
-}).pipe(Effect.tapError((error) => Console.error(`Linkmint cannot start. ${messageOf(error)}`)))
+})
+
+const main = Effect.gen(function* () {
+  const { help, processes, version: asksVersion } = yield* given
+  if (help) return yield* Console.log(usage())
+  if (asksVersion) return yield* Console.log(version)
+  return yield* run(processes)
+}).pipe(
+  Effect.tapError((error) => Console.error(`Linkmint cannot start. ${messageOf(error)}`)),
+  FairScheduler.within
+)
+
+// A process that ends in order has none left. One that is ended otherwise, where it can still say so, tells what is lost with it.
+process.on("exit", () => {
+  const { value } = Metered.read(visitsWaiting)
+  if (value > 0) process.stderr.write(`Dropped ${value} visits: the process ended before they were written\n`)
+})
 
 NodeRuntime.runMain(main, { disableErrorReporting: true, disablePrettyLogger: true })

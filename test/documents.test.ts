@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { describe, expect, it } from "vitest"
 import { parse as parseYaml } from "yaml"
-import { settings } from "../src/Settings.ts"
+import { fileVariable, secretSettings } from "../src/SecretFiles.ts"
+import { examples, settings } from "../src/Settings.ts"
 import { mutants } from "../src/sim/mutants/all.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -72,14 +73,20 @@ describe("the documents", () => {
       .split("\n")
       .flatMap((row) => codeIn(/^\| (`[A-Z][^|]*`) \|/.exec(row)?.[1] ?? ""))
     const settable = [...variables(), ...ofLibraries]
+    expect([...examples.keys()].toSorted()).toEqual([...variables()].toSorted())
     expect(table.toSorted()).toEqual(settable.toSorted())
-    const known = new Set([...settable, ...ofTests])
+    const known = new Set([...settable, ...secretSettings.map(fileVariable), ...ofTests])
     for (const document of documents) {
       const named = codeIn(read(document)).flatMap(
         (code) => /^([A-Z]+_[A-Z_]+)(?:=\S*)?$/.exec(code)?.[1] ?? []
       )
       expect([document, ...named.filter((name) => !known.has(name))]).toEqual([document])
     }
+  })
+
+  it("have the changes of the version that package.json has", () => {
+    const { version } = JSON.parse(read("package.json")) as { readonly version: string }
+    expect(/^## .*$/m.exec(read("CHANGELOG.md"))?.[0]).toBe(`## ${version} (unreleased)`)
   })
 
   it("name commands that are there", () => {

@@ -39,6 +39,7 @@ export const nodes: Case = {
       dir: null,
       port: 0,
       sentinel: false,
+      standby: null,
       restart: false,
       json: false,
       notify: ground.notify

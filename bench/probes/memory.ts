@@ -71,6 +71,7 @@ const cache = await growth(async () => {
       max: links,
       level: "l1",
       readAge_ms: 0,
+      staleMax_ms: 0,
       read: (key, answer) => answer(Exit.succeed(linkOf(key)))
     })
     for (let number = 0; number < links; number++) made.ask(`k${String(number).padStart(6, "0")}`, () => {})

@@ -15,7 +15,8 @@ import { KeyStock } from "../../src/storage/KeyStock.ts"
 import * as KeyStockSql from "../../src/storage/KeyStockSql.ts"
 import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
 import * as Migrations from "../../src/storage/Migrations.ts"
-import * as PostgresClient from "../../src/storage/PostgresClient.ts"
+import * as DatabaseServers from "../../src/storage/postgres/DatabaseServers.ts"
+import * as PostgresClient from "../../src/storage/postgres/PostgresClient.ts"
 import * as RedisUrl from "../../src/storage/RedisUrl.ts"
 
 const times = Number(process.argv[2])
@@ -34,7 +35,9 @@ const services = actors({ pool: { low: 2_000, high } }).pipe(
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16))
     )
   ),
-  Layer.provide(Migrations.layer.pipe(Layer.provideMerge(PostgresClient.layer(url))))
+  Layer.provide(
+    Migrations.layer.pipe(Layer.provideMerge(PostgresClient.layer), Layer.provide(DatabaseServers.layer(url)))
+  )
 )
 
 const measure = Effect.gen(function* () {

@@ -12,6 +12,15 @@ export interface Limits {
   readonly redirectsPerDay: number | null
 }
 
+/** The session of a caller. */
+export interface CallerSession {
+  readonly id: string
+  /** When the caller showed the password: milliseconds since the Unix epoch. */
+  readonly begunAt: number
+  /** Whether the caller must choose another password before all else. */
+  readonly hasTemporaryPassword: boolean
+}
+
 /** A caller who has shown who he is. */
 export interface KnownCaller {
   readonly userId: string
@@ -21,6 +30,8 @@ export interface KnownCaller {
   /** The API key that he showed; `null` for a session, and for `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly limits: Limits
+  /** Where it is by a session that the caller is known. */
+  readonly session?: CallerSession
 }
 
 const noLimits: Limits = { createsPerMinute: null, redirectsPerDay: null }
@@ -29,8 +40,7 @@ const noLimits: Limits = { createsPerMinute: null, redirectsPerDay: null }
 const scopesOf = (isAdmin: boolean): ReadonlySet<Scope> =>
   new Set(scopes.filter((scope) => isAdmin || scope !== "admin"))
 
-/** A user who has signed in. */
-export const signedIn = (userId: string, isAdmin: boolean): KnownCaller => ({
+const withAllScopes = (userId: string, isAdmin: boolean): KnownCaller => ({
   userId,
   isAdmin,
   scopes: scopesOf(isAdmin),
@@ -38,5 +48,11 @@ export const signedIn = (userId: string, isAdmin: boolean): KnownCaller => ({
   limits: noLimits
 })
 
+/** A user who has signed in. */
+export const signedIn = (userId: string, isAdmin: boolean, session: CallerSession): KnownCaller => ({
+  ...withAllScopes(userId, isAdmin),
+  session
+})
+
 /** Whoever presents the administrator's key. */
-export const administrator: KnownCaller = signedIn(adminId, true)
+export const administrator: KnownCaller = withAllScopes(adminId, true)

@@ -1,20 +1,19 @@
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { type Doer, stranger } from "../Audit.ts"
 import { AdminKey } from "../Deployment.ts"
-import { Passwords, type PasswordsBusy } from "../Passwords.ts"
+import { Passwords, type PasswordsBusy, type Work } from "../Passwords.ts"
 import * as FreshCache from "../FreshCache.ts"
 import * as Secret from "../Secret.ts"
-import { AccountStore, type ApiKey, type User } from "../storage/AccountStore.ts"
+import { AccountStore, type ApiKey, type PasswordChange, type User } from "../storage/AccountStore.ts"
+import type { AuditLog } from "../storage/AuditLog.ts"
 import type { StorageError } from "../storage/StorageError.ts"
-import { administrator, type KnownCaller, type Limits, type Scope, scopes, signedIn } from "./Access.ts"
+import * as PasswordPolicy from "./PasswordPolicy.ts"
+import { administrator, type KnownCaller, type Limits, type Scope, scopes } from "./Access.ts"
+import * as Recording from "./Recording.ts"
+import { type SessionClient, Sessions } from "./Sessions.ts"
 
 /** API keys of one user at most. */
 export const keysMax = 100
-
-/** Sessions of one user at most; the oldest end. */
-const sessionsMax = 20
-
-/** How long a session lasts. */
-export const sessionMax = Duration.days(14)
 
 /** API keys that a node remembers, and for how long: a revoked one ends everywhere within a second, the time of a request included. */
 const cachedMax = 10_000
@@ -37,6 +36,12 @@ export interface KeyDraft extends Limits {
   readonly expiresAt: number | null
 }
 
+/** A user's own change of the password. */
+export interface OwnPasswordChange extends Pick<PasswordChange, "revokesKeys"> {
+  readonly current: Redacted.Redacted
+  readonly password: Redacted.Redacted
+}
+
 /** A session that has begun. */
 export interface NewSession {
   readonly token: Redacted.Redacted
@@ -50,8 +55,10 @@ export interface NewKey {
 }
 
 /**
- * Users and their credentials. Secrets and tokens are drawn with 192 and 256 bits, and looked up by their SHA-256, so that neither the database nor the time
- * of a look-up tells them.
+ * Users and their credentials. Secrets are drawn with 192 bits, and looked up by their SHA-256, so that neither the database nor the time of a look-up tells
+ * them.
+ *
+ * The audit log has everything that is done here, and who did it: neither is there without the other.
  */
 export class Accounts extends Context.Tag("linkmint/Accounts")<
   Accounts,
@@ -60,36 +67,47 @@ export class Accounts extends Context.Tag("linkmint/Accounts")<
     readonly ofKey: (secret: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
     /** The same without an effect; `undefined` where a store must be asked. */
     readonly ofKeyNow: (secret: Redacted.Redacted) => KnownCaller | null | undefined
-    /** Whose session this is; `null` where there is none, or it has ended. */
-    readonly ofSession: (token: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
-    /** Begins a session; `null` where there is no such user or his password is another one. Either takes as long. */
+    /** Begins a session in place of one that the client may have; `null` where there is no such user or the password is another one. Either takes as long. */
     readonly logIn: (
       email: string,
-      password: Redacted.Redacted
+      password: Redacted.Redacted,
+      client: SessionClient,
+      replaced: Redacted.Redacted | null
     ) => Effect.Effect<NewSession | null, StorageError | PasswordsBusy>
-    readonly logOut: (token: Redacted.Redacted) => Effect.Effect<void, StorageError>
     readonly user: (id: string) => Effect.Effect<User | null, StorageError>
-    /** Adds a user; `null` where the e-mail address is taken. */
+    /** Adds a user; `null` where the e-mail address is taken. Either takes as long. */
     readonly addUser: (
       draft: UserDraft,
-      isAdmin?: boolean
-    ) => Effect.Effect<User | null, StorageError | PasswordsBusy>
-    /** Sets a password and ends the user's sessions; `false` where there is no such user. */
+      doer: Doer,
+      options?: Partial<Pick<User, "isAdmin" | "passwordIsTemporary">>
+    ) => Effect.Effect<User | null, StorageError | PasswordsBusy | PasswordPolicy.PasswordRefused>
+    /** Sets a user's password and ends the sessions; `false` where there is no such user. */
     readonly setPassword: (
       email: string,
-      password: Redacted.Redacted
-    ) => Effect.Effect<boolean, StorageError | PasswordsBusy>
-    /** Makes a key; `null` where the user has `keysMax` already. */
-    readonly addKey: (userId: string, draft: KeyDraft) => Effect.Effect<NewKey | null, StorageError>
+      password: Redacted.Redacted,
+      doer: Doer,
+      options: Pick<PasswordChange, "passwordIsTemporary" | "revokesKeys">
+    ) => Effect.Effect<boolean, StorageError | PasswordsBusy | PasswordPolicy.PasswordRefused>
+    /** Has a user who has signed in choose another password: all sessions end, and one begins. `null` where the one before is not `current`. */
+    readonly changePassword: (
+      userId: string,
+      change: OwnPasswordChange,
+      client: SessionClient
+    ) => Effect.Effect<NewSession | null, StorageError | PasswordsBusy | PasswordPolicy.PasswordRefused>
+    /** Makes a key, unless the user has `keysMax` already (`full`), or is disabled or gone (`nobody`). */
+    readonly addKey: (
+      userId: string,
+      draft: KeyDraft,
+      doer: Doer
+    ) => Effect.Effect<NewKey | "full" | "nobody", StorageError>
     readonly keysOf: (userId: string) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
     /** Revokes a key, of this user alone or of anybody (`null`): no node accepts it a second later. `false` where there is none. */
-    readonly revoke: (id: string, userId: string | null) => Effect.Effect<boolean, StorageError>
+    readonly revoke: (id: string, userId: string | null, doer: Doer) => Effect.Effect<boolean, StorageError>
   }
 >() {}
 
 /** The shape of all secrets that are drawn here: others are nobody's without asking. */
 const secretShape = /^lm_[A-Za-z0-9_-]{32}$/
-const tokenShape = /^[A-Za-z0-9_-]{43}$/
 
 const digestOf = (secret: Redacted.Redacted) => Secret.digest(Redacted.value(secret))
 
@@ -114,7 +132,10 @@ const callerOf = (key: ApiKey, user: User): KnownCaller => {
 export const make = Effect.gen(function* () {
   const { digest } = yield* AdminKey
   const store = yield* AccountStore
+  const sessions = yield* Sessions
+  const recording = yield* Recording.make
   const passwords = yield* Passwords
+  const checkPassword = yield* PasswordPolicy.make
   const clock = yield* Effect.clock
   const keyBySecret = yield* FreshCache.make({ max: cachedMax, freshFor: cachedFor, read: store.keyBySecret })
 
@@ -131,6 +152,31 @@ export const make = Effect.gen(function* () {
     return known && callerNow(known.value)
   }
 
+  const isSame = (one: Redacted.Redacted, other: Redacted.Redacted) =>
+    Redacted.value(PasswordPolicy.normalized(one)) === Redacted.value(PasswordPolicy.normalized(other))
+
+  /** A password as it is hashed by now, or as it was given: that is how the first ones were hashed. */
+  const verify = Effect.fnUntraced(function* (hash: string | null, password: Redacted.Redacted) {
+    const normalized = PasswordPolicy.normalized(password)
+    if (yield* passwords.verify(hash, normalized)) return true
+    const isNormal = Redacted.value(normalized) === Redacted.value(password)
+    return !isNormal && (yield* passwords.verify(hash, password))
+  })
+
+  const begin = (user: User, client: SessionClient, replaced: Redacted.Redacted | null) =>
+    Effect.map(sessions.begin(user, client, replaced), (token) => token && { token, user })
+
+  const hash = (password: Redacted.Redacted, work?: Work) =>
+    passwords.hash(PasswordPolicy.normalized(password), work)
+
+  const replacePassword = (doer: Doer, userId: string, change: Omit<PasswordChange, "at">) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) =>
+      recording(doer, store.setPassword(userId, { ...change, at }), (isSet) => [
+        ...(isSet ? [["password.changed", userId, userId] as const] : []),
+        ...(isSet && change.revokesKeys ? [["key.revoked", null, userId] as const] : [])
+      ])
+    )
+
   return Accounts.of({
     ofKeyNow: (secret) => knownNow(secret, digestOf(secret)),
     ofKey: Effect.fn("Accounts.ofKey")(function* (secret) {
@@ -139,49 +185,73 @@ export const make = Effect.gen(function* () {
       return known === undefined ? callerNow(yield* keyBySecret.get(secretDigest)) : known
     }),
 
-    ofSession: Effect.fn("Accounts.ofSession")(function* (token) {
-      if (!tokenShape.test(Redacted.value(token))) return null
-      const user = yield* store.userOfSession(digestOf(token), yield* Clock.currentTimeMillis)
-      return user === null ? null : signedIn(user.id, user.isAdmin)
-    }),
-
-    logIn: Effect.fn("Accounts.logIn")(function* (email, password) {
+    logIn: Effect.fn("Accounts.logIn")(function* (email, password, client, replaced) {
       const user = yield* store.userByEmail(email)
-      const isRight = yield* passwords.verify(user?.passwordHash ?? null, password)
-      if (!isRight || user === null || user.passwordHash === null) return null
-      const token = Redacted.make((yield* Secret.draw(32)).toString("base64url"))
-      const createdAt = yield* Clock.currentTimeMillis
-      const expiresAt = createdAt + Duration.toMillis(sessionMax)
-      const session = { tokenHash: digestOf(token), userId: user.id, createdAt, expiresAt }
-      const begun = yield* store.addSession(session, user.passwordHash, sessionsMax)
-      return begun ? { token, user } : null
+      const isRight = yield* verify(user?.passwordHash ?? null, password)
+      if (isRight && user !== null) return yield* begin(user, client, replaced)
+      const target = user?.id ?? null
+      yield* recording(stranger(client.hash), Effect.void, () => [["session.refused", target, target]])
+      return null
     }),
 
-    logOut: (token) => store.endSession(digestOf(token)),
     user: store.userById,
 
-    addUser: Effect.fn("Accounts.addUser")(function* ({ password, ...draft }, isAdmin = false) {
+    addUser: Effect.fn("Accounts.addUser")(function* ({ password, ...draft }, doer, options = {}) {
+      yield* checkPassword(password, draft)
       const now = yield* Clock.currentTimeMillis
       const user: User = {
         ...draft,
         id: yield* drawId("usr"),
-        passwordHash: yield* passwords.hash(password),
-        isAdmin,
+        passwordHash: yield* hash(password, doer.by === "nothing" ? "newcomer" : "account"),
+        passwordIsTemporary: false,
+        isAdmin: false,
         createdAt: now,
         updatedAt: now,
-        lastLoginAt: null
+        lastLoginAt: null,
+        webhooksSince: 0,
+        disabledAt: null,
+        ...options
       }
-      return (yield* store.addUser(user)) ? user : null
+      const added = yield* recording(doer, store.addUser(user), (added) =>
+        added
+          ? [
+              ["user.added", user.id, user.id],
+              ...(user.isAdmin ? [["admin.granted", user.id, user.id] as const] : [])
+            ]
+          : // Written like an addition, so that neither takes less time.
+            [["user.refused", null, null]]
+      )
+      return added ? user : null
     }),
 
-    setPassword: Effect.fn("Accounts.setPassword")(function* (email, password) {
+    setPassword: Effect.fn("Accounts.setPassword")(function* (email, password, doer, options) {
       const user = yield* store.userByEmail(email)
       if (user === null) return false
-      const hash = yield* passwords.hash(password)
-      return yield* store.setPassword(user.id, hash, yield* Clock.currentTimeMillis)
+      yield* checkPassword(password, user)
+      const passwordHash = yield* hash(password)
+      return yield* replacePassword(doer, user.id, { ...options, passwordHash })
     }),
 
-    addKey: Effect.fn("Accounts.addKey")(function* (userId, draft) {
+    changePassword: Effect.fn("Accounts.changePassword")(function* (userId, change, client) {
+      const { current, password, revokesKeys } = change
+      const doer: Doer = { by: "session", userId, keyId: null, client: client.hash }
+      const user = yield* store.userById(userId)
+      const isRight = yield* verify(user?.passwordHash ?? null, current)
+      if (!isRight || user === null) {
+        yield* recording(doer, Effect.void, () => [["password.refused", userId, userId]])
+        return null
+      }
+      yield* checkPassword(password, user)
+      if (isSame(current, password)) {
+        return yield* new PasswordPolicy.PasswordRefused({ message: "must be another one than before" })
+      }
+      const passwordHash = yield* hash(password)
+      const passwordIsTemporary = false
+      yield* replacePassword(doer, userId, { passwordHash, passwordIsTemporary, revokesKeys })
+      return yield* begin({ ...user, passwordHash, passwordIsTemporary }, client, null)
+    }),
+
+    addKey: Effect.fn("Accounts.addKey")(function* (userId, draft, doer) {
       const secret = yield* Secret.drawApiKey
       const key: ApiKey = {
         ...draft,
@@ -190,16 +260,23 @@ export const make = Effect.gen(function* () {
         secretHash: digestOf(secret),
         createdAt: yield* Clock.currentTimeMillis
       }
-      return (yield* store.addKey(key, keysMax)) ? { key, secret } : null
+      const added = yield* recording(doer, store.addKey(key, keysMax), (added) =>
+        added === "added" ? [["key.added", key.id, userId]] : []
+      )
+      return added === "added" ? { key, secret } : added
     }),
 
     keysOf: store.keysOf,
-    revoke: store.removeKey
+    revoke: (id, userId, doer) =>
+      Effect.map(
+        recording(doer, store.removeKey(id, userId), (owner) =>
+          owner === null ? [] : [["key.revoked", id, owner]]
+        ),
+        (owner) => owner !== null
+      )
   })
 })
 
 /** See {@link make}. */
-export const layer: Layer.Layer<Accounts, never, AdminKey | AccountStore | Passwords> = Layer.scoped(
-  Accounts,
-  make
-)
+export const layer: Layer.Layer<Accounts, never, AdminKey | AccountStore | AuditLog | Passwords | Sessions> =
+  Layer.scoped(Accounts, make)

@@ -39,10 +39,13 @@ export const layer = (options: {
         middleName: null,
         lastName: null,
         passwordHash: options.drawsPassword ? yield* passwords.hash(password) : null,
+        passwordIsTemporary: options.drawsPassword,
         isAdmin: true,
         createdAt: now,
         updatedAt: now,
-        lastLoginAt: null
+        lastLoginAt: null,
+        webhooksSince: 0,
+        disabledAt: null
       })
       return { drawnPassword: isOurs && options.drawsPassword ? Option.some(password) : Option.none() }
     })

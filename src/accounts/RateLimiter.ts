@@ -13,45 +13,46 @@ import {
 import { LRUCache } from "lru-cache"
 import { atMost } from "../LruCacheOptions.ts"
 import * as Batcher from "../Batcher.ts"
+import { KeyedHash } from "../KeyedHash.ts"
 import { monotonic_ms } from "../MonotonicTime.ts"
 import { type Ask, type Lease, type Quota, QuotaStore } from "../storage/QuotaStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import * as Timeout from "../Timeout.ts"
-
-/** How a quota stands after a question for one more. */
-export interface Standing {
-  readonly isAllowed: boolean
-  readonly limit: number
-  /** Times that are left, as far as the node knows. */
-  readonly remaining: number
-  /** Milliseconds until there is one again; 0 where there is one. */
-  readonly retryIn_ms: number
-  /** Milliseconds until all are there again. */
-  readonly resetIn_ms: number
-}
+import * as Meter from "./Meter.ts"
+import * as Reservations from "./Reservations.ts"
 
 /**
  * Limits how often things are done, across all nodes. A node leases times in blocks from the `QuotaStore`, and the next block before one is used up, so
  * that most questions are answered at once.
  *
- * When the store does not answer within 250 ms everything is allowed for a second: a quota is there to share, and must not be what stops the
- * service.
+ * When the store does not answer within 250 ms, it is not asked for a second. Meanwhile a limit that is held (`Limit.isHeld`), because somebody may be guessing, is what this node allows
+ * by itself: no node ever allows more than that, whatever the store says. All others are open, since a quota that is there to share must not be what stops the service.
  */
 export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
   RateLimiter,
   {
     /** Takes one, without an effect; `undefined` where the node has no lease and the store must be asked. */
-    readonly tryTake: (quota: Quota) => Standing | undefined
+    readonly tryTake: (limit: Meter.Limit) => Meter.Standing | undefined
     /** Takes one. */
-    readonly take: (quota: Quota) => Effect.Effect<Standing>
+    readonly take: (limit: Meter.Limit) => Effect.Effect<Meter.Standing>
     /** Takes one of each, or none at all where one of them has none left: gives that one, else the one of which the least is left. */
-    readonly takeAll: (quotas: ReadonlyArray<Quota>) => Effect.Effect<Standing | null>
+    readonly takeAll: (limits: ReadonlyArray<Meter.Limit>) => Effect.Effect<Meter.Standing | null>
     /** The same without an effect; `undefined`, and nothing is taken, where the store must be asked. */
-    readonly tryTakeAll: (quotas: ReadonlyArray<Quota>) => Standing | null | undefined
-    /** Takes one if there is one, at once or soon, without waiting for it. */
-    readonly spend: (quota: Quota) => void
-    /** How it stands if it is known to be used up, without taking anything. */
-    readonly usedUp: (quota: Quota) => Standing | undefined
+    readonly tryTakeAll: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | null | undefined
+    /** Gives back what was taken. */
+    readonly giveBack: (limits: ReadonlyArray<Meter.Limit>) => void
+    /**
+     * Takes one of each that is given back unless it is `kept`, without an effect; how it stands where one is used up, and `undefined` where `reserveLater` must be asked. What others have
+     * reserved may come back, and is waited for.
+     */
+    readonly reserve: (
+      limits: ReadonlyArray<Meter.Limit>
+    ) => Reservations.Reservation | Meter.Standing | undefined
+    readonly reserveLater: (
+      limits: ReadonlyArray<Meter.Limit>
+    ) => Effect.Effect<Reservations.Reservation | Meter.Standing>
+    /** How a limit that is reserved stands if it is known to be used up, without taking anything. */
+    readonly usedUp: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | undefined
     /** What is left for all nodes; what nodes have leased is gone. */
     readonly peek: (quotas: ReadonlyArray<Quota>) => Effect.Effect<ReadonlyArray<Lease>, StorageError>
   }
@@ -60,14 +61,17 @@ export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
 /** Quotas that a node knows of at most. What it has leased of one that it forgets is lost until that is full again. */
 const metersMax = 100_000
 
+/** Limits that a node holds at most. None is forgotten before it is full again: of more the node allows nothing. */
+const heldMax = 100_000
+
+/** How often at most those that are full again are looked for, where there are too many. */
+const forgetEvery_ms = 1_000
+
 /** An answer that takes longer is not waited for. */
 const answerMax = Duration.millis(250)
 
-/** How long everything is allowed when the store did not answer. */
+/** For how long the store is not asked when it did not answer. */
 const openFor_ms = 1_000
-
-/** How soon a quota that was used up is asked about again at the earliest. */
-const emptyFor_ms = 50
 
 const asksMax = 1_000
 const queueMax = 10_000
@@ -84,79 +88,56 @@ class NoAnswer extends Data.TaggedError("NoAnswer")<{}> {
 const inTime = <A, E>(answer: Effect.Effect<A, E>): Effect.Effect<A, E | NoAnswer> =>
   Timeout.within(answer, { duration: answerMax, onTimeout: () => new NoAnswer() })
 
-/** What a node knows of a quota. Moments are milliseconds of the monotonic clock. */
-interface Meter {
-  /** Times that the node may allow by itself. */
-  tokens: number
-  /** Those of the last lease, and until when they may be used. */
-  leased: number
-  leasedUntil: number
-  remaining: number
-  /** Nothing is left before this. */
-  emptyUntil: number
-  resetAt: number
-  /** Everything is allowed before this. */
-  openUntil: number
-  /** Questions that wait. */
-  waiting: number
-  leasing: Deferred.Deferred<void> | undefined
-}
+/** What the node holds, by the names of limits. */
+const makeHeld = (max: number) => {
+  const held = new Map<string, { readonly limit: Meter.Limit; readonly meter: Meter.Meter }>()
+  let forgetAt = 0
 
-const newMeter = ({ limit }: Quota): Meter => ({
-  tokens: 0,
-  leased: 0,
-  leasedUntil: 0,
-  remaining: limit,
-  emptyUntil: 0,
-  resetAt: 0,
-  openUntil: 0,
-  waiting: 0,
-  leasing: undefined
-})
-
-const standingOf = (quota: Quota, meter: Meter, isAllowed: boolean, now: number): Standing => ({
-  isAllowed,
-  limit: quota.limit,
-  remaining: isAllowed ? Math.min(quota.limit, meter.remaining + meter.tokens) : 0,
-  retryIn_ms: isAllowed ? 0 : Math.max(1, meter.emptyUntil - now),
-  resetIn_ms: Math.max(0, meter.resetAt - now)
-})
-
-/** Takes a token that the node has, or tells what it knows. */
-const ask = (quota: Quota, meter: Meter, now: number): Standing | undefined => {
-  if (meter.tokens > 0 && now < meter.leasedUntil) {
-    meter.tokens--
-    return standingOf(quota, meter, true, now)
+  const forget = (now: number) => {
+    if (now < forgetAt) return
+    forgetAt = now + forgetEvery_ms
+    for (const [id, { limit, meter }] of held) if (Meter.isFull(limit, meter, now)) held.delete(id)
   }
-  if (now < meter.openUntil) return standingOf(quota, meter, true, now)
-  return now < meter.emptyUntil ? standingOf(quota, meter, false, now) : undefined
+
+  /** `undefined` where the node has to know of too many others. */
+  return (limit: Meter.Limit, now: number): Meter.Meter | undefined => {
+    const known = held.get(limit.id)
+    if (known !== undefined) return known.meter
+    if (held.size >= max) forget(now)
+    if (held.size >= max) return undefined
+    const meter = Meter.make(limit, now)
+    held.set(limit.id, { limit, meter })
+    return meter
+  }
 }
 
-const accept = (quota: Quota, meter: Meter, demand: number, lease: Lease, now: number) => {
-  const isSame = now < meter.leasedUntil
-  meter.tokens = (isSame ? meter.tokens : 0) + lease.granted
-  meter.leased = lease.granted
-  meter.resetAt = now + lease.resetIn_ms
-  // What is left of a day's quota ends with the day; what was taken from a bucket stays taken.
-  meter.leasedUntil = quota.period === "day" ? meter.resetAt : Number.POSITIVE_INFINITY
-  meter.remaining = lease.remaining
-  if (lease.granted < demand) meter.emptyUntil = now + Math.max(emptyFor_ms, lease.nextIn_ms)
-}
+/** How a limit stands that the node cannot hold beside all others. */
+const crowdedOut = ({ limit }: Meter.Limit): Meter.Standing => ({
+  isAllowed: false,
+  limit,
+  remaining: 0,
+  retryIn_ms: forgetEvery_ms,
+  resetIn_ms: forgetEvery_ms
+})
 
 /** See {@link RateLimiter}. */
-export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore | Scope.Scope> = Effect.gen(
-  function* () {
+export const makeWith = (bounds: {
+  readonly heldMax: number
+}): Effect.Effect<typeof RateLimiter.Service, never, KeyedHash | QuotaStore | Scope.Scope> =>
+  Effect.gen(function* () {
     const store = yield* QuotaStore
+    const hash = yield* KeyedHash
     const clock = yield* Effect.clock
     const run = yield* FiberSet.makeRuntime<never>()
-    const meters = new LRUCache<string, Meter>(atMost(metersMax))
+    const meters = new LRUCache<string, Meter.Meter>(atMost(metersMax))
+    const heldMeterOf = makeHeld(bounds.heldMax)
     const batcher = yield* Batcher.make<Ask, Lease, StorageError | NoAnswer>({
       name: "quotas",
       kind: "quota",
       // Not waited for longer, so that what comes next is not held up.
       run: (asks) =>
         Effect.tapError(inTime(store.leaseMany(asks)), ({ message }) =>
-          Effect.logWarning(`Quotas are not held: ${message}`)
+          Effect.logWarning(`Quotas are not shared between nodes: ${message}`)
         ),
       batchMax: asksMax,
       queueMax,
@@ -164,33 +145,45 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
     })
     const now_ms = () => monotonic_ms(clock)
 
-    const meterOf = (quota: Quota): Meter => {
-      const known = meters.get(quota.id)
+    /** The store learns no name of a quota, which may be a client's address. */
+    const askOf = ({ id, limit, period }: Quota, demand: number): Ask => ({
+      id: hash.of("quota", id),
+      limit,
+      period,
+      demand
+    })
+
+    const meterOf = (limit: Meter.Limit, now: number): Meter.Meter | undefined => {
+      if (limit.isHeld === true) return heldMeterOf(limit, now)
+      const known = meters.get(limit.id)
       if (known !== undefined) return known
-      const meter = newMeter(quota)
-      meters.set(quota.id, meter)
+      const meter = Meter.make(limit, now)
+      meters.set(limit.id, meter)
       return meter
     }
 
-    const lease = (quota: Quota, meter: Meter, demand: number) =>
-      Effect.match(inTime(batcher.submit({ ...quota, demand })), {
-        onSuccess: (given) => accept(quota, meter, demand, given, now_ms()),
-        onFailure: () => {
-          meter.openUntil = now_ms() + openFor_ms
-        }
-      })
-
     /** Begins to lease, unless that is under way: what to wait for. */
-    const begin = (quota: Quota, meter: Meter): Deferred.Deferred<void> => {
+    const begin = (
+      limit: Meter.Limit,
+      meter: Meter.Meter,
+      demand = Math.max(1, meter.waiting),
+      ended = () => {}
+    ): Deferred.Deferred<void> => {
       if (meter.leasing !== undefined) return meter.leasing
       const done = Deferred.unsafeMake<void>(FiberId.none)
       meter.leasing = done
       run(
-        lease(quota, meter, Math.max(1, meter.waiting)).pipe(
+        Effect.match(inTime(batcher.submit(askOf(limit, demand))), {
+          onSuccess: (given) => Meter.accept(limit, meter, demand, given, now_ms()),
+          onFailure: () => {
+            meter.openUntil = now_ms() + openFor_ms
+          }
+        }).pipe(
           Effect.ensuring(
             Effect.sync(() => {
               meter.leasing = undefined
               Deferred.unsafeDone(done, Effect.void)
+              ended()
             })
           )
         )
@@ -198,41 +191,49 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       return done
     }
 
-    const tryTake = (quota: Quota): Standing | undefined => {
-      const meter = meterOf(quota)
-      const standing = ask(quota, meter, now_ms())
-      if (standing?.isAllowed === true && meter.tokens > 0 && meter.tokens === Math.floor(meter.leased / 2)) {
-        void begin(quota, meter)
-      }
+    const tryTake = (limit: Meter.Limit): Meter.Standing | undefined => {
+      const now = now_ms()
+      const meter = meterOf(limit, now)
+      if (meter === undefined) return crowdedOut(limit)
+      if (!Meter.hasOwn(limit, meter, now)) return Meter.refusal(limit, meter)
+      const standing = Meter.ask(limit, meter, now)
+      if (standing?.isAllowed !== true) return standing
+      meter.own--
+      if (meter.tokens > 0 && meter.tokens === Math.floor(meter.leased / 2)) void begin(limit, meter)
       return standing
     }
 
-    const take = (quota: Quota): Effect.Effect<Standing> =>
+    const take = (limit: Meter.Limit): Effect.Effect<Meter.Standing> =>
       Effect.suspend(() => {
-        const standing = tryTake(quota)
+        const standing = tryTake(limit)
         if (standing !== undefined) return Effect.succeed(standing)
-        const meter = meterOf(quota)
+        // There is one: it has just been asked.
+        const meter = meterOf(limit, now_ms())!
         meter.waiting++
-        return Deferred.await(begin(quota, meter)).pipe(
+        return Deferred.await(begin(limit, meter)).pipe(
           Effect.ensuring(
             Effect.sync(() => {
               meter.waiting--
             })
           ),
-          Effect.zipRight(take(quota))
+          Effect.zipRight(take(limit))
         )
       })
 
-    const giveBack = (quotas: ReadonlyArray<Quota>) => {
-      for (const quota of quotas) meterOf(quota).tokens++
+    const giveBack = (limits: ReadonlyArray<Meter.Limit>) => {
+      const now = now_ms()
+      for (const limit of limits) {
+        const meter = meterOf(limit, now)
+        if (meter !== undefined) Meter.giveBack(limit, meter, now)
+      }
     }
 
-    const tryTakeAll = (quotas: ReadonlyArray<Quota>) => {
-      let least: Standing | null = null
-      for (const [index, quota] of quotas.entries()) {
-        const standing = tryTake(quota)
+    const tryTakeAll = (limits: ReadonlyArray<Meter.Limit>) => {
+      let least: Meter.Standing | null = null
+      for (const [index, limit] of limits.entries()) {
+        const standing = tryTake(limit)
         if (standing === undefined || !standing.isAllowed) {
-          giveBack(quotas.slice(0, index))
+          giveBack(limits.slice(0, index))
           return standing
         }
         if (least === null || standing.remaining < least.remaining) least = standing
@@ -240,12 +241,12 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       return least
     }
 
-    const takeAllLater = Effect.fn("RateLimiter.takeAll")(function* (quotas: ReadonlyArray<Quota>) {
-      let least: Standing | null = null
-      for (const [index, quota] of quotas.entries()) {
-        const standing: Standing = yield* take(quota)
+    const takeAllLater = Effect.fn("RateLimiter.takeAll")(function* (limits: ReadonlyArray<Meter.Limit>) {
+      let least: Meter.Standing | null = null
+      for (const [index, limit] of limits.entries()) {
+        const standing: Meter.Standing = yield* take(limit)
         if (!standing.isAllowed) {
-          giveBack(quotas.slice(0, index))
+          giveBack(limits.slice(0, index))
           return standing
         }
         if (least === null || standing.remaining < least.remaining) least = standing
@@ -253,10 +254,10 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       return least
     })
 
-    const takeAll = (quotas: ReadonlyArray<Quota>) =>
+    const takeAll = (limits: ReadonlyArray<Meter.Limit>) =>
       Effect.suspend(() => {
-        const standing = tryTakeAll(quotas)
-        return standing === undefined ? takeAllLater(quotas) : Effect.succeed(standing)
+        const standing = tryTakeAll(limits)
+        return standing === undefined ? takeAllLater(limits) : Effect.succeed(standing)
       })
 
     yield* store.sweep(sweepBatch).pipe(
@@ -272,24 +273,15 @@ export const make: Effect.Effect<typeof RateLimiter.Service, never, QuotaStore |
       take,
       takeAll,
       tryTakeAll,
-      spend: (quota) => {
-        if (tryTake(quota) === undefined) run(take(quota))
-      },
-      usedUp: (quota) => {
-        const meter = meters.get(quota.id)
-        if (meter === undefined || meter.tokens > 0) return undefined
-        const now = now_ms()
-        return now < meter.emptyUntil && now >= meter.openUntil
-          ? standingOf(quota, meter, false, now)
-          : undefined
-      },
+      giveBack,
+      ...Reservations.make({ now_ms, begin, max: metersMax }),
       peek: (quotas) =>
-        quotas.length === 0
-          ? Effect.succeed([])
-          : store.leaseMany(quotas.map((quota) => ({ ...quota, demand: 0 })))
+        quotas.length === 0 ? Effect.succeed([]) : store.leaseMany(quotas.map((quota) => askOf(quota, 0)))
     }
-  }
-)
+  })
+
+/** See {@link RateLimiter}. */
+export const make = makeWith({ heldMax })
 
 /** See {@link make}. */
-export const layer: Layer.Layer<RateLimiter, never, QuotaStore> = Layer.scoped(RateLimiter, make)
+export const layer: Layer.Layer<RateLimiter, never, KeyedHash | QuotaStore> = Layer.scoped(RateLimiter, make)

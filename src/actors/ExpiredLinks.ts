@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Metric, Queue } from "effect"
 import { LinkLifetime } from "../storage/LinkLifetime.ts"
+import * as TrustedTime from "../TrustedTime.ts"
 import { linksExpired } from "./LinkSweep.ts"
 
 /** Keys that wait at most; the sweep finds what is more. */
@@ -23,7 +24,9 @@ export const layer: Layer.Layer<ExpiredLinks, never, LinkLifetime> = Layer.scope
     const lifetime = yield* LinkLifetime
     const waiting = yield* Queue.dropping<string>(waitingMax)
     const end = Effect.flatMap(Queue.takeBetween(waiting, 1, waitingMax), (keys) =>
-      Effect.flatMap(lifetime.expire([...keys]), (ended) => Metric.incrementBy(linksExpired, ended.length))
+      TrustedTime.whenSettled(
+        Effect.flatMap(lifetime.expire([...keys]), (ended) => Metric.incrementBy(linksExpired, ended.length))
+      )
     )
     yield* Effect.forkScoped(Effect.forever(Effect.ignore(end)))
     return { found: (key) => void Queue.unsafeOffer(waiting, key) }

@@ -69,13 +69,25 @@ const makeLease = Effect.gen(function* () {
   const levels = Array.from({ length: shards }, () => Number.POSITIVE_INFINITY)
   const waitMax = shards === 1 ? leaseWaitMax.onlyShard : leaseWaitMax.oneOfMany
 
+  const late = Effect.fnUntraced(function* (shard: number, wanted: number) {
+    yield* Effect.logWarning(
+      `Pool shard ${shard} did not answer a lease of ${wanted} keys in time: those that it gives all the same are lost`
+    )
+    return yield* new Unavailable({
+      reason: `pool shard ${shard} did not answer`,
+      applied: "unknown",
+      away: true
+    })
+  })
+
   const leaseFrom = (shard: number, wanted: number) =>
     orElsewhere(clientOf(String(shard)).Lease({ count: wanted })).pipe(
-      Effect.timeoutFail({
+      Effect.timeoutTo({
         duration: waitMax,
-        onTimeout: () =>
-          new Unavailable({ reason: `pool shard ${shard} did not answer`, applied: "unknown", away: true })
+        onSuccess: Effect.succeed,
+        onTimeout: () => late(shard, wanted)
       }),
+      Effect.flatten,
       Effect.tapBoth({
         onSuccess: ({ level }) => Effect.sync(() => (levels[shard] = level)),
         onFailure: () => Effect.sync(() => (levels[shard] = -1))

@@ -20,6 +20,11 @@ const lookupsOf = { l1: lookups("l1"), l2: lookups("l2") }
 /** Counts an answer out of a node's cache that was got by `peek`, which does not count. */
 export const countPeeked = (): void => Metered.add(lookupsOf.l1.hit)
 
+const staleAnswers = Metered.counter(
+  "linkmint_stale_links_total",
+  "Links given out of a node's cache for redirects, while the database did not answer"
+)
+
 /** The writes of one key that are under way. */
 interface Writes {
   count: number
@@ -36,10 +41,22 @@ export type Ask<E> = (
   span?: Tracer.AnySpan
 ) => void
 
+/** Whether a link's redirects need nothing but its row. */
+export const isPlain = (link: Link): boolean => link.passwordHash === null && link.maxVisits === null
+
 /** A cache of links that reads what it does not have. */
 export interface LinkCache<E> {
   /** The cached row of a key, if there is one, without an effect. */
   readonly peek: (key: string) => Link | undefined
+  /**
+   * The row of a key as it was when the news ended, while the store does not answer and for `staleMax_ms` at most: for a redirect, of a link whose
+   * redirects need nothing else than its row. It may have been changed or deleted since.
+   */
+  readonly stale: (key: string) => Link | undefined
+  /** Whether `stale` could give the key's row, as soon as it is known that the store does not answer. */
+  readonly mayBeStale: (key: string) => boolean
+  /** Whether the store is known not to answer, for no longer than `staleMax_ms`. */
+  readonly isAway: () => boolean
   /** Asks for the row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
   readonly ask: Ask<E>
   /**
@@ -106,6 +123,8 @@ export const make = <E>(options: {
    * what it answers until then must not be kept here, since no more news of that change would come.
    */
   readonly readAge_ms: typeof freshFor_ms | 0
+  /** For how long after the news ended a row may be given as `stale`, in milliseconds; 0 never. */
+  readonly staleMax_ms: number
 }): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -150,6 +169,13 @@ export const make = <E>(options: {
       })
     }
 
+    const isAway = () => (changes.awayFor(now_ms()) ?? Number.POSITIVE_INFINITY) < options.staleMax_ms
+
+    const plainEntry = (key: string) => {
+      const link = entries.get(key)
+      return link !== undefined && isPlain(link) ? link : undefined
+    }
+
     const forget = (key: string) => {
       reads.delete(key)
       entries.delete(key)
@@ -192,6 +218,13 @@ export const make = <E>(options: {
 
     return {
       peek: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
+      stale: (key) => {
+        const link = isAway() ? plainEntry(key) : undefined
+        if (link !== undefined) Metered.add(staleAnswers)
+        return link
+      },
+      isAway,
+      mayBeStale: (key) => options.staleMax_ms > 0 && plainEntry(key) !== undefined,
       ask: (key, answer, span) => {
         if (!changes.isFresh(now_ms())) {
           Metered.add(bypassed)

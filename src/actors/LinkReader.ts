@@ -25,16 +25,16 @@ export class LinkReader extends Context.Tag("linkmint/LinkReader")<
 
 const tooMany = Exit.fail(new Unavailable({ reason: "too many reads wait for the store", applied: "no" }))
 
-/** See {@link LinkReader}. */
-export const make = (
+/** Reads by `findMany`, in `inFlightMax` statements at a time; see {@link LinkReader}. */
+export const over = (
+  findMany: (typeof LinkStore.Service)["findMany"],
   inFlightMax: number
-): Effect.Effect<typeof LinkReader.Service, never, LinkStore | Scope.Scope> =>
+): Effect.Effect<typeof LinkReader.Service, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const store = yield* LinkStore
     const batcher = yield* Batcher.make<string, Link | null, Unavailable>({
       name: "LinkStore.findMany",
       kind: "LinkStore.findMany",
-      run: (keys) => Effect.mapError(store.findMany(keys), fromFailure),
+      run: (keys) => Effect.mapError(findMany(keys), fromFailure),
       batchMax: keysMax,
       queueMax: waitingMax,
       inFlightMax,
@@ -49,4 +49,7 @@ export const make = (
 
 /** See {@link LinkReader}. `inFlightMax`: statements that are under way at most. */
 export const layer = (inFlightMax: number): Layer.Layer<LinkReader, never, LinkStore> =>
-  Layer.scoped(LinkReader, make(inFlightMax))
+  Layer.scoped(
+    LinkReader,
+    Effect.flatMap(LinkStore, ({ findMany }) => over(findMany, inFlightMax))
+  )

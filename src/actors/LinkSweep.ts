@@ -5,6 +5,7 @@ import * as Metered from "../Metered.ts"
 import { GuardedCreates } from "../storage/GuardedCreates.ts"
 import { LinkLifetime } from "../storage/LinkLifetime.ts"
 import { VisitStore } from "../storage/VisitStore.ts"
+import * as TrustedTime from "../TrustedTime.ts"
 import { subjectOfLink } from "../Visit.ts"
 
 /** Rows changed in one statement at most: some milliseconds of the database's time. */
@@ -55,7 +56,7 @@ const turn = (quarantine: Duration.Duration) =>
 
 /**
  * The sweep: on one node of the cluster at a time, it makes tombstones of links that have expired, and frees keys whose `quarantine` is over. Two that
- * sweep at once do no harm. It looks every minute, or more often where the quarantine is shorter than some minutes.
+ * sweep at once do no harm. While something speaks against the time it leaves all as it is. It looks every minute, or more often where the quarantine is shorter than some minutes.
  */
 export const layer = (
   quarantine: Duration.Duration
@@ -63,7 +64,7 @@ export const layer = (
   const pause = Duration.min(pauseMax, Duration.times(quarantine, 0.25))
   return Singleton.make(
     "LinkSweep",
-    turn(quarantine).pipe(
+    TrustedTime.whenSettled(turn(quarantine)).pipe(
       Effect.catchTag("StorageError", (error) =>
         Effect.logWarning(`The sweep of ended links goes on later: ${error.operation}: ${error.reason}`)
       ),

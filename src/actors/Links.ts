@@ -9,6 +9,7 @@ import {
   Exit,
   Layer,
   Metric,
+  Option,
   Runtime,
   Schedule,
   type Scope
@@ -17,6 +18,7 @@ import * as AllAtOnce from "../AllAtOnce.ts"
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../Link.ts"
 import type { Guard } from "../storage/GuardedCreates.ts"
 import { type CrawlableQuery, type LinkPage, type LinkQuery, LinkStore } from "../storage/LinkStore.ts"
+import { LinkReplicas } from "../storage/LinkReplicas.ts"
 import * as Metered from "../Metered.ts"
 import { monotonic_ms, monotonicNow_ms } from "../MonotonicTime.ts"
 import { drawId, sequentialIds } from "../RandomId.ts"
@@ -26,6 +28,7 @@ import { KeyBuffer } from "./KeyBuffer.ts"
 import { keyConflicts } from "./KeyConflicts.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 import * as LinkCache from "./LinkCache.ts"
+import * as LinkReader from "./LinkReader.ts"
 import { RedirectCache } from "./RedirectCache.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { type Failure, fromFailure, orUnavailable, Unavailable } from "./Unavailable.ts"
@@ -78,10 +81,17 @@ export class Links extends Context.Tag("linkmint/Links")<
     ) => Effect.Effect<Link, AliasTaken | Superseded | Unavailable>
     /** The row of a key, tombstones included, `null` where there is none. */
     readonly find: (key: string) => Effect.Effect<Link | null, Unavailable>
-    /** The same without an effect: calls `done` once, which must not throw. Nothing of it is traced. */
+    /**
+     * The same for a redirect of a visitor: while the database does not answer, a row that this node knew when it went away is
+     * given for `STALE_REDIRECTS`, where its redirects need nothing else.
+     */
+    readonly findToRedirect: (key: string) => Effect.Effect<Link | null, Unavailable>
+    /** As `findToRedirect`, without an effect: calls `done` once, which must not throw. Nothing of it is traced. */
     readonly findSoon: (key: string, done: (found: Exit.Exit<Link | null, Unavailable>) => void) => void
     /** The row of a key as far as this node has it at hand, without an effect; `undefined` where `find` must be asked. */
     readonly peek: (key: string) => Link | undefined
+    /** The row of a key that `findToRedirect` gives at once because the database does not answer; see `LinkCache`. */
+    readonly stale: (key: string) => Link | undefined
     /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted. */
     readonly update: (
       key: string,
@@ -119,6 +129,12 @@ const awayPause_ms = 25
 
 /** An alias has one partition, whose owner comes back somewhere, and so does a pool shard's. */
 const retryAfter = Duration.millis(100)
+
+/** Statements to a replica at a time. */
+const replicaReadsMax = 2
+
+/** Reads of a link whose row is at hand, while it is not known whether the database is away: that takes two heartbeats, of a second at most. */
+const readsUntilAway = 20
 
 /** A change or a delete is answered within this, or may be tried again. */
 const writeMax = Duration.seconds(4)
@@ -178,6 +194,12 @@ export const make: Effect.Effect<
   const expiredLinks = yield* ExpiredLinks
   const cache = yield* RedirectCache
   const store = yield* LinkStore
+  const findInReplica = yield* LinkReplicas
+  const hasReplica = Option.isSome(findInReplica)
+  const replica = yield* LinkReader.over(
+    Option.getOrElse(findInReplica, () => store.findMany),
+    replicaReadsMax
+  )
   const clientOf = yield* UrlMapping.client
   const mintedOf = (links: ReadonlyArray<Link>) => links.filter(({ custom }) => !custom).map(({ key }) => key)
   /** Keys of links that were not bound go back, whether or not anyone still waits for the outcome. */
@@ -434,17 +456,63 @@ export const make: Effect.Effect<
     if (!isAsked) instead(tooMany)
   }
 
+  /** Repeats what has an id, by which its owner knows it again, while the owner is away. */
+  const untilOwned = <A>(call: Effect.Effect<A, Failure>) =>
+    Effect.flatMap(monotonicNow_ms, (start) =>
+      Effect.retry(orUnavailable(call), {
+        while: (error) => mayGoOn(error, start),
+        schedule: Schedule.spaced(retryAfter)
+      })
+    )
+
   /** Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here. */
   const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>
-    cache.write(
-      [key],
-      Timeout.within(orUnavailable(call), { duration: writeMax, onTimeout: silent }),
-      () => []
-    )
+    cache.write([key], Timeout.within(untilOwned(call), { duration: writeMax, onTimeout: silent }), () => [])
 
   const found = (link: Link | null, now: number) => {
     if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(link.key)
     return link
+  }
+
+  /** Reads again until the database answers, or is known to be away: two of its heartbeats must fail first. */
+  const readUntilAway = (key: string): Effect.Effect<Link | null, Unavailable> =>
+    Effect.sleep(retryAfter).pipe(
+      Effect.zipRight(Effect.suspend(() => Effect.fromNullable(cache.stale(key)))),
+      Effect.orElse(() => (cache.isAway() ? readReplica(key) : LinkCache.get(cache, key))),
+      Effect.retry({ times: readsUntilAway, while: () => !cache.isAway() })
+    )
+
+  /** A link as a replica has it. One that it lacks may have been made a moment ago, and one that counts its visits needs the database. */
+  const readReplica = (key: string): Effect.Effect<Link, Unavailable> =>
+    Effect.filterOrFail(
+      LinkCache.get({ ask: replica.read }, key),
+      (link) => link !== null && LinkCache.isPlain(link),
+      () =>
+        new Unavailable({ reason: "the database is away, and no replica can answer for it", applied: "no" })
+    ) as Effect.Effect<Link, Unavailable>
+
+  const answerBy = (
+    read: Effect.Effect<Link | null, Unavailable>,
+    answer: Parameters<LinkCache.Ask<Unavailable>>[1]
+  ) => Runtime.runFork(runtime)(read).addObserver(answer)
+
+  /** A read that fails may be the first to find that the database has gone. */
+  const askToRedirect: LinkCache.Ask<Unavailable> = (key, answer, span) => {
+    const stale = cache.stale(key)
+    if (stale !== undefined) return answer(Exit.succeed(stale))
+    if (hasReplica && cache.isAway()) return answerBy(readReplica(key), answer)
+    cache.ask(
+      key,
+      (row) => {
+        if (Exit.isSuccess(row))
+          return answer(Exit.succeed(found(row.value, clock.unsafeCurrentTimeMillis())))
+        const known = cache.stale(key)
+        if (known !== undefined) answer(Exit.succeed(known))
+        else if (cache.mayBeStale(key) || hasReplica) answerBy(readUntilAway(key), answer)
+        else answer(row)
+      },
+      span
+    )
   }
 
   return {
@@ -453,9 +521,13 @@ export const make: Effect.Effect<
     createMany,
     createGuarded: (draft, guarding) => create(draft, askGuarded(guarding)),
     find: (key) => Effect.zipWith(LinkCache.get(cache, key), Clock.currentTimeMillis, found),
-    findSoon: (key, done) =>
-      cache.ask(key, (row) => done(Exit.map(row, (link) => found(link, clock.unsafeCurrentTimeMillis())))),
+    findToRedirect: (key) =>
+      Effect.withFiberRuntime((fiber) =>
+        Effect.async((resume) => askToRedirect(key, resume, fiber.currentSpan))
+      ),
+    findSoon: askToRedirect,
     peek: cache.peek,
+    stale: cache.stale,
     update: Effect.fnUntraced(function* (key, owner, change) {
       const at = yield* Clock.currentTimeMillis
       const updateId = yield* drawId

@@ -23,7 +23,8 @@ export const PoolStatus = Schema.Struct({
  * and the high-water mark.
  *
  * `Lease` gives between 1 and `count` keys, to one caller each. `Return` takes back leased keys that were not used,
- * once for each `returnId`: the sender draws it, so that a message that comes twice adds nothing.
+ * once for each `returnId`: the sender draws it, so that a message that comes twice adds nothing. `Lease` and `Status` begin a refill where the level is below
+ * the low-water mark, so that a shard is filled as soon as somebody looks at it.
  */
 export const PoolShard = Entity.make("PoolShard", [
   Rpc.make("Lease", {

@@ -40,6 +40,8 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   const mint = yield* KeyMinting.make
   const claiming = Turns.make(1)
   let claim: PoolClaim | undefined
+  /** The greatest epoch that the pool is known to have seen: the database may have forgotten some. */
+  let seen = 0
   let sequence = 0
   let settled: ReadonlyArray<BatchName> = []
 
@@ -70,8 +72,12 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
           away: true
         })
       }
-      const fresh = yield* stock.claim(shard)
-      yield* pool.claim(fresh)
+      const fresh = yield* stock.claim(shard, seen)
+      yield* Effect.tapErrorTag(pool.claim(fresh), "Fenced", ({ newest = 0 }) =>
+        Effect.sync(() => {
+          seen = Math.max(seen, newest)
+        })
+      )
       sequence = 0
       settled = []
       yield* finishRecorded(fresh)
@@ -128,6 +134,8 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     refillEndMax
   )
 
+  const refillWhereLow = (level: number) => (level < marks.low ? refill.start : Effect.void)
+
   const lease = Effect.fnUntraced(function* (wanted: number) {
     yield* Effect.mapError(claimed, fromFailure)
     const take = Effect.mapError(pool.lease(shard, wanted), fromFailure)
@@ -141,13 +149,15 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     // From here on the lease must not fail: its keys are nowhere else.
     Metered.add(KeyMetrics.leased, count(keys))
     const level = yield* Effect.orElseSucceed(pool.level(shard), () => 0)
-    if (level < marks.low) yield* refill.start
+    yield* refillWhereLow(level)
     return { keys, level }
   }, Traced.span("PoolShard.lease"))
 
   const status = Effect.gen(function* () {
     const { epoch } = yield* claimed
-    return { level: yield* pool.level(shard), ...marks, epoch }
+    const level = yield* pool.level(shard)
+    yield* refillWhereLow(level)
+    return { level, ...marks, epoch }
   })
 
   const giveBack = (id: number, keys: PackedKeys) =>

@@ -26,11 +26,12 @@ const queueMax = 10_000
 const ownerMax = Duration.millis(50)
 
 /**
- * A cache of at most `max` links. A miss goes to the owner of the key's partition: without a message where that lives in this process, else with all others that wait
+ * A cache of at most `max` links, which may be redirected for `staleMax` after the store has gone. A miss goes to the owner of the key's partition: without a message where that lives in this process, else with all others that wait
  * for it in one message, one at a time.
  */
 export const make = (
-  max: number
+  max: number,
+  staleMax: Duration.Duration
 ): Effect.Effect<typeof RedirectCache.Service, never, Sharding | LinkReader | LocalOwners | Scope.Scope> =>
   Effect.gen(function* () {
     const { read: fromStore } = yield* LinkReader
@@ -81,6 +82,7 @@ export const make = (
       level: "l1",
       max,
       readAge_ms: freshFor_ms,
+      staleMax_ms: Duration.toMillis(staleMax),
       read: (key, answer, span) => {
         const partition = partitionOf(key)
         const read = local.of(partition)?.ask ?? elsewhere[partition]!
@@ -90,5 +92,8 @@ export const make = (
   })
 
 /** See {@link make}. */
-export const layer = (max: number): Layer.Layer<RedirectCache, never, Sharding | LinkReader | LocalOwners> =>
-  Layer.scoped(RedirectCache, make(max))
+export const layer = (
+  max: number,
+  staleMax: Duration.Duration
+): Layer.Layer<RedirectCache, never, Sharding | LinkReader | LocalOwners> =>
+  Layer.scoped(RedirectCache, make(max, staleMax))

@@ -30,6 +30,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         level: "l2",
         max: cacheMax,
         readAge_ms: 0,
+        staleMax_ms: 0,
         read
       })
       yield* (yield* LocalOwners).add(Number(entityId), cache)

@@ -1,5 +1,6 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 import { VisitStore } from "../storage/VisitStore.ts"
+import * as TrustedTime from "../TrustedTime.ts"
 import { dayHours, hourOf } from "../Visit.ts"
 
 /** How often there is a look at what is over or too old. Any node may: the store lets one at a time. */
@@ -42,6 +43,6 @@ export const layer = ({ stepMax }: { readonly stepMax: number }): Layer.Layer<ne
         yield* store.dropWriters(now_ms - Duration.toMillis(writersKept))
       }).pipe(Effect.catchAll(({ message }) => Effect.logWarning(`Visits are not rolled up: ${message}`)))
 
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(look, lookEvery)))
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(TrustedTime.whenSettled(look), lookEvery)))
     })
   )

@@ -1,4 +1,16 @@
-import { Clock, Context, Duration, Effect, Fiber, Layer, Metric, Option, type Scope } from "effect"
+import {
+  Cause,
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Metric,
+  Option,
+  type Scope,
+  Struct
+} from "effect"
 import * as Metered from "../Metered.ts"
 import * as RetrySchedule from "../RetrySchedule.ts"
 import type { Link } from "../Link.ts"
@@ -10,8 +22,8 @@ import { VisitRing } from "./VisitRing.ts"
 import { VisitTally } from "./VisitTally.ts"
 
 /**
- * Counts visits, off the path of redirects. Those of the last second at most are lost when the process is killed, none when it is stopped in order. Where
- * visits come faster than they can be counted, or the database is away for long, some are shed, and `linkmint_visits_shed_total` tells how many.
+ * Counts visits, off the path of redirects. What waits is lost when the process is killed: the visits of the last second while the database writes each batch within 400 ms, {@link waitingMax} at most
+ * whatever it does; `linkmint_visits_waiting` says how many. A stop in order writes them. Whatever else is dropped is counted by reason (`linkmint_visits_shed_total`) and logged with its number.
  */
 export class Visits extends Context.Tag("linkmint/Visits")<
   Visits,
@@ -34,6 +46,15 @@ const writeEvery = Duration.millis(500)
 /** Counts (an hour of a link, and each value of it) that wait to be written at most, some 14 MB; the ring fills, and sheds, when there are more. */
 const waitingCountsMax = 100_000
 
+/** Visits that wait to be written at most, of however few links: the ring fills when there are more. */
+const classifiedMax = 500_000
+
+/** Visits that a process has at most which are recorded and not written. */
+export const waitingMax = classifiedMax + ringMax
+
+/** How often it is logged how many visits were dropped. */
+const tellEvery = Duration.seconds(1)
+
 /** Counts of one batch at most: 500 visits of as many links. To put it together takes the event loop some milliseconds, one statement at a time. */
 const batchCountsMax = 3_000
 
@@ -43,10 +64,27 @@ const stopMax = Duration.seconds(5)
 /** Visits that were recorded and will be written. */
 export const visitsRecorded = Metered.counter("linkmint_visits_recorded_total", "Visits taken note of")
 
+/** Why visits are dropped, and what the log says then. */
+const reasons = {
+  full: "more came than can be counted, or wait to be written",
+  unwritten: "the database did not take them for ten minutes",
+  stopped: "the process stopped, and the database did not take them in 5 s",
+  broken: "counting them failed"
+} as const
+type Reason = keyof typeof reasons
+
 /** Visits that are not counted anywhere. */
-export const visitsShed = Metered.counter(
+export const visitsShed = Metered.countersBy(
   "linkmint_visits_shed_total",
-  "Visits that were dropped, because too many came or the database was away"
+  "Visits that were dropped: too many came, the database was away, the process stopped meanwhile, or a fault of the program",
+  "reason",
+  Struct.keys(reasons)
+)
+
+/** Visits that are recorded and not written: what a kill would lose. */
+export const visitsWaiting = Metered.gauge(
+  "linkmint_visits_waiting",
+  "Visits that wait to be written, and would be lost if the process were killed"
 )
 
 /** What a node's counting of visits needs to know. */
@@ -90,12 +128,37 @@ export const make = (
     const tally = new VisitTally()
     const isRecorded = Effect.unsafeMakeLatch()
     const isCounted = Effect.unsafeMakeLatch()
+    const isShed = Effect.unsafeMakeLatch()
     const unwritten = { sequence: 0, batch: Option.none<VisitBatch>() }
-    let shed = 0
+    /** Visits that are out of the ring and not written. */
+    let classified = 0
+    const untold = new Map<Reason, number>()
+
+    const shed = (reason: Reason, visits: number) => {
+      if (visits === 0) return
+      Metered.add(visitsShed[reason], visits)
+      untold.set(reason, (untold.get(reason) ?? 0) + visits)
+      isShed.unsafeOpen()
+    }
+
+    const waiting = () => ring.size + classified
+
+    const showWaiting = () => visitsWaiting.unsafeUpdate(waiting(), [])
+
+    const tellShed = Effect.suspend(() => {
+      const told = [...untold]
+      untold.clear()
+      isShed.unsafeClose()
+      return Effect.forEach(
+        told,
+        ([reason, visits]) => Effect.logWarning(`Dropped ${visits} visits: ${reasons[reason]}`),
+        { discard: true }
+      )
+    })
 
     const record = (visit: Visit) => {
       if (ring.push(bounded(visit))) isRecorded.unsafeOpen()
-      else shed++
+      else shed("full", 1)
     }
 
     /** Links are cached objects, of which many visits have the same. */
@@ -118,28 +181,23 @@ export const make = (
 
     /** Moves some visits on from the ring to the tally, unless that is full. */
     const classifySome = Effect.suspend(() => {
-      let classified = 0
-      while (classified < sliceMax && tally.counts < waitingCountsMax) {
+      let taken = 0
+      while (taken < sliceMax && tally.counts < waitingCountsMax && classified < classifiedMax) {
         const visit = ring.shift()
         if (visit === undefined) break
-        count(visit)
-        classified++
+        taken++
+        try {
+          count(visit)
+          classified++
+        } catch {
+          shed("broken", 1)
+        }
       }
       if (ring.size === 0) isRecorded.unsafeClose()
       if (tally.counts > 0) isCounted.unsafeOpen()
-      const dropped = shed
-      shed = 0
-      return Effect.zipRight(
-        Metric.incrementBy(visitsRecorded, classified),
-        dropped === 0 ? Effect.void : countShed(dropped, "more came than can be counted")
-      )
+      showWaiting()
+      return Metric.incrementBy(visitsRecorded, taken)
     })
-
-    const countShed = (visits: number, reason: string) =>
-      Effect.zipRight(
-        Metric.incrementBy(visitsShed, visits),
-        Effect.logWarning(`Dropped ${visits} visits: ${reason}`)
-      )
 
     /** The batch that is not known to be written, or else the next one. Its number makes it count once, however often it is written. */
     const nextBatch = Effect.map(Clock.currentTimeMillis, (at) => {
@@ -153,19 +211,27 @@ export const make = (
       return batch
     })
 
-    const isWritten = Effect.sync(() => {
-      unwritten.batch = Option.none()
-      if (tally.counts === 0) isCounted.unsafeClose()
-    })
+    /** The batch is written, or given up. */
+    const isDone = (batch: VisitBatch) =>
+      Effect.sync(() => {
+        classified -= visitsIn(batch)
+        unwritten.batch = Option.none()
+        if (tally.counts === 0) isCounted.unsafeClose()
+        showWaiting()
+      })
 
     const writeSome = Effect.gen(function* () {
       const batch = yield* nextBatch
+      const giveUp = (reason: Reason) => Effect.sync(() => shed(reason, visitsIn(batch)))
       yield* store.write(batch).pipe(
         Effect.tapError(({ message }) => Effect.logWarning(`Visits wait to be written: ${message}`)),
         Effect.retry(RetrySchedule.patient),
-        Effect.catchAll(() => countShed(visitsIn(batch), "they could not be written"))
+        Effect.catchAll(() => giveUp("unwritten")),
+        Effect.catchAllDefect((defect) =>
+          Effect.zipRight(giveUp("broken"), Effect.logError("Visits cannot be written", Cause.die(defect)))
+        )
       )
-      yield* isWritten
+      yield* isDone(batch)
     })
 
     const classifying = Effect.gen(function* () {
@@ -174,7 +240,8 @@ export const make = (
       yield* classifySome
       // A timer, since a fiber that only yields would let no request in.
       while (ring.size > 0) {
-        yield* Effect.sleep(tally.counts < waitingCountsMax ? Duration.millis(1) : classifyEvery)
+        const isFull = tally.counts >= waitingCountsMax || classified >= classifiedMax
+        yield* Effect.sleep(isFull ? classifyEvery : Duration.millis(1))
         yield* classifySome
       }
     })
@@ -184,6 +251,8 @@ export const make = (
       yield* Effect.sleep(writeEvery)
       yield* Effect.repeat(writeSome, { while: () => tally.counts > 0 })
     })
+
+    const telling = Effect.zipRight(isShed.await, Effect.delay(tellShed, tellEvery))
 
     const isIdle = () => ring.size === 0 && tally.counts === 0 && Option.isNone(unwritten.batch)
 
@@ -195,11 +264,18 @@ export const make = (
     }).pipe(
       Effect.interruptible,
       Effect.timeoutOption(stopMax),
-      Effect.filterOrElse(Option.isSome, () => Effect.logWarning("The last visits could not be written"))
+      Effect.ensuring(
+        Effect.suspend(() => {
+          Metered.add(visitsRecorded, ring.size)
+          shed("stopped", waiting())
+          visitsWaiting.unsafeUpdate(0, [])
+          return tellShed
+        })
+      )
     )
 
     yield* Effect.acquireRelease(
-      Effect.forEach([classifying, writing], (loop) =>
+      Effect.forEach([classifying, writing, telling], (loop) =>
         Effect.forkDaemon(Effect.interruptible(Effect.forever(loop)))
       ),
       (fibers) => Effect.zipRight(Fiber.interruptAll(fibers), writeRest)

@@ -1,18 +1,21 @@
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Either, Option, Redacted } from "effect"
 import { scopes as allScopes } from "../accounts/Access.ts"
+import { command as doer } from "../Audit.ts"
 import { Accounts, keysMax } from "../accounts/Accounts.ts"
+import type { PasswordRefused } from "../accounts/PasswordPolicy.ts"
 import { NewKeyBody, NewUserBody } from "../http/AccountSchemas.ts"
 import * as Decode from "../http/Decode.ts"
 import type { Problem } from "../http/Problem.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import * as Secret from "../Secret.ts"
-import { AccountStore, type User } from "../storage/AccountStore.ts"
 import { KeyFile } from "../storage/KeyFile.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import * as LedgerSql from "../storage/LedgerSql.ts"
 import { LinkStore } from "../storage/LinkStore.ts"
 import { Refused } from "./Refused.ts"
+import { userCommands } from "./UserCommands.ts"
+import { email, userOf } from "./UserOption.ts"
 
 const decodeNewUser = Decode.body(NewUserBody)
 const decodeNewKey = Decode.body(NewKeyBody)
@@ -23,35 +26,33 @@ const linksMax = 500
 const orRefuse = <A>(decoded: Either.Either<A, Problem>) =>
   Either.mapLeft(decoded, ({ detail }) => new Refused({ message: detail }))
 
+const refusedPassword = ({ message }: PasswordRefused) => new Refused({ message: `password ${message}` })
+
 /** What was given, without what was not. */
 const given = (options: Readonly<Record<string, Option.Option<unknown>>>) =>
   Object.fromEntries(
     Object.entries(options).flatMap(([name, option]) => (Option.isSome(option) ? [[name, option.value]] : []))
   )
 
-const email = Options.text("email").pipe(Options.withDescription("The user's e-mail address"))
 const password = Options.redacted("password").pipe(
   Options.optional,
-  Options.withDescription("8 to 128 characters; without it one is drawn and shown")
+  Options.withDescription("12 to 128 characters; without it one is drawn and shown")
 )
 const name = (what: string) => Options.text(what).pipe(Options.optional)
 
-const userOf = (email: string) =>
-  Effect.flatMap(AccountStore, (store) => store.userByEmail(email)).pipe(
-    Effect.filterOrFail(
-      (user): user is User => user !== null,
-      () => new Refused({ message: `There is no user with the e-mail address ${email}.` })
-    )
-  )
-
-/** The password that was given, or one that is drawn, and then shown. */
+/** The password that was given, or one that is drawn, and then shown: its user has to choose another one. */
 const passwordOr = Option.match({
   onNone: () =>
     Effect.map(Secret.draw(15), (bytes) => {
       const drawn = bytes.toString("base64url")
-      return { password: drawn, shown: `, password shown this once: ${drawn}` }
+      return {
+        password: drawn,
+        passwordIsTemporary: true,
+        shown: `, password shown this once: ${drawn}\nIt must be changed at the first sign-in.`
+      }
     }),
-  onSome: (password: Redacted.Redacted) => Effect.succeed({ password: Redacted.value(password), shown: "" })
+  onSome: (password: Redacted.Redacted) =>
+    Effect.succeed({ password: Redacted.value(password), passwordIsTemporary: false, shown: "" })
 })
 
 const addUser = Command.make(
@@ -66,11 +67,15 @@ const addUser = Command.make(
   },
   Effect.fn(function* ({ admin, email, password, ...names }) {
     const accounts = yield* Accounts
-    const { shown, ...chosen } = yield* passwordOr(password)
+    const { passwordIsTemporary, shown, ...chosen } = yield* passwordOr(password)
     const body = yield* orRefuse(decodeNewUser({ email, ...chosen, ...given(names) }))
     const { firstName = null, lastName = null, middleName = null } = body
     const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
-    const user = yield* accounts.addUser(draft, admin)
+    const user = yield* Effect.catchTag(
+      accounts.addUser(draft, doer, { isAdmin: admin, passwordIsTemporary }),
+      "PasswordRefused",
+      refusedPassword
+    )
     if (user === null) return yield* new Refused({ message: `${email} belongs to an account already.` })
     yield* Console.log(`Added ${user.email} (${user.id})${shown}`)
   })
@@ -78,16 +83,25 @@ const addUser = Command.make(
 
 const setPassword = Command.make(
   "set-password",
-  { email, password },
-  Effect.fn(function* ({ email, password }) {
+  {
+    email,
+    password,
+    keepKeys: Options.boolean("keep-keys").pipe(
+      Options.withDescription("Ends the sessions alone: API keys and webhooks go on")
+    )
+  },
+  Effect.fn(function* ({ email, keepKeys, password }) {
     const accounts = yield* Accounts
-    const { shown, ...chosen } = yield* passwordOr(password)
+    const { passwordIsTemporary, shown, ...chosen } = yield* passwordOr(password)
     yield* userOf(email)
     const body = yield* orRefuse(decodeNewUser({ email, ...chosen }))
-    yield* accounts.setPassword(email, Redacted.make(body.password))
-    yield* Console.log(`${email} has a new password, and no sessions any more${shown}`)
+    const change = { passwordIsTemporary, revokesKeys: !keepKeys }
+    const set = accounts.setPassword(email, Redacted.make(body.password), doer, change)
+    yield* Effect.catchTag(set, "PasswordRefused", refusedPassword)
+    const ended = keepKeys ? "no sessions" : "no sessions, API keys and webhooks"
+    yield* Console.log(`${email} has a new password, and ${ended} any more${shown}`)
   })
-).pipe(Command.withDescription("Sets a user's password, and ends his sessions"))
+).pipe(Command.withDescription("Sets a user's password, and ends what the old one has opened"))
 
 const addKey = Command.make(
   "add-key",
@@ -118,8 +132,9 @@ const addKey = Command.make(
       return yield* new Refused({ message: "--expires-at must be such as 2030-01-01T00:00:00Z." })
     }
     const draft = { name, scopes: body.scopes, createsPerMinute, redirectsPerDay, expiresAt }
-    const made = yield* accounts.addKey(user.id, draft)
-    if (made === null) return yield* new Refused({ message: `${email} has ${keysMax} keys already.` })
+    const made = yield* accounts.addKey(user.id, draft, doer)
+    if (made === "nobody") return yield* new Refused({ message: `${email} is disabled.` })
+    if (made === "full") return yield* new Refused({ message: `${email} has ${keysMax} keys already.` })
     yield* Console.log(`Made ${made.key.id} for ${email}, shown this once: ${Redacted.value(made.secret)}`)
   })
 ).pipe(Command.withDescription("Makes an API key for a user"))
@@ -142,7 +157,7 @@ const revokeKey = Command.make(
   { id: Options.text("id") },
   Effect.fn(function* ({ id }) {
     const accounts = yield* Accounts
-    if (!(yield* accounts.revoke(id, null))) {
+    if (!(yield* accounts.revoke(id, null, doer))) {
       return yield* new Refused({ message: `There is no API key ${id}.` })
     }
     yield* Console.log(`Revoked ${id}`)
@@ -191,4 +206,13 @@ const ledger = Command.make(
 ).pipe(Command.withDescription("Tells where all minted keys are, as far as the stores know"))
 
 /** Every command but those that need a deployment at a standstill. */
-export const commands = [addUser, setPassword, addKey, listKeys, revokeKey, links, ledger] as const
+export const commands = [
+  addUser,
+  setPassword,
+  ...userCommands,
+  addKey,
+  listKeys,
+  revokeKey,
+  links,
+  ledger
+] as const

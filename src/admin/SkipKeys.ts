@@ -1,6 +1,8 @@
 import { Command, Options } from "@effect/cli"
-import { Console, Context, Effect, Option, type Scope } from "effect"
+import { Clock, Console, Context, Effect, Option, type Scope } from "effect"
+import { command } from "../Audit.ts"
 import { count } from "../PackedKeys.ts"
+import { AuditLog } from "../storage/AuditLog.ts"
 import { KeyFile } from "../storage/KeyFile.ts"
 import * as SkippedKeys from "../storage/SkippedKeys.ts"
 import type { StorageError } from "../storage/StorageError.ts"
@@ -14,6 +16,8 @@ export class Standstill extends Context.Tag("linkmint/admin/Standstill")<
     readonly hold: Effect.Effect<void, Refused | StorageError, Scope.Scope>
     /** Empties the pools, where they outlast the nodes. */
     readonly emptyPools: Effect.Effect<void, StorageError>
+    /** Has the witnesses take the database for the one that they know. */
+    readonly adopt: Effect.Effect<void, StorageError>
   }
 >() {}
 
@@ -35,13 +39,16 @@ export const skipKeys = Command.make(
     if (keys < 1 || keys > keysMax) {
       return yield* new Refused({ message: `--keys must be 1 to ${keysMax}, not ${keys}.` })
     }
-    const { emptyPools, hold } = yield* Standstill
+    const { adopt, emptyPools, hold } = yield* Standstill
     yield* hold
+    const at = yield* Clock.currentTimeMillis
+    yield* (yield* AuditLog).record({ doer: command, action: "keys.skipped", target: null, owner: null, at })
     // The database last: when it is done, all is.
     yield* emptyPools
     const file = yield* Effect.serviceOption(KeyFile)
     const filed = Option.isSome(file) ? count(yield* file.value.take(yield* file.value.size)) : 0
     const { ranges, stocked } = yield* SkippedKeys.skip(keys)
+    yield* adopt
     yield* Console.log(
       `Each of ${ranges} ranges has skipped ${keys} keys. ${stocked + filed} stocked keys are given up, and all in the pools. Another run skips as many again.`
     )

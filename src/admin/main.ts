@@ -1,33 +1,73 @@
 import { Command, ValidationError } from "@effect/cli"
-import type { FileSystem } from "@effect/platform/FileSystem"
-import type { Path } from "@effect/platform/Path"
+import { FileSystem } from "@effect/platform/FileSystem"
+import { Path } from "@effect/platform/Path"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { SqlClient } from "@effect/sql/SqlClient"
-import { Console, Effect, Layer, Logger, LogLevel, Option } from "effect"
+import { Console, Effect, Layer, Logger, LogLevel, Option, type Redacted } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
+import * as Sessions from "../accounts/Sessions.ts"
+import * as Users from "../accounts/Users.ts"
 import { AdminKey, DeploymentName, layerMinter } from "../Deployment.ts"
+import * as Environment from "../Environment.ts"
+import { version } from "../Version.ts"
 import { poolInMemory, sqlite } from "../Node.ts"
 import * as Passwords from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
 import { messageOf, type Settings, settings as readSettings } from "../Settings.ts"
 import * as Stock from "../Stock.ts"
 import * as AccountStoreSql from "../storage/AccountStoreSql.ts"
+import * as AuditLogSql from "../storage/AuditLogSql.ts"
+import { DatabaseMark } from "../storage/DatabaseMark.ts"
+import * as DatabaseMarkSql from "../storage/DatabaseMarkSql.ts"
 import * as DeploymentStoreSql from "../storage/DeploymentStoreSql.ts"
 import * as KeyPoolRedis from "../storage/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/KeyRangeStoreSql.ts"
 import * as LinkStoreSql from "../storage/LinkStoreSql.ts"
 import * as Migrations from "../storage/Migrations.ts"
-import * as PostgresClient from "../storage/PostgresClient.ts"
-import { asStorageError } from "../storage/SqlTransaction.ts"
+import * as DatabasePresence from "../storage/postgres/DatabasePresence.ts"
+import * as DatabaseServers from "../storage/postgres/DatabaseServers.ts"
+import * as PostgresClient from "../storage/postgres/PostgresClient.ts"
+import { StorageError } from "../storage/StorageError.ts"
+import * as WebhookStoreSql from "../storage/WebhookStoreSql.ts"
+import { Witness } from "../storage/Witness.ts"
+import * as Witnesses from "../Witnesses.ts"
 import { commands } from "./Commands.ts"
 import { Refused } from "./Refused.ts"
 import { skipKeys, Standstill } from "./SkipKeys.ts"
 
+/** A wrong setting should not make a new deployment, that has nothing to tell of. */
+const isDeployedIn = Effect.fnUntraced(function* (dataDir: string) {
+  const path = yield* Path
+  const folder = path.resolve(dataDir)
+  const isThere = yield* Effect.flatMap(FileSystem, (fs) => fs.exists(path.join(folder, "linkmint.db")))
+  if (isThere) return
+  return yield* new Refused({
+    message: `There is no deployment in the data folder ${folder}, which has no linkmint.db. Set DATA_DIR, or DATABASE_URL, to what the deployment has.`
+  })
+})
+
+/** See {@link isDeployedIn}. */
+const isDeployedOn = Effect.gen(function* () {
+  const sql = yield* SqlClient
+  const [row] = yield* sql<{ isThere: boolean }>`SELECT to_regclass('links') IS NOT NULL AS "isThere"`
+  if (row!.isThere) return
+  return yield* new Refused({
+    message:
+      "There is no deployment in the database of DATABASE_URL, which has no table of links. Set it to what the deployment has."
+  })
+})
+
 /** The database itself, without a bound on statements: counting all links takes its time. The nodes' caches are at most a second behind. */
 const database = (settings: Settings) =>
   Option.match(settings.databaseUrl, {
-    onNone: (): Layer.Layer<SqlClient, unknown, FileSystem | Path> => sqlite(settings.dataDir, process.pid),
-    onSome: (url) => Migrations.layer.pipe(Layer.provideMerge(PostgresClient.layerUnbounded(url)))
+    onNone: (): Layer.Layer<SqlClient, unknown, FileSystem | Path> =>
+      Layer.unwrapEffect(Effect.as(isDeployedIn(settings.dataDir), sqlite(settings.dataDir, process.pid))),
+    onSome: (url) =>
+      Migrations.layer.pipe(
+        Layer.provide(Layer.effectDiscard(isDeployedOn)),
+        Layer.provideMerge(PostgresClient.layerUnbounded),
+        Layer.provide(DatabaseServers.layer(url))
+      )
   })
 
 const pool = (settings: Settings) =>
@@ -58,25 +98,35 @@ const standstill = (settings: Settings) =>
     Standstill,
     Effect.gen(function* () {
       const namespace = yield* DeploymentName
-      const sql = yield* SqlClient
-      const presence = Layer.build(PostgresClient.layerPresence("alone")).pipe(
-        Effect.provideService(SqlClient, sql),
-        Effect.asVoid,
-        Effect.catchTag(
-          "DatabaseInUse",
-          () => new Refused({ message: "Linkmint processes work on this database. Stop all of them first." })
-        ),
-        asStorageError("Standstill.hold")
-      )
+      const witness = yield* Witness
+      const { identity } = yield* DatabaseMark
+      const presence = (url: Redacted.Redacted) =>
+        DatabasePresence.make("alone").pipe(
+          Effect.provide(DatabaseServers.layer(url)),
+          Effect.asVoid,
+          Effect.mapError((error) =>
+            error._tag === "DatabaseInUse"
+              ? new Refused({ message: "Linkmint processes work on this database. Stop all of them first." })
+              : new StorageError({ operation: "Standstill.hold", applied: "no", reason: error.message })
+          )
+        )
       return {
-        hold: Option.isSome(settings.databaseUrl) ? presence : Effect.void,
+        hold: Option.match(settings.databaseUrl, { onNone: () => Effect.void, onSome: presence }),
         emptyPools: Option.match(settings.redisUrls, {
           onNone: () => Effect.void,
           onSome: (urls) => KeyPoolRedis.forget({ urls, namespace })
-        })
+        }),
+        adopt: Effect.flatMap(identity, witness.adopt)
       }
     })
   ).pipe(
+    Layer.provide([
+      DatabaseMarkSql.layer,
+      Option.match(settings.redisUrls, {
+        onNone: () => Witnesses.alone(settings),
+        onSome: Witnesses.clustered
+      })
+    ]),
     Layer.provideMerge(Layer.merge(layerMinter(settings), KeyRangeStoreSql.layer)),
     Layer.provide(DeploymentStoreSql.layer)
   )
@@ -88,22 +138,34 @@ const admin = (settings: Settings) =>
     Command.withSubcommands([...commands, Command.provide(skipKeys, standstill(settings))])
   )
 
+const sessions = ({ sessionIdle }: Settings) => Sessions.layer({ idle: sessionIdle })
+
 /** What the commands work with. Nobody shows an API key here, so that the administrator's is not needed, nor drawn. */
 const services = (settings: Settings) =>
-  Layer.mergeAll(Accounts.layer, LinkStoreSql.layer, pool(settings), keyFile(settings)).pipe(
-    Layer.provideMerge(AccountStoreSql.layer),
+  Layer.mergeAll(
+    Layer.provide(Accounts.layer, sessions(settings)),
+    Users.layer,
+    LinkStoreSql.layer,
+    pool(settings),
+    keyFile(settings)
+  ).pipe(
+    Layer.provideMerge(Layer.merge(AccountStoreSql.layer, AuditLogSql.layer)),
     Layer.provide([
+      WebhookStoreSql.layer,
       Passwords.layer,
       Layer.succeed(AdminKey, { digest: Secret.digest(""), drawn: Option.none() })
     ]),
     Layer.provideMerge(database(settings))
   )
 
+// As in `main.ts`.
+process.umask(0o077)
+
 const main = Effect.gen(function* () {
-  const settings = yield* readSettings
+  const settings = yield* Effect.withConfigProvider(readSettings, yield* Environment.provider())
   // Built for a command alone: whoever asks for help needs no database.
   const provided = Command.provide(admin(settings), services(settings))
-  const run = Command.run(provided, { name: "Linkmint", version: "1.0.0", executable: "npm run admin --" })
+  const run = Command.run(provided, { name: "Linkmint", version, executable: "npm run admin --" })
   yield* run(process.argv)
 }).pipe(
   Effect.provide(NodeContext.layer),

@@ -7,6 +7,7 @@ import {
   MeBody,
   NewKeyBody,
   NewUserBody,
+  SignUpBody,
   UserBody
 } from "./AccountSchemas.ts"
 import * as Problem from "./Problem.ts"
@@ -17,26 +18,32 @@ export const accounts = HttpApiGroup.make("accounts")
     HttpApiEndpoint.post("addUser", "/api/v1/users")
       .setPayload(NewUserBody)
       .addSuccess(UserBody, { status: 201 })
-      .addError(Problem.schema("invalid-request"))
+      .addSuccess(SignUpBody, { status: 202 })
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("password-change-required"))
       .addError(Problem.schema("email-taken"))
       .addError(Problem.schema("payload-too-large"))
       .addError(Problem.schema("unsupported-media-type"))
       .addError(Problem.schema("rate-limited"))
-      .annotate(OpenApi.Description, "Adds a user: administrators may, and everybody where sign-up is open.")
+      .annotate(
+        OpenApi.Description,
+        "Adds a user: administrators may, and everybody where sign-up is open. Only administrators are told whether the e-mail address was taken; others sign in to see."
+      )
   )
   .add(
     HttpApiEndpoint.post("logIn", "/api/v1/session")
       .setPayload(LogInBody)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("payload-too-large"))
       .addError(Problem.schema("unsupported-media-type"))
       .addError(Problem.schema("rate-limited"))
-      .annotate(OpenApi.Description, "Signs in: the response sets the session's cookie.")
+      .annotate(
+        OpenApi.Description,
+        "Signs in: the response sets the cookie of a new session, which replaces that of the request."
+      )
   )
   .add(
     HttpApiEndpoint.del("logOut", "/api/v1/session")
@@ -57,13 +64,16 @@ export const apiKeys = HttpApiGroup.make("apiKeys")
     HttpApiEndpoint.post("addKey", "/api/v1/api-keys")
       .setPayload(NewKeyBody)
       .addSuccess(MadeKeyBody, { status: 201 })
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("reauthentication-required"))
       .addError(Problem.schema("too-many-keys"))
       .addError(Problem.schema("payload-too-large"))
       .addError(Problem.schema("unsupported-media-type"))
-      .annotate(OpenApi.Description, "Makes an API key. Its secret is shown this once.")
+      .annotate(
+        OpenApi.Description,
+        "Makes an API key. Its secret is shown this once. A session must have begun within 15 minutes."
+      )
   )
   .add(
     HttpApiEndpoint.get("listKeys", "/api/v1/api-keys")

@@ -1,19 +1,23 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect, Redacted } from "effect"
 import { Accounts } from "../accounts/Accounts.ts"
+import * as Devices from "../accounts/Devices.ts"
 import { Quotas, type QuotaUse } from "../accounts/Quotas.ts"
+import { Sessions } from "../accounts/Sessions.ts"
 import * as Iso8601 from "../Iso8601.ts"
-import type { User } from "../storage/AccountStore.ts"
-import { LogInBody, type MeBody, NewUserBody, type UserBody } from "./AccountSchemas.ts"
+import { LogInBody, type MeBody, NewUserBody, type SignUpBody } from "./AccountSchemas.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import { ClientAddress } from "./ClientAddress.ts"
+import * as Doing from "./Doing.ts"
 import * as Decode from "./Decode.ts"
+import { orRefused } from "./PasswordRefusal.ts"
 import * as Problem from "./Problem.ts"
 import { fromEffect } from "./Request.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { SessionCookie } from "./SessionCookie.ts"
+import { bodyOf } from "./UserAnswers.ts"
 
 /** What the account routes need to know of the operator's choices. */
 export interface AccountRoutesOptions {
@@ -36,18 +40,6 @@ const forged: Problem.Problem = {
   detail: "Sessions begin and end on this service's own pages alone."
 }
 
-const bodyOf = (user: User): typeof UserBody.Type => ({
-  id: user.id,
-  email: user.email,
-  firstName: user.firstName,
-  middleName: user.middleName,
-  lastName: user.lastName,
-  admin: user.isAdmin,
-  createdAt: Iso8601.formatMoment(user.createdAt),
-  updatedAt: Iso8601.formatMoment(user.updatedAt),
-  lastLoginAt: user.lastLoginAt === null ? null : Iso8601.formatMoment(user.lastLoginAt)
-})
-
 const quotaOf = (use: QuotaUse | null, now: number) =>
   use === null
     ? null
@@ -63,19 +55,28 @@ export const layer = ({ signUp }: AccountRoutesOptions) =>
   HttpApiBuilder.group(Api, "accounts", (handlers) =>
     Effect.gen(function* () {
       const accounts = yield* Accounts
+      const sessions = yield* Sessions
       const quotas = yield* Quotas
       const cookies = yield* SessionCookie
       const { clientOf } = yield* ClientAddress
+      const doing = yield* Doing.make
+      const devices = yield* Devices.make
 
       const addUser = Effect.fn("accounts.addUser")(function* (request: HttpServerRequest.HttpServerRequest) {
         const caller = yield* Caller.identify(request)
         if (!signUp) yield* Caller.requireScope(caller, "admin")
-        const body = yield* decodeNewUser(yield* Body.read(fromEffect(request)))
         const isAdmin = caller !== "anonymous" && caller.isAdmin
-        if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request), null))
+        // Before the body, which costs something to read and to check.
+        if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request)))
+        const body = yield* decodeNewUser(yield* Body.read(fromEffect(request)))
         const { email, firstName = null, lastName = null, middleName = null } = body
         const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
-        const user = yield* Problem.orUnavailable(accounts.addUser(draft))
+        const user = yield* orRefused(accounts.addUser(draft, doing.doerOf(request, caller)))
+        if (!isAdmin) {
+          // Not who it is, nor whether there was somebody already: strangers must not learn who has an account.
+          const body: typeof SignUpBody.Type = { email }
+          return HttpServerResponse.unsafeJson(body, { status: 202, headers: noStore })
+        }
         if (user === null) {
           const fault = { path: "email", message: "belongs to an account already" }
           return yield* Effect.fail(Problem.faulty("email-taken", [fault]))
@@ -86,23 +87,32 @@ export const layer = ({ signUp }: AccountRoutesOptions) =>
       const logIn = Effect.fn("accounts.logIn")(function* (request: HttpServerRequest.HttpServerRequest) {
         // Another site could sign its visitors in with an account of its own, and read what they do there.
         if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
+        // Before the body, which costs something to read and to check.
+        const ofClient = yield* RateLimit.check(quotas.attempt(clientOf(request)))
         const { email, password } = yield* decodeLogIn(yield* Body.read(fromEffect(request)))
-        const standing = yield* RateLimit.check(quotas.attempt(clientOf(request), email.toLowerCase()))
-        const session = yield* Problem.orUnavailable(accounts.logIn(email, Redacted.make(password)))
+        const account = email.toLowerCase()
+        const device = yield* Problem.orUnavailable(devices.find(email, cookies.deviceOf(request)))
+        const ofAccount = yield* RateLimit.check(quotas.logIn(clientOf(request), account, device))
+        const replaced = cookies.tokenOf(request) ?? null
+        const session = yield* Problem.orUnavailable(
+          accounts.logIn(email, Redacted.make(password), doing.sessionClientOf(request), replaced)
+        )
         if (session === null) return yield* Effect.fail(wrongLogin)
+        quotas.loggedIn(account, device)
         const response = HttpServerResponse.empty({ headers: noStore })
-        return RateLimit.show(cookies.begin(response, session.token), standing)
+        const begun = cookies.begin(response, session.token, yield* devices.begin(session.user))
+        return RateLimit.show(begun, RateLimit.tighter(ofClient, ofAccount))
       })
 
       const logOut = Effect.fn("accounts.logOut")(function* (request: HttpServerRequest.HttpServerRequest) {
         if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
         const token = cookies.tokenOf(request)
-        if (token !== undefined) yield* Problem.orUnavailable(accounts.logOut(token))
+        if (token !== undefined) yield* Problem.orUnavailable(sessions.end(token, doing.clientOf(request)))
         return cookies.end(HttpServerResponse.empty({ headers: noStore }))
       })
 
       const me = Effect.fn("accounts.me")(function* (request: HttpServerRequest.HttpServerRequest) {
-        const caller = yield* Caller.requireKnown(yield* Caller.identify(request))
+        const caller = yield* Caller.requireKnown(yield* Caller.identifyNewcomer(request))
         const user = yield* Problem.orUnavailable(accounts.user(caller.userId))
         if (user === null) {
           return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail: "The account is gone." })
@@ -112,6 +122,7 @@ export const layer = ({ signUp }: AccountRoutesOptions) =>
         const body: typeof MeBody.Type = {
           ...bodyOf(user),
           scopes: [...caller.scopes],
+          passwordChangeRequired: user.passwordIsTemporary,
           quotas: {
             createsPerMinute: quotaOf(uses.createsPerMinute, now),
             redirectsPerDay: quotaOf(uses.redirectsPerDay, now)

@@ -1,11 +1,13 @@
 import { Schema } from "effect"
 import { scopes } from "../accounts/Access.ts"
+import { hasLength, newPasswordLengthMin } from "../accounts/PasswordPolicy.ts"
 import { passwordLengthMax } from "../Passwords.ts"
-import { Moment, optional, plainText, Text, wholeNumber } from "./LinkSchemas.ts"
+import { parametersOf } from "./PageRequest.ts"
+import { queryParameter } from "./QueryParameter.ts"
+import { Flag, Moment, optional, plainText, Text, wholeNumber } from "./LinkSchemas.ts"
 
 const emailLengthMax = 254
 const nameLengthMax = 100
-const passwordLengthMin = 8
 const createsMax = 1_000_000_000
 const redirectsMax = 1_000_000_000_000
 
@@ -18,10 +20,9 @@ const Email = Text.pipe(
   Schema.pattern(emailShape, { message: () => "must be an e-mail address such as ada@example.com" })
 )
 
-/** Length counts UTF-16 code units, which no client can take for less than the bound. */
 const password = (min: number) =>
   Text.pipe(
-    Schema.filter((text) => text.length >= min && text.length <= passwordLengthMax && text.isWellFormed(), {
+    Schema.filter((text) => hasLength(text, min), {
       jsonSchema: { minLength: min, maxLength: passwordLengthMax },
       message: () => `must have ${min} to ${passwordLengthMax} characters`
     })
@@ -29,10 +30,14 @@ const password = (min: number) =>
 
 const Name = plainText(nameLengthMax)
 
+const NewPassword = password(newPasswordLengthMin).annotations({
+  description: "Not among the most common ones, and not made of the e-mail address or the name"
+})
+
 /** A new user. */
 export const NewUserBody = Schema.Struct({
   email: Email.annotations({ description: "Unique but for case" }),
-  password: password(passwordLengthMin),
+  password: NewPassword,
   firstName: optional(Name),
   middleName: optional(Name),
   lastName: optional(Name)
@@ -48,11 +53,35 @@ const userFields = {
   admin: Schema.Boolean,
   createdAt: Schema.String,
   updatedAt: Schema.String,
-  lastLoginAt: Schema.NullOr(Schema.String)
+  lastLoginAt: Schema.NullOr(Schema.String),
+  disabledAt: Schema.NullOr(Schema.String)
 }
 
 /** See {@link userFields}. */
 export const UserBody = Schema.Struct(userFields).annotations({ identifier: "User" })
+
+/** Users on a page. */
+export const userPageBounds = { max: 500, byDefault: 50 } as const
+
+/** The query parameters of the list of users, for the contract. */
+export const UserParameters = Schema.Struct({
+  ...parametersOf(userPageBounds),
+  email: queryParameter({ type: "string", description: "The user with this address, in whatever case" })
+})
+
+/** A page of the list of users, the newest first. */
+export const UsersBody = Schema.Struct({
+  data: Schema.Array(UserBody),
+  nextCursor: Schema.NullOr(Schema.String)
+}).annotations({ identifier: "Users" })
+
+/** What administrators change of an account. */
+export const UserChangeBody = Schema.Struct({ disabled: optional(Flag), admin: optional(Flag) }).annotations({
+  identifier: "UserChange"
+})
+
+/** A sign-up that was taken, whether or not there was an account with this e-mail address before. */
+export const SignUpBody = Schema.Struct({ email: Schema.String }).annotations({ identifier: "SignUp" })
 
 /** Who wants to sign in. */
 export const LogInBody = Schema.Struct({
@@ -60,6 +89,31 @@ export const LogInBody = Schema.Struct({
   password: password(1)
 }).annotations({
   identifier: "Login"
+})
+
+/** A user's new password, in place of the one that is shown with it. */
+export const NewPasswordBody = Schema.Struct({
+  currentPassword: password(1),
+  password: NewPassword,
+  revokeKeys: optional(
+    Flag.annotations({ description: "Whether the API keys and webhooks end with the old password" })
+  )
+}).annotations({ identifier: "NewPassword" })
+
+/** A session as its user sees it; `browser` and `os` as the client said them, else `unknown` or `bot`. */
+export const SessionBody = Schema.Struct({
+  id: Schema.String,
+  current: Schema.Boolean.annotations({ description: "Whether it is the one of this request" }),
+  browser: Schema.String,
+  os: Schema.String,
+  createdAt: Schema.String,
+  lastUsedAt: Schema.String.annotations({ description: "Up to 5 minutes old" }),
+  expiresAt: Schema.String
+}).annotations({ identifier: "Session" })
+
+/** The caller's sessions, the newest first: all of them, since there are 20 at most. */
+export const SessionsBody = Schema.Struct({ data: Schema.Array(SessionBody) }).annotations({
+  identifier: "Sessions"
 })
 
 /** A quota, and its use: what nodes have leased of it counts as used. */
@@ -76,6 +130,9 @@ const Scope = Schema.Literal(...scopes)
 export const MeBody = Schema.Struct({
   ...userFields,
   scopes: Schema.Array(Scope),
+  passwordChangeRequired: Schema.Boolean.annotations({
+    description: "Whether sessions may do nothing but change the password"
+  }),
   quotas: Schema.Struct({
     createsPerMinute: Schema.NullOr(QuotaBody),
     redirectsPerDay: Schema.NullOr(QuotaBody)

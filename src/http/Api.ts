@@ -1,6 +1,7 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { accounts, apiKeys } from "./AccountApi.ts"
+import { audit } from "./AuditApi.ts"
 import { cluster } from "./ClusterApi.ts"
 import {
   BulkAnswer,
@@ -13,7 +14,10 @@ import {
 } from "./LinkSchemas.ts"
 import { ListParameters } from "./ListRequest.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
+import { version } from "../Version.ts"
 import * as Problem from "./Problem.ts"
+import { sessions } from "./SessionApi.ts"
+import { users } from "./UserApi.ts"
 import { webhooks } from "./WebhookApi.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "./QrImage.ts"
 import { queryParameter } from "./QueryParameter.ts"
@@ -53,7 +57,6 @@ export const links = HttpApiGroup.make("links")
       .setPayload(CreateBody)
       .addSuccess(LinkBody, { status: 201 })
       .addSuccess(LinkBody)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("invalid-url"))
       .addError(Problem.schema("alias-reserved"))
       .addError(Problem.schema("unauthorized"))
@@ -72,7 +75,6 @@ export const links = HttpApiGroup.make("links")
       .setHeaders(IdempotencyKey)
       .setPayload(BulkBody)
       .addSuccess(BulkAnswer)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("payload-too-large"))
@@ -92,7 +94,6 @@ export const links = HttpApiGroup.make("links")
     HttpApiEndpoint.get("list", "/api/v1/links")
       .setUrlParams(ListParameters)
       .addSuccess(LinksBody)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
       .annotate(
@@ -105,7 +106,6 @@ export const links = HttpApiGroup.make("links")
       .setPath(KeyPath)
       .setPayload(PatchBody)
       .addSuccess(LinkBody)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("invalid-url"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
@@ -147,7 +147,6 @@ const qr = HttpApiGroup.make("qr").add(
     )
     .addSuccess(image.pipe(HttpApiSchema.withEncoding({ kind: "Uint8Array", contentType: "image/png" })))
     .addSuccess(HttpApiSchema.Empty(304))
-    .addError(Problem.schema("invalid-request"))
     .addError(Problem.schema("unauthorized"))
     .addError(Problem.schema("forbidden"))
     .addError(Problem.schema("not-found"))
@@ -161,7 +160,6 @@ const stats = HttpApiGroup.make("stats")
       .setPath(KeyPath)
       .setUrlParams(StatsParameters)
       .addSuccess(StatsBody)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("not-found"))
@@ -171,7 +169,6 @@ const stats = HttpApiGroup.make("stats")
     HttpApiEndpoint.get("ofOwner", "/api/v1/stats")
       .setUrlParams(StatsParameters)
       .addSuccess(StatsBody)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
       .annotate(OpenApi.Description, "The visits of all links that the caller owns or owned.")
@@ -195,7 +192,10 @@ const redirects = HttpApiGroup.make("redirects")
         OpenApi.Description,
         "Redirects to the link's target. HEAD answers the same, and is no visit. With a + behind the key: the preview (200)."
       )
-      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["200", "401", "404", "410", "414", "429"]))
+      .annotate(
+        OpenApi.Transform,
+        OpenApiDocument.answersPages(["200", "401", "404", "410", "414", "429", "500", "503"])
+      )
   )
   .add(
     HttpApiEndpoint.post("unlock", "/:key")
@@ -212,7 +212,10 @@ const redirects = HttpApiGroup.make("redirects")
       .addError(Problem.schema("rate-limited"))
       .addError(Problem.schema("unsupported-media-type"))
       .annotate(OpenApi.Description, "Redirects to the target of a link that a password guards.")
-      .annotate(OpenApi.Transform, OpenApiDocument.answersPages(["401", "404", "410", "414", "429"]))
+      .annotate(
+        OpenApi.Transform,
+        OpenApiDocument.answersPages(["401", "404", "410", "413", "414", "415", "429", "500", "503"])
+      )
   )
 
 const robots = HttpApiGroup.make("robots").add(
@@ -244,26 +247,35 @@ const metrics = HttpApiGroup.make("metrics").add(
     .addError(Problem.schema("forbidden"))
     .annotate(
       OpenApi.Description,
-      "This node's metrics in Prometheus' text format. Where METRICS_TOKEN is set, for its bearer and for administrators alone."
+      "This node's metrics in Prometheus' text format, for administrators, and for the bearer of METRICS_TOKEN where it is set."
     )
 )
 
+/** Of all operations that heed a session. */
+const mustChangePassword = Problem.schema("password-change-required")
+
 /** The HTTP contract: `/openapi.json` is made from it. */
 export class Api extends HttpApi.make("linkmint")
-  .add(links)
-  .add(qr)
-  .add(stats)
+  .add(links.addError(mustChangePassword))
+  .add(qr.addError(mustChangePassword))
+  .add(stats.addError(mustChangePassword))
   .add(accounts)
-  .add(apiKeys)
-  .add(webhooks)
+  .add(sessions)
+  .add(users.addError(mustChangePassword))
+  .add(apiKeys.addError(mustChangePassword))
+  .add(webhooks.addError(mustChangePassword))
+  .add(audit.addError(mustChangePassword))
   .add(redirects)
   .add(robots)
   .add(health)
-  .add(metrics)
-  .add(cluster)
+  .add(metrics.addError(mustChangePassword))
+  .add(cluster.addError(mustChangePassword))
+  .addError(Problem.schema("invalid-request"))
+  .addError(Problem.schema("request-timeout"))
+  .addError(Problem.schema("headers-too-large"))
   .addError(Problem.schema("unavailable"))
   .addError(Problem.schema("internal"))
   .annotate(OpenApi.Title, "Linkmint")
-  .annotate(OpenApi.Version, "1.0.0")
+  .annotate(OpenApi.Version, version)
   .annotate(OpenApi.Description, "Shortens URLs.")
   .annotate(OpenApi.Transform, OpenApiDocument.correct) {}

@@ -9,6 +9,7 @@ import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
 import * as Decode from "./Decode.ts"
+import * as Doing from "./Doing.ts"
 import { isIdShaped } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import { fromEffect } from "./Request.ts"
@@ -47,17 +48,8 @@ const checkExpiry = (
       )
 }
 
-/**
- * Users manage keys, and keys do only where they have the scope `admin`: else one that leaked could outlive its end, its limits and its revocation by making
- * another.
- */
 const keeperOf = (request: HttpServerRequest.HttpServerRequest) =>
-  Effect.gen(function* () {
-    const caller = yield* Caller.requireKnown(yield* Caller.identify(request))
-    return caller.keyId === null || caller.isAdmin
-      ? caller
-      : yield* forbidden("API keys are managed in a session, or with a key that has the scope admin.")
-  })
+  Effect.flatMap(Caller.identify(request), (caller) => Caller.requireKeeper(caller, "API keys"))
 
 const lackedBy = (caller: KnownCaller, wanted: ReadonlyArray<string>) =>
   wanted.filter((scope) => ![...caller.scopes].some((own) => own === scope))
@@ -66,20 +58,28 @@ const lackedBy = (caller: KnownCaller, wanted: ReadonlyArray<string>) =>
 export const layer = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
+    const { doerOf } = yield* Doing.make
 
     const add = Effect.fn("apiKeys.add")(function* (request: HttpServerRequest.HttpServerRequest) {
-      const caller = yield* keeperOf(request)
+      const now = yield* Clock.currentTimeMillis
+      const caller = yield* Caller.requireRecent(yield* keeperOf(request), now)
       const body = yield* decodeNewKey(yield* Body.read(fromEffect(request)))
       const { createsPerMinute = null, name, redirectsPerDay = null } = body
-      const expiresAt = yield* checkExpiry(body.expiresAt, yield* Clock.currentTimeMillis)
+      const expiresAt = yield* checkExpiry(body.expiresAt, now)
       const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)
       if (lacked.length > 0) {
         return yield* forbidden(`You do not have what you would allow: ${lacked.join(", ")}.`)
       }
       const scopes = [...new Set(body.scopes)]
       const draft = { name, scopes, createsPerMinute, redirectsPerDay, expiresAt }
-      const made = yield* Problem.orUnavailable(accounts.addKey(caller.userId, draft))
-      if (made === null) {
+      const made = yield* Problem.orUnavailable(
+        accounts.addKey(caller.userId, draft, doerOf(request, caller))
+      )
+      if (made === "nobody") {
+        const detail = "The account is disabled or gone."
+        return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail })
+      }
+      if (made === "full") {
         const detail = `There may be ${keysMax} API keys at most. Revoke one first.`
         return yield* Effect.fail<Problem.Problem>({ kind: "too-many-keys", detail })
       }
@@ -101,7 +101,8 @@ export const layer = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
     ) {
       const caller = yield* keeperOf(request)
       const owner = caller.isAdmin ? null : caller.userId
-      const revoked = isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner)))
+      const revoked =
+        isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner, doerOf(request, caller))))
       return revoked
         ? HttpServerResponse.empty()
         : yield* Effect.fail<Problem.Problem>({

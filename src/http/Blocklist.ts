@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { Data, Effect, Either, type Scope, Stream } from "effect"
 import * as WatchedFile from "../WatchedFile.ts"
 import { isValidHost } from "./TargetUrl.ts"
+import { parseUrl } from "../ParseUrl.ts"
 
 /** Bytes that the file may have at most: some five million domains, which take some 500 MB of memory. */
 const fileBytesMax = 128 * 1024 * 1024
@@ -31,9 +32,8 @@ const isHostAlone = (text: string): boolean => /^(?:[^\s/\\?#@:[\]]+|\[[0-9a-f:.
 /** A line's domain or address as the hosts of URLs are written; `undefined` where it is none. */
 const hostOf = (line: string): string | undefined => {
   if (line.length <= 253 && plainName.test(line)) return line
-  if (!isHostAlone(line) || !URL.canParse(`http://${line}/`)) return undefined
-  const { hostname } = new URL(`http://${line}/`)
-  return isValidHost(hostname) ? hostname.replace(/\.$/, "") : undefined
+  const url = isHostAlone(line) ? parseUrl(`http://${line}/`) : undefined
+  return url !== undefined && isValidHost(url.hostname) ? url.hostname.replace(/\.$/, "") : undefined
 }
 
 const quoted = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)

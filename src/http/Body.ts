@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { Effect, Either } from "effect"
+import * as BodyBudget from "./BodyBudget.ts"
+import * as JsonBounds from "./JsonBounds.ts"
 import type { Problem } from "./Problem.ts"
 
 /** Is called once with what was read, or with the problem to answer. */
@@ -12,8 +14,16 @@ export interface Readable {
   readonly readBytes: (bytesMax: number, done: WhenRead) => void
 }
 
-/** Bytes of a request body at most, unless more is said to be allowed. */
-export const bodyBytesMax = 64 * 1024
+/** What a JSON body may be. */
+export interface BodyBounds extends JsonBounds.JsonBounds {
+  readonly bytesMax: number
+}
+
+/** What a request body may be, unless more is said to be allowed. */
+export const plain: BodyBounds = { bytesMax: 64 * 1024, valuesMax: 1_000 }
+
+/** Fields of an HTML form at most. */
+const formFieldsMax = 100
 
 const tooLarge = (bytesMax: number): Problem => ({
   kind: "payload-too-large",
@@ -31,8 +41,10 @@ export const isJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType.trim())
 
 /** Understands the bytes of a JSON body. */
-export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
-  Either.try({
+export const parse = (bytes: Uint8Array, bounds: BodyBounds = plain): Either.Either<unknown, Problem> => {
+  const fault = JsonBounds.faultOf(bytes, bounds)
+  if (fault !== undefined) return Either.left(malformed(`The body ${fault}.`))
+  return Either.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
     catch: () => malformed("The body is not valid UTF-8.")
   }).pipe(
@@ -43,30 +55,108 @@ export const parse = (bytes: Uint8Array): Either.Either<unknown, Problem> =>
       })
     )
   )
+}
+
+const noRoom: Problem = {
+  kind: "unavailable",
+  detail: "There is no room for one more request body just now. Please try again."
+}
+
+/** Bytes of a body that comes in pieces, in one piece of memory: each piece by itself would cost more than it holds. */
+class Gathered {
+  readonly #bytesMax: number
+  #buffer: Buffer = Buffer.alloc(0)
+  #size = 0
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(chunk: Buffer): void {
+    const size = this.#size + chunk.length
+    if (this.#size === 0) this.#buffer = chunk
+    else {
+      if (size > this.#buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(2 * size, this.#bytesMax))
+        this.#buffer.copy(larger, 0, 0, this.#size)
+        this.#buffer = larger
+      }
+      chunk.copy(this.#buffer, this.#size)
+    }
+    this.#size = size
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#size)
+  }
+}
 
 /**
  * Reads a body to its end, or to the first byte too many. What is left then is thrown away as it comes, as long as the listener lets a
- * request take: to close the connection on a client that still sends would reset it, and the client would never see the response.
+ * request take: to close the connection on a client that still sends would reset it, and the client would never see the response. Where many send at once, both
+ * take several turns of the event loop.
  */
 export const readBytes = (
-  request: Pick<IncomingMessage, "on" | "off" | "resume">,
+  request: Pick<IncomingMessage, "_read" | "headers" | "off" | "on" | "socket">,
   bytesMax: number,
   done: WhenRead
 ): void => {
-  const chunks: Array<Buffer> = []
-  let size = 0
-  const finish = (result: Either.Either<Uint8Array, Problem>) => {
+  const gathered = new Gathered(bytesMax)
+  const expected = Number(request.headers["content-length"])
+  const budget = BodyBudget.of(request.socket)
+  let client: string | null | undefined
+  let taken = 0
+  let isPaused = false
+  /**
+   * Has Node read no more of the connection until the next turn of the event loop. Not by pausing the request, in which what was read would pile up: in pieces of a byte, a thousand times
+   * its size. The request goes on, and would have the connection read whenever it is empty.
+   */
+  const pace = () => {
+    if (isPaused || budget?.turns.isOver() !== true) return
+    isPaused = true
+    const { socket, _read } = request
+    request._read = () => {}
+    // Behind what has Node resume it already.
+    process.nextTick(() => socket.pause())
+    budget.turns.defer(() => {
+      isPaused = false
+      request._read = _read
+      socket.resume()
+    })
+  }
+  const leave = () =>
     request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onError)
+  const finish = (result: Either.Either<Uint8Array, Problem>) => {
+    leave()
+    if (taken > 0) budget!.give(client!, taken)
     done(result)
   }
-  const onData = (chunk: Buffer) => {
-    size += chunk.length
-    chunks.push(chunk)
-    if (size <= bytesMax) return
-    finish(Either.left(tooLarge(bytesMax)))
-    request.resume()
+  const giveUp = (problem: Problem) => {
+    finish(Either.left(problem))
+    request.on("data", pace)
+    pace()
   }
-  const onEnd = () => finish(Either.right(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+  const onData = (chunk: Buffer) => {
+    if (gathered.size + chunk.length > bytesMax) return giveUp(tooLarge(bytesMax))
+    gathered.add(chunk)
+    // One that is whole waits for nobody.
+    if (budget === undefined || gathered.size === expected) return
+    if (client === undefined) client = budget.clientOf(request)
+    if (!budget.take(client, chunk.length, bytesMax > plain.bytesMax)) return giveUp(noRoom)
+    taken += chunk.length
+    pace()
+  }
+  const end = () => finish(Either.right(gathered.bytes))
+  /** What a body asks for can take as long as all else in this turn. */
+  const onEnd = () => {
+    leave()
+    if (budget?.turns.isOver() === true) budget.turns.defer(end)
+    else end()
+  }
   const onError = () => finish(Either.left(malformed("The body could not be read.")))
   request.on("data", onData).on("end", onEnd).on("error", onError).on("close", onError)
 }
@@ -89,21 +179,34 @@ const readAs = (
 }
 
 /** Reads the bytes of a JSON body without an effect, as {@link read} does. */
-export const readJsonBytes = (request: Readable, bytesMax: number, done: WhenRead): void =>
+export const readJsonBytes = (request: Readable, { bytesMax }: BodyBounds, done: WhenRead): void =>
   readAs(request, "application/json", isJson, bytesMax, done)
 
 /** Reads a JSON body; fails with the problem to answer. */
-export const read = (request: Readable, bytesMax = bodyBytesMax): Effect.Effect<unknown, Problem> =>
-  Effect.async((resume) => readJsonBytes(request, bytesMax, (bytes) => resume(Either.flatMap(bytes, parse))))
+export const read = (request: Readable, bounds: BodyBounds = plain): Effect.Effect<unknown, Problem> =>
+  Effect.async((resume) =>
+    readJsonBytes(request, bounds, (bytes) => resume(Either.flatMap(bytes, (whole) => parse(whole, bounds))))
+  )
 
 const formType = "application/x-www-form-urlencoded"
+
+const ampersand = 0x26
 
 const isForm = (contentType: string | undefined): boolean =>
   contentType?.split(";")[0]!.trim().toLowerCase() === formType
 
+/** Counts the fields of a form before they are taken apart. */
+const parseForm = (bytes: Uint8Array): Either.Either<URLSearchParams, Problem> => {
+  let fields = 1
+  for (const byte of bytes) if (byte === ampersand) fields++
+  if (fields <= formFieldsMax) return Either.right(new URLSearchParams(Buffer.from(bytes).toString()))
+  const detail = `The form may have ${formFieldsMax} fields at most.`
+  return Either.left({ kind: "payload-too-large", detail })
+}
+
 /** Reads the body of an HTML form; fails with the problem to answer. */
 export const readForm = (request: Readable): Effect.Effect<URLSearchParams, Problem> =>
-  Effect.map(
-    Effect.async<Uint8Array, Problem>((resume) => readAs(request, formType, isForm, bodyBytesMax, resume)),
-    (bytes) => new URLSearchParams(Buffer.from(bytes).toString())
+  Effect.flatMap(
+    Effect.async<Uint8Array, Problem>((resume) => readAs(request, formType, isForm, plain.bytesMax, resume)),
+    parseForm
   )

@@ -1,6 +1,7 @@
 import { Effect, Either, Redacted } from "effect"
 import type { KnownCaller, Scope } from "../accounts/Access.ts"
 import { Accounts } from "../accounts/Accounts.ts"
+import { Sessions } from "../accounts/Sessions.ts"
 import type { Link } from "../Link.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { SessionCookie } from "./SessionCookie.ts"
@@ -24,9 +25,15 @@ const forged: Problem.Problem = {
 export const presented = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
   headers["x-api-key"] ?? /^Bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1]
 
-/** Tells who sends requests, as {@link identify} does. */
-export const make = Effect.gen(function* () {
+const temporaryPassword: Problem.Problem = {
+  kind: "password-change-required",
+  detail: "Somebody else may know this password. Choose another one first: PUT /api/v1/me/password."
+}
+
+/** Tells who sends requests, as {@link identifyNewcomer} does. */
+const makeNewcomer = Effect.gen(function* () {
   const accounts = yield* Accounts
+  const sessions = yield* Sessions
   const cookies = yield* SessionCookie
 
   const known = (
@@ -48,9 +55,20 @@ export const make = Effect.gen(function* () {
     if (token === undefined) return Effect.succeed("anonymous")
     return cookies.mayBeForged(request)
       ? Effect.fail(forged)
-      : known(accounts.ofSession(token), "The session has ended.")
+      : known(sessions.of(token), "The session has ended.")
   }
 })
+
+/** Tells who sends requests, as {@link identify} does. */
+export const make = Effect.map(
+  makeNewcomer,
+  (identify) => (request: Source) =>
+    Effect.filterOrFail(
+      identify(request),
+      (caller) => caller === "anonymous" || caller.session?.hasTemporaryPassword !== true,
+      () => temporaryPassword
+    )
+)
 
 /** Tells who sends requests, without an effect; `undefined` where {@link make} must be asked, or would refuse. */
 export const makeNow = Effect.map(Accounts, (accounts) => ({ headers }: Source): Caller | undefined => {
@@ -63,8 +81,14 @@ export const makeNow = Effect.map(Accounts, (accounts) => ({ headers }: Source):
  * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
  * sends one means to be someone.
  */
-export const identify = (request: Source): Effect.Effect<Caller, Problem.Problem, Accounts> =>
+export const identify = (request: Source): Effect.Effect<Caller, Problem.Problem, Accounts | Sessions> =>
   Effect.flatMap(make, (identify) => identify(request))
+
+/** The same, also for users who have signed in with a password that they have not chosen themselves: it opens nothing but the way to another one. */
+export const identifyNewcomer = (
+  request: Source
+): Effect.Effect<Caller, Problem.Problem, Accounts | Sessions> =>
+  Effect.flatMap(makeNewcomer, (identify) => identify(request))
 
 /** Lets callers pass who have shown who they are, whatever they may do: 401 `unauthorized` for the others. */
 export const requireKnown = (caller: Caller): Either.Either<KnownCaller, Problem.Problem> =>
@@ -81,6 +105,35 @@ export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownC
     ({ scopes }) => scopes.has(scope) || scopes.has("admin"),
     () => ({ kind: "forbidden", detail: `This needs the scope ${scope}.` })
   )
+
+/**
+ * Lets callers pass who may manage their API keys or sessions (`what`): in a session, or with a key that has the scope `admin`. Else one that leaked could outlive its end, its limits
+ * and its revocation.
+ */
+export const requireKeeper = (caller: Caller, what: string): Either.Either<KnownCaller, Problem.Problem> =>
+  Either.filterOrLeft(
+    requireKnown(caller),
+    ({ isAdmin, keyId }) => keyId === null || isAdmin,
+    () => ({
+      kind: "forbidden",
+      detail: `${what} are managed in a session, or with a key that has the scope admin.`
+    })
+  )
+
+/** How long a caller who has signed in may do what needs the password again, in milliseconds. */
+export const recentFor_ms = 15 * 60_000
+
+/** Lets callers pass who have shown the password some minutes ago at most, or who show a key: 403 `reauthentication-required` for the others. */
+export const requireRecent = (
+  caller: KnownCaller,
+  now: number
+): Either.Either<KnownCaller, Problem.Problem> =>
+  caller.session === undefined || now - caller.session.begunAt < recentFor_ms
+    ? Either.right(caller)
+    : Either.left({
+        kind: "reauthentication-required",
+        detail: "This needs a session that began within 15 minutes. Sign in again: POST /api/v1/session."
+      })
 
 /** Lets callers pass who may create links: those with the scope for it, and the anonymous where they may. */
 export const requireCreator = (

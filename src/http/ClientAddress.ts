@@ -1,6 +1,7 @@
-import { Context, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Runtime } from "effect"
 import ipaddr from "ipaddr.js"
 import { LRUCache } from "lru-cache"
+import type { Client } from "../accounts/Quotas.ts"
 import { atMost } from "../LruCacheOptions.ts"
 import { type Address, contains, type Network, parseAddress } from "../Network.ts"
 import type { Request } from "./Request.ts"
@@ -19,10 +20,10 @@ export interface ClientAddressService {
    */
   readonly of: (request: Source) => string | null
   /**
-   * Whom to count a request for: the client's address, or the /64 that an IPv6 address is in, since one client has all of that (RFC 6177, section 2).
-   * `null` for this machine itself, which may be a proxy that nobody has said to trust: all its clients would be counted as one.
+   * Whom to count a request for: the client's address; of IPv6 the /64 that it is in, since one client has all of that, and the /48 around that, which one site may have (RFC 6177, section 2).
+   * `null` for this machine itself, which may be a proxy that nobody has said to trust: all its clients would be counted as one. A proxy that is trusted and names no client is the client.
    */
-  readonly clientOf: (request: Source) => string | null
+  readonly clientOf: (request: Source) => Client | null
   /** Whether a request came by a trusted proxy, so that what else it says in headers can be believed. */
   readonly isByProxy: (request: Source) => boolean
 }
@@ -40,16 +41,26 @@ export class ClientAddress extends Context.Reference<ClientAddress>()("linkmint/
 const textOf = (address: Address) =>
   address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString()
 
-const groupOf = (address: Address) =>
+const networkOf = (address: ipaddr.IPv6, parts: 3 | 4) => {
+  const zeros = Array.from({ length: 8 - parts }, () => 0)
+  return `${new ipaddr.IPv6([...address.parts.slice(0, parts), ...zeros]).toRFC5952String()}/${16 * parts}`
+}
+
+const groupsOf = (address: Address): Client =>
   address instanceof ipaddr.IPv6
-    ? `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toRFC5952String()}/64`
-    : address.toString()
+    ? { id: networkOf(address, 4), network: networkOf(address, 3) }
+    : { id: address.toString(), network: null }
+
+/** A port behind an address, as some proxies write it: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (hop: string) =>
+  /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
 /** What is to be known of an address, which is looked up for each request. */
 interface Known {
   readonly text: string
   /** See `clientOf`. */
-  readonly client: string | null
+  readonly client: Client
+  readonly isThisMachine: boolean
   readonly isTrusted: boolean
 }
 
@@ -57,8 +68,12 @@ interface Known {
 const rememberedMax = 4_096
 const addressLengthMax = 64
 
-/** Trusts the proxies in these networks. */
-export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
+/** Trusts the proxies in these networks. `silent` is called once, with the first one that names no client. */
+export const make = (
+  trusted: ReadonlyArray<Network>,
+  silent: (proxy: string) => void = () => {}
+): ClientAddressService => {
+  let wasSilent = false
   const remembered = new LRUCache<string, Known>(atMost(rememberedMax))
 
   const know = (text: string): Known | undefined => {
@@ -68,7 +83,8 @@ export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
     if (address === undefined) return undefined
     const known = {
       text: textOf(address),
-      client: address.range() === "loopback" ? null : groupOf(address),
+      client: groupsOf(address),
+      isThisMachine: address.range() === "loopback",
       isTrusted: contains(trusted, address)
     }
     // A zone behind an address can have any length.
@@ -84,7 +100,7 @@ export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
     const hops = (request.headers["x-forwarded-for"] ?? "").split(",").slice(-hopsMax)
     while (client.isTrusted) {
       // What is no address, such as the `unknown` of some proxies, hides whatever stands before it.
-      const hop = know(hops.pop()?.trim() ?? "")
+      const hop = know(withoutPort(hops.pop()?.trim() ?? ""))
       if (hop === undefined) break
       client = hop
     }
@@ -93,11 +109,32 @@ export const make = (trusted: ReadonlyArray<Network>): ClientAddressService => {
 
   return {
     of: (request) => find(request)?.text ?? null,
-    clientOf: (request) => find(request)?.client ?? null,
+    clientOf: (request) => {
+      const peer = peerOf(request)
+      if (peer === undefined) return null
+      if (!peer.isTrusted) return peer.isThisMachine ? null : peer.client
+      const found = find(request) ?? peer
+      if (found.text === peer.text && !wasSilent) {
+        wasSilent = true
+        silent(peer.text)
+      }
+      return found.client
+    },
     isByProxy: (request) => peerOf(request)?.isTrusted === true
   }
 }
 
 /** See {@link make}. */
 export const layer = (trusted: ReadonlyArray<Network>): Layer.Layer<ClientAddress> =>
-  Layer.succeed(ClientAddress, make(trusted))
+  Layer.effect(
+    ClientAddress,
+    Effect.map(Effect.runtime<never>(), (runtime) =>
+      make(trusted, (proxy) =>
+        Runtime.runFork(runtime)(
+          Effect.logWarning(
+            `The proxy ${proxy} of TRUSTED_PROXIES names no client in X-Forwarded-For: all its clients are counted as one.`
+          )
+        )
+      )
+    )
+  )

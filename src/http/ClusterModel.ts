@@ -4,6 +4,7 @@ import * as Iso8601 from "../Iso8601.ts"
 import type { KeyMinter } from "../KeyMinter.ts"
 import { lengthMax } from "../KeySpace.ts"
 import type { NodeReport } from "../NodeReport.ts"
+import type { Regression } from "../storage/DatabaseMark.ts"
 import type { KeyCounts } from "../storage/KeyLedger.ts"
 import type { Heard } from "../storage/NodeReports.ts"
 import type { Seen } from "../storage/RunnersSeen.ts"
@@ -20,6 +21,7 @@ export interface Found {
   readonly heard: ReadonlyArray<Heard> | null
   readonly seen: Seen | null
   readonly levels: KeyLevels
+  readonly regressions: ReadonlyArray<Regression> | null
 }
 
 /** What does not change while this node runs. */
@@ -151,8 +153,8 @@ export const bodyOf = (
   found: Found,
   paces: Paces,
   ground: Ground
-): Omit<ClusterBody, "ledger" | "ledgerNote"> => {
-  const { at, heard, levels, seen } = found
+): Omit<ClusterBody, "ledger" | "ledgerNote" | "databaseWarnings"> => {
+  const { at, heard, levels, regressions, seen } = found
   const nodes = heard === null ? null : nodesOf(heard, seen)
   const living = nodes?.filter(({ state }) => state !== "silent").map(({ report }) => report)
   const known = new Set(nodes?.map(({ report }) => report.id))
@@ -172,6 +174,13 @@ export const bodyOf = (
     ranges: levels.ranges === null ? null : rangesOf(levels.ranges, ground),
     traffic: living === undefined ? null : trafficOf(living.flatMap(({ id }) => paces.stretchOf(id) ?? [])),
     forecast:
-      living === undefined || levels.ranges === null ? null : forecastOf(levels.ranges, living, ground)
+      living === undefined || levels.ranges === null ? null : forecastOf(levels.ranges, living, ground),
+    regressions:
+      regressions?.map(({ at, dropped, since, skipped }) => ({
+        at: Iso8601.formatMoment(at),
+        since: Iso8601.formatMoment(since),
+        skipped,
+        dropped
+      })) ?? null
   }
 }

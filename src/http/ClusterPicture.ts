@@ -4,8 +4,10 @@ import type { PoolMarks } from "../actors/PoolShardLive.ts"
 import { KeyMinter } from "../KeyMinter.ts"
 import { monotonicNow_ms } from "../MonotonicTime.ts"
 import * as SingleFlight from "../SingleFlight.ts"
+import { DatabaseMark } from "../storage/DatabaseMark.ts"
 import { KeyLedger } from "../storage/KeyLedger.ts"
 import { NodeReports } from "../storage/NodeReports.ts"
+import { Durability } from "../storage/postgres/Durability.ts"
 import { RunnersSeen } from "../storage/RunnersSeen.ts"
 import * as Timeout from "../Timeout.ts"
 import { bodyOf, type Found, type Ground, ledgerOf } from "./ClusterModel.ts"
@@ -80,7 +82,9 @@ export const make = ({ marks, node }: PictureOptions) =>
   Effect.gen(function* () {
     const reports = yield* NodeReports
     const runners = yield* RunnersSeen
+    const durability = yield* Durability
     const keyLevels = yield* KeyLevels.make
+    const database = yield* DatabaseMark
     const readLedger = yield* makeLedger
     const ground: Ground = {
       answeredBy: node,
@@ -93,15 +97,21 @@ export const make = ({ marks, node }: PictureOptions) =>
 
     const look = Effect.gen(function* () {
       const at = yield* Clock.currentTimeMillis
-      const [heard, seen, levels] = yield* Effect.all(
-        [told(reports.all), told(runners.read), keyLevels.read],
+      const [heard, seen, levels, regressions, databaseWarnings] = yield* Effect.all(
+        [
+          told(reports.all),
+          told(runners.read),
+          keyLevels.read,
+          told(database.regressions),
+          told(durability.warnings)
+        ],
         {
           concurrency: "unbounded"
         }
       )
-      const found: Found = { at, heard, seen, levels }
+      const found: Found = { at, heard, seen, levels, regressions }
       if (heard !== null) paces.add(heard.map(({ report }) => report))
-      const body = { ...bodyOf(found, paces, ground), ...(yield* readLedger(found)) }
+      const body = { ...bodyOf(found, paces, ground), ...(yield* readLedger(found)), databaseWarnings }
       last = { at_ms: yield* monotonicNow_ms, body }
       return body
     })

@@ -25,8 +25,6 @@ export interface ClusterRoutesOptions {
   readonly poolMarks: PoolMarks
 }
 
-const noStore = { "cache-control": "no-store" }
-
 const tooMany: Problem.Problem = {
   kind: "too-many-streams",
   detail: `This node has ${streamsMax} streams of events open, and no more at a time. Close one, or ask for /api/v1/cluster.`
@@ -46,7 +44,7 @@ export const layer = ({ node, poolMarks }: ClusterRoutesOptions) =>
 
       const once = Effect.fn("cluster.once")(function* (request: HttpServerRequest.HttpServerRequest) {
         yield* requireAdmin(request)
-        return HttpServerResponse.unsafeJson(yield* current, { headers: noStore })
+        return HttpServerResponse.unsafeJson(yield* current)
       })
 
       /** A revoked key, an ended session and a node that stops end streams too. A database that does not answer does not. */
@@ -75,7 +73,7 @@ export const layer = ({ node, poolMarks }: ClusterRoutesOptions) =>
         return HttpServerResponse.stream(Stream.encodeText(events), {
           contentType: "text/event-stream",
           // Some proxies would gather events otherwise.
-          headers: { ...noStore, "x-accel-buffering": "no" }
+          headers: { "x-accel-buffering": "no" }
         })
       })
 

@@ -79,6 +79,18 @@ const Forecast = Schema.Struct({
   })
 }).annotations({ identifier: "ClusterForecast" })
 
+const Regression = Schema.Struct({
+  at: Schema.String.annotations({ description: "When it was noticed" }),
+  since: Schema.String.annotations({
+    description: "When the database was last known to hand out keys: what was made since then may be gone"
+  }),
+  skipped: Schema.Number.annotations({ description: "Keys of ranges that were passed over" }),
+  dropped: Schema.Number.annotations({ description: "Keys that stood ready and were given up" })
+}).annotations({
+  identifier: "ClusterRegression",
+  description: "The database had forgotten what it had committed, and was recovered"
+})
+
 /** The cluster at a moment. What the stores do not tell is null. */
 export const ClusterBody = Schema.Struct({
   at: Schema.String,
@@ -90,7 +102,13 @@ export const ClusterBody = Schema.Struct({
   ledger: Schema.NullOr(LedgerBody),
   ledgerNote: Schema.NullOr(Schema.String).annotations({ description: "Why there is no ledger" }),
   traffic: Schema.NullOr(Traffic),
-  forecast: Schema.NullOr(Forecast)
+  forecast: Schema.NullOr(Forecast),
+  regressions: Schema.NullOr(Schema.Array(Regression)).annotations({
+    description: "The last ten times, the newest first"
+  }),
+  databaseWarnings: Schema.NullOr(Schema.Array(Schema.String)).annotations({
+    description: "What of the database's settings can lose links that were acknowledged, a sentence each"
+  })
 }).annotations({ identifier: "Cluster" })
 /** See {@link ClusterBody}. */
 export type ClusterBody = typeof ClusterBody.Type

@@ -1,5 +1,5 @@
-import { Either, ParseResult, Schema } from "effect"
-import { type Fault, faulty, oneFault, type Problem } from "./Problem.ts"
+import { Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
+import { type Fault, faultsMax, faulty, oneFault, type Problem } from "./Problem.ts"
 
 const messageOf = (issue: ParseResult.ArrayFormatterIssue): string => {
   switch (issue._tag) {
@@ -22,12 +22,62 @@ const faultsOf = (error: ParseResult.ParseError): ReadonlyArray<Fault> =>
 export const isObject = (json: unknown): json is Readonly<Record<string, unknown>> =>
   typeof json === "object" && json !== null && !Array.isArray(json)
 
-/** Understands a body as an object of this schema without unknown fields; the problem lists every fault. */
+/** A field that is a list of so many items at most, and what is said of a longer one. */
+interface ListBound {
+  readonly name: string
+  readonly itemsMax: number
+  readonly fault: Fault
+}
+
+const listBoundOf = ({ name, type }: SchemaAST.PropertySignature): ReadonlyArray<ListBound> => {
+  const { maxItems } = Option.getOrElse(SchemaAST.getJSONSchemaAnnotation(type), () => ({})) as {
+    readonly maxItems?: number
+  }
+  if (maxItems === undefined) return []
+  const path = String(name)
+  const said = Option.map(SchemaAST.getMessageAnnotation(type), (messageOf) =>
+    messageOf(new ParseResult.Type(type, undefined))
+  )
+  const message = Option.getOrElse(Option.filter(said, Predicate.isString), () => "has too many items")
+  return [{ name: path, itemsMax: maxItems, fault: { path, message } }]
+}
+
+/**
+ * Understands a body as an object of this schema without unknown fields; the problem lists the faults. What grows with the body is counted before the schema looks at
+ * it, which would find a fault in every item of a list, and in every unknown field.
+ */
 export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Either.Either<A, Problem>) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
-  return (json) =>
+  const signatures = SchemaAST.getPropertySignatures(schema.ast)
+  const known = new Set(signatures.map(({ name }) => name))
+  const lists = signatures.flatMap(listBoundOf)
+
+  const tooManyUnknown = (json: Readonly<Record<string, unknown>>): Problem | undefined => {
+    const names = Object.keys(json)
+    if (names.length <= known.size + faultsMax) return undefined
+    const unknown = names.filter((name) => !known.has(name))
+    const told = unknown.slice(0, faultsMax).map((path) => ({ path, message: "is not a known field" }))
+    return faulty("invalid-request", told, unknown.length)
+  }
+
+  return (json) => {
     // Not left to the schema, whose error would quote the body, whatever its size and depth.
-    isObject(json)
-      ? Either.mapLeft(decode(json), (error) => faulty("invalid-request", faultsOf(error)))
-      : oneFault("invalid-request", "", "The body must be a JSON object.")
+    if (!isObject(json)) return oneFault("invalid-request", "", "The body must be a JSON object.")
+    const tooMany = tooManyUnknown(json)
+    if (tooMany !== undefined) return Either.left(tooMany)
+    const tooLong = lists.filter(({ itemsMax, name }) => {
+      const list = json[name]
+      return Array.isArray(list) && list.length > itemsMax
+    })
+    if (tooLong.length === 0) {
+      return Either.mapLeft(decode(json), (error) => faulty("invalid-request", faultsOf(error)))
+    }
+    const names = new Set(tooLong.map(({ name }) => name))
+    const others = decode(Object.fromEntries(Object.entries(json).filter(([name]) => !names.has(name))))
+    const faults = Either.match(others, {
+      onLeft: (error) => faultsOf(error).filter(({ path }) => !names.has(path)),
+      onRight: () => []
+    })
+    return Either.left(faulty("invalid-request", [...faults, ...tooLong.map(({ fault }) => fault)]))
+  }
 }

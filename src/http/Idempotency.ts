@@ -3,6 +3,7 @@ import type { Guarding, Superseded } from "../actors/Links.ts"
 import { fromFailure, type Unavailable } from "../actors/Unavailable.ts"
 import type { Link } from "../Link.ts"
 import { drawId } from "../RandomId.ts"
+import { KeyedHash } from "../KeyedHash.ts"
 import * as Secret from "../Secret.ts"
 import {
   abandon,
@@ -60,6 +61,9 @@ const mismatch: Problem.Problem = {
   detail: "This Idempotency-Key was used with another request body."
 }
 
+/** What a guard has for a fingerprint of which nothing is known any more: repeats are not compared with its create. */
+const unknownBody = ""
+
 /** What a create that is answered once comes to: an answer that was made under the guards, and is settled; or one that is not. */
 export interface Outcome {
   readonly answer: Answer
@@ -104,10 +108,10 @@ const problemOf = (
 }
 
 /** Runs creates once for each key. */
-export const make = Effect.map(GuardedCreates, (guarded) => {
+export const make = Effect.map(Effect.all([GuardedCreates, KeyedHash]), ([guarded, hash]) => {
   const replay = (state: GuardState, fingerprint: string): Effect.Effect<Answered, Problem.Problem> => {
     if (state._tag === "Begun") return Effect.fail(inProgress)
-    if (state.fingerprint !== fingerprint) return Effect.fail(mismatch)
+    if (state.fingerprint !== unknownBody && state.fingerprint !== fingerprint) return Effect.fail(mismatch)
     if (state._tag === "Running") return Effect.fail(inProgress)
     return Effect.orDie(
       Effect.map(Schema.decode(Kept)(state.answer), (answer) => ({ answer, isReplay: true }))
@@ -129,7 +133,7 @@ export const make = Effect.map(GuardedCreates, (guarded) => {
       return { answer, isReplay: false }
     }
     const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawId }
-    const fingerprint = Secret.digest(JSON.stringify(body))
+    const fingerprint = hash.of("create-body", JSON.stringify(body))
     const beginning = Problem.orUnavailable(
       Effect.mapError(begin(guarded, { ...guard, ...guardTimes, fingerprint }), fromFailure)
     )

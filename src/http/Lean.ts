@@ -16,6 +16,7 @@ import type { Request } from "./Request.ts"
 import * as RequestId from "./RequestId.ts"
 import * as RequestSpan from "./RequestSpan.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
+import { VisitorPages } from "./visitor/VisitorPages.ts"
 
 /**
  * Answers the hot operations without `HttpApi`, whose routing, decoding and layers around each request cost many times what the operations themselves do. It
@@ -53,6 +54,7 @@ export const make = (
     const creation = yield* LinkCreation
     const management = yield* LinkManagement
     const readiness = yield* Readiness
+    const pages = yield* VisitorPages
     const requestId = yield* RequestId.make
     const deadlines = yield* Deadlines.make(answerMax)
     const runFork = Runtime.runFork(yield* Effect.runtime())
@@ -79,7 +81,7 @@ export const make = (
         interrupt()
       }
       const stop = deadlines.watch(() => {
-        end(Problem.answer(Problem.tooLate))
+        end(pages.refuse(request, Problem.tooLate))
         interrupt()
       })
 
@@ -89,14 +91,18 @@ export const make = (
           effect.pipe(
             Effect.catchAll((problem) => Effect.succeed(Problem.answer(problem))),
             Effect.catchAllCause((cause) =>
-              Cause.isInterruptedOnly(cause) ? Effect.interrupt : Problem.answerBroken(cause)
+              Cause.isInterruptedOnly(cause)
+                ? Effect.interrupt
+                : Effect.map(Problem.ofBroken(cause), (problem) => pages.refuse(request, problem))
             ),
             RequestSpan.within(request, id),
             Effect.annotateLogs("request", id)
           )
         )
         interrupt = () => fiber.unsafeInterruptAsFork(fiber.id())
-        fiber.addObserver((exit) => end(Exit.getOrElse(exit, () => Problem.answer(Problem.unavailable))))
+        fiber.addObserver((exit) =>
+          end(Exit.getOrElse(exit, () => pages.refuse(request, Problem.unavailable)))
+        )
       }
       const answering: Answering = { answer: end, instead: work, isOver: () => isOver }
       return { answering, giveUp, work }

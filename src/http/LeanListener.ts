@@ -9,13 +9,14 @@ const send = (response: ServerResponse, { body, headers, status }: Answer) => {
   response.end(body)
 }
 
-/** Has the hot operations answered by `lean`, and all other requests by `others`. */
+/** Has the hot operations answered by `lean`, and all other requests by `others`. `always`: headers that all answers of `lean` get. */
 export const make =
-  ({ serve }: Lean, others: RequestListener): RequestListener =>
+  ({ serve }: Lean, others: RequestListener, always: ReadonlyArray<string>): RequestListener =>
   (message, response) => {
     let isOver = false
     const giveUp = serve(new NodeRequest(message), (answer) => {
       isOver = true
+      if (always.length > 0) answer.headers.push(...always)
       send(response, answer)
     })
     if (giveUp === undefined) return void others(message, response)

@@ -1,6 +1,7 @@
 import { Effect, Exit, FiberRef } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
-import { countPeeked } from "../actors/LinkCache.ts"
+import { isReserved, type Reservation, uncounted } from "../accounts/Reservations.ts"
+import { countPeeked, isPlain } from "../actors/LinkCache.ts"
 import { Links } from "../actors/Links.ts"
 import { type Link, stateAt } from "../Link.ts"
 import type { Answer } from "./Answer.ts"
@@ -8,21 +9,19 @@ import type { Answering } from "./Answering.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { isKeyShaped } from "./LinkSchemas.ts"
 import * as Redirect from "./Redirect.ts"
-import { Redirects } from "./Redirects.ts"
+import { endLookUp, Redirects } from "./Redirects.ts"
 import type { Request } from "./Request.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
 import * as VisitRecorder from "./VisitRecorder.ts"
 
+/** Paths that look like a short key, and are pages of this service. */
 const pages: ReadonlySet<string> = new Set(["docs", "metrics"])
-
-/** Whether a path that looks like a short key is a page of this service. The router takes it in any case. */
-const isPage = (key: string) => (key.length === 4 || key.length === 7) && pages.has(key.toLowerCase())
 
 /** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
 export const keyOf = (url: string): string | undefined => {
   const end = url.indexOf("?")
   const key = url.slice(1, end === -1 ? undefined : end)
-  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !isPage(key) ? key : undefined
+  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !pages.has(key) ? key : undefined
 }
 
 /**
@@ -51,11 +50,19 @@ export const make = Effect.gen(function* () {
   const clock = yield* Effect.clock
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
 
-  const mayLookUp = (request: Request) => quotas.lookupsUsedUp(clientOf(request)) === undefined
+  /** What a look-up of a key takes in advance; nothing where the link is at hand. `undefined` where the client has to wait for it, or is refused. */
+  const reserve = (request: Request, key: string): Reservation | undefined => {
+    const client = clientOf(request)
+    if ((links.peek(key) ?? links.stale(key)) !== undefined) {
+      return quotas.lookupsUsedUp(client) === undefined ? uncounted : undefined
+    }
+    const reserved = quotas.lookUp(client)
+    return reserved !== undefined && isReserved(reserved) ? reserved : undefined
+  }
 
   /** The answer where it is as plain as that, and it is counted. */
   const plain = (request: Request, link: Link, ...headers: ReadonlyArray<string>): Answer | undefined => {
-    if (link.passwordHash !== null || link.maxVisits !== null) return undefined
+    if (!isPlain(link)) return undefined
     if (link.forwardQuery && Redirect.queryOf(request.url) !== "") return undefined
     const now = clock.unsafeCurrentTimeMillis()
     if (stateAt(link, now) !== "live" || targets.faultOf(link.url) !== undefined) return undefined
@@ -67,15 +74,19 @@ export const make = Effect.gen(function* () {
 
   return {
     now: (request, key, idOf) => {
-      const link = links.peek(key)
-      if (link === undefined || !mayLookUp(request)) return undefined
+      const fresh = links.peek(key)
+      const link = fresh ?? links.stale(key)
+      if (link === undefined || quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
       const answer = plain(request, link, "x-request-id", idOf(request.headers))
-      if (answer !== undefined) countPeeked()
+      if (answer !== undefined && fresh !== undefined) countPeeked()
       return answer
     },
     soon: (request, key, { answer, instead, isOver }) => {
-      if (isTraced || !mayLookUp(request)) return false
+      if (isTraced) return false
+      const reserved = reserve(request, key)
+      if (reserved === undefined) return false
       links.findSoon(key, (found) => {
+        endLookUp(reserved, found)
         if (isOver()) return
         const link = Exit.getOrElse(found, () => null)
         const redirected = link === null ? undefined : plain(request, link)

@@ -16,6 +16,7 @@ export const make = Effect.fnUntraced(function* (options: Omit<CreateRequest.Cre
       own: { ...options.own, reachedAt: reachedBy(request.headers["host"]) },
       targets
     }),
-    hash: (password: string) => Problem.orUnavailable(passwords.hash(Redacted.make(password)))
+    hash: (password: string, owner: string | null) =>
+      Problem.orUnavailable(passwords.hash(Redacted.make(password), owner === null ? "stranger" : "link"))
   }
 })

@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Either, Layer } from "effect"
 import { Quotas } from "../accounts/Quotas.ts"
-import type { Standing } from "../accounts/RateLimiter.ts"
+import type { Standing } from "../accounts/Meter.ts"
 import { type Guarding, type LinkDraft, Links } from "../actors/Links.ts"
 import { ReusedLinks } from "../actors/ReusedLinks.ts"
 import type { Link } from "../Link.ts"
@@ -24,11 +24,32 @@ import * as Traced from "../Traced.ts"
 /** What the link routes need to know of the operator's choices. */
 export type LinkRoutesOptions = PlainCreation.CreationOptions
 
-/** Bytes of a bulk's body at most. */
-const bulkBytesMax = 4 * 1024 * 1024
+/** What the body of a bulk may be: its largest links have 35 values. */
+const bulkBounds: Body.BodyBounds = { bytesMax: 4 * 1024 * 1024, valuesMax: 64 * bulkMax }
+
+/** Links of a bulk that may have a password: each takes a hash. */
+const bulkPasswordsMax = 20
+
+const bulkPassword = Problem.faulty("forbidden", [
+  { path: "password", message: "is for users alone in a bulk. Create this link by itself." }
+])
+
+const tooManyPasswords = Problem.faulty("invalid-request", [
+  { path: "password", message: `is for ${bulkPasswordsMax} links of a bulk at most` }
+])
 
 /** Items of a bulk that are created one by one, of which each may take a key: as many are under way at once as there are keys in a buffer. */
 const othersAtOnce = 500
+
+/** Items of a bulk that are looked at before other fibers have their turn: one that is refused can take half a millisecond. */
+const itemsAtOnce = 16
+
+/** Faults that the answer to a bulk lists, beside the first of each item. */
+const faultsMax = 200
+
+/** Lets other fibers run before this item of a bulk, where enough have been looked at. */
+const between = (index: number): Effect.Effect<void> =>
+  index % itemsAtOnce === 0 && index > 0 ? Effect.yieldNow() : Effect.void
 
 const noAnswers: ReadonlyMap<number, Idempotency.Answer> = new Map()
 
@@ -52,6 +73,8 @@ const listOf = (json: unknown): Either.Either<ReadonlyArray<unknown>, Problem.Pr
         `must be a list of 1 to ${bulkMax.toLocaleString("en")} links`
       )
 }
+
+type Checked = Either.Either<CreateRequest.Create, Problem.Problem>
 
 /** Who creates, and what he is held to. */
 interface Creator {
@@ -100,16 +123,16 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   /** Gives also how the quota stands that it was counted for, if it was. */
   const createOne = Effect.fnUntraced(function* (
     json: unknown,
+    checked: Effect.Effect<CreateRequest.Create, Problem.Problem>,
     key: string | undefined,
-    { keyLimit, owner, policy, quota }: Creator
+    { keyLimit, owner, quota }: Creator
   ) {
     let standing: Standing | null = null
     const create = (guarding: Guarding) =>
       Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        const { draft, password, reuse } = yield* CreateRequest.check(json, policy, now)
+        const { draft, password, reuse } = yield* checked
         standing = yield* RateLimit.check(quota)
-        const passwordHash = password === null ? null : yield* checks.hash(password)
+        const passwordHash = password === null ? null : yield* checks.hash(password, owner)
         const { isNew, link } = yield* linkFor(
           { ...draft, ...keyLimit, passwordHash, owner },
           reuse,
@@ -128,19 +151,39 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     return { answered, standing }
   })
 
+  /** Checks the items of a bulk. */
+  const checkAll = Effect.fnUntraced(function* (items: ReadonlyArray<unknown>, { owner, policy }: Creator) {
+    const now = yield* Clock.currentTimeMillis
+    const all: Array<Checked> = []
+    let faults = 0
+    let passwords = 0
+    for (const json of items) {
+      yield* between(all.length)
+      const checked = Either.filterOrLeft(
+        CreateRequest.check(json, policy, now),
+        ({ password }) => password === null || (owner !== null && ++passwords <= bulkPasswordsMax),
+        () => (owner === null ? bulkPassword : tooManyPasswords)
+      )
+      if (Either.isLeft(checked)) {
+        faults += checked.left.errors?.length ?? 0
+        all.push(faults > faultsMax ? Either.mapLeft(checked, Problem.withFirstFault) : checked)
+      } else all.push(checked)
+    }
+    return all as ReadonlyArray<Checked>
+  })
+
   /**
    * The answers to those items of a bulk that get a minted key and need nothing else first, by their places, and to those that are refused at once.
    * They are bound together, at a fraction of the cost.
    */
   const createPlain = Effect.fnUntraced(function* (
-    items: ReadonlyArray<readonly [index: number, json: unknown]>,
-    { keyLimit, owner, policy, quota }: Creator
+    items: ReadonlyArray<Checked>,
+    { keyLimit, owner, quota }: Creator
   ) {
     const answers = new Map<number, Idempotency.Answer>()
     const drafts: Array<readonly [index: number, draft: LinkDraft]> = []
-    const now = yield* Clock.currentTimeMillis
-    for (const [index, json] of items) {
-      const checked = CreateRequest.check(json, policy, now)
+    for (const [index, checked] of items.entries()) {
+      yield* between(index)
       if (Either.isLeft(checked)) {
         answers.set(index, problemAnswer(checked.left))
         continue
@@ -153,6 +196,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     }
     const made = yield* links.createMany(drafts.map(([, draft]) => draft))
     for (const [place, [index]] of drafts.entries()) {
+      yield* between(place)
       const link = made[place]!
       if (Either.isRight(link)) answers.set(index, created(link.right))
       else
@@ -176,7 +220,10 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const one = Effect.fnUntraced(function* (request: Request) {
     const { key, ...creator } = yield* identified(request)
     const json = yield* Body.read(request)
-    const { answered, standing } = yield* createOne(json, key, creator)
+    const checked = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      CreateRequest.check(json, creator.policy, now)
+    )
+    const { answered, standing } = yield* createOne(json, checked, key, creator)
     return RateLimit.shownIn(Idempotency.respond(answered), standing)
   }, Traced.span("links.create"))
 
@@ -186,14 +233,14 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
 
     bulk: Effect.fnUntraced(function* (request: Request) {
       const { key, ...creator } = yield* identified(request)
-      const items = yield* listOf(yield* Body.read(request, bulkBytesMax))
-      const numbered = [...items.entries()]
-      const plain = key === undefined ? yield* createPlain(numbered, creator) : noAnswers
-      const others = numbered.filter(([index]) => !plain.has(index))
+      const items = yield* listOf(yield* Body.read(request, bulkBounds))
+      const checked = yield* checkAll(items, creator)
+      const plain = key === undefined ? yield* createPlain(checked, creator) : noAnswers
+      const others = [...items.entries()].filter(([index]) => !plain.has(index))
       const each = yield* Effect.forEach(
         others,
         ([index, item]) =>
-          createOne(item, key === undefined ? undefined : `${key}\n${index}`, creator).pipe(
+          createOne(item, checked[index]!, key === undefined ? undefined : `${key}\n${index}`, creator).pipe(
             Effect.map(({ answered }) => answered.answer),
             Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem)))
           ),

@@ -1,11 +1,14 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { KnownCaller } from "../accounts/Access.ts"
 import { Links } from "../actors/Links.ts"
+import type { AuditAction } from "../Audit.ts"
 import { type Link, stateAt } from "../Link.ts"
+import { AuditLog } from "../storage/AuditLog.ts"
 import * as Traced from "../Traced.ts"
 import { type Answer, ofJson } from "./Answer.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
+import * as Doing from "./Doing.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
 import * as LinkChecking from "./LinkChecking.ts"
 import type { LinkRoutesOptions } from "./LinkCreation.ts"
@@ -32,6 +35,8 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const identify = yield* Caller.make
   const checks = yield* LinkChecking.make(options)
   const totals = yield* VisitTotals.make
+  const log = yield* AuditLog
+  const { doerOf } = yield* Doing.make
 
   /** A link that is not deleted, if it is the caller's to manage. Another one is not there for him. */
   const manageable = Effect.fnUntraced(function* (caller: KnownCaller, key: string) {
@@ -39,6 +44,17 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
     const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
     return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(notFound)
   })
+
+  /**
+   * Records that a caller is about to do something to a link of somebody else's, as administrators may. Before it is done, since the link's owner is not in the database alone: so
+   * it is never done unrecorded, and an entry can be of something that failed in the end.
+   */
+  const recorded = (request: Request, caller: KnownCaller, action: AuditAction, { key, owner }: Link) =>
+    owner === caller.userId
+      ? Effect.void
+      : Effect.flatMap(Clock.currentTimeMillis, (at) =>
+          Problem.orUnavailable(log.record({ doer: doerOf(request, caller), action, target: key, owner, at }))
+        )
 
   const shown = Effect.fnUntraced(function* (link: Link) {
     const [visits] = yield* totals([link])
@@ -57,7 +73,9 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
       const link = yield* manageable(caller, key)
       const now = yield* Clock.currentTimeMillis
       const { change, password } = yield* PatchRequest.check(json, link, checks.policyOf(request), now)
-      const passwordHash = typeof password === "string" ? yield* checks.hash(password) : password
+      const passwordHash =
+        typeof password === "string" ? yield* checks.hash(password, caller.userId) : password
+      yield* recorded(request, caller, "link.changed", link)
       const changed = yield* orProblem(
         links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
       )
@@ -66,8 +84,9 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
 
     remove: Effect.fnUntraced(function* (request, key) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
-      const { owner } = yield* manageable(caller, key)
-      const removed = yield* orProblem(links.remove(key, owner))
+      const link = yield* manageable(caller, key)
+      yield* recorded(request, caller, "link.deleted", link)
+      const removed = yield* orProblem(links.remove(key, link.owner))
       return removed ? { status: 204, headers: [], body: "" } : yield* Effect.fail(notFound)
     }, Traced.span("links.delete"))
   })

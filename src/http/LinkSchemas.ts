@@ -21,7 +21,8 @@ export const isIdShaped = (text: string): boolean => /^[\w-]{1,64}$/.test(text)
 // With messages of their own: a schema's would quote the whole value, whatever its size and depth.
 /** Any text. */
 export const Text = Schema.String.annotations({ message: () => "must be a string" })
-const Flag = Schema.Boolean.annotations({ message: () => "must be true or false" })
+/** Yes or no. */
+export const Flag = Schema.Boolean.annotations({ message: () => "must be true or false" })
 const Status = RedirectStatus.annotations({
   message: () => ({ message: "must be 301, 302, 307 or 308", override: true })
 })
@@ -35,7 +36,8 @@ const Alias = Text.pipe(
 /** Text of 1 to `max` characters that every database can hold: without control characters and halves of characters. */
 export const plainText = (max: number) =>
   Text.pipe(
-    Schema.filter((text) => text.length > 0 && Array.from(text).length <= max, {
+    // No character has more than two units: what is longer needs not be taken apart.
+    Schema.filter((text) => text.length > 0 && text.length <= 2 * max && Array.from(text).length <= max, {
       jsonSchema: { minLength: 1, maxLength: max },
       message: () => `must have 1 to ${max} characters`
     }),

@@ -1,15 +1,14 @@
 import { createServer, type RequestListener, type ServerResponse } from "node:http"
-import { Server as TcpServer } from "node:net"
+import { Server as TcpServer, type Socket } from "node:net"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Context, Data, Duration, Effect, Layer, type Scope } from "effect"
+import { Context, Data, Duration, Effect, Layer, Option, type Scope } from "effect"
+import { LoopTurns, type LoopTurnsService } from "../LoopTurns.ts"
+import * as Signals from "../Signals.ts"
+import * as BodyBudget from "./BodyBudget.ts"
+import { ClientAddress, type ClientAddressService } from "./ClientAddress.ts"
+import * as Connections from "./Connections.ts"
 import { Draining } from "./Draining.ts"
-
-/** Open connections at most; more are refused by the operating system's reset. */
-const connectionsMax = 10_000
-
-/** Time for a client to send its whole request. */
-const requestTimeout_ms = 10_000
 
 /** How long an orderly stop waits for requests that are under way: longer than any answer takes, and not for ever for a client to read it. */
 const drainMax = Duration.seconds(5)
@@ -65,20 +64,46 @@ const makeCrowd = <A>() => {
   }
 }
 
-const make = (drainDelay: Duration.Duration) => {
-  const server = createServer({ requestTimeout: requestTimeout_ms, headersTimeout: requestTimeout_ms })
-  server.maxConnections = connectionsMax
+const noHeaders = {}
+
+/** Whose a connection is: nobody's where it is a trusted proxy's, whose clients are many. */
+const clientOfSocket =
+  ({ clientOf, isByProxy }: ClientAddressService) =>
+  (socket: Socket) => {
+    const peer = { headers: noHeaders, remoteAddress: Option.fromNullable(socket.remoteAddress) }
+    return isByProxy(peer) ? null : (clientOf(peer)?.id ?? null)
+  }
+
+const clientOfRequest =
+  ({ clientOf }: ClientAddressService): BodyBudget.ClientOf =>
+  ({ headers, socket }) =>
+    clientOf({
+      // Only `set-cookie`, which no request has, can be a list.
+      headers: headers as Readonly<Record<string, string | undefined>>,
+      remoteAddress: Option.fromNullable(socket.remoteAddress)
+    })?.id ?? null
+
+const make = (
+  { drainDelay, ...connectionBounds }: Omit<ListenerOptions, "host" | "port">,
+  addresses: ClientAddressService,
+  hurry: typeof Signals.Hurry.Service,
+  turns: LoopTurnsService
+) => {
+  const server = createServer(Connections.serverOptions)
+  const { answering, sweep } = Connections.make(server, connectionBounds, clientOfSocket(addresses), turns)
+  const bodies = new BodyBudget.BodyBudget(clientOfRequest(addresses), turns)
   const connections = makeCrowd<object>()
   const underWay = makeCrowd<ServerResponse>()
   let isDraining = false
 
   server.on("connection", (socket) => {
+    BodyBudget.hold(socket, bodies)
     connections.add(socket)
     socket.once("close", () => connections.remove(socket))
   })
 
   const serve = (answer: RequestListener) => {
-    const listener: RequestListener = (request, response) => {
+    const listener = answering((request, response) => {
       // A client that is told so opens its next connection elsewhere.
       if (isDraining) response.setHeader("connection", "close")
       answer(request, response)
@@ -86,7 +111,7 @@ const make = (drainDelay: Duration.Duration) => {
       if (response.writableEnded && response.writableLength === 0) return
       underWay.add(response)
       response.once("close", () => underWay.remove(response))
-    }
+    })
     return Effect.acquireRelease(
       Effect.sync(() => void server.on("request", listener)),
       () => Effect.sync(() => void server.off("request", listener))
@@ -96,7 +121,9 @@ const make = (drainDelay: Duration.Duration) => {
   const drain = Effect.gen(function* () {
     isDraining = true
     // Load balancers learn of it by the readiness check, and send their requests elsewhere before the door closes.
-    if (Duration.greaterThan(drainDelay, Duration.zero)) yield* Effect.sleep(drainDelay)
+    if (Duration.greaterThan(drainDelay, Duration.zero)) {
+      yield* Effect.interruptible(Effect.raceFirst(Effect.sleep(drainDelay), hurry))
+    }
     // Not `server.close()`, which closes idle connections as well: it would reset those whose next request is on its way.
     TcpServer.prototype.close.call(server)
     // Not before: a client that was told so would connect again, and wait at a door that closes without a word.
@@ -109,7 +136,7 @@ const make = (drainDelay: Duration.Duration) => {
     server.closeAllConnections()
   })
 
-  return { server, serve, drain, isDraining: () => isDraining }
+  return { server, serve, drain, sweep, isDraining: () => isDraining }
 }
 
 const reasonOf = (cause: unknown): string => {
@@ -123,21 +150,24 @@ export const cannotListen =
   ({ cause }: ServeError) =>
     new CannotListen({ host, port, setting, reason: reasonOf(cause) })
 
-/** Where to listen, and how long to go on while the node says that it is not ready any more. */
-export interface ListenerOptions {
+/** Where to listen, to how many, and how long to go on while the node says that it is not ready any more. */
+export interface ListenerOptions extends Connections.ConnectionBounds {
   readonly host: string
   readonly port: number
   readonly drainDelay: Duration.Duration
 }
 
 /** Listens at `host` and `port`. */
-export const layer = ({ drainDelay, host, port }: ListenerOptions) =>
+export const layer = ({ host, port, ...options }: ListenerOptions) =>
   Layer.unwrapEffect(
-    Effect.sync(() => {
-      const { drain, isDraining, serve, server } = make(drainDelay)
+    Effect.map(Effect.all([ClientAddress, Signals.Hurry, LoopTurns]), ([addresses, hurry, turns]) => {
+      const { drain, isDraining, serve, server, sweep } = make(options, addresses, hurry, turns)
       return Layer.mergeAll(
         NodeHttpServer.layer(() => server, { host, port }).pipe(
           Layer.mapError(cannotListen({ host, port, setting: "PORT" }))
+        ),
+        Layer.scopedDiscard(
+          Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(sweep), Connections.sweepEvery)))
         ),
         Layer.succeed(Draining, { isDraining }),
         Layer.succeed(Listener, { drain, serve })

@@ -1,8 +1,11 @@
+import { monotonic_ms } from "../MonotonicTime.ts"
+import { DatabasePresence } from "../storage/postgres/DatabasePresence.ts"
 import { HttpServerResponse } from "@effect/platform"
 import { Context, Duration, Effect, Layer } from "effect"
 import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { RedirectCache } from "../actors/RedirectCache.ts"
 import * as ProcessMetrics from "../ProcessMetrics.ts"
+import { TrustedTime } from "../TrustedTime.ts"
 import { contentType, encode, type Family, fromEffect, type Sample } from "../PrometheusText.ts"
 import * as KeyLevels from "./KeyLevels.ts"
 
@@ -25,6 +28,9 @@ export const make = Effect.gen(function* () {
   const keyLevels = yield* KeyLevels.make
   const buffer = yield* KeyBuffer
   const cache = yield* RedirectCache
+  const time = yield* TrustedTime
+  const presence = yield* DatabasePresence
+  const clock = yield* Effect.clock
   const processMetrics = ProcessMetrics.watch()
 
   const readStores = Effect.gen(function* () {
@@ -56,7 +62,22 @@ export const make = Effect.gen(function* () {
     const stores = yield* readStores
     const node = [
       ...gauge("linkmint_key_buffer_keys", "Keys that this node holds", one(yield* buffer.level)),
-      ...gauge("linkmint_redirect_cache_links", "Links that this node has cached", one(cache.size()))
+      ...gauge("linkmint_redirect_cache_links", "Links that this node has cached", one(cache.size())),
+      ...gauge(
+        "linkmint_database_reachable",
+        "1, or 0 while PostgreSQL's primary has not answered this process for 0.75 s, or others have its place there",
+        one(presence.isHeld(monotonic_ms(clock)) ? 1 : 0)
+      ),
+      ...gauge(
+        "linkmint_clock_ahead_seconds",
+        "By how much this machine's clock is ahead of the time that links are judged by",
+        one(time.wallAhead_ms() / 1_000)
+      ),
+      ...gauge(
+        "linkmint_clock_settled",
+        "1, or 0 while nothing is ended for good because the clock has jumped",
+        one(time.isSettled() ? 1 : 0)
+      )
     ]
     const ofProcess = yield* Effect.promise(() => processMetrics.metrics())
     return encode([...fromEffect(), ...node, ...stores]) + ofProcess
@@ -67,7 +88,7 @@ export const make = Effect.gen(function* () {
 /** The answer to whoever may read the metrics. */
 export const response = Effect.map(
   Effect.flatMap(Metrics, ({ text }) => text),
-  (text) => HttpServerResponse.text(text, { contentType, headers: { "cache-control": "no-store" } })
+  (text) => HttpServerResponse.text(text, { contentType })
 )
 
 /** See {@link Metrics}. */

@@ -9,7 +9,7 @@ import { fromEffect } from "./Request.ts"
 
 /** Who may read the metrics. */
 export interface MetricsRoutesOptions {
-  /** Where it is set, its bearer may, and administrators; where it is not, everybody who reaches this port. */
+  /** Its bearer may, where it is set; and administrators. */
   readonly metricsToken: Option.Option<Redacted.Redacted>
 }
 
@@ -22,9 +22,10 @@ export const layer = ({ metricsToken }: MetricsRoutesOptions) =>
       const token = Option.map(metricsToken, (token) => Secret.digest(Redacted.value(token)))
 
       const mayRead = Effect.fnUntraced(function* (request: ReturnType<typeof fromEffect>) {
-        if (Option.isNone(token)) return
         const given = Caller.presented(request.headers)
-        if (given !== undefined && Secret.matches(Redacted.make(given), token.value)) return
+        const isKnown =
+          Option.isSome(token) && given !== undefined && Secret.matches(Redacted.make(given), token.value)
+        if (isKnown) return
         yield* Caller.requireScope(yield* identify(request), "admin")
       })
 

@@ -46,13 +46,15 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
 
   return (general: (request: Request) => Work): PlainCreation =>
-    (request, { answer, instead }) => {
+    (request, { answer, instead, isOver }) => {
       if (isTraced || request.headers["idempotency-key"] !== undefined) return false
       const caller = identify(request)
       if (caller === undefined) return false
       if (Either.isLeft(Caller.requireCreator(caller, options.anonymousCreates))) return false
       const refuse = (problem: Problem.Problem) => answer(Problem.answer(problem))
-      Body.readJsonBytes(request, Body.bodyBytesMax, (bytes) => {
+      Body.readJsonBytes(request, Body.plain, (bytes) => {
+        // A body can take longer than its answer may: nobody would learn of the link.
+        if (isOver()) return
         if (Either.isLeft(bytes)) return refuse(bytes.left)
         const json = Body.parse(bytes.right)
         if (Either.isLeft(json)) return refuse(json.left)

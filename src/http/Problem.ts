@@ -14,12 +14,18 @@ const kinds = {
   "alias-reserved": { status: 400, title: "The alias is reserved" },
   "password-required": { status: 401, title: "A password is needed" },
   unauthorized: { status: 401, title: "The request needs credentials" },
+  "password-change-required": { status: 403, title: "The password must be changed first" },
+  "reauthentication-required": { status: 403, title: "The password must be shown again" },
   forbidden: { status: 403, title: "This is not allowed" },
   "not-found": { status: 404, title: "There is no such thing here" },
+  "request-timeout": { status: 408, title: "The request took too long to come" },
   "alias-taken": { status: 409, title: "The alias is taken" },
   "email-taken": { status: 409, title: "There is an account with this e-mail address" },
   "too-many-keys": { status: 409, title: "There are too many API keys" },
+  "last-administrator": { status: 409, title: "This is the last administrator" },
   "too-many-webhooks": { status: 409, title: "There are too many webhooks" },
+  "webhook-ended": { status: 409, title: "The webhook has ended" },
+  "webhook-full": { status: 409, title: "Too many events wait for webhooks" },
   "idempotency-in-progress": { status: 409, title: "The first request with this key is under way" },
   gone: { status: 410, title: "The link has ended" },
   "payload-too-large": { status: 413, title: "The request body is too large" },
@@ -28,6 +34,7 @@ const kinds = {
   "idempotency-mismatch": { status: 422, title: "The key was used with another request" },
   "blocked-target": { status: 422, title: "Links to this target are not allowed" },
   "rate-limited": { status: 429, title: "There were too many requests" },
+  "headers-too-large": { status: 431, title: "The request's headers are too large" },
   internal: { status: 500, title: "Something went wrong here" },
   unavailable: { status: 503, title: "The service cannot answer now" },
   "too-many-streams": { status: 503, title: "There are too many streams of events" }
@@ -78,7 +85,7 @@ export interface Problem {
 /** How long a client should wait before it tries again, in seconds. */
 const retryAfter_s = 1
 
-const headersOf = (kind: Kind): Record<string, string> => {
+const headersOfKind = (kind: Kind): Record<string, string> => {
   switch (kind) {
     case "unauthorized":
       return { "www-authenticate": `Bearer realm="linkmint"` }
@@ -89,6 +96,12 @@ const headersOf = (kind: Kind): Record<string, string> => {
       return {}
   }
 }
+
+/** The headers of a problem's answer, however that is written. */
+export const headersOf = ({ headers, kind }: Problem): Readonly<Record<string, string>> => ({
+  ...headersOfKind(kind),
+  ...headers
+})
 
 /** A problem of any kind as RFC 9457 writes it. */
 export const ProblemBody = Schema.Struct({
@@ -114,8 +127,7 @@ export const answer = (problem: Problem): Answer => ({
   headers: flatten({
     "content-type": contentType,
     "cache-control": "no-store",
-    ...headersOf(problem.kind),
-    ...problem.headers
+    ...headersOf(problem)
   }),
   body: JSON.stringify(bodyOf(problem))
 })
@@ -124,10 +136,28 @@ export const answer = (problem: Problem): Answer => ({
 export const respond = (problem: Problem): HttpServerResponse.HttpServerResponse =>
   toResponse(answer(problem))
 
-/** Problems of a request whose parts have faults: the detail names the first. */
-export const faulty = (kind: Kind, errors: ReadonlyArray<Fault>): Problem => {
-  const { message, path } = errors[0]!
-  return { kind, detail: path === "" ? message : `${path} ${message}`, errors }
+/** Faults that a problem names at most, and characters of a field's name that it repeats. */
+export const faultsMax = 20
+const pathLengthMax = 64
+
+const shortened = (fault: Fault): Fault =>
+  fault.path.length <= pathLengthMax ? fault : { ...fault, path: `${fault.path.slice(0, pathLengthMax)}…` }
+
+/**
+ * Problems of a request whose parts have faults: the detail names the first. Only so many are told, and of long names the beginning, so that an answer is never
+ * larger than what it answers. `count`: how many there are, where not all of them are given.
+ */
+export const faulty = (kind: Kind, faults: ReadonlyArray<Fault>, count = faults.length): Problem => {
+  const told = faults.slice(0, faultsMax).map(shortened)
+  const { message, path } = told[0]!
+  const more = count > told.length ? [{ path: "", message: `and ${count - told.length} more` }] : []
+  return { kind, detail: path === "" ? message : `${path} ${message}`, errors: [...told, ...more] }
+}
+
+/** A problem that tells the first of its faults alone. */
+export const withFirstFault = (problem: Problem): Problem => {
+  const { errors = [] } = problem
+  return errors.length < 2 ? problem : { ...problem, errors: [errors[0]!, { path: "", message: "and more" }] }
 }
 
 /** The problem of a request with one fault. */
@@ -149,9 +179,9 @@ const broken: Problem = {
   detail: "This is a fault of the service. It has been logged."
 }
 
-/** Logs what broke at a request, and answers that something did. */
-export const answerBroken = (cause: Cause.Cause<unknown>): Effect.Effect<Answer> =>
-  Effect.as(Effect.logError("A request broke", cause), answer(broken))
+/** Logs what broke at a request, and gives the problem that says so. */
+export const ofBroken = (cause: Cause.Cause<unknown>): Effect.Effect<Problem> =>
+  Effect.as(Effect.logError("A request broke", cause), broken)
 
 /** Logs why something could not be done, and tells the client that it may try again. */
 export const orUnavailable = <A, R>(

@@ -1,6 +1,6 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
-import type { Standing } from "../accounts/RateLimiter.ts"
+import type { Standing } from "../accounts/Meter.ts"
 import { type Answer, flatten } from "./Answer.ts"
 import type { Problem } from "./Problem.ts"
 
@@ -35,6 +35,10 @@ export const check = <E, R>(
     (standing) => standing === null || standing.isAllowed,
     (standing) => problemOf(standing!)
   )
+
+/** Of two quotas that were taken, the one that is used up sooner. */
+export const tighter = (one: Standing | null, other: Standing | null): Standing | null =>
+  one === null || (other !== null && other.remaining <= one.remaining) ? other : one
 
 /** Shows in a response how the quota stands that it was counted for. */
 export const show = (

@@ -4,6 +4,7 @@ import * as AllAtOnce from "../AllAtOnce.ts"
 import { KeyBuffer } from "../actors/KeyBuffer.ts"
 import { KeyRange } from "../actors/KeyRange.ts"
 import { PoolShard } from "../actors/PoolShard.ts"
+import { partitionCount, UrlMapping } from "../actors/UrlMapping.ts"
 import { KeyMinter } from "../KeyMinter.ts"
 import { KeyPool } from "../storage/KeyPool.ts"
 import { KeyRangeStore } from "../storage/KeyRangeStore.ts"
@@ -28,12 +29,13 @@ interface Heard {
   readonly pools: Array<ReadyBody["pools"][number]>
 }
 
-const ignoreCause = (check: Effect.Effect<void, unknown>) =>
+const ignoreCause = (check: Effect.Effect<unknown, unknown>) =>
   Effect.catchAllCause(check, (cause) => Effect.logDebug("Not ready", cause))
 
 /**
  * Reports whether this node can create and redirect: its database and its keys as they are now, the owners of pool shards and of a range as they were 2 s ago at
- * most. It is not ready before it holds keys: the first check after a start has them leased, which fills the pools, so that the first creates do not wait for that.
+ * most. It is not ready before it holds keys: the first check after a start has them leased, so that the first creates do not wait for that. Nor is it before the owner of each
+ * partition has answered it once: when nodes have just come, actors move to them, and a create would find nobody to bind its link.
  */
 export class Readiness extends Context.Tag("linkmint/Readiness")<
   Readiness,
@@ -50,7 +52,10 @@ export const make = Effect.gen(function* () {
   const draining = yield* Draining
   const shardOf = yield* PoolShard.client
   const rangeOf = yield* KeyRange.client
+  const partitionOf = yield* UrlMapping.client
   const clock = yield* Effect.clock
+  /** Partitions whose owner has not answered yet. */
+  const unheard = new Set(Array.from({ length: partitionCount }, (_, partition) => partition))
   /** What was heard last, if all was well. */
   let believed: { readonly heard: Heard; readonly until_ms: number } | undefined
 
@@ -75,6 +80,22 @@ export const make = Effect.gen(function* () {
     )
   ]
 
+  const runnerIs = (stopping: boolean) => {
+    if (stopping) return "stopping"
+    return unheard.size === 0 ? "running" : `waits for the owners of ${unheard.size} partitions`
+  }
+
+  const partitions = Effect.suspend(() =>
+    AllAtOnce.forEach([...unheard], (partition) =>
+      ignoreCause(
+        Effect.map(
+          partitionOf(String(partition)).ResolveMany({ keys: [] }),
+          () => void unheard.delete(partition)
+        )
+      )
+    )
+  )
+
   /** Each check writes down what it finds; what has not by the time that all have together, or has failed, stays as it was. */
   const report = Effect.gen(function* () {
     const now_ms = monotonic_ms(clock)
@@ -84,20 +105,25 @@ export const make = Effect.gen(function* () {
       pools: Array.from({ length: pool.shards }, (_, shard) => ({ shard, ok: false, depth: null })),
       ranges: { ok: false }
     }
-    const checks = [...checksHere(here), ...(known === undefined ? questions(heard) : [])]
+    const checks: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+      ...checksHere(here),
+      ...(known === undefined ? questions(heard) : []),
+      ...(unheard.size > 0 ? [partitions] : [])
+    ]
     yield* Timeout.within(AllAtOnce.forEach(checks, ignoreCause), noAnswer)
     const isAllWell = heard.ranges.ok && heard.pools.every(({ ok }) => ok)
     if (known === undefined) believed = isAllWell ? { heard, until_ms: now_ms + believedFor_ms } : undefined
     const stopping = (yield* sharding.isShutdown) || draining.isDraining()
     const { database, keys } = here
     const { pools, ranges: range } = heard
-    const ok = database.ok && keys.ok && range.ok && !stopping && pools.some((shard) => shard.ok)
+    const runner = { ok: !stopping && unheard.size === 0, detail: runnerIs(stopping) }
+    const ok = database.ok && keys.ok && range.ok && runner.ok && pools.some((shard) => shard.ok)
     return {
       status: ok ? "ready" : "unready",
       database,
       pools,
       keys,
-      runner: { ok: !stopping, detail: stopping ? "stopping" : "running" },
+      runner,
       ranges: range
     } satisfies ReadyBody
   })

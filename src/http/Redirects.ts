@@ -1,59 +1,58 @@
-import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
+import type { Standing } from "../accounts/Meter.ts"
 import { Quotas } from "../accounts/Quotas.ts"
+import { isReserved, type Reservation } from "../accounts/Reservations.ts"
 import { Links } from "../actors/Links.ts"
+import * as Iso8601 from "../Iso8601.ts"
 import { type Link, stateAt } from "../Link.ts"
 import { passwordLengthMax, Passwords } from "../Passwords.ts"
 import type { Answer } from "./Answer.ts"
 import * as Body from "./Body.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { orProblem, shortUrlOf } from "./LinkAnswers.ts"
-import { isKeyShaped } from "./LinkSchemas.ts"
-import * as Page from "./Page.ts"
-import * as PasswordPage from "./PasswordPage.ts"
-import * as PreviewPage from "./PreviewPage.ts"
+import { isKeyShaped, type PreviewBody } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
 import type { Request } from "./Request.ts"
 import { TargetPolicy } from "./TargetPolicy.ts"
+import { type PageName, type Refusal, VisitorPages } from "./visitor/VisitorPages.ts"
 import * as VisitRecorder from "./VisitRecorder.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 import * as Traced from "../Traced.ts"
-
-/** The pages are constant, so that nothing of a request can find its way into them. */
-const pages = {
-  "not-found": Page.make({ title: "No such link", text: "This short link does not exist." }),
-  gone: Page.make({
-    title: "Link ended",
-    text: "This short link has expired, was used up or deleted, or is blocked."
-  }),
-  "rate-limited": Page.make({
-    title: "Too many requests",
-    text: "There were too many requests. Please wait before the next one."
-  }),
-  "uri-too-long": Page.make({ title: "Address too long", text: "This address is too long to be passed on." })
-} as const
 
 const details = {
   "not-found": "There is no link with this key.",
   gone: "This link has expired, was used up or deleted, or is blocked."
 } as const
 
-type Nowhere = keyof typeof pages
-
-/** Why a request was not redirected, as a problem to clients that ask for JSON, else as a page where there is one. */
-const refuse = (problem: Problem.Problem, request: Request): Answer => {
-  const html = problem.kind in pages ? pages[problem.kind as Nowhere] : undefined
-  if (html === undefined) return Problem.answer(problem)
-  return Page.prefersJson(request)
-    ? Problem.answer({ ...problem, headers: { ...problem.headers, vary: "accept" } })
-    : Page.answer(html, Problem.statusOf(problem.kind), problem.headers)
-}
-
 const nowhere = (kind: keyof typeof details) => Effect.fail<Problem.Problem>({ kind, detail: details[kind] })
+
+/** Names the page that explains a limit that is reached. */
+const saying = (page: PageName) =>
+  Effect.mapError((problem: Problem.Problem): Refusal =>
+    problem.kind === "rate-limited" ? { ...problem, page } : problem
+  )
+
+/** Counts Unicode code points, as the check of a new password does; a string's `length` counts some of them twice. */
+const isTooLong = (password: string) =>
+  password.length > 2 * passwordLengthMax || Array.from(password).length > passwordLengthMax
+
+/** What anybody may know of a link: its target only if no password guards it. */
+const previewOf = (link: Link, shortUrl: string, visits: number): typeof PreviewBody.Type => ({
+  key: link.key,
+  shortUrl,
+  url: link.passwordHash === null ? link.url : null,
+  createdAt: Iso8601.formatMoment(link.createdAt),
+  visits
+})
 
 /** The row of a key, as `Links` finds it. */
 export type Found = ReturnType<(typeof Links.Service)["find"]>
+
+/** Counts a look-up that led nowhere. */
+export const endLookUp = (reserved: Reservation, found: Exit.Exit<Link | null, unknown>): void =>
+  Exit.isSuccess(found) && found.value === null ? reserved.keep() : reserved.giveBack()
 
 /** Redirects short URLs, and shows where they lead. */
 export class Redirects extends Context.Tag("linkmint/Redirects")<
@@ -78,17 +77,32 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const totals = yield* VisitTotals.make
     const quotas = yield* Quotas
     const { clientOf } = yield* ClientAddress
+    const pages = yield* VisitorPages
+
+    const isScanned = (standing: Standing) => Effect.fail(RateLimit.problemOf(standing))
+
+    /** The row of a key. What is not at hand is looked for only as long as its client has not asked for too many that lead nowhere: those that it is just asking for included. */
+    const lookUp = Effect.fnUntraced(function* (request: Request, key: string, find: Found) {
+      const client = clientOf(request)
+      if ((links.peek(key) ?? links.stale(key)) !== undefined) {
+        const usedUp = quotas.lookupsUsedUp(client)
+        return usedUp === undefined ? yield* orProblem(find) : yield* isScanned(usedUp)
+      }
+      const asked = isKeyShaped(key) ? find : Effect.succeed(null)
+      return yield* Effect.acquireUseRelease(
+        Effect.suspend(() => {
+          const reserved = quotas.lookUp(client)
+          return reserved === undefined ? quotas.lookUpLater(client) : Effect.succeed(reserved)
+        }),
+        (reserved) => (isReserved(reserved) ? orProblem(asked) : isScanned(reserved)),
+        (reserved, found) => Effect.sync(() => isReserved(reserved) && endLookUp(reserved, found))
+      )
+    })
 
     /** The link of a key that leads somewhere now. A key that does not yet is not told from one that never will. */
-    const findLive = Effect.fnUntraced(function* (request: Request, key: string, found?: Found) {
-      const client = clientOf(request)
-      const scanned = quotas.lookupsUsedUp(client)
-      if (scanned !== undefined) return yield* Effect.fail(RateLimit.problemOf(scanned))
-      const link = isKeyShaped(key) ? yield* orProblem(found ?? links.find(key)) : null
-      if (link === null) {
-        quotas.lookupFailed(client)
-        return yield* nowhere("not-found")
-      }
+    const findLive = Effect.fnUntraced(function* (found: Effect.Effect<Link | null, Problem.Problem>) {
+      const link = yield* found
+      if (link === null) return yield* nowhere("not-found")
       const state = stateAt(link, yield* Clock.currentTimeMillis)
       if (state === "pending") return yield* nowhere("not-found")
       if (state !== "live" || targets.faultOf(link.url) !== undefined) return yield* nowhere("gone")
@@ -98,7 +112,8 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     /** Takes one redirect of the owner's, mostly without an effect. */
     const checkQuota = (link: Link) => {
       const standing = quotas.redirect(link)
-      return RateLimit.check(standing === undefined ? quotas.redirectLater(link) : Effect.succeed(standing))
+      const taken = standing === undefined ? quotas.redirectLater(link) : Effect.succeed(standing)
+      return saying("owner-limit")(RateLimit.check(taken))
     }
 
     /** Uses a visit up where a link has only so many, and counts it. */
@@ -109,8 +124,10 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     })
 
     const redirect = Effect.fnUntraced(function* (request: Request, key: string, found?: Found) {
-      const link = yield* findLive(request, key, found)
-      if (link.passwordHash !== null) return PasswordPage.ask(request, "asked")
+      const link = yield* findLive(
+        found === undefined ? lookUp(request, key, links.findToRedirect(key)) : orProblem(found)
+      )
+      if (link.passwordHash !== null) return pages.askPassword(request, "asked")
       yield* checkQuota(link)
       const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
       if (request.method !== "HEAD") yield* visit(request, link)
@@ -118,24 +135,26 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     }, Traced.span("redirect"))
 
     const preview = Effect.fnUntraced(function* (request: Request, key: string) {
-      const link = yield* findLive(request, key)
+      const link = yield* findLive(lookUp(request, key, links.find(key)))
       const [visits] = yield* totals([link])
-      const body = PreviewPage.bodyOf(link, shortUrlOf(link.key, baseUrl), visits!.total)
-      return PreviewPage.answer(body, Page.prefersJson(request))
+      return pages.preview(request, previewOf(link, shortUrlOf(link.key, baseUrl), visits!.total))
     }, Traced.span("preview"))
 
     const isPasswordOf = (link: Link, password: string) =>
-      password.length > passwordLengthMax
+      isTooLong(password)
         ? Effect.succeed(false)
-        : Problem.orUnavailable(passwords.verify(link.passwordHash, Redacted.make(password)))
+        : Problem.orUnavailable(passwords.verify(link.passwordHash, Redacted.make(password), "unlock"))
 
     /** Also of a link that has no password any more: its visitor has still the form. */
     const unlock = Effect.fnUntraced(function* (request: Request, key: string) {
-      const link = yield* findLive(request, key)
+      const link = yield* findLive(lookUp(request, key, links.find(key)))
+      if (link.passwordHash !== null) {
+        const taken = quotas.unlock(clientOf(request), link.key)
+        yield* saying("too-many-passwords")(RateLimit.check(taken))
+      }
       const password = (yield* Body.readForm(request)).get("password") ?? ""
-      if (link.passwordHash !== null) yield* RateLimit.check(quotas.unlock(clientOf(request), link.key))
       if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
-        return PasswordPage.ask(request, "wrong")
+        return pages.askPassword(request, "wrong")
       }
       yield* checkQuota(link)
       const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
@@ -144,9 +163,11 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     }, Traced.span("unlock"))
 
     const answering =
-      (work: (request: Request, key: string, found?: Found) => Effect.Effect<Answer, Problem.Problem>) =>
+      (work: (request: Request, key: string, found?: Found) => Effect.Effect<Answer, Refusal>) =>
       (request: Request, key: string, found?: Found) =>
-        Effect.catchAll(work(request, key, found), (problem) => Effect.succeed(refuse(problem, request)))
+        Effect.catchAll(work(request, key, found), (refusal) =>
+          Effect.succeed(pages.refuse(request, refusal))
+        )
 
     return Redirects.of({
       redirect: answering(redirect),

@@ -10,20 +10,22 @@ const endings = Array.from({ length: 256 }, (_, n) => hex(n, 2))
 
 const drawHalf = Random.nextIntBetween(0, 2 ** 32)
 
+/** Tells the id of a request by its headers. */
+export type IdOf = (headers: Readonly<Record<string, string | undefined>>) => string
+
 /**
  * Tells the id of requests: what the client says in `X-Request-Id` where that is sane, else 16 hexadecimal digits that no other request has, half of
  * them drawn once, and half counted.
  */
-export const make: Effect.Effect<(headers: Readonly<Record<string, string | undefined>>) => string> =
-  Effect.zipWith(drawHalf, drawHalf, (drawn, start) => {
-    let count = start
-    const beginning = () => hex(drawn, 8) + hex(count >>> 8, 6)
-    let begun = beginning()
-    return (headers) => {
-      const given = headers["x-request-id"]
-      if (given !== undefined && saneRequestId.test(given)) return given
-      count = (count + 1) >>> 0
-      if ((count & 255) === 0) begun = beginning()
-      return begun + endings[count & 255]!
-    }
-  })
+export const make: Effect.Effect<IdOf> = Effect.zipWith(drawHalf, drawHalf, (drawn, start) => {
+  let count = start
+  const beginning = () => hex(drawn, 8) + hex(count >>> 8, 6)
+  let begun = beginning()
+  return (headers) => {
+    const given = headers["x-request-id"]
+    if (given !== undefined && saneRequestId.test(given)) return given
+    count = (count + 1) >>> 0
+    if ((count & 255) === 0) begun = beginning()
+    return begun + endings[count & 255]!
+  }
+})

@@ -3,6 +3,7 @@ import {
   HttpApiSwagger,
   type HttpApp,
   HttpMiddleware,
+  HttpRouter,
   HttpServerError,
   HttpServerRequest,
   HttpServerResponse
@@ -11,10 +12,12 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Cause, Duration, Effect, Layer, Option } from "effect"
 import * as Timeout from "../Timeout.ts"
 import * as AccountRoutes from "./AccountRoutes.ts"
-import { toResponse } from "./Answer.ts"
+import { flatten, toResponse } from "./Answer.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyRoutes from "./ApiKeyRoutes.ts"
+import * as AuditRoutes from "./AuditRoutes.ts"
 import * as ClusterRoutes from "./ClusterRoutes.ts"
+import * as Host from "./Host.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
 import * as LateRequests from "./LateRequests.ts"
 import * as Lean from "./Lean.ts"
@@ -34,10 +37,15 @@ import * as RequestMetrics from "./RequestMetrics.ts"
 import * as RequestSpan from "./RequestSpan.ts"
 import * as Redirects from "./Redirects.ts"
 import * as RobotsRoutes from "./RobotsRoutes.ts"
+import { isWrittenOut, routerConfig } from "./Routes.ts"
 import * as StatsRoutes from "./StatsRoutes.ts"
+import * as SessionRoutes from "./SessionRoutes.ts"
 import * as SessionCookie from "./SessionCookie.ts"
 import * as StrictHeaders from "./StrictHeaders.ts"
+import * as UserRoutes from "./UserRoutes.ts"
 import * as WebhookRoutes from "./WebhookRoutes.ts"
+import * as VisitorPages from "./visitor/VisitorPages.ts"
+import * as WebAssets from "./WebAssets.ts"
 import * as WebRoutes from "./WebRoutes.ts"
 
 /**
@@ -46,36 +54,39 @@ import * as WebRoutes from "./WebRoutes.ts"
  */
 const answerMax = Duration.seconds(4)
 
-/** What is left to say when a route did not answer: there is no such route, or something broke. */
-const respondToCause = (cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  if (error instanceof HttpServerError.RouteNotFound) {
-    return Effect.succeed(
-      Problem.respond({ kind: "not-found", detail: "There is nothing at this path for this method." })
-    )
-  }
-  return Effect.map(Problem.answerBroken(cause), toResponse)
+const noRoute: VisitorPages.Refusal = {
+  kind: "not-found",
+  detail: "There is nothing at this path for this method.",
+  page: "no-page"
 }
 
-const tooLate = () => Effect.succeed(Problem.respond(Problem.tooLate))
+/** What is left to say when a route did not answer: there is no such route, or something broke. */
+const refusalOf = (cause: Cause.Cause<unknown>): Effect.Effect<VisitorPages.Refusal> =>
+  Cause.squash(cause) instanceof HttpServerError.RouteNotFound
+    ? Effect.succeed(noRoute)
+    : Problem.ofBroken(cause)
 
 /** Gives every response its request id, strict headers, a bound on time, and a problem where nothing else came. */
 const answerAll =
-  (requestId: Effect.Effect.Success<typeof RequestId.make>) =>
+  (requestId: RequestId.IdOf, always: Readonly<Record<string, string>>) =>
   <R>(app: HttpApp.Default<never, R>): HttpApp.Default<never, R> =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const id = requestId(request.headers)
-      const response = yield* Timeout.within(app, { duration: answerMax, onTimeout: tooLate }).pipe(
+      const pages = yield* VisitorPages.VisitorPages
+      const refuse = (refusal: VisitorPages.Refusal) => toResponse(pages.refuse(request, refusal))
+      const tooLate = () => Effect.sync(() => refuse(Problem.tooLate))
+      const routed = isWrittenOut(request.method, request.url) ? app : Effect.succeed(refuse(noRoute))
+      const response = yield* Timeout.within(routed, { duration: answerMax, onTimeout: tooLate }).pipe(
         Effect.catchAllCause((cause) =>
           Cause.isInterruptedOnly(cause)
             ? Effect.failCause(cause as Cause.Cause<never>)
-            : respondToCause(cause)
+            : Effect.map(refusalOf(cause), refuse)
         ),
         RequestSpan.within(request, id),
         Effect.annotateLogs("request", id)
       )
-      return HttpServerResponse.setHeader(StrictHeaders.add(response), "x-request-id", id)
+      return HttpServerResponse.setHeaders(StrictHeaders.add(response), { ...always, "x-request-id": id })
     })
 
 /** What the routes need to know of the operator's choices. */
@@ -104,7 +115,10 @@ export const routes = (options: RoutesOptions) =>
     HttpApiBuilder.api(Api).pipe(
       Layer.provide([
         AccountRoutes.layer(options),
+        SessionRoutes.layer,
         ApiKeyRoutes.layer,
+        UserRoutes.layer,
+        AuditRoutes.layer,
         LinkRoutes.layer(options),
         QrRoutes.layer(options.own),
         StatsRoutes.layer,
@@ -121,9 +135,11 @@ export const routes = (options: RoutesOptions) =>
   )
 
 /** The whole service as a function from requests to responses, whoever listens for them. */
-const app = Effect.zipWith(RequestId.make, HttpApiBuilder.httpApp, (requestId, app) =>
-  answerAll(requestId)(app)
-)
+const app = (requestId: RequestId.IdOf, always: Readonly<Record<string, string>>) =>
+  HttpApiBuilder.httpApp.pipe(
+    HttpRouter.withRouterConfig(routerConfig),
+    Effect.map(answerAll(requestId, always))
+  )
 
 /** The hot operations of the service, whoever listens for them: to be asked before {@link app} is. */
 export const lean = Lean.make(answerMax)
@@ -147,24 +163,31 @@ export const layer = (options: ServerOptions) => {
     signUp,
     defaultExpiry: Option.isSome(options.defaultExpiry)
   }
-  const web = webFolder === undefined ? Layer.empty : WebRoutes.layer(webFolder, settings)
+  const assets = webFolder === undefined ? undefined : WebAssets.layer(webFolder, settings)
+  const web = assets === undefined ? Layer.empty : Layer.provide(WebRoutes.layer, assets)
+  const pages = assets === undefined ? Layer.empty : Layer.provide(VisitorPages.layer, assets)
   // Not `HttpApiBuilder.serve`: its middleware sees a response only when it has been sent.
   const serving = Layer.scopedDiscard(
     Effect.gen(function* () {
       const { serve } = yield* Listener.Listener
+      const idOf = yield* RequestId.make
+      const always = StrictHeaders.transportOf(own.baseUrl)
       // Its spans would tell of headers and queries.
-      const handler = yield* NodeHttpServer.makeHandler(yield* app).pipe(
+      const handler = yield* NodeHttpServer.makeHandler(yield* app(idOf, always)).pipe(
         Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => true)
       )
-      const listener = options.isLean === false ? handler : LeanListener.make(yield* lean, handler)
+      const headers = flatten(always)
+      const listener = options.isLean === false ? handler : LeanListener.make(yield* lean, handler, headers)
       const clock = yield* Effect.clock
-      yield* serve(RequestMetrics.counting(clock, yield* LateRequests.holding(clock, listener)))
+      const holding = yield* LateRequests.holding(clock, listener)
+      yield* serve(RequestMetrics.counting(clock, Host.checking(idOf, headers, holding)))
     })
   ).pipe(
     Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
     Layer.provide(HttpApiSwagger.layer({ path: "/docs" })),
     Layer.provide(web),
-    Layer.provide(Layer.provideMerge(routes(options), services(options)))
+    Layer.provide(Layer.provideMerge(routes(options), services(options))),
+    Layer.provide(pages)
   )
   return Layer.merge(
     Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options))),

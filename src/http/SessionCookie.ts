@@ -1,7 +1,9 @@
 import { Cookies, HttpServerResponse } from "@effect/platform"
 import { Context, Layer, Redacted } from "effect"
-import { sessionMax } from "../accounts/Accounts.ts"
+import { deviceMax } from "../accounts/Devices.ts"
+import { sessionMax } from "../accounts/Sessions.ts"
 import type { Request } from "./Request.ts"
+import { parseUrl } from "../ParseUrl.ts"
 
 /** What is looked at of a request. */
 type Source = Pick<Request, "headers" | "method">
@@ -16,10 +18,13 @@ export interface SessionCookieService {
    * let other hosts of our domain through.
    */
   readonly mayBeForged: (request: Source) => boolean
-  /** Has a response begin a session in the browser. */
+  /** The device that a request says it comes from (see `Devices`). */
+  readonly deviceOf: (request: Pick<Source, "headers">) => Redacted.Redacted | undefined
+  /** Has a response begin a session in the browser, and the browser remember its device. */
   readonly begin: (
     response: HttpServerResponse.HttpServerResponse,
-    token: Redacted.Redacted
+    token: Redacted.Redacted,
+    device: Redacted.Redacted
   ) => HttpServerResponse.HttpServerResponse
   /** Has a response end it. */
   readonly end: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
@@ -28,20 +33,25 @@ export interface SessionCookieService {
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"])
 
 const isSameHost = (origin: string, host: string | undefined): boolean =>
-  URL.canParse(origin) && new URL(origin).host === host
+  host !== undefined && parseUrl(origin)?.host === host
 
 /** The cookie of a service that is reached at `baseUrl`. */
 export const make = (baseUrl: URL): SessionCookieService => {
   const secure = baseUrl.protocol === "https:"
   // The prefix keeps other hosts of the domain from setting it (RFC 6265bis, section 4.1.3.2).
-  const name = secure ? "__Host-linkmint_session" : "linkmint_session"
+  const prefix = secure ? "__Host-" : ""
+  const name = `${prefix}linkmint_session`
+  const deviceName = `${prefix}linkmint_device`
   const options = { httpOnly: true, sameSite: "lax", secure, path: "/" } as const
 
+  const valueOf = (name: string, headers: Source["headers"]) => {
+    const value = Cookies.parseHeader(headers["cookie"] ?? "")[name]
+    return value === undefined || value === "" ? undefined : Redacted.make(value)
+  }
+
   return {
-    tokenOf: ({ headers }) => {
-      const token = Cookies.parseHeader(headers["cookie"] ?? "")[name]
-      return token === undefined || token === "" ? undefined : Redacted.make(token)
-    },
+    tokenOf: ({ headers }) => valueOf(name, headers),
+    deviceOf: ({ headers }) => valueOf(deviceName, headers),
     mayBeForged: ({ headers, method }) => {
       if (safeMethods.has(method)) return false
       const site = headers["sec-fetch-site"]
@@ -49,11 +59,16 @@ export const make = (baseUrl: URL): SessionCookieService => {
       const origin = headers["origin"]
       return origin !== undefined && origin !== baseUrl.origin && !isSameHost(origin, headers["host"])
     },
-    begin: (response, token) =>
-      HttpServerResponse.unsafeSetCookie(response, name, Redacted.value(token), {
-        ...options,
-        maxAge: sessionMax
-      }),
+    begin: (response, token, device) =>
+      response.pipe(
+        HttpServerResponse.unsafeSetCookie(name, Redacted.value(token), { ...options, maxAge: sessionMax }),
+        // Asked for by this service's own pages alone.
+        HttpServerResponse.unsafeSetCookie(deviceName, Redacted.value(device), {
+          ...options,
+          sameSite: "strict",
+          maxAge: deviceMax
+        })
+      ),
     end: (response) => HttpServerResponse.unsafeSetCookie(response, name, "", { ...options, maxAge: 0 })
   }
 }

@@ -67,9 +67,7 @@ export const layer = HttpApiBuilder.group(Api, "stats", (handlers) =>
           store.top({ subject, from, to }, namedMax)
         ])
       )
-      return HttpServerResponse.unsafeJson(bodyOf(range, points, top), {
-        headers: { "cache-control": "no-store" }
-      })
+      return HttpServerResponse.unsafeJson(bodyOf(range, points, top))
     })
 
     const ofLink = Effect.fn("stats.ofLink")(function* (

@@ -1,17 +1,19 @@
 import { createHash } from "node:crypto"
-import { HttpServerResponse } from "@effect/platform"
+import { HttpBody, HttpServerResponse } from "@effect/platform"
 import type { Answer } from "./Answer.ts"
 
 /** The policy of what has no scripts, styles, images or forms. */
 export const plainPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * What every answer but a redirect carries, after OWASP's HTTP Headers Cheat Sheet: nothing of it is run, framed or guessed at, and no
- * address of a link goes on to other sites.
+ * What every answer but a redirect carries, after OWASP's HTTP Headers Cheat Sheet: nothing of it is run, framed, kept, guessed at or loaded into other sites,
+ * and no address of a link goes on to them. An answer that may be kept says so itself.
  */
 const strict: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
   "content-security-policy": plainPolicy,
   "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
@@ -25,6 +27,13 @@ export const complete = ({ headers, status }: Answer) => {
   if (status >= 300 && status < 400) return
   for (const [name, value] of pairs) if (!headers.includes(name)) headers.push(name, value)
 }
+
+/**
+ * What all answers of a service carry whose address is https, redirects included: for a year browsers ask for it by https alone (RFC 6797). Nothing is said of other
+ * names of the domain, which need not be this service's.
+ */
+export const transportOf = (baseUrl: URL): Readonly<Record<string, string>> =>
+  baseUrl.protocol === "https:" ? { "strict-transport-security": "max-age=31536000" } : {}
 
 /** The hashes by which a policy allows exactly the inline scripts of a page. */
 const scriptHashes = (html: string): ReadonlyArray<string> =>
@@ -59,6 +68,17 @@ const policyOfBytes = (page: Uint8Array): string => {
 const isRedirect = ({ headers, status }: HttpServerResponse.HttpServerResponse) =>
   status >= 300 && status < 400 && "location" in headers
 
+/** Names the charset of text that names none, as routes of libraries do. */
+const withCharset = (response: HttpServerResponse.HttpServerResponse) => {
+  const { body } = response
+  return body._tag === "Uint8Array" && /^text\/[a-z]+$/.test(body.contentType)
+    ? HttpServerResponse.setBody(
+        response,
+        HttpBody.uint8Array(body.body, `${body.contentType}; charset=utf-8`)
+      )
+    : response
+}
+
 /**
  * Adds the strict headers to a response, unless it is a redirect, which shows nothing. Headers that it has already stay as they are. A page that
  * has no policy of its own gets one that allows its scripts.
@@ -67,12 +87,13 @@ export const add = (
   response: HttpServerResponse.HttpServerResponse
 ): HttpServerResponse.HttpServerResponse => {
   if (isRedirect(response)) return response
-  const { body, headers } = response
+  const named = withCharset(response)
+  const { body, headers } = named
   const allowing =
     !("content-security-policy" in headers) &&
     body._tag === "Uint8Array" &&
     body.contentType.startsWith("text/html")
       ? { "content-security-policy": policyOfBytes(body.body) }
       : {}
-  return HttpServerResponse.setHeaders(response, { ...strict, ...allowing, ...headers })
+  return HttpServerResponse.setHeaders(named, { ...strict, ...allowing, ...headers })
 }

@@ -1,8 +1,7 @@
 import { domainToASCII } from "node:url"
 import { Data, Either } from "effect"
-
-/** Characters of a target URL at most, as it was sent and as it is stored. */
-export const targetLengthMax = 2_048
+import { targetLengthMax } from "./TargetLength.ts"
+import { parseUrl } from "../ParseUrl.ts"
 
 /** The text is not a URL that a link can lead to; `fault` says why. */
 export class InvalidTarget extends Data.TaggedError("InvalidTarget")<{ readonly fault: string }> {}
@@ -19,10 +18,7 @@ export interface OwnAddress {
 }
 
 /** Where a request's `Host` says that this service is reached. */
-export const reachedBy = (host: string | undefined): URL | undefined => {
-  const text = `http://${host ?? ""}`
-  return URL.canParse(text) ? new URL(text) : undefined
-}
+export const reachedBy = (host: string | undefined): URL | undefined => parseUrl(`http://${host ?? ""}`)
 
 // White space of any script and control characters (C0, DEL, C1): `URL` would drop or encode some of them silently.
 // oxlint-disable-next-line eslint/no-control-regex
@@ -84,8 +80,8 @@ export const parse = (text: string, own: OwnAddress): Either.Either<string, Inva
   if (forbidden.test(text) || !text.isWellFormed())
     return invalid("must not contain white space, control characters or broken Unicode")
   if (!/^https?:\/\/[^/\\]/i.test(text)) return invalid("must start with http:// or https:// and a host")
-  if (!URL.canParse(text)) return invalid("is not a valid URL")
-  const url = new URL(text)
+  const url = parseUrl(text)
+  if (url === undefined) return invalid("is not a valid URL")
   if (url.username !== "" || url.password !== "") return invalid("must not contain a user name or password")
   if (portOf(url) === 0) return invalid("must have a port from 1 to 65535")
   if (!isValidHost(url.hostname)) return invalid("must name a valid host")

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { createHash } from "node:crypto"
 import { brotliCompressSync, gzipSync } from "node:zlib"
-import { Data, Effect } from "effect"
+import { Context, Data, Effect, Layer } from "effect"
 
 /** The web page is not where it must be. */
 export class WebPageMissing extends Data.TaggedError("WebPageMissing")<{ readonly folder: string }> {
@@ -24,11 +24,22 @@ export interface Asset {
   readonly bodies: Readonly<Partial<Record<Encoding, Uint8Array>>> & { readonly identity: Uint8Array }
 }
 
-/** The built page: `page` is the HTML, `files` what it loads, by file name. */
-export interface WebAssets {
-  readonly page: Asset
-  readonly files: ReadonlyMap<string, Asset>
+/** Addresses of what the visitors' pages load. */
+export interface VisitorFiles {
+  readonly stylesheet: string
+  readonly icon: string | undefined
 }
+
+/** The built page: `page` is the HTML, `files` what it loads, by file name. */
+export class WebAssets extends Context.Tag("linkmint/WebAssets")<
+  WebAssets,
+  {
+    readonly page: Asset
+    readonly files: ReadonlyMap<string, Asset>
+    /** `undefined` if the build made no stylesheet for them. */
+    readonly visitorFiles: VisitorFiles | undefined
+  }
+>() {}
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -63,12 +74,34 @@ const readFiles = (folder: string): ReadonlyMap<string, Asset> => {
   )
 }
 
+/** The address of a file that the build has named after its content: `name-` before, and the extension behind it. */
+const addressOf = (files: ReadonlyMap<string, Asset>, name: string, extension: string) => {
+  const file = [...files.keys()].find((file) => file.startsWith(`${name}-`) && extname(file) === extension)
+  return file && `/assets/${file}`
+}
+
+const visitorFilesOf = (files: ReadonlyMap<string, Asset>): VisitorFiles | undefined => {
+  const stylesheet = addressOf(files, "visitor", ".css")
+  return stylesheet === undefined ? undefined : { stylesheet, icon: addressOf(files, "icon", ".svg") }
+}
+
 /** Reads what the build has put into `folder`, and hands `settings` to the page. */
-export const read = (folder: string, settings: object): Effect.Effect<WebAssets, WebPageMissing> =>
+export const read = (
+  folder: string,
+  settings: object
+): Effect.Effect<typeof WebAssets.Service, WebPageMissing> =>
   Effect.try({
-    try: () => ({
-      page: pageOf(readFileSync(join(folder, "index.html"), "utf8"), settings),
-      files: readFiles(join(folder, "assets"))
-    }),
+    try: () => {
+      const files = readFiles(join(folder, "assets"))
+      return WebAssets.of({
+        page: pageOf(readFileSync(join(folder, "index.html"), "utf8"), settings),
+        files,
+        visitorFiles: visitorFilesOf(files)
+      })
+    },
     catch: () => new WebPageMissing({ folder })
   })
+
+/** See {@link read}. */
+export const layer = (folder: string, settings: object): Layer.Layer<WebAssets, WebPageMissing> =>
+  Layer.effect(WebAssets, read(folder, settings))

@@ -1,8 +1,10 @@
 import { HttpApiBuilder, HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import Negotiator from "negotiator"
-import * as Problem from "./Problem.ts"
-import { type Asset, encodings, read } from "./WebAssets.ts"
+import { toResponse } from "./Answer.ts"
+import { fromEffect } from "./Request.ts"
+import { VisitorPages } from "./visitor/VisitorPages.ts"
+import { type Asset, encodings, WebAssets } from "./WebAssets.ts"
 
 /** What the page is told of the operator's choices. */
 export interface WebSettings {
@@ -52,26 +54,24 @@ const respond = (
   })
 }
 
-/**
- * The web page, from memory: at `/` and below `/app/`, which no key and no alias can be, and what it loads below `/assets/`. `folder` is what the build has
- * made.
- */
-export const layer = (folder: string, settings: WebSettings) =>
-  HttpApiBuilder.Router.use((router) =>
-    Effect.gen(function* () {
-      const { files, page } = yield* read(folder, settings)
-      const showPage = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-        respond(page, pageHeaders, request)
-      )
-      const sendFile = Effect.gen(function* () {
-        const { name } = yield* HttpRouter.params
-        const file = files.get(name ?? "")
-        return file === undefined
-          ? Problem.respond({ kind: "not-found", detail: "There is no such file." })
-          : respond(file, fileHeaders, yield* HttpServerRequest.HttpServerRequest)
-      })
-      yield* router.get("/", showPage)
-      yield* router.get("/app/*", showPage)
-      yield* router.get("/assets/:name", sendFile)
+/** The web page, from memory: at `/` and below `/app/`, which no key and no alias can be, and what it loads below `/assets/`. */
+export const layer: Layer.Layer<never, never, WebAssets> = HttpApiBuilder.Router.use((router) =>
+  Effect.gen(function* () {
+    const { files, page } = yield* WebAssets
+    const pages = yield* VisitorPages
+    const showPage = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+      respond(page, pageHeaders, request)
+    )
+    const sendFile = Effect.gen(function* () {
+      const { name } = yield* HttpRouter.params
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const file = files.get(name ?? "")
+      if (file !== undefined) return respond(file, fileHeaders, request)
+      const detail = "There is no such file."
+      return toResponse(pages.refuse(fromEffect(request), { kind: "not-found", detail, page: "no-page" }))
     })
-  ).pipe(Layer.provide(HttpApiBuilder.Router.Live))
+    yield* router.get("/", showPage)
+    yield* router.get("/app/*", showPage)
+    yield* router.get("/assets/:name", sendFile)
+  })
+).pipe(Layer.provide(HttpApiBuilder.Router.Live))

@@ -6,6 +6,7 @@ import {
   DeadLettersBody,
   MadeWebhookBody,
   NewWebhookBody,
+  WebhookBody,
   WebhooksBody
 } from "./WebhookSchemas.ts"
 
@@ -17,7 +18,6 @@ export const webhooks = HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("addWebhook", "/api/v1/webhooks")
       .setPayload(NewWebhookBody)
       .addSuccess(MadeWebhookBody, { status: 201 })
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("invalid-url"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
@@ -27,7 +27,7 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .addError(Problem.schema("blocked-target"))
       .annotate(
         OpenApi.Description,
-        "Makes a webhook, which is told of the caller's own links. Its secret is shown this once."
+        "Makes a webhook, which is told of the caller's own links once its receiver has answered a challenge. Its secret is shown this once."
       )
   )
   .add(
@@ -47,11 +47,24 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .annotate(OpenApi.Description, "Removes a webhook, and all messages that wait for it.")
   )
   .add(
+    HttpApiEndpoint.post("verifyWebhook", "/api/v1/webhooks/:id/verify")
+      .setPath(WebhookPath)
+      .addSuccess(WebhookBody)
+      .addSuccess(WebhookBody, { status: 202 })
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("webhook-ended"))
+      .annotate(
+        OpenApi.Description,
+        "Sends a new challenge to the receiver of a webhook that is not verified, in place of the one before. A webhook that is verified is shown as it is."
+      )
+  )
+  .add(
     HttpApiEndpoint.get("listDeadLetters", "/api/v1/webhooks/:id/dead-letters")
       .setPath(WebhookPath)
       .setUrlParams(DeadLetterParameters)
       .addSuccess(DeadLettersBody)
-      .addError(Problem.schema("invalid-request"))
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("not-found"))
@@ -64,5 +77,6 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
       .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("webhook-full"))
       .annotate(OpenApi.Description, "Queues a message again as if it were new, under its own id.")
   )

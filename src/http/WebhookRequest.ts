@@ -1,12 +1,12 @@
-import { Either, Schema } from "effect"
+import { Either } from "effect"
 import { isPrivate } from "../PrivateTarget.ts"
 import type { DeadLetterPosition } from "../storage/WebhookStore.ts"
 import type { WebhookEvent } from "../Webhook.ts"
 import * as Decode from "./Decode.ts"
+import * as PageRequest from "./PageRequest.ts"
 import { type Fault, faulty, type Problem } from "./Problem.ts"
-import type { QueryText } from "./QueryParameter.ts"
 import * as TargetUrl from "./TargetUrl.ts"
-import { type DeadLetterParameters, NewWebhookBody, pageDefault, pageMax } from "./WebhookSchemas.ts"
+import { type DeadLetterParameters, NewWebhookBody, pageBounds } from "./WebhookSchemas.ts"
 
 /** What the checks of a webhook need to know of this service. */
 export interface WebhookPolicy {
@@ -42,39 +42,19 @@ export const check = (
     return { url: yield* checkUrl(body.url, policy), events: [...new Set(body.events)] }
   })
 
-/** A cursor's content: a place in the list. */
-const Cursor = Schema.StringFromBase64Url.pipe(
-  Schema.compose(
-    Schema.parseJson(Schema.Tuple(Schema.NonNegativeInt, Schema.String.pipe(Schema.pattern(/^\w{1,64}$/))))
-  )
-)
-const decodeCursor = Schema.decodeEither(Cursor)
-const encodeCursor = Schema.encodeSync(Cursor)
-
 /** The cursor of what lies behind a dead letter. */
-export const cursorOf = ({ failedAt, id }: DeadLetterPosition): string => encodeCursor([failedAt, id])
+export const cursorOf = ({ failedAt, id }: DeadLetterPosition): string =>
+  PageRequest.cursorOf({ at: failedAt, id })
 
 /** Checks the parameters of a list of dead letters. */
-export const checkPage = ({
-  cursor,
-  limit = String(pageDefault)
-}: typeof DeadLetterParameters.Type): Either.Either<
-  { readonly limit: number; readonly after: DeadLetterPosition | null },
-  Problem
-> => {
+export const checkPage = (
+  parameters: typeof DeadLetterParameters.Type
+): Either.Either<{ readonly limit: number; readonly after: DeadLetterPosition | null }, Problem> => {
   const errors: Array<Fault> = []
-  const wanted = typeof limit === "string" && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
-  if (wanted < 1 || wanted > pageMax) {
-    errors.push({ path: "limit", message: `must be a whole number from 1 to ${pageMax}` })
-  }
-  const placeOf = (text: QueryText): DeadLetterPosition | null => {
-    const content = typeof text === "string" ? Either.getOrUndefined(decodeCursor(text)) : undefined
-    if (content !== undefined) return { failedAt: content[0], id: content[1] }
-    errors.push({ path: "cursor", message: "is not a cursor of this service" })
-    return null
-  }
-  const after = cursor === undefined ? null : placeOf(cursor)
+  const { after, limit } = PageRequest.check(parameters, pageBounds, (path, message) => {
+    errors.push({ path, message })
+  })
   return errors.length > 0
     ? Either.left(faulty("invalid-request", errors))
-    : Either.right({ limit: wanted, after })
+    : Either.right({ limit, after: after && { failedAt: after.at, id: after.id } })
 }

@@ -1,14 +1,19 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect } from "effect"
+import { AdminKey } from "../Deployment.ts"
+import type { KnownCaller } from "../accounts/Access.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import * as Secret from "../Secret.ts"
+import { AuditLog } from "../storage/AuditLog.ts"
 import { WebhookListeners } from "../storage/WebhookListeners.ts"
 import { type WebhookStatus, WebhookStore } from "../storage/WebhookStore.ts"
-import { type Webhook, webhooksMax } from "../Webhook.ts"
+import { adminKeyIdOf, type Webhook, webhooksMax } from "../Webhook.ts"
+import { drawChallenge } from "../webhooks/WebhookMessages.ts"
 import { drawSecret } from "../webhooks/WebhookSignature.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
+import * as Doing from "./Doing.ts"
 import { isIdShaped } from "./LinkSchemas.ts"
 import * as Problem from "./Problem.ts"
 import { fromEffect } from "./Request.ts"
@@ -20,21 +25,29 @@ type Request = HttpServerRequest.HttpServerRequest
 
 const notFound = (detail: string) => Effect.fail<Problem.Problem>({ kind: "not-found", detail })
 
-const json = (body: object, status = 200, headers: Record<string, string> = {}) =>
-  HttpServerResponse.unsafeJson(body, { status, headers: { ...headers, "cache-control": "no-store" } })
+const json = (body: object, status = 200) => HttpServerResponse.unsafeJson(body, { status })
 
 const bodyOf = (webhook: WebhookStatus): typeof WebhookBody.Type => ({
   id: webhook.id,
   url: webhook.url,
   events: webhook.events,
   createdAt: Iso8601.formatMoment(webhook.createdAt),
+  status: webhook.status,
   pending: webhook.pending,
   deadLetters: webhook.deadLetters,
   dropped: webhook.dropped,
-  failures: webhook.failures
+  failures: webhook.failures,
+  lastFailure: webhook.lastFailure
 })
 
-const none = { pending: 0, deadLetters: 0, dropped: 0, failures: 0 }
+const none = {
+  status: "unverified",
+  pending: 0,
+  deadLetters: 0,
+  dropped: 0,
+  failures: 0,
+  lastFailure: null
+} as const
 
 /** Makes, lists and removes webhooks, and shows and queues again what they did not take. */
 export const layer = (policy: WebhookRequest.WebhookPolicy) =>
@@ -42,33 +55,60 @@ export const layer = (policy: WebhookRequest.WebhookPolicy) =>
     Effect.gen(function* () {
       const store = yield* WebhookStore
       const listeners = yield* WebhookListeners
+      const log = yield* AuditLog
+      const { doerOf } = yield* Doing.make
 
-      /** This node heeds a change at once, and the others soon; also when it cannot ask just now. */
-      const heed = Effect.ignore(listeners.refresh)
+      const { digest } = yield* AdminKey
+
+      /** The API key that a webhook ends with: the one in the request. */
+      const keyOf = (request: Request, { keyId }: KnownCaller) =>
+        keyId === null && Caller.presented(request.headers) !== undefined ? adminKeyIdOf(digest) : keyId
+
+      const eventOf = (
+        request: Request,
+        caller: Caller.Caller,
+        { id, owner }: Pick<Webhook, "id" | "owner">
+      ) => ({
+        doer: doerOf(request, caller),
+        target: id,
+        owner
+      })
+
+      const mayAdd = (request: Request) =>
+        Effect.flatMap(Caller.identify(request), (caller) => Caller.requireScope(caller, "links:write"))
 
       const add = Effect.fn("webhooks.add")(function* (request: Request) {
-        const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:write")
+        yield* mayAdd(request)
         const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
         const { events, url } = yield* WebhookRequest.check(yield* Body.read(fromEffect(request)), {
           ...policy,
           own
         })
-        // A webhook shows what these scopes show.
+        // Again, since a body can take its time, and whose session has ended meanwhile leaves no webhook behind. A webhook shows what these scopes show.
+        const caller = yield* mayAdd(request)
         yield* Caller.requireScope(caller, "links:read")
         if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")
         const webhook: Webhook = {
           id: `whk_${(yield* Secret.draw(12)).toString("hex")}`,
           owner: caller.userId,
+          keyId: keyOf(request, caller),
           url,
           events,
           secret: yield* drawSecret,
           createdAt: yield* Clock.currentTimeMillis
         }
-        if (!(yield* Problem.orUnavailable(store.add(webhook, webhooksMax)))) {
+        const challenge = yield* drawChallenge(webhook.createdAt)
+        const added = yield* Problem.orUnavailable(
+          log.recording(store.add(webhook, challenge, webhooksMax), (added) =>
+            added
+              ? [{ ...eventOf(request, caller, webhook), action: "webhook.added", at: webhook.createdAt }]
+              : []
+          )
+        )
+        if (!added) {
           const detail = `There may be ${webhooksMax} webhooks at most. Remove one first.`
           return yield* Effect.fail<Problem.Problem>({ kind: "too-many-webhooks", detail })
         }
-        yield* heed
         return json({ ...bodyOf({ ...webhook, ...none }), secret: webhook.secret }, 201)
       })
 
@@ -78,7 +118,7 @@ export const layer = (policy: WebhookRequest.WebhookPolicy) =>
         return json({ data: webhooks.map(bodyOf) })
       })
 
-      /** A webhook, if it is the caller's to manage. Another one is not there for him. */
+      /** A webhook, if it is the caller's to manage. Others answer 404. */
       const manageable = Effect.fnUntraced(function* (
         request: Request,
         id: string,
@@ -87,15 +127,33 @@ export const layer = (policy: WebhookRequest.WebhookPolicy) =>
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), scope)
         const webhook = isIdShaped(id) ? yield* Problem.orUnavailable(store.find(id)) : null
         return webhook !== null && Caller.mayManage(caller, webhook.owner)
-          ? webhook
+          ? { caller, webhook }
           : yield* notFound("There is no webhook with this id.")
       })
 
       const remove = Effect.fn("webhooks.remove")(function* (request: Request, id: string) {
-        yield* manageable(request, id, "links:write")
-        const removed = yield* Problem.orUnavailable(store.remove(id))
-        yield* heed
+        const { caller, webhook } = yield* manageable(request, id, "links:write")
+        const event = { ...eventOf(request, caller, webhook), at: yield* Clock.currentTimeMillis }
+        const removed = yield* Problem.orUnavailable(
+          log.recording(store.remove(id), (removed) =>
+            removed ? [{ ...event, action: "webhook.removed" }] : []
+          )
+        )
+        // This node stops at once, and the others soon; also when it cannot ask just now.
+        if (webhook.status !== "unverified") yield* Effect.ignore(listeners.refresh)
         return removed ? HttpServerResponse.empty() : yield* notFound("There is no webhook with this id.")
+      })
+
+      const verify = Effect.fn("webhooks.verify")(function* (request: Request, id: string) {
+        yield* manageable(request, id, "links:write")
+        const challenge = yield* drawChallenge(yield* Clock.currentTimeMillis)
+        const state = yield* Problem.orUnavailable(store.challenge(id, challenge))
+        if (state === "ended") {
+          const detail = "The API key or the user that made it has ended. Make a new webhook."
+          return yield* Effect.fail<Problem.Problem>({ kind: "webhook-ended", detail })
+        }
+        const { webhook } = yield* manageable(request, id, "links:write")
+        return json(bodyOf(webhook), state === "unverified" ? 202 : 200)
       })
 
       const deadLetters = Effect.fn("webhooks.deadLetters")(function* (
@@ -120,16 +178,22 @@ export const layer = (policy: WebhookRequest.WebhookPolicy) =>
 
       const retry = Effect.fn("webhooks.retry")(function* (request: Request, id: string, messageId: string) {
         yield* manageable(request, id, "links:write")
-        const revived = isIdShaped(messageId) && (yield* Problem.orUnavailable(store.revive(id, messageId)))
-        return revived
-          ? HttpServerResponse.empty({ status: 202 })
-          : yield* notFound("There is no dead letter with this id.")
+        const revived = isIdShaped(messageId)
+          ? yield* Problem.orUnavailable(store.revive(id, messageId))
+          : "none"
+        if (revived === "none") return yield* notFound("There is no dead letter with this id.")
+        if (revived === "full") {
+          const detail = "Too many events wait already. Try again when some have been delivered."
+          return yield* Effect.fail<Problem.Problem>({ kind: "webhook-full", detail })
+        }
+        return HttpServerResponse.empty({ status: 202 })
       })
 
       return handlers
         .handleRaw("addWebhook", ({ request }) => Problem.orRespond(add(request)))
         .handleRaw("listWebhooks", ({ request }) => Problem.orRespond(list(request)))
         .handleRaw("removeWebhook", ({ path, request }) => Problem.orRespond(remove(request, path.id)))
+        .handleRaw("verifyWebhook", ({ path, request }) => Problem.orRespond(verify(request, path.id)))
         .handleRaw("listDeadLetters", ({ path, request, urlParams }) =>
           Problem.orRespond(deadLetters(request, path.id, urlParams))
         )

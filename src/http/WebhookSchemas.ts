@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { webhookEvents } from "../Webhook.ts"
+import { joinedType, webhookEvents, webhookStates } from "../Webhook.ts"
 import { Url } from "./LinkSchemas.ts"
-import { queryParameter } from "./QueryParameter.ts"
+import { parametersOf } from "./PageRequest.ts"
 
 const Event = Schema.Literal(...webhookEvents).annotations({
   message: () => ({ message: `must be one of ${webhookEvents.join(", ")}`, override: true })
@@ -23,13 +23,16 @@ const shown = {
   url: Schema.String,
   events: Schema.Array(Schema.Literal(...webhookEvents)),
   createdAt: Schema.String,
-  /** Messages that wait or are on their way. */
+  /** `unverified` until its receiver has answered a challenge, and `ended` with the API key that made it. */
+  status: Schema.Literal(...webhookStates),
+  /** Events that wait or are on their way. */
   pending: Schema.Number,
   deadLetters: Schema.Number,
-  /** Messages that were dropped because too many waited. */
+  /** Events that were dropped because too many waited, or because it ended. */
   dropped: Schema.Number,
-  /** Attempts that failed since the last one that did not. */
-  failures: Schema.Number
+  /** Attempts that failed since the last one that did not, and why the last one did. */
+  failures: Schema.Number,
+  lastFailure: Schema.NullOr(Schema.String)
 }
 
 /** A webhook as its owner sees it. */
@@ -50,7 +53,9 @@ export const DeadLettersBody = Schema.Struct({
   data: Schema.Array(
     Schema.Struct({
       id: Schema.String,
-      event: Schema.Literal(...webhookEvents),
+      event: Schema.Literal(...webhookEvents, joinedType),
+      /** How many events it tells. */
+      events: Schema.Number,
       queuedAt: Schema.String,
       failedAt: Schema.String,
       attempts: Schema.Number,
@@ -60,12 +65,8 @@ export const DeadLettersBody = Schema.Struct({
   nextCursor: Schema.NullOr(Schema.String)
 }).annotations({ identifier: "DeadLetters" })
 
-/** Dead letters on a page: at most, and unless asked for otherwise. */
-export const pageMax = 100
-export const pageDefault = 50
+/** Dead letters on a page. */
+export const pageBounds = { max: 100, byDefault: 50 } as const
 
 /** The query parameters of a list of dead letters, for the contract. */
-export const DeadLetterParameters = Schema.Struct({
-  limit: queryParameter({ type: "integer", minimum: 1, maximum: pageMax, default: pageDefault }),
-  cursor: queryParameter({ type: "string", description: "The nextCursor of the page before" })
-})
+export const DeadLetterParameters = Schema.Struct(parametersOf(pageBounds))

@@ -1,11 +1,14 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as Quotas from "../accounts/Quotas.ts"
 import { RateLimiter } from "../accounts/RateLimiter.ts"
+import { Sessions } from "../accounts/Sessions.ts"
 import { AdminKey } from "../Deployment.ts"
+import * as KeyedHash from "../KeyedHash.ts"
 import { Passwords } from "../Passwords.ts"
 import * as Secret from "../Secret.ts"
 import { AccountStore } from "../storage/AccountStore.ts"
+import { AuditLog } from "../storage/AuditLog.ts"
 import { WebhookListeners } from "../storage/WebhookListeners.ts"
 import { WebhookStore } from "../storage/WebhookStore.ts"
 import { passwords } from "./PasswordsVirtual.ts"
@@ -28,7 +31,11 @@ const limiter = unasked<typeof RateLimiter.Service>("RateLimiter", {
 
 /** It knows the administrator by his key. */
 const accounts = Accounts.layer.pipe(
-  Layer.provide(Layer.succeed(AccountStore, unasked<typeof AccountStore.Service>("AccountStore")))
+  Layer.provideMerge(Layer.succeed(Sessions, unasked<typeof Sessions.Service>("Sessions"))),
+  Layer.provide(Layer.succeed(AccountStore, unasked<typeof AccountStore.Service>("AccountStore"))),
+  Layer.provideMerge(
+    Layer.succeed(AuditLog, unasked<typeof AuditLog.Service>("AuditLog", { record: () => Effect.void }))
+  )
 )
 
 /**
@@ -45,6 +52,7 @@ export const bystanders = Context.mergeAll(
       Effect.scoped
     )
   ),
+  Context.make(KeyedHash.KeyedHash, KeyedHash.make(Redacted.make("the secret of simulations"))),
   Context.make(WebhookListeners, { has: () => false, refresh: Effect.void }),
   Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore"))
 )

@@ -154,6 +154,8 @@ export class VirtualNode {
     this.process = process
     this.#surroundings = surroundings
     surroundings.journal.add({ tag: "started", by: process.id })
+    const { clock } = surroundings.mutation
+    if (clock !== undefined) process.clock_ms = clock(process)
     this.#standstills = new Standstills(() => process.monotonic_ms())
     this.#beat()
     this.#main = fork(process, this.#run())
@@ -260,7 +262,7 @@ export class VirtualNode {
       adding(
         mutated(
           RedirectCache.RedirectCache,
-          RedirectCache.layer(redirectCacheMax),
+          RedirectCache.layer(redirectCacheMax, Duration.zero),
           mutation.cache && ((cache) => mutation.cache!(cache, process))
         )
       ),

@@ -2,15 +2,14 @@
 
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Exit, Logger, LogLevel } from "effect"
+import { tolerateClosedPipes } from "../MainProgram.ts"
 import type { Command } from "./Command.ts"
 import * as Compare from "./compare/command.ts"
 import * as Mutants from "./mutants/command.ts"
 import { exitCode } from "./report/ExitCode.ts"
 import * as Seeds from "./Seeds.ts"
 
-/** Fails nobody: standard output may be a pipe that nobody reads any more. */
-process.stdout.on("error", () => {})
-process.stderr.on("error", () => {})
+tolerateClosedPipes()
 
 /** The commands, by the first argument; without one, seeds are run. */
 const commands: ReadonlyMap<string, Command> = new Map([

@@ -1,5 +1,12 @@
 import { Effect, Layer } from "effect"
-import { AccountStore, type ApiKey, emailKeyOf, type Session, type User } from "./AccountStore.ts"
+import {
+  AccountStore,
+  type ApiKey,
+  emailKeyOf,
+  type Session,
+  type User,
+  type UserPosition
+} from "./AccountStore.ts"
 
 /** `AccountStore` in this process's memory: the reference that other backends are compared with. */
 export const make = Effect.sync(() => {
@@ -15,6 +22,16 @@ export const make = Effect.sync(() => {
   const byAge = (one: ApiKey, other: ApiKey) =>
     one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1)
 
+  const newestFirst = (one: UserPosition, other: UserPosition) =>
+    other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1)
+
+  const isLastAdministrator = (id: string) =>
+    users.get(id)!.isAdmin &&
+    users.get(id)!.disabledAt === null &&
+    [...users.values()].filter(({ disabledAt, isAdmin }) => isAdmin && disabledAt === null).length === 1
+
+  const endSessionsOf = (id: string) => sessionsOf(id).forEach(({ tokenHash }) => sessions.delete(tokenHash))
+
   return AccountStore.of({
     addUser: (user) =>
       Effect.sync(() => {
@@ -24,19 +41,21 @@ export const make = Effect.sync(() => {
       }),
     userById: (id) => Effect.sync(() => users.get(id) ?? null),
     userByEmail: (email) => Effect.sync(() => byEmail(email) ?? null),
-    setPassword: (id, passwordHash, at) =>
+    setPassword: (id, { at, passwordHash, passwordIsTemporary, revokesKeys }) =>
       Effect.sync(() => {
         const user = users.get(id)
         if (user === undefined) return false
-        users.set(id, { ...user, passwordHash, updatedAt: at })
+        const webhooksSince = revokesKeys ? at : user.webhooksSince
+        users.set(id, { ...user, passwordHash, passwordIsTemporary, webhooksSince, updatedAt: at })
         sessionsOf(id).forEach(({ tokenHash }) => sessions.delete(tokenHash))
+        if (revokesKeys) keysOf(id).forEach((key) => keys.delete(key.id))
         return true
       }),
     addSession: (session, passwordHash, sessionsMax) =>
       Effect.sync(() => {
         const { createdAt, userId } = session
         const user = users.get(userId)
-        if (user?.passwordHash !== passwordHash) return false
+        if (user?.passwordHash !== passwordHash || user.disabledAt !== null) return false
         users.set(userId, { ...user, lastLoginAt: createdAt })
         const live = sessionsOf(userId).filter(({ expiresAt }) => expiresAt > createdAt)
         const kept = new Set(
@@ -46,26 +65,84 @@ export const make = Effect.sync(() => {
         sessions.set(session.tokenHash, session)
         return true
       }),
-    userOfSession: (tokenHash, now) =>
+    sessionByToken: (tokenHash) =>
       Effect.sync(() => {
         const session = sessions.get(tokenHash)
-        return session !== undefined && session.expiresAt > now ? users.get(session.userId)! : null
+        return session === undefined ? null : { session, user: users.get(session.userId)! }
       }),
-    endSession: (tokenHash) => Effect.sync(() => void sessions.delete(tokenHash)),
+    sessionsOf: (userId) =>
+      Effect.sync(() => sessionsOf(userId).toSorted((one, other) => other.createdAt - one.createdAt)),
+    touchSession: (tokenHash, at) =>
+      Effect.sync(() => {
+        const session = sessions.get(tokenHash)
+        if (session !== undefined && session.lastUsedAt < at) {
+          sessions.set(tokenHash, { ...session, lastUsedAt: at })
+        }
+      }),
+    endSession: (tokenHash) =>
+      Effect.sync(() => {
+        const userId = sessions.get(tokenHash)?.userId ?? null
+        sessions.delete(tokenHash)
+        return userId
+      }),
+    endSessionsOf: (userId, except) =>
+      Effect.sync(() => {
+        const ended = sessionsOf(userId).filter(({ tokenHash }) => tokenHash !== except)
+        ended.forEach(({ tokenHash }) => sessions.delete(tokenHash))
+        return ended.length
+      }),
     addKey: (key, keysMax) =>
       Effect.sync(() => {
-        if (keysOf(key.userId).length >= keysMax) return false
+        const user = users.get(key.userId)
+        if (user === undefined || user.disabledAt !== null) return "nobody"
+        if (keysOf(key.userId).length >= keysMax) return "full"
         keys.set(key.id, key)
-        return true
+        return "added"
       }),
     keyBySecret: (secretHash) =>
       Effect.sync(() => {
         const key = [...keys.values()].find((one) => one.secretHash === secretHash)
-        return key === undefined ? null : { key, user: users.get(key.userId)! }
+        if (key === undefined) return null
+        const user = users.get(key.userId)!
+        return user.disabledAt === null ? { key, user } : null
       }),
     keysOf: (userId) => Effect.sync(() => keysOf(userId).toSorted(byAge)),
     removeKey: (id, userId) =>
-      Effect.sync(() => (userId === null || keys.get(id)?.userId === userId) && keys.delete(id))
+      Effect.sync(() => {
+        const owner = keys.get(id)?.userId ?? null
+        if (userId !== null && owner !== userId) return null
+        keys.delete(id)
+        return owner
+      }),
+    listUsers: ({ after, email, limit }) =>
+      Effect.sync(() =>
+        [...users.values()]
+          .filter((user) => email === undefined || emailKeyOf(user.email) === emailKeyOf(email))
+          .filter((user) => after === undefined || (user.id !== after.id && newestFirst(after, user) < 0))
+          .toSorted(newestFirst)
+          .slice(0, limit)
+      ),
+    changeUser: (id, change, at) =>
+      Effect.sync(() => {
+        const before = users.get(id)
+        if (before === undefined) return "nobody"
+        const { isAdmin = before.isAdmin, isDisabled = before.disabledAt !== null } = change
+        if ((!isAdmin || isDisabled) && isLastAdministrator(id)) return "last-administrator"
+        const disabledAt = isDisabled ? (before.disabledAt ?? at) : null
+        const after = { ...before, isAdmin, disabledAt, updatedAt: at }
+        users.set(id, after)
+        if (isDisabled) endSessionsOf(id)
+        return { before, after }
+      }),
+    removeUser: (id) =>
+      Effect.sync(() => {
+        if (!users.has(id)) return "nobody"
+        if (isLastAdministrator(id)) return "last-administrator"
+        users.delete(id)
+        endSessionsOf(id)
+        keysOf(id).forEach((key) => keys.delete(key.id))
+        return "removed"
+      })
   })
 })
 

@@ -30,7 +30,12 @@ export class DataFolderUnusable extends Data.TaggedError("DataFolderUnusable")<{
  */
 export class DataFolder extends Context.Tag("linkmint/DataFolder")<
   DataFolder,
-  { readonly path: string; readonly databaseFile: string }
+  {
+    readonly path: string
+    readonly databaseFile: string
+    /** Where `TrustedTime` notes what time it is. */
+    readonly clockFile: string
+  }
 >() {}
 
 /** Who has the folder. */
@@ -61,6 +66,21 @@ const lock = (file: string) =>
         db.exec("ROLLBACK")
         db.close()
       })
+  )
+
+/** What stands in the folder is for this user alone, also where an earlier version, or a copy, has left it open to others. */
+const closeToOthers = (fs: FileSystem.FileSystem, path: Path.Path, folder: string) =>
+  fs.readDirectory(folder).pipe(
+    Effect.flatMap(
+      Effect.forEach(
+        (name) =>
+          /^(linkmint\.db|lock\.|stock\.|clock\.)/.test(name)
+            ? fs.chmod(path.join(folder, name), 0o600)
+            : Effect.void,
+        { discard: true }
+      )
+    ),
+    Effect.mapError((error) => new DataFolderUnusable({ folder, reason: error.message }))
   )
 
 /** Creates the folder where it is missing, and locks it for process `pid`. */
@@ -94,11 +114,16 @@ export const layer = (
             ? inUse
             : new DataFolderUnusable({ folder: absolute, reason: error.message })
       )
+      yield* closeToOthers(fs, path, absolute)
       const startedAt = yield* DateTime.now
       yield* Schema.encode(Holder)({ pid, startedAt }).pipe(
         Effect.flatMap((holder) => fs.writeFileString(holderFile, holder, { mode: 0o600 })),
         Effect.mapError((error) => new DataFolderUnusable({ folder: absolute, reason: error.message }))
       )
-      return { path: absolute, databaseFile: path.join(absolute, "linkmint.db") }
+      return {
+        path: absolute,
+        databaseFile: path.join(absolute, "linkmint.db"),
+        clockFile: path.join(absolute, "clock.json")
+      }
     })
   )

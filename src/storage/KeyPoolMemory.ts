@@ -37,7 +37,7 @@ const makeShard = (shard: number, settleAfter: number) => {
 
   const claim = (claimed: PoolClaim): Effect.Effect<void, Fenced> =>
     Effect.suspend(() => {
-      if (claimed.epoch < epoch) return new Fenced({ shard, epoch: claimed.epoch })
+      if (claimed.epoch < epoch) return new Fenced({ shard, epoch: claimed.epoch, newest: epoch })
       epoch = claimed.epoch
       return Effect.void
     })

@@ -5,16 +5,16 @@ import { KeyPool, type Pushed } from "./KeyPool.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import { Fenced, type StorageError } from "./StorageError.ts"
 
-/** What the server answers to a claim or a push whose epoch is not the newest. */
-export const stale = -1
+/** What the server answers to a claim or a push whose epoch is not the newest, which is greater than 0: that one, negative. */
+export const staleBy = (newest: number): number => -newest
 
 /** The commands of one pool shard's server. Each happens at one moment there, whole or not at all. */
 export interface Commands {
-  /** Remembers the epoch: 0, or {@link stale} where it knows of a greater one. */
+  /** Remembers the epoch: 0, or what {@link staleBy} makes of a greater one that it knows. */
   readonly claim: (epoch: number) => Effect.Effect<number, StorageError>
   /**
    * Adds the keys, at the end of a list, unless the batch's id is known, and remembers epoch and id. Gives how many keys there are then,
-   * or {@link stale} where nothing was done because of a greater epoch.
+   * or, where nothing was done, what {@link staleBy} makes of a greater epoch.
    */
   readonly push: (epoch: number, batch: string, keys: PackedKeys) => Effect.Effect<number, StorageError>
   /** Takes up to so many keys, from the beginning of a list. */
@@ -41,8 +41,8 @@ export const make = (shard: number, commands: Commands): Shard => {
   const fenced = (claim: PoolClaim, answer: Effect.Effect<number, StorageError>) =>
     Effect.filterOrFail(
       answer,
-      (level) => level !== stale,
-      () => new Fenced({ shard, epoch: claim.epoch })
+      (level) => level >= 0,
+      (newest) => new Fenced({ shard, epoch: claim.epoch, newest: -newest })
     )
 
   const giveBack = (id: number, keys: PackedKeys) =>

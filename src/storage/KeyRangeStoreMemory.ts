@@ -1,13 +1,18 @@
 import { Effect, Layer } from "effect"
-import { KeyRangeStore, type Watermark } from "./KeyRangeStore.ts"
+import { KeyRangeStore, type RangeSlot, type Watermark } from "./KeyRangeStore.ts"
 
-/** `KeyRangeStore` in this process's memory: the reference that other backends are compared with. */
-export const make = Effect.sync(() => {
-  const slots = new Map<string, Watermark>()
-  return KeyRangeStore.of({
+/** Watermarks by {@link idOf}. */
+export type Slots = Map<string, Watermark>
+
+/** A slot's name among all. */
+export const idOf = ({ length, range }: RangeSlot): string => `${length}/${range}`
+
+/** `KeyRangeStore` over watermarks, which others may look into. */
+export const makeOver = (slots: Slots): typeof KeyRangeStore.Service =>
+  KeyRangeStore.of({
     advance: ({ length, range }, { count, size }) =>
       Effect.sync(() => {
-        const id = `${length}/${range}`
+        const id = idOf({ length, range })
         const first = slots.get(id)?.next ?? 0
         const taken = Math.max(0, Math.min(count, size - first))
         if (count > 0) slots.set(id, { length, range, next: first + taken })
@@ -15,7 +20,9 @@ export const make = Effect.sync(() => {
       }),
     watermarks: Effect.sync(() => [...slots.values()])
   })
-})
+
+/** `KeyRangeStore` in this process's memory: the reference that other backends are compared with. */
+export const make = Effect.sync(() => makeOver(new Map()))
 
 /** A store of its own for each build of the layer. */
 export const layer: Layer.Layer<KeyRangeStore> = Layer.effect(KeyRangeStore, make)

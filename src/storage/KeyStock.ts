@@ -52,8 +52,8 @@ export type StockKind = (typeof stockKinds)[number]
 export class KeyStock extends Context.Tag("linkmint/KeyStock")<
   KeyStock,
   {
-    /** Makes the caller the shard's newest owner. */
-    readonly claim: (shard: number) => Effect.Effect<PoolClaim, StorageError>
+    /** Makes the caller the shard's newest owner, by an epoch greater than `above` as well: a pool may know of epochs that the database has forgotten. */
+    readonly claim: (shard: number, above?: number) => Effect.Effect<PoolClaim, StorageError>
     /** Puts keys into the stock that are free again; a key that is there already stays there once. */
     readonly add: (keys: PackedKeys) => Effect.Effect<void, StorageError>
     /**

@@ -66,9 +66,9 @@ export const makeOver = (
   }
 
   return KeyStock.of({
-    claim: (shard) =>
+    claim: (shard, above = 0) =>
       Effect.sync(() => {
-        const epoch = (epochs.get(shard) ?? 0) + 1
+        const epoch = Math.max(epochs.get(shard) ?? 0, above) + 1
         epochs.set(shard, epoch)
         return { shard, epoch }
       }),

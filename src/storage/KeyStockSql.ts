@@ -64,10 +64,12 @@ export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"
     ON CONFLICT (shard, epoch, sequence) DO UPDATE SET keys = pool_batches.keys || excluded.keys`
 
   return KeyStock.of({
-    claim: Effect.fn("KeyStock.claim")(function* (shard) {
+    claim: Effect.fn("KeyStock.claim")(function* (shard, above = 0) {
       const rows = yield* sql<{ epoch: number | string }>`
-        INSERT INTO pool_shards (shard, epoch) VALUES (${shard}, 1)
-        ON CONFLICT (shard) DO UPDATE SET epoch = pool_shards.epoch + 1 RETURNING epoch`
+        INSERT INTO pool_shards (shard, epoch) VALUES (${shard}, ${above + 1})
+        ON CONFLICT (shard) DO UPDATE SET epoch =
+          CASE WHEN pool_shards.epoch >= excluded.epoch THEN pool_shards.epoch + 1 ELSE excluded.epoch END
+        RETURNING epoch`
       return { shard, epoch: Number(rows[0]!.epoch) }
     }, asStorageError("KeyStock.claim")),
     add: (keys) => Effect.asVoid(free.put(toStrings(keys))).pipe(asStorageError("KeyStock.add")),

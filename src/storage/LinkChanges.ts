@@ -13,13 +13,22 @@ import { Context, Effect, type Scope } from "effect"
  * By default there is no news: a process alone makes every change itself.
  */
 export class LinkChanges extends Context.Reference<LinkChanges>()("linkmint/LinkChanges", {
-  defaultValue: (): LinkChangesService => ({ isFresh: () => true, subscribe: () => Effect.void })
+  defaultValue: (): LinkChangesService => ({
+    isFresh: () => true,
+    awayFor: () => undefined,
+    subscribe: () => Effect.void
+  })
 }) {}
 
 /** See {@link LinkChanges}. */
 export interface LinkChangesService {
   /** Whether a cache that heeds the news may be used at `now`, of `monotonic_ms`. */
   readonly isFresh: (now: number) => boolean
+  /**
+   * For how long there has been no news at `now`, in milliseconds, where the store itself does not answer: two questions in a row, the second put after the first had failed. `undefined` while it
+   * answers, or nobody has asked it twice, as right after a pause of this process.
+   */
+  readonly awayFor: (now: number) => number | undefined
   /** Subscribes for as long as the scope is open. Both are called without a fiber and must not throw. */
   readonly subscribe: (subscriber: LinkChangesSubscriber) => Effect.Effect<void, never, Scope.Scope>
 }

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { DatabasePresence } from "./postgres/DatabasePresence.ts"
 import { LinkChanges, type LinkChangesSubscriber } from "./LinkChanges.ts"
 
 /**
@@ -11,15 +12,20 @@ export class LinkAnnouncer extends Context.Reference<LinkAnnouncer>()("linkmint/
     (_keys: ReadonlyArray<string>): void => {}
 }) {}
 
-/** `LinkChanges` of a process alone: it hears at once of what its own stores announce, and is always fresh. */
+/**
+ * `LinkChanges` of a process alone: it hears at once of what its own stores announce, and is fresh as long as it is alone. Where its place at the database was lost for
+ * a while, another process may have changed links.
+ */
 export const layer: Layer.Layer<LinkChanges | LinkAnnouncer> = Layer.effectContext(
-  Effect.sync(() => {
+  Effect.map(DatabasePresence, ({ awayFor, isHeld, onRetaken }) => {
     const subscribers = new Set<LinkChangesSubscriber>()
+    onRetaken(() => subscribers.forEach(({ forgetAll }) => forgetAll()))
     return Context.make(LinkAnnouncer, (keys) =>
       subscribers.forEach((subscriber) => keys.forEach(subscriber.forget))
     ).pipe(
       Context.add(LinkChanges, {
-        isFresh: () => true,
+        isFresh: isHeld,
+        awayFor,
         subscribe: (subscriber) =>
           Effect.acquireRelease(
             Effect.sync(() => void subscribers.add(subscriber)),

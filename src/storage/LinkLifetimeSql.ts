@@ -4,7 +4,7 @@ import { fromStrings } from "../PackedKeys.ts"
 import { KeyStock } from "./KeyStock.ts"
 import { textWithout } from "./KeyStockSql.ts"
 import { LinkAnnouncer } from "./LinkChangesLocal.ts"
-import { channel } from "./LinkChangesPostgres.ts"
+import { channel } from "./postgres/LinkChangesPostgres.ts"
 import { LinkLifetime } from "./LinkLifetime.ts"
 import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
@@ -13,7 +13,28 @@ interface Ended {
   readonly key: string
   readonly custom: boolean | number
   readonly created_at: string | number
+  readonly ended_at: string | number
 }
+
+interface Forgotten {
+  readonly noticed_at: number | string
+  readonly since: number | string
+}
+
+/**
+ * Whether nobody can have been given the key in a time that the database has forgotten: it would have had to be free by then, as its tombstone would have been, or its link, which stands
+ * there again as it was before.
+ */
+const isUnused = (
+  { created_at, ended_at }: Ended,
+  quarantine_ms: number,
+  forgotten: ReadonlyArray<Forgotten>
+): boolean =>
+  forgotten.every((each) => {
+    const noticed_at = Number(each.noticed_at)
+    if (Number(ended_at) <= noticed_at) return Number(ended_at) + quarantine_ms > noticed_at
+    return Number(created_at) > noticed_at || Number(each.since) + quarantine_ms > noticed_at
+  })
 
 interface Batch {
   readonly shard: number
@@ -33,8 +54,8 @@ export const make = Effect.gen(function* () {
   const now = databaseNow(sql)
 
   const announced = sql.onDialectOrElse({
-    orElse: () => sql`key, custom, created_at`,
-    pg: () => sql`key, custom, created_at, pg_notify(${channel}, key)`
+    orElse: () => sql`key, custom, created_at, ended_at`,
+    pg: () => sql`key, custom, created_at, ended_at, pg_notify(${channel}, key)`
   })
 
   const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
@@ -59,6 +80,12 @@ export const make = Effect.gen(function* () {
       }
     })
 
+  /** What the database has forgotten so far. Until the transaction ends it is not found to have forgotten more: what is stocked meanwhile would not be given up. */
+  const forgotten = Effect.gen(function* () {
+    yield* sql`SELECT id FROM database_mark ${sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR KEY SHARE` })}`
+    return yield* sql<Forgotten>`SELECT noticed_at, since FROM database_regressions`
+  })
+
   const told = (rows: ReadonlyArray<Ended>) => {
     const keys = rows.map(({ key }) => key)
     announce(keys)
@@ -81,12 +108,14 @@ export const make = Effect.gen(function* () {
       const gone = yield* inTransaction(
         sql,
         Effect.gen(function* () {
+          const known = yield* forgotten
           const rows = yield* sql<Ended>`
             DELETE FROM links WHERE ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
-          const minted = rows.filter(({ custom }) => !custom).map(({ key }) => key)
+          const minted = rows.filter(({ custom }) => !custom)
           if (minted.length > 0) {
-            yield* strike(minted)
-            yield* stock.add(fromStrings(minted))
+            yield* strike(minted.map(({ key }) => key))
+            const free = minted.filter((row) => isUnused(row, quarantine_ms, known))
+            if (free.length > 0) yield* stock.add(fromStrings(free.map(({ key }) => key)))
           }
           return rows
         })

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { channel } from "./LinkChangesPostgres.ts"
+import { channel } from "./postgres/LinkChangesPostgres.ts"
 import { forUpdate, isOneOf, numberOrNull } from "./SqlDialect.ts"
 import { inTransaction } from "./SqlTransaction.ts"
 import { type LastTake, noneTaken, type Take, take, type VisitsState } from "./VisitTakes.ts"

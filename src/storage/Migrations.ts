@@ -12,6 +12,11 @@ import { keyStocks } from "./migrations/0008_key_stocks.ts"
 import { nodes } from "./migrations/0009_nodes.ts"
 import { shortUrlHashes } from "./migrations/0010_short_url_hashes.ts"
 import { valuesInPeriods } from "./migrations/0011_values_in_periods.ts"
+import { webhookReceivers } from "./migrations/0012_webhook_receivers.ts"
+import { keyedHashes } from "./migrations/0013_keyed_hashes.ts"
+import { audit } from "./migrations/0014_audit.ts"
+import { sessions } from "./migrations/0015_sessions.ts"
+import { databaseMark } from "./migrations/0016_database_mark.ts"
 import { StorageError } from "./StorageError.ts"
 
 /** All of them, by number and name. */
@@ -26,7 +31,12 @@ export const migrations = {
   "0008_key_stocks": keyStocks,
   "0009_nodes": nodes,
   "0010_short_url_hashes": shortUrlHashes,
-  "0011_values_in_periods": valuesInPeriods
+  "0011_values_in_periods": valuesInPeriods,
+  "0012_webhook_receivers": webhookReceivers,
+  "0013_keyed_hashes": keyedHashes,
+  "0014_audit": audit,
+  "0015_sessions": sessions,
+  "0016_database_mark": databaseMark
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

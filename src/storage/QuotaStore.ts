@@ -8,9 +8,9 @@ export interface Quota {
   /** Times a period, 1 or more. */
   readonly limit: number
   /**
-   * `minute`: a token bucket that holds `limit` and fills up evenly within a minute. `day`: `limit` a day of UTC, all of it at midnight.
+   * `minute` and `hour`: a token bucket that holds `limit` and fills up evenly within that time. `day`: `limit` a day of UTC, all of it at midnight.
    */
-  readonly period: "minute" | "day"
+  readonly period: "minute" | "hour" | "day"
 }
 
 /** What a node asks of a quota. */
@@ -43,7 +43,8 @@ export interface QuotaState {
  */
 const leasedShare = 128
 
-const length_ms = { minute: 60_000, day: 86_400_000 } as const
+/** How long the periods are. */
+export const length_ms = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 
 const availableAt = ({ limit, period }: Quota, state: QuotaState | undefined, now: number): number => {
   if (state === undefined) return limit
@@ -79,7 +80,7 @@ export const grant = (ask: Ask, state: QuotaState | undefined, now: number) => {
  * What is left of all quotas, for all nodes.
  *
  * Laws:
- * 1. Within a day of UTC no more is granted of a quota a `day` than its limit; of one a `minute` no more within any time t than its limit and what
+ * 1. Within a day of UTC no more is granted of a quota a `day` than its limit; of one a `minute` or an `hour` no more within any time t than its limit and what
  *    flows in during t.
  * 2. A lease grants the demand wherever so much is left.
  * 3. A quota that is forgotten is full: `sweep` forgets none that is not.

@@ -1,9 +1,17 @@
-import type { SqlClient, Statement } from "@effect/sql"
+import { type SqlClient, Statement } from "@effect/sql"
 
-/** The database's own clock, in milliseconds since the Unix epoch. */
+/** Where a statement to SQLite has the time at which it is sent. */
+export interface NowSegment extends Statement.Custom<"Now", void, void> {}
+
+const nowSegment = Statement.custom<NowSegment>("Now")(undefined, undefined, undefined)
+
+/**
+ * What time it is, in milliseconds since the Unix epoch: by the database's own clock on PostgreSQL, which all nodes have in common, and on SQLite by the
+ * clock of this process, when the statement is sent.
+ */
 export const databaseNow = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql.onDialectOrElse({
-    orElse: () => sql`CAST(unixepoch('subsec') * 1000 AS INTEGER)`,
+    orElse: () => nowSegment,
     pg: () => sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
   })
 

@@ -1,8 +1,9 @@
 import { layer as reactivityLayer } from "@effect/experimental/Reactivity"
 import { SqlClient, type SqlConnection, Statement } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
-import { Data, Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
+import { type Clock, Data, Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
 import * as Turns from "../Turns.ts"
+import type { NowSegment } from "./SqlDialect.ts"
 import * as SqliteThread from "./SqliteThread.ts"
 
 /** The database file could not be opened. `path` is the file, `cause` the driver's error. */
@@ -22,13 +23,20 @@ export interface Options extends SqliteThread.Options {
 }
 
 /**
- * How the writer uses the database. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. Its log is
+ * How often the log is written back and emptied. What was deleted is overwritten in the file, and stays readable in the log until then, which by itself is overwritten only as it grows
+ * again.
+ */
+const emptyLogEvery = Duration.minutes(5)
+
+/**
+ * How the writer uses the database. What is deleted is overwritten with zeros. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. Its log is
  * written back when it has so many pages (32 MiB), so that a page that many bulks change is written back once.
  */
 const writerPragmas = [
   "journal_mode = WAL",
   "synchronous = FULL",
   "foreign_keys = ON",
+  "secure_delete = ON",
   "cache_size = -16384",
   "wal_autocheckpoint = 8192"
 ]
@@ -144,11 +152,25 @@ const readingBy = (readers: ReadonlyArray<SqliteThread.SqliteThread>, wait: Wait
     )
 }
 
+/** That of the SQL library, and `databaseNow` by this clock: the thread's own is the machine's, which others set. */
+const compilerBy = (clock: Clock.Clock): Statement.Compiler =>
+  Statement.makeCompiler<NowSegment>({
+    dialect: "sqlite",
+    placeholder: () => "?",
+    onIdentifier: Statement.defaultEscape('"'),
+    onRecordUpdate: () => ["", []],
+    onCustom: (_, placeholder) => {
+      const now = clock.unsafeCurrentTimeMillis()
+      return [`CAST(${placeholder(now)} AS INTEGER)`, [now]]
+    }
+  })
+
 /** `@effect/sql` over these threads. Transactions and statements that write take turns; those that read, outside of a transaction, wait for neither. */
 const clientOf = (
   { ask }: SqliteThread.SqliteThread,
   readers: ReadonlyArray<SqliteThread.SqliteThread>,
-  wait: Waiting
+  wait: Waiting,
+  clock: Clock.Clock
 ) => {
   const writing = Turns.make(1)
   const read = readingBy(readers, wait)
@@ -161,7 +183,7 @@ const clientOf = (
     SqlClient.make({
       acquirer: Effect.succeed(connectionOf(outside)),
       transactionAcquirer: Effect.sync(() => connectionOf(transactionOn(ask, wait))),
-      compiler: Statement.makeCompilerSqlite(),
+      compiler: compilerBy(clock),
       spanAttributes: [["db.system.name", "sqlite"]]
     }),
     (sql): SqlClient.SqlClient =>
@@ -203,6 +225,16 @@ export const layer = (
         wait(writer.ask({ kind: "outside" })),
         (cause) => new SqliteOpenError({ path, cause })
       )
-      return yield* clientOf(writer, readers, wait)
+      const sql = yield* clientOf(writer, readers, wait, yield* Effect.clock)
+      // Where a reader is at it the log stays until the next time.
+      yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`.pipe(
+        Effect.catchAll((error) =>
+          Effect.logWarning(`The database's log was not emptied: ${String(error.cause)}`)
+        ),
+        Effect.repeat(Schedule.spaced(emptyLogEvery)),
+        Effect.delay(emptyLogEvery),
+        Effect.forkScoped
+      )
+      return sql
     })
   ).pipe(Layer.provide(reactivityLayer))

@@ -19,9 +19,11 @@ export class StorageError extends Schema.TaggedError<StorageError>()("StorageErr
 }
 
 /**
- * The caller's epoch is not the newest of its pool shard: another owner has claimed it since. Nothing was done.
+ * The caller's epoch is not the newest of its pool shard: another owner has claimed it since. Nothing was done. A pool names the newest that it knows: a database that has
+ * forgotten claims gives epochs below it.
  */
 export class Fenced extends Schema.TaggedError<Fenced>()("Fenced", {
   shard: Schema.Number,
-  epoch: Schema.Number
+  epoch: Schema.Number,
+  newest: Schema.optionalWith(Schema.Number, { exact: true })
 }) {}

@@ -1,224 +1,248 @@
 import { Clock, Effect, Layer } from "effect"
-import type { WebhookEvent, WebhookMessage } from "../Webhook.ts"
-import { route } from "./WebhookRouting.ts"
 import {
-  type Claim,
-  deadLettersFor_ms,
-  deadLettersMax,
-  type Delivery,
-  type Failure,
-  pendingFor_ms,
-  type WebhookStatus,
-  WebhookStore
-} from "./WebhookStore.ts"
+  adminKeyPrefix,
+  hostOf,
+  verificationType,
+  type Webhook,
+  type WebhookEvent,
+  type WebhookState
+} from "../Webhook.ts"
+import { AccountStore } from "./AccountStore.ts"
+import * as Queue from "./WebhookQueueMemory.ts"
+import { type Delivery, endedFor_ms, type WebhookStatus, WebhookStore } from "./WebhookStore.ts"
 
-interface Held {
-  readonly message: WebhookMessage
-  readonly webhookId: string
-  queuedAt: number
-  dueAt: number
-  attempts: number
-  lease: string | null
-  deadAt: number | null
-  reason: string
-}
+/** What tells whether users and API keys are there. */
+type Accounts = Pick<typeof AccountStore.Service, "userById" | "keysOf">
 
-interface Place {
-  readonly webhook: Omit<WebhookStatus, "pending" | "deadLetters">
-  readonly messages: Map<string, Held>
-  failures: number
-  pausedUntil: number
-  dropped: number
-}
-
-const isPending = ({ deadAt }: Held) => deadAt === null
-
-const statusOf = ({ dropped, failures, messages, webhook }: Place): WebhookStatus => {
-  const pending = [...messages.values()].filter(isPending).length
-  return { ...webhook, dropped, failures, pending, deadLetters: messages.size - pending }
-}
-
-/** By when they died and then by their ids, the newest first. */
-const newestFirst = (one: Held, other: Held) =>
-  other.deadAt! - one.deadAt! || (one.message.id < other.message.id ? 1 : -1)
-
-const deadOf = (place: Place) =>
-  [...place.messages.values()].filter((held) => !isPending(held)).toSorted(newestFirst)
-
-const sweepOne = (place: Place, now: number) => {
-  for (const held of place.messages.values()) {
-    if (isPending(held) && held.queuedAt < now - pendingFor_ms) {
-      Object.assign(held, { deadAt: now, lease: null, reason: "It was not delivered in time." })
-    }
+const statusOf = (place: Queue.Place, status: WebhookState): WebhookStatus => {
+  const { dropped, failures, lastFailure, webhook } = place
+  const { pending } = Queue.loadOf(place)
+  const hasEnded = status === "ended"
+  return {
+    ...webhook,
+    status,
+    failures,
+    lastFailure,
+    dropped: dropped + (hasEnded ? pending : 0),
+    pending: hasEnded ? 0 : pending,
+    deadLetters: Queue.deadOf(place).length
   }
-  deadOf(place).forEach((held, index) => {
-    if (index >= deadLettersMax || held.deadAt! < now - deadLettersFor_ms)
-      place.messages.delete(held.message.id)
-  })
 }
 
-/** `WebhookStore` in this process's memory, by Effect's clock: for a process without a database. */
-export const make: Effect.Effect<typeof WebhookStore.Service> = Effect.sync(() => {
-  const places = new Map<string, Place>()
-  let version = 0
-  let leases = 0
-  const all = () => [...places.values()]
+/** `WebhookStore` in this process's memory, by Effect's clock: for a process without a database. Without accounts every webhook stands that has not been ended. */
+export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore.Service> =>
+  Effect.sync(() => {
+    const places = new Map<string, Queue.Place>()
+    let version = 0
+    let ids = 0
+    const nextId = () => String(++ids)
+    const all = () => [...places.values()]
+    const ofOwner = (owner: string) => all().filter(({ webhook }) => webhook.owner === owner)
 
-  /** Does something at a moment. */
-  const at = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
-
-  const heldBy = ({ id, lease, webhookId }: Delivery): Held | undefined => {
-    const held = places.get(webhookId)?.messages.get(id)
-    return held?.lease === lease ? held : undefined
-  }
-
-  const offer = (messages: ReadonlyArray<WebhookMessage>, now: number): number => {
-    const recipients = all().map((place) => ({ ...statusOf(place), place }))
-    const routed = route(recipients, messages)
-    for (const { dropped, messages, recipient } of routed) {
-      const { place } = recipient
-      place.dropped += dropped
-      for (const message of messages) {
-        if (place.messages.has(message.id)) continue
-        place.messages.set(message.id, {
-          message,
-          webhookId: recipient.id,
-          queuedAt: now,
-          dueAt: now,
-          attempts: 0,
-          lease: null,
-          deadAt: null,
-          reason: ""
-        })
-      }
-    }
-    return routed.reduce((sum, { dropped }) => sum + dropped, 0)
-  }
-
-  const claim = ({ busy, lease_ms, max, perWebhook }: Claim, now: number): ReadonlyArray<Delivery> => {
-    const due = all()
-      .filter(({ pausedUntil, webhook }) => pausedUntil <= now && !busy.includes(webhook.id))
-      .flatMap((place) =>
-        [...place.messages.values()]
-          .filter((held) => isPending(held) && held.dueAt <= now)
-          .toSorted((one, other) => one.dueAt - other.dueAt || (one.message.id < other.message.id ? -1 : 1))
-          .slice(0, place.failures > 0 ? 1 : perWebhook)
-          .map((held) => ({ held, place }))
+    const hasKey = Effect.fnUntraced(function* ({ webhook: { keyId, owner } }: Queue.Place) {
+      if (accounts === undefined || keyId === null || keyId.startsWith(adminKeyPrefix)) return true
+      const now = yield* Clock.currentTimeMillis
+      return (yield* accounts.keysOf(owner)).some(
+        ({ expiresAt, id }) => id === keyId && (expiresAt === null || expiresAt > now)
       )
-      .toSorted((one, other) => one.held.dueAt - other.held.dueAt)
-      .slice(0, max)
-    const lease = String(++leases)
-    return due.map(({ held, place }) => {
-      held.lease = lease
-      held.dueAt = now + lease_ms
-      held.attempts++
-      const { body, event, id } = held.message
-      const { secret, url } = place.webhook
-      const { failures } = place
-      return {
-        id,
-        webhookId: held.webhookId,
-        event,
-        body,
-        url,
-        secret,
-        attempt: held.attempts,
-        failures,
-        lease
-      }
     })
-  }
 
-  const fail = (delivery: Delivery, { pause_ms, reason, retryIn_ms }: Failure, now: number) => {
-    const place = places.get(delivery.webhookId)
-    if (place === undefined) return
-    place.failures++
-    place.pausedUntil = now + pause_ms
-    const held = heldBy(delivery)
-    if (held !== undefined) {
-      held.lease = null
-      if (retryIn_ms === null) Object.assign(held, { deadAt: now, reason })
-      else held.dueAt = now + retryIn_ms
+    const hasUser = ({ createdAt, keyId, owner }: Webhook) =>
+      accounts === undefined
+        ? Effect.succeed(true)
+        : Effect.map(
+            accounts.userById(owner),
+            (user) =>
+              user !== null && user.disabledAt === null && (keyId !== null || createdAt > user.webhooksSince)
+          )
+
+    const stateOf = Effect.fnUntraced(function* (place: Queue.Place) {
+      const stands = place.endedAt === null && (yield* hasUser(place.webhook)) && (yield* hasKey(place))
+      const state: WebhookState = stands ? (place.isVerified ? "active" : "unverified") : "ended"
+      return state
+    })
+
+    const withStates = (some: ReadonlyArray<Queue.Place>) =>
+      Effect.forEach(some, (place) => Effect.map(stateOf(place), (state) => ({ place, state })))
+
+    /** Those that are in one of some states. */
+    const inState = (some: ReadonlyArray<Queue.Place>, ...states: ReadonlyArray<WebhookState>) =>
+      Effect.map(withStates(some), (found) =>
+        found.filter(({ state }) => states.includes(state)).map(({ place }) => place)
+      )
+
+    /** Does something at a moment. */
+    const at = <A, E>(f: (now: number) => Effect.Effect<A, E>) => Effect.flatMap(Clock.currentTimeMillis, f)
+
+    const withPlace = (
+      { webhookId }: Pick<Delivery, "webhookId">,
+      f: (place: Queue.Place, now: number) => void
+    ) =>
+      at((now) =>
+        Effect.sync(() => {
+          const place = places.get(webhookId)
+          if (place !== undefined) f(place, now)
+        })
+      )
+
+    const removeAll = (some: ReadonlyArray<Queue.Place>) => {
+      for (const { isVerified, webhook } of some) {
+        places.delete(webhook.id)
+        if (isVerified) version++
+      }
+      return some.length
     }
-  }
 
-  return WebhookStore.of({
-    add: (webhook, max) =>
-      Effect.sync(() => {
-        version++
-        if (all().filter((place) => place.webhook.owner === webhook.owner).length >= max) return false
-        const place = { messages: new Map(), failures: 0, pausedUntil: 0, dropped: 0 }
-        places.set(webhook.id, { ...place, webhook: { ...webhook, dropped: 0, failures: 0 } })
-        return true
-      }),
-    list: (owner) =>
-      Effect.sync(() =>
-        all()
-          .map(statusOf)
-          .filter((webhook) => webhook.owner === owner)
-          .toSorted((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
-      ),
-    find: (id) =>
-      Effect.sync(() => {
-        const place = places.get(id)
-        return place === undefined ? null : statusOf(place)
-      }),
-    remove: (id) =>
-      Effect.sync(() => {
-        version++
-        return places.delete(id)
-      }),
-    listeners: (known) =>
-      Effect.sync(() => {
-        if (known === version) return null
-        const byOwner = new Map<string, Set<WebhookEvent>>()
-        for (const { webhook } of all()) {
-          byOwner.set(webhook.owner, new Set([...(byOwner.get(webhook.owner) ?? []), ...webhook.events]))
+    const ask = (
+      place: Queue.Place,
+      challenge: { readonly id: string; readonly body: string },
+      now: number
+    ) => {
+      const message = { ...challenge, event: verificationType, events: 0, bytes: 0 } as const
+      place.messages.set(challenge.id, Queue.newMessage(message, now))
+    }
+
+    const end = (place: Queue.Place, now: number) => {
+      const { pending } = Queue.loadOf(place)
+      place.messages.clear()
+      place.joined.clear()
+      place.endedAt = now
+      place.dropped += pending
+      version++
+      return pending
+    }
+
+    return WebhookStore.of({
+      add: Effect.fnUntraced(function* (webhook, challenge, max) {
+        if (!(yield* hasUser(webhook))) return false
+        const own = ofOwner(webhook.owner)
+        const ended = yield* inState(own, "ended")
+        if (own.length - ended.length >= max) return false
+        removeAll(ended.slice(0, Math.max(0, own.length - max + 1)))
+        const place: Queue.Place = {
+          webhook,
+          host: hostOf(webhook.url),
+          messages: new Map(),
+          joined: new Map(),
+          isVerified: false,
+          endedAt: null,
+          failures: 0,
+          lastFailure: null,
+          pausedUntil: 0,
+          dropped: 0
         }
-        return { version, byOwner }
-      }),
-    offer: (messages) => at((now) => offer(messages, now)),
-    claim: (wanted) => at((now) => claim(wanted, now)),
-    delivered: (delivery) =>
-      Effect.sync(() => {
-        const place = places.get(delivery.webhookId)
-        if (heldBy(delivery) !== undefined) place!.messages.delete(delivery.id)
-        if (place !== undefined && delivery.failures > 0)
-          Object.assign(place, { failures: 0, pausedUntil: 0 })
-      }),
-    failed: (delivery, failure) => at((now) => fail(delivery, failure, now)),
-    release: (delivery) =>
-      at((now) => {
-        const held = heldBy(delivery)
-        if (held !== undefined) Object.assign(held, { lease: null, dueAt: now, attempts: held.attempts - 1 })
-      }),
-    deadLetters: (webhookId, limit, after) =>
-      Effect.sync(() => {
-        const place = places.get(webhookId)
-        const letters = (place === undefined ? [] : deadOf(place)).map((held) => ({
-          id: held.message.id,
-          event: held.message.event,
-          queuedAt: held.queuedAt,
-          failedAt: held.deadAt!,
-          attempts: held.attempts,
-          reason: held.reason
-        }))
-        const isBehind = (one: { readonly failedAt: number; readonly id: string }) =>
-          after === null ||
-          one.failedAt < after.failedAt ||
-          (one.failedAt === after.failedAt && one.id < after.id)
-        return letters.filter(isBehind).slice(0, limit)
-      }),
-    revive: (webhookId, id) =>
-      at((now) => {
-        const held = places.get(webhookId)?.messages.get(id)
-        if (held === undefined || isPending(held)) return false
-        Object.assign(held, { deadAt: null, lease: null, attempts: 0, queuedAt: now, dueAt: now })
+        places.set(webhook.id, place)
+        ask(place, challenge, yield* Clock.currentTimeMillis)
         return true
       }),
-    sweep: at((now) => all().forEach((place) => sweepOne(place, now)))
+      challenge: Effect.fnUntraced(function* (id, challenge) {
+        const place = places.get(id)
+        const state = place === undefined ? null : yield* stateOf(place)
+        if (place === undefined || state !== "unverified") return state
+        place.messages.clear()
+        ask(place, challenge, yield* Clock.currentTimeMillis)
+        Queue.reset(place)
+        return state
+      }),
+      verify: (id, challengeId) =>
+        Effect.sync(() => {
+          const place = places.get(id)
+          if (place?.messages.get(challengeId)?.event !== verificationType) return false
+          place.messages.delete(challengeId)
+          place.isVerified = true
+          Queue.reset(place)
+          version++
+          return true
+        }),
+      list: (owner) =>
+        Effect.map(withStates(ofOwner(owner)), (found) =>
+          found
+            .map(({ place, state }) => statusOf(place, state))
+            .toSorted((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
+        ),
+      find: Effect.fnUntraced(function* (id) {
+        const place = places.get(id)
+        return place === undefined ? null : statusOf(place, yield* stateOf(place))
+      }),
+      remove: (id) => Effect.sync(() => removeAll(all().filter(({ webhook }) => webhook.id === id)) > 0),
+      removeAllOf: (owner) => Effect.sync(() => removeAll(ofOwner(owner))),
+      lapse: (adminKeyId) =>
+        at((now) =>
+          Effect.map(withStates(all().filter(({ endedAt }) => endedAt === null)), (found) =>
+            found
+              .filter(
+                ({ place: { webhook }, state }) =>
+                  state === "ended" ||
+                  (adminKeyId !== null &&
+                    webhook.keyId?.startsWith(adminKeyPrefix) === true &&
+                    webhook.keyId !== adminKeyId)
+              )
+              .reduce((sum, { place }) => sum + end(place, now), 0)
+          )
+        ),
+      listeners: (known) =>
+        Effect.sync(() => {
+          if (known === version) return null
+          const byOwner = new Map<string, Set<WebhookEvent>>()
+          for (const { endedAt, isVerified, webhook } of all()) {
+            if (!isVerified || endedAt !== null) continue
+            byOwner.set(webhook.owner, new Set([...(byOwner.get(webhook.owner) ?? []), ...webhook.events]))
+          }
+          return { version, byOwner }
+        }),
+      offer: (messages) =>
+        at((now) => Effect.map(inState(all(), "active"), (active) => Queue.offer(active, messages, now))),
+      claim: (wanted) =>
+        at((now) =>
+          Effect.map(inState(all(), "active", "unverified"), (some) => Queue.claim(some, wanted, nextId, now))
+        ),
+      delivered: (delivery) => withPlace(delivery, (place) => Queue.delivered(place, delivery)),
+      failed: (delivery, failure) =>
+        withPlace(delivery, (place, now) => Queue.failed(place, delivery, failure, now)),
+      release: (delivery, in_ms) =>
+        withPlace(delivery, (place, now) => Queue.release(place, delivery, in_ms, now)),
+      deadLetters: (webhookId, limit, after) =>
+        Effect.sync(() => {
+          const place = places.get(webhookId)
+          const letters = (place === undefined ? [] : Queue.deadOf(place)).map((held) => ({
+            id: held.id,
+            event: held.event,
+            events: held.events,
+            queuedAt: held.queuedAt,
+            failedAt: held.deadAt!,
+            attempts: held.attempts,
+            reason: held.reason
+          }))
+          const isBehind = (one: { readonly failedAt: number; readonly id: string }) =>
+            after === null ||
+            one.failedAt < after.failedAt ||
+            (one.failedAt === after.failedAt && one.id < after.id)
+          return letters.filter(isBehind).slice(0, limit)
+        }),
+      revive: (webhookId, id) =>
+        at((now) =>
+          Effect.gen(function* () {
+            const place = places.get(webhookId)
+            if (place === undefined || (yield* stateOf(place)) === "ended") return "none"
+            return Queue.revive(place, ofOwner(place.webhook.owner), id, now)
+          })
+        ),
+      sweep: at((now) =>
+        Effect.sync(() => {
+          for (const place of all()) {
+            if (place.endedAt !== null && place.endedAt < now - endedFor_ms) removeAll([place])
+            else Queue.sweep(place, now)
+          }
+        })
+      )
+    })
   })
-})
 
-/** See {@link make}. */
-export const layer: Layer.Layer<WebhookStore> = Layer.effect(WebhookStore, make)
+/** See {@link makeOver}, without accounts. */
+export const make: Effect.Effect<typeof WebhookStore.Service> = makeOver()
+
+/** See {@link makeOver}: its webhooks stand as their users and API keys do. */
+export const layer: Layer.Layer<WebhookStore, never, AccountStore> = Layer.effect(
+  WebhookStore,
+  Effect.flatMap(AccountStore, makeOver)
+)

@@ -1,11 +1,20 @@
 import { Duration, Effect, FiberSet, Layer, Metric, Random, Schedule } from "effect"
+import { Quotas } from "../accounts/Quotas.ts"
+import { AdminKey } from "../Deployment.ts"
 import * as Metered from "../Metered.ts"
-import { type Delivery, type Failure, WebhookStore } from "../storage/WebhookStore.ts"
-import { WebhookSender } from "./WebhookSender.ts"
+import { WebhookListeners } from "../storage/WebhookListeners.ts"
+import { type Claim, type Delivery, type Failure, WebhookStore } from "../storage/WebhookStore.ts"
+import { adminKeyIdOf, verificationType } from "../Webhook.ts"
+import * as WebhookPaces from "./WebhookPaces.ts"
+import { NotTaken, WebhookSender } from "./WebhookSender.ts"
+import * as Verification from "./WebhookVerification.ts"
 
-/** Messages that a node delivers at a time, and to one webhook. */
+/** Messages that a node delivers at a time. */
 const underWayMax = 64
-const perWebhookMax = 4
+
+/** Events that one message tells at most, and bytes of its body; and how long the first one waits for others. */
+const join: Claim["join"] = { events: 100, bytes: 256 * 1_024 }
+const gatherFor_ms = 500
 
 /** Longer than an attempt takes: a message whose node died is claimed again after this. */
 const lease_ms = 20_000
@@ -15,6 +24,9 @@ const lookEvery = Duration.seconds(1)
 const claimEvery = Duration.millis(20)
 
 const sweepEvery = Duration.minutes(10)
+
+/** How often webhooks are looked for that stand no more. Nothing is sent to them before they are found, either. */
+const lapseEvery = Duration.minutes(1)
 
 /** Attempts for a message at most: with the waits between them, some 17 to 23 hours. */
 export const attemptsMax = 15
@@ -31,6 +43,11 @@ const attempts = Metered.countersBy(
   ["delivered", "failed", "dead"]
 )
 
+const eventsEnded = Metered.counter(
+  "linkmint_webhook_events_ended_total",
+  "Events that were dropped because their webhook ended with its API key or its user"
+)
+
 /**
  * What comes after a failed attempt: the message waits twice as long as before its last one, shortened by up to a quarter by chance, so that messages that failed
  * together do not come together; and its webhook for a second, twice as long with each failure, five minutes at most.
@@ -45,20 +62,26 @@ export const afterFailure = (
     pause_ms: Math.min(pauseFirst_ms * 2 ** Math.min(failures, 20), pauseMax_ms)
   }))
 
+/** How long a challenge that there is no quota for waits at least, in milliseconds. */
+const postponedMin_ms = 1_000
+
 /**
  * Delivers messages to webhooks, as each node does: whoever claims a message delivers it. A webhook that takes long or fails holds up no other one, since a node
- * has few messages under way for it, and none while it is paused.
+ * has few messages under way for it, and none while it is paused; nor does a user with many (see `WebhookPaces`).
  */
 export const make = Effect.gen(function* () {
   const store = yield* WebhookStore
   const sender = yield* WebhookSender
-  const busy = new Map<string, number>()
+  const listeners = yield* WebhookListeners
+  const quotas = yield* Quotas
+  const { digest } = yield* AdminKey
+  const paces = yield* WebhookPaces.make
   const fibers = yield* FiberSet.make()
   const hasEnded = Effect.unsafeMakeLatch()
 
   const count = (outcome: keyof typeof attempts) => Metric.increment(attempts[outcome])
 
-  const attempt = (delivery: Delivery) =>
+  const tell = (delivery: Delivery) =>
     sender.send(delivery).pipe(
       Effect.matchEffect({
         onSuccess: () => Effect.zipRight(store.delivered(delivery), count("delivered")),
@@ -69,19 +92,47 @@ export const make = Effect.gen(function* () {
               count(failure.retryIn_ms === null ? "dead" : "failed")
             )
           )
-      }),
-      Effect.onInterrupt(() => Effect.ignore(store.release(delivery))),
+      })
+    )
+
+  /** Has a receiver prove itself, as often as the quotas allow. */
+  const challenge = Effect.fnUntraced(function* (delivery: Delivery) {
+    const standing = yield* quotas.challenge(delivery.owner, delivery.host)
+    if (standing?.isAllowed === false) {
+      return yield* store.release(delivery, Math.max(postponedMin_ms, Math.ceil(standing.retryIn_ms)))
+    }
+    yield* sender.send(delivery).pipe(
+      Effect.filterOrFail(
+        ({ body }) => Verification.isProof(delivery, body),
+        ({ status }) => new NotTaken({ reason: `It answered ${status} without the challenge.` })
+      ),
+      Effect.matchEffect({
+        onSuccess: () =>
+          store.verify(delivery.webhookId, delivery.id).pipe(
+            // The other nodes hear of it soon.
+            Effect.zipRight(Effect.ignore(listeners.refresh)),
+            Effect.zipRight(count("delivered"))
+          ),
+        onFailure: ({ reason }) =>
+          Effect.zipRight(
+            store.failed(delivery, Verification.afterFailure(delivery, reason)),
+            count("failed")
+          )
+      })
+    )
+  })
+
+  const attempt = (delivery: Delivery) =>
+    (delivery.event === verificationType ? challenge(delivery) : tell(delivery)).pipe(
+      Effect.onInterrupt(() => Effect.ignore(store.release(delivery, 0))),
       // It is claimed again when its lease has ended.
       Effect.catchAll((error) => Effect.logWarning(`A webhook's message stays as it was: ${error.message}`))
     )
 
   const begin = (delivery: Delivery) => {
-    const { webhookId } = delivery
-    busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1)
+    paces.begin(delivery)
     const end = Effect.sync(() => {
-      const left = busy.get(webhookId)! - 1
-      if (left === 0) busy.delete(webhookId)
-      else busy.set(webhookId, left)
+      paces.end(delivery)
       hasEnded.unsafeOpen()
     })
     return FiberSet.run(fibers, Effect.ensuring(Effect.interruptible(attempt(delivery)), end))
@@ -91,10 +142,13 @@ export const make = Effect.gen(function* () {
     hasEnded.unsafeClose()
     const free = underWayMax - (yield* FiberSet.size(fibers))
     if (free <= 0) return
+    const busy = paces.busy()
     const deliveries = yield* store.claim({
       max: free,
-      perWebhook: perWebhookMax,
-      busy: [...busy.keys()],
+      roomFor: paces.rooms(),
+      busy,
+      join,
+      gatherFor_ms,
       lease_ms
     })
     yield* Effect.forEach(deliveries, begin, { discard: true })
@@ -103,10 +157,22 @@ export const make = Effect.gen(function* () {
     Effect.uninterruptible
   )
 
-  yield* claimSome.pipe(
-    Effect.zipRight(Effect.sleep(claimEvery)),
-    Effect.zipRight(Effect.timeoutOption(hasEnded.await, lookEvery)),
-    Effect.forever,
+  const lapse = (adminKeyId: string | null) =>
+    store.lapse(adminKeyId).pipe(
+      Effect.flatMap((dropped) => Metric.incrementBy(eventsEnded, dropped)),
+      Effect.tapError((error) => Effect.logDebug(`Webhooks were not looked at: ${error.message}`))
+    )
+
+  // Nothing is sent for an administrator's key that was the one before.
+  yield* lapse(adminKeyIdOf(digest)).pipe(
+    Effect.retry(Schedule.spaced(lookEvery)),
+    Effect.zipRight(
+      claimSome.pipe(
+        Effect.zipRight(Effect.sleep(claimEvery)),
+        Effect.zipRight(Effect.timeoutOption(hasEnded.await, lookEvery)),
+        Effect.forever
+      )
+    ),
     Effect.forkScoped
   )
   yield* store.sweep.pipe(
@@ -115,7 +181,16 @@ export const make = Effect.gen(function* () {
     Effect.delay(sweepEvery),
     Effect.forkScoped
   )
+  yield* Effect.ignore(lapse(null)).pipe(
+    Effect.repeat(Schedule.spaced(lapseEvery)),
+    Effect.delay(lapseEvery),
+    Effect.forkScoped
+  )
 })
 
 /** See {@link make}. */
-export const layer: Layer.Layer<never, never, WebhookStore | WebhookSender> = Layer.scopedDiscard(make)
+export const layer: Layer.Layer<
+  never,
+  never,
+  WebhookStore | WebhookListeners | WebhookSender | Quotas | AdminKey
+> = Layer.scopedDiscard(make)

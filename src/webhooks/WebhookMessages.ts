@@ -1,8 +1,15 @@
+import { Effect } from "effect"
 import * as Iso8601 from "../Iso8601.ts"
 import type { Link } from "../Link.ts"
 import * as Secret from "../Secret.ts"
 import type { Deletion } from "../storage/LinkStore.ts"
-import type { WebhookEvent, WebhookMessage } from "../Webhook.ts"
+import {
+  type Challenge,
+  type MessageType,
+  verificationType,
+  type WebhookEvent,
+  type WebhookMessage
+} from "../Webhook.ts"
 
 /** Visits of one link. */
 export interface LinkVisits {
@@ -30,8 +37,15 @@ export interface Showing {
 const idOf = (event: WebhookEvent, thing: string) => `msg_${Secret.digest(`${event} ${thing}`).slice(0, 32)}`
 
 /** A payload as the Standard Webhooks specification proposes it. */
-const bodyOf = (type: WebhookEvent, at: number, data: object) =>
+const bodyOf = (type: MessageType, at: number, data: object) =>
   JSON.stringify({ type, timestamp: Iso8601.formatMoment(at), data })
+
+/** Draws a message that asks a receiver to prove itself by its answer: `data.challenge` is what that must have. */
+export const drawChallenge = (at: number): Effect.Effect<Challenge> =>
+  Effect.map(Secret.draw(32), (drawn) => ({
+    id: `msg_${drawn.subarray(0, 16).toString("hex")}`,
+    body: bodyOf(verificationType, at, { challenge: drawn.subarray(16).toString("hex") })
+  }))
 
 /** Makes the messages of what happens to links. */
 export const make = ({ link, shortUrl }: Showing) => ({

@@ -10,19 +10,28 @@ import { headersOf } from "./WebhookSignature.ts"
 /** How long an attempt may take until the receiver's status is there. */
 const answerMax = Duration.seconds(10)
 
-/** How much of an answer's body is read, and for how long: enough for connections to end in order. */
+/** How much of an answer's body is read, and for how long: enough for a challenge, and for connections to end in order. */
 const bodyBytesMax = 4_096
 const bodyMax = Duration.seconds(1)
 
 /** The receiver did not take the message; `reason` says why, for its owner. */
 export class NotTaken extends Data.TaggedError("NotTaken")<{ readonly reason: string }> {}
 
+/** What a receiver answered: its status, and up to 4 KiB of the body, as far as it came within a second. */
+export interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
 /** Posts messages to webhooks. */
 export class WebhookSender extends Context.Tag("linkmint/WebhookSender")<
   WebhookSender,
   {
-    /** Makes one attempt, of at most some 11 seconds. It succeeds when the receiver answers with a status from 200 to 299; redirects are not followed. */
-    readonly send: (delivery: Delivery) => Effect.Effect<void, NotTaken>
+    /**
+     * Makes one attempt, of at most some 11 seconds. It succeeds when the receiver answers with a status from 200 to 299, and gives the beginning of the answer's body; redirects are
+     * not followed.
+     */
+    readonly send: (delivery: Delivery) => Effect.Effect<Answer, NotTaken>
   }
 >() {}
 
@@ -36,11 +45,18 @@ const causeOf = (error: unknown): string => {
 
 /** Reads a little of a body, whatever comes of it. */
 const readSome = (response: HttpClientResponse.HttpClientResponse) => {
+  const chunks: Array<Uint8Array> = []
   let bytes = 0
   return response.stream.pipe(
-    Stream.runForEachWhile((chunk) => Effect.sync(() => (bytes += chunk.length) < bodyBytesMax)),
+    Stream.runForEachWhile((chunk) =>
+      Effect.sync(() => {
+        chunks.push(chunk.subarray(0, bodyBytesMax - bytes))
+        return (bytes += chunk.length) < bodyBytesMax
+      })
+    ),
     Effect.timeoutOption(bodyMax),
-    Effect.ignore
+    Effect.ignore,
+    Effect.map(() => Buffer.concat(chunks).toString())
   )
 }
 
@@ -77,9 +93,10 @@ const make = ({ allowPrivate }: WebhookSenderOptions) =>
               new NotTaken({ reason: `The answer could not be read: ${causeOf(error)}.` })
           })
         )
-        yield* readSome(response)
+        const beginning = yield* readSome(response)
         const { status } = response
         if (status < 200 || status > 299) return yield* new NotTaken({ reason: `It answered ${status}.` })
+        return { status, body: beginning }
       }).pipe(Effect.scoped)
 
     return WebhookSender.of({

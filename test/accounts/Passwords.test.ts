@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Either, Redacted } from "effect"
+import { Effect, Either, Fiber, Redacted } from "effect"
 import * as Passwords from "../../src/Passwords.ts"
 
 const secret = Redacted.make("correct horse battery staple")
@@ -52,6 +52,52 @@ describe("passwords", () => {
       expect(done.length).toBe(66)
       expect(done.every(({ right }) => right)).toBe(true)
       expect(yield* verify(stored, secret)).toBe(true)
+    })
+  )
+
+  it.live("of strangers keep no sign-in waiting: one of them is before it at most", () =>
+    Effect.gen(function* () {
+      const begun: Array<string> = []
+      const ends: Array<() => void> = []
+      const passwords = yield* Passwords.makeWith({
+        hash: (password) =>
+          new Promise((resolve) => {
+            begun.push(password)
+            ends.push(() => resolve(password))
+          }),
+        verify: () => Promise.resolve(true)
+      })
+      const works = ["stranger", "newcomer", "unlock", "link"] as const
+      const waiting = yield* Effect.forEach(
+        works.flatMap((work) => Array.from({ length: 100 }, () => work)),
+        (work) => Effect.fork(Effect.either(passwords.hash(Redacted.make(work), work)))
+      )
+      yield* Effect.sleep(0)
+      expect(begun).toHaveLength(1)
+      yield* Effect.fork(passwords.hash(Redacted.make("sign-in"), "account"))
+      yield* Effect.sleep(0)
+      expect(begun).toHaveLength(2)
+      expect(begun[1]).toBe("sign-in")
+      // The others take turns.
+      const seen = new Set(begun)
+      for (let turn = 0; turn < 5; turn++) {
+        for (const end of ends.splice(0)) end()
+        yield* Effect.sleep(0)
+        for (const work of begun) seen.add(work)
+      }
+      expect(seen).toEqual(new Set([...works, "sign-in"]))
+      // What is computed cannot be stopped: it comes to an end.
+      const ending = yield* Effect.fork(
+        Effect.forever(
+          Effect.zipRight(
+            Effect.sync(() => ends.splice(0).forEach((end) => end())),
+            Effect.sleep(0)
+          )
+        )
+      )
+      yield* Effect.forEach(waiting, Fiber.join)
+      yield* Fiber.interrupt(ending)
+      expect(begun.filter((work) => work === "stranger")).toHaveLength(8)
     })
   )
 })

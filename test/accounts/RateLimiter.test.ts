@@ -1,9 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
+import { KeyedHash } from "../../src/KeyedHash.ts"
+import type { Limit, Standing } from "../../src/accounts/Meter.ts"
+import { isReserved } from "../../src/accounts/Reservations.ts"
 import { type Ask, type Quota, QuotaStore } from "../../src/storage/QuotaStore.ts"
 import * as QuotaStoreMemory from "../../src/storage/QuotaStoreMemory.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
+import { testHash } from "./testHash.ts"
 
 type Fault = "none" | "fails" | "silent"
 
@@ -28,7 +32,12 @@ const nodes = (count: number) =>
         })
     })
     const limiters = yield* Effect.all(
-      Array.from({ length: count }, () => Effect.provideService(RateLimiter.make, QuotaStore, store))
+      Array.from({ length: count }, () =>
+        RateLimiter.make.pipe(
+          Effect.provideService(QuotaStore, store),
+          Effect.provideService(KeyedHash, testHash)
+        )
+      )
     )
     const setFault = (now: Fault) => Effect.sync(() => (fault = now))
     return { limiters, first: limiters[0]!, asked, setFault }
@@ -70,6 +79,17 @@ describe("a rate limit", () => {
       const { asked, first } = yield* nodes(1)
       expect(yield* drain(first, day(100_000))).toBe(100_000)
       expect(asked.length).toBeLessThan(1_200)
+    })
+  )
+
+  it.scoped("has a name in the store from which nothing can be told, such as a client's address", () =>
+    Effect.gen(function* () {
+      const { asked, first } = yield* nodes(1)
+      yield* first.take(minute(10, "unlock:client:192.0.2.7"))
+      yield* first.peek([minute(10, "unlock:client:192.0.2.7")])
+      const ids = asked.flat().map(({ id }) => id)
+      expect(new Set(ids)).toEqual(new Set([testHash.of("quota", "unlock:client:192.0.2.7")]))
+      expect(ids.join()).not.toContain("192.0.2.7")
     })
   )
 
@@ -163,26 +183,114 @@ describe("several rate limits together", () => {
   )
 })
 
-describe("a rate limit that is spent without waiting", () => {
-  it.scoped("is known as used up soon, and not before", () =>
-    Effect.gen(function* () {
-      const { first } = yield* nodes(1)
-      const quota = minute(5)
-      expect(first.usedUp(quota)).toBeUndefined()
-      for (let turn = 0; turn < 5; turn++) {
-        first.spend(quota)
-        expect(first.usedUp(quota)).toBeUndefined()
-      }
-      first.spend(quota)
-      yield* Effect.repeat(Effect.yieldNow(), {
-        until: () => first.usedUp(quota) !== undefined,
-        times: 1_000
+describe("a limit of what is reserved in advance", () => {
+  const held = (limit: number, id = "held"): Limit => ({ ...minute(limit, id), isHeld: true })
+
+  /** Reserves for so many at once, each of which takes a while and then turns out as `counts` says: how many were let through. */
+  const rush = (
+    limiter: typeof RateLimiter.RateLimiter.Service,
+    limit: Limit,
+    count: number,
+    counts: (index: number) => boolean
+  ) =>
+    Effect.map(
+      Effect.forEach(
+        Array.from({ length: count }, (_, index) => index),
+        (index) =>
+          Effect.gen(function* () {
+            const reserved = limiter.reserve([limit]) ?? (yield* limiter.reserveLater([limit]))
+            if (!isReserved(reserved)) return false
+            yield* Effect.repeatN(Effect.yieldNow(), 20)
+            if (counts(index)) reserved.keep()
+            else reserved.giveBack()
+            return true
+          }),
+        { concurrency: "unbounded" }
+      ),
+      (allowed) => allowed.filter(Boolean).length
+    )
+
+  for (const limit of [1, 3, 5, 29, 30, 120, 1_000]) {
+    it.scoped(`lets exactly ${limit} through of ever so many at once`, () =>
+      Effect.gen(function* () {
+        const { first } = yield* nodes(1)
+        expect(yield* rush(first, held(limit), 2 * limit + 130, () => true)).toBe(limit)
+        expect(first.usedUp([held(limit)])).toMatchObject({ isAllowed: false, limit })
+        expect(yield* rush(first, held(limit), 10, () => true)).toBe(0)
+        yield* TestClock.adjust("1 minutes")
+        expect(first.usedUp([held(limit)])).toBeUndefined()
+        expect(yield* rush(first, held(limit), 2 * limit + 130, () => true)).toBe(limit)
       })
-      expect(first.usedUp(quota)).toMatchObject({ isAllowed: false, limit: 5 })
-      yield* TestClock.adjust("1 minutes")
-      expect(first.usedUp(quota)).toBeUndefined()
+    )
+  }
+
+  it.scoped("lets a tenth more through at most of what comes to three nodes at once", () =>
+    Effect.gen(function* () {
+      const { limiters } = yield* nodes(3)
+      const allowed = yield* Effect.forEach(
+        limiters,
+        (limiter) => rush(limiter, held(120), 100, () => true),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      const sum = allowed.reduce((sum, one) => sum + one, 0)
+      expect(sum).toBeGreaterThanOrEqual(120)
+      expect(sum).toBeLessThanOrEqual(132)
     })
   )
+
+  it.scoped("refuses nothing of what does not count, however much comes at once", () =>
+    Effect.gen(function* () {
+      const { first } = yield* nodes(1)
+      expect(yield* rush(first, held(10), 500, () => false)).toBe(500)
+      expect(yield* rush(first, held(120), 900, (index) => index % 100 === 0)).toBe(900)
+      expect(first.usedUp([held(10)])).toBeUndefined()
+    })
+  )
+
+  it.scoped("asks the store of nothing where nothing counts", () =>
+    Effect.gen(function* () {
+      const { asked, first } = yield* nodes(1)
+      for (let turn = 0; turn < 100; turn++) {
+        const reserved = first.reserve([held(120)])
+        expect(reserved).toMatchObject({ isAllowed: true })
+        if (reserved !== undefined && isReserved(reserved)) reserved.giveBack()
+      }
+      expect(asked).toEqual([])
+    })
+  )
+
+  it.scoped("gives those who gave up no part of it", () =>
+    Effect.gen(function* () {
+      const { first } = yield* nodes(1)
+      const one = first.reserve([held(1)]) ?? (yield* first.reserveLater([held(1)]))
+      const waiting = yield* Effect.forEach(Array.from({ length: 5 }), () =>
+        Effect.fork(first.reserveLater([held(1)]))
+      )
+      yield* Effect.yieldNow()
+      yield* Fiber.interruptAll(waiting.slice(0, 4))
+      if (isReserved(one)) one.giveBack()
+      expect(yield* Fiber.join(waiting[4]!)).toMatchObject({ isAllowed: true })
+    })
+  )
+
+  for (const fault of ["fails", "silent"] as const) {
+    it.scoped(
+      `is what a node holds by itself while the store ${fault === "fails" ? "fails" : "is silent"}`,
+      () =>
+        Effect.gen(function* () {
+          const { first, setFault } = yield* nodes(1)
+          yield* setFault(fault)
+          const rushing = yield* Effect.fork(rush(first, held(120), 250, () => true))
+          yield* TestClock.adjust("250 millis")
+          expect(yield* Fiber.join(rushing)).toBe(120)
+          const more = yield* Effect.fork(rush(first, held(120), 250, () => true))
+          yield* TestClock.adjust("1 seconds")
+          expect(yield* Fiber.join(more)).toBeLessThanOrEqual(3)
+        })
+    )
+  }
 })
 
 describe("while the store", () => {
@@ -208,4 +316,67 @@ describe("while the store", () => {
         })
     )
   }
+
+  for (const fault of ["fails", "silent"] as const) {
+    it.scoped(
+      `${fault === "fails" ? "fails" : "is silent"}, what somebody may guess is allowed as often as the node would by itself, all at once too`,
+      () =>
+        Effect.gen(function* () {
+          const { asked, first, setFault } = yield* nodes(1)
+          const guess: Limit = { ...minute(18), isHeld: true }
+          yield* drain(first, guess, 5)
+          yield* setFault(fault)
+          const tries = yield* Effect.fork(
+            Effect.all(
+              Array.from({ length: 60 }, () => first.takeAll([guess])),
+              { concurrency: "unbounded" }
+            )
+          )
+          yield* TestClock.adjust("250 millis")
+          const isAllowed = (standing: Standing | null) => standing?.isAllowed === true
+          expect((yield* Fiber.join(tries)).filter(isAllowed)).toHaveLength(13)
+          const before = asked.length
+          const refused = yield* first.takeAll([guess])
+          expect(refused).toMatchObject({ isAllowed: false, limit: 18, remaining: 0 })
+          expect(refused!.retryIn_ms).toBeGreaterThan(0)
+          expect(asked.length).toBe(before)
+          // Not more than flows in, second by second, for as long as the store is away.
+          let allowed = 0
+          for (let second = 0; second < 20; second++) {
+            const more = yield* Effect.fork(
+              Effect.all(
+                Array.from({ length: 10 }, () => first.takeAll([guess])),
+                { concurrency: "unbounded" }
+              )
+            )
+            yield* TestClock.adjust("1 seconds")
+            allowed += (yield* Fiber.join(more)).filter(isAllowed).length
+          }
+          expect(allowed).toBeLessThanOrEqual(7)
+          yield* setFault("none")
+          yield* TestClock.adjust("1 minutes")
+          expect(yield* drain(first, guess)).toBe(18)
+        })
+    )
+  }
+})
+
+describe("limits that a node holds", () => {
+  it.scoped("are so many at most: no more are begun, and none is forgotten before it is full again", () =>
+    Effect.gen(function* () {
+      const memory = yield* QuotaStoreMemory.make
+      const limiter = yield* RateLimiter.makeWith({ heldMax: 3 }).pipe(
+        Effect.provideService(QuotaStore, memory),
+        Effect.provideService(KeyedHash, testHash)
+      )
+      const held = (id: string): Limit => ({ ...minute(2, id), isHeld: true })
+      for (const id of ["a", "b", "c"]) expect(yield* drain(limiter, held(id))).toBe(2)
+      expect(yield* limiter.takeAll([held("d")])).toMatchObject({ isAllowed: false, retryIn_ms: 1_000 })
+      for (const id of ["a", "b", "c"]) expect(yield* drain(limiter, held(id))).toBe(0)
+      yield* TestClock.adjust("59 seconds")
+      expect(yield* limiter.takeAll([held("d")])).toMatchObject({ isAllowed: false })
+      yield* TestClock.adjust("1 seconds")
+      expect(yield* drain(limiter, held("d"))).toBe(2)
+    })
+  )
 })

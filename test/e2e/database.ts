@@ -49,9 +49,25 @@ const accountOf = ({ bound, minted, recorded, stocked }: Books, pooled: Readonly
 
 const account = Effect.orDie(Effect.map(books, (found) => accountOf(found, [])))
 
+const inFolder = (folder: string) => Layer.orDie(SqliteClient.layer(join(folder, "linkmint.db")))
+
 /** The account of the SQLite database in a data folder. */
 export const accountOfFolder = (folder: string): Effect.Effect<Account> =>
-  account.pipe(Effect.provide(Layer.orDie(SqliteClient.layer(join(folder, "linkmint.db")))))
+  Effect.provide(account, inFolder(folder))
+
+/** Visits of links that a database has, by a look at its tables. */
+export const visitsWritten = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ visits: number | string }>`
+    SELECT coalesce(sum(non_bots + bots), 0) AS visits FROM visit_totals WHERE subject LIKE '%@%'`
+).pipe(
+  Effect.map(([row]) => Number(row!.visits)),
+  Effect.orDie
+)
+
+/** Visits of links that the SQLite database in a data folder has. */
+export const visitsOfFolder = (folder: string): Effect.Effect<number> =>
+  Effect.provide(visitsWritten, inFolder(folder))
 
 const overPostgres = <A>(
   url: string,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { examplesOf, isAsShown, shell, withoutExamples } from "./Console.ts"
+import { freePort } from "../http/freePort.ts"
+import { examplesOf, filesOf, isAsShown, shell, withoutExamples } from "./Console.ts"
 import { startAlone } from "./Program.ts"
 
 const documents = ["README.md", "docs/api.md"]
@@ -26,9 +27,14 @@ for (const document of documents) {
       "show what really comes, one after the other, from a service that was just started",
       () =>
         Effect.gen(function* () {
-          const { port, program } = yield* startAlone()
+          const { port, program } = yield* startAlone({ ALLOW_PRIVATE_WEBHOOKS: "true" })
           const [, adminKey = ""] = yield* program.printed(/^Admin key, shown this once: (lm_\S+)$/m)
-          const run = yield* shell(`http://localhost:${port}`, { lm: adminKey })
+          const run = yield* shell(`http://localhost:${port}`, {
+            known: { lm: adminKey },
+            // The port of the receiver that a document has.
+            instead: { "9100": String(yield* freePort) },
+            files: filesOf(markdown)
+          })
           const examples = examplesOf(markdown)
           expect(examples.length).toBeGreaterThan(5)
           for (const { command, shown } of examples) {

@@ -95,7 +95,8 @@ describe("minted keys", () => {
     "are neither handed out twice nor lost beyond the bound when each start stocks them in another way, after a kill -9",
     () =>
       Effect.gen(function* () {
-        const { folder, port, settings } = yield* place
+        const { folder, port, settings: own } = yield* place
+        const settings = { ...own, ADMIN_API_KEY: "lm_the-key-of-this-test" }
         const connections = yield* agent(clients)
         const told = nothingTold()
         const target = 3_000
@@ -106,7 +107,10 @@ describe("minted keys", () => {
           const program = yield* start({ ...settings, ...settingsOfPool(pool), ...stocked })
           const some = { agent: connections, port, clients, told }
           yield* run({ ...some, creates: 1_500, name: `${index}-first` })
-          const metrics = yield* send(connections, port, { path: "/metrics" })
+          const metrics = yield* send(connections, port, {
+            path: "/metrics",
+            headers: { "x-api-key": settings.ADMIN_API_KEY }
+          })
           // Each key that came twice would have met the primary key.
           expect(metrics.text).toMatch(/^linkmint_key_conflicts_total{by="key"} 0$/m)
           if (kind === "none") {

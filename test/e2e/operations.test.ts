@@ -84,6 +84,10 @@ const gather = Effect.gen(function* () {
   const url = `https://example.com/?password=${secrets["a target's query"]}`
 
   const webhook = yield* call("POST", "/api/v1/webhooks", { url: hook.url, events: ["link.created"] })
+  // Told of links from the moment on at which its receiver has proven itself.
+  yield* call("GET", "/api/v1/webhooks").pipe(
+    Effect.repeat({ until: ({ text }) => text.includes(`"active"`), schedule: Schedule.spaced("50 millis") })
+  )
   const traced = { traceparent: `00-${clientTrace}-${clientSpan}-01`, "x-request-id": requestId }
   expect((yield* call("POST", "/api/v1/links", { url }, traced)).status).toBe(201)
   const choices = { alias: "guarded", password: secrets["a link's password"], forwardQuery: true }

@@ -10,7 +10,7 @@ import { type Program, ready, run, type Variables } from "./Program.ts"
 const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
 
 const launch = (variables: Variables, ...args: ReadonlyArray<string>) =>
-  run(process.execPath, ["dist/src/main.js", ...args], variables)
+  run(process.execPath, ["dist/main.js", ...args], variables)
 
 const soon = Schedule.spaced("50 millis")
 

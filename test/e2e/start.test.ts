@@ -1,11 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { agent, type Request, send } from "../http/client.ts"
 import { freePort } from "../http/freePort.ts"
-import { launch, place, type Program, start, type Variables } from "./Program.ts"
+import { version } from "../../src/Version.ts"
+import { launch, place, type Program, run, start, type Variables } from "./Program.ts"
 
 const administratorLine = /^Administrator: admin@localhost, password shown this once: ([A-Za-z0-9_-]{20})$/m
 const adminKeyLine = /^Admin key, shown this once: (lm_[A-Za-z0-9_-]{32})$/m
@@ -43,6 +44,13 @@ const failed = (variables: Variables) =>
     return program.output()
   })
 
+/** The modes of a folder and of all files in it, each once. */
+const modesIn = (folder: string) => [
+  ...new Set(
+    ["", ...readdirSync(folder)].map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8))
+  )
+]
+
 const stop = (program: Program) =>
   Effect.suspend(() => {
     program.signal("SIGTERM")
@@ -61,6 +69,7 @@ describe("the first start", () => {
         )
         expect(first.output()).toContain(`Data folder: ${folder}`)
         expect(existsSync(join(folder, "linkmint.db"))).toBe(true)
+        expect(modesIn(folder)).toEqual(["700", "600"])
         const [, key] = yield* first.printed(adminKeyLine)
         expect(yield* opens(port, key!)).toBe(true)
         expect(yield* opens(port, `${key}x`)).toBe(false)
@@ -69,8 +78,11 @@ describe("the first start", () => {
         expect(yield* signsIn(port, `${password}x`)).toBe(401)
         yield* stop(first)
 
+        // As an earlier version left it.
+        chmodSync(join(folder, "linkmint.db"), 0o644)
         const second = yield* start(settings)
         expect(second.output()).not.toMatch(/admin/i)
+        expect(modesIn(folder)).toEqual(["700", "600"])
         expect(yield* signsIn(port, password!)).toBe(204)
         expect(yield* opens(port, key!)).toBe(true)
         yield* stop(second)
@@ -90,6 +102,36 @@ describe("the first start", () => {
       const program = yield* start({ ...settings, ADMIN_API_KEY })
       expect(program.output()).not.toMatch(/admin key/i)
       expect(yield* opens(port, ADMIN_API_KEY)).toBe(true)
+    })
+  )
+})
+
+describe("the command line", () => {
+  it.scopedLive("tells the version, and lists the settings, without a start", () =>
+    Effect.gen(function* () {
+      const said = (...args: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const program = yield* run(process.execPath, ["dist/src/main.js", ...args], {
+            ADMIN_API_KEY: "hidden".repeat(3)
+          })
+          expect(yield* program.ended).toEqual({ code: 0, signal: null })
+          return program.output()
+        })
+      expect(yield* said("--version")).toBe(`${version}\n`)
+      const help = yield* said("--help")
+      expect(help).toMatch(/^ {2}FAILED_LOOKUPS_PER_MINUTE=/m)
+      expect(help).not.toContain("hidden")
+    })
+  )
+
+  it.scopedLive("is read beside secrets in files, and a misspelt setting is told", () =>
+    Effect.gen(function* () {
+      const { folder, port, settings } = yield* place
+      const file = `${folder}.key`
+      writeFileSync(file, "lm_the-operators-own-admin-key\n")
+      const program = yield* start({ ...settings, ADMIN_API_KEY_FILE: file, REDIS_URL: "redis://localhost" })
+      expect(yield* opens(port, "lm_the-operators-own-admin-key")).toBe(true)
+      expect(program.output()).toMatch(/REDIS_URL is no setting of Linkmint.*REDIS_URLS/)
     })
   )
 })
@@ -156,7 +198,11 @@ describe("a start fails with exit code 1 and says why:", () => {
         }),
         (server) => Effect.sync(() => server.close())
       )
-      expect(yield* failed(settings)).toMatch(new RegExp(`cannot start\\..*(${port}|EADDRINUSE)`))
+      const output = yield* failed(settings)
+      expect(output).toMatch(
+        new RegExp(`cannot start\\. Nothing can listen at 127.0.0.1, port ${port}:.*EADDRINUSE`)
+      )
+      expect(output).not.toContain("has stopped")
     })
   )
 

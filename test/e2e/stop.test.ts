@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Schedule } from "effect"
-import { agent, send } from "../http/client.ts"
+import { agent, keyOf, send } from "../http/client.ts"
 import * as RawConnection from "../http/RawConnection.ts"
-import { accountOfFolder } from "./database.ts"
+import { accountOfFolder, visitsOfFolder } from "./database.ts"
 import { nothingTold, run, summaryOf } from "./load.ts"
 import { type Program, startAlone } from "./Program.ts"
 
@@ -132,6 +132,38 @@ describe.each(["SIGTERM", "SIGINT"] as const)("%s", (signal) => {
       expect(yield* connection.ended).toMatch(/^HTTP\/1.1 503 /)
       yield* stopped(program)
     })
+  )
+})
+
+describe("another signal", () => {
+  it.scopedLive(
+    "is nothing new right behind the first, later ends the wait for requests, and skips no visit",
+    () =>
+      Effect.gen(function* () {
+        const { folder, port, program } = yield* startAlone({ DRAIN_DELAY: "PT1M" })
+        const connections = yield* agent(8)
+        const headers = { "content-type": "application/json" }
+        const body = JSON.stringify({ url: "https://example.com/" })
+        const create = send(connections, port, { method: "POST", path: "/api/v1/links", headers, body })
+        const key = keyOf(yield* create)
+        const follow = Effect.replicateEffect(send(connections, port, { path: `/${key}` }), 40, {
+          concurrency: 8,
+          discard: true
+        })
+        yield* follow
+        program.signal("SIGTERM")
+        yield* Effect.sleep("5 millis")
+        program.signal("SIGTERM")
+        program.signal("SIGINT")
+        // It still serves, for a minute.
+        yield* follow
+        yield* Effect.sync(() => program.signal("SIGINT")).pipe(
+          Effect.delay("1200 millis"),
+          Effect.repeat({ until: () => /^Linkmint is stopping/m.test(program.output()) })
+        )
+        yield* stopped(program)
+        expect(yield* visitsOfFolder(folder)).toBe(80)
+      })
   )
 })
 

@@ -11,6 +11,7 @@ import { describePostgres, freshDatabase } from "../services/Postgres.ts"
 import { postgresAt } from "../storage/stores.ts"
 import { mmdb } from "../visits/mmdb.ts"
 import { firefox } from "../visits/visit.ts"
+import { visitsWritten } from "./database.ts"
 import { dataFolder, start, type Variables } from "./Program.ts"
 
 /** The visitor's address, which is to be nowhere afterwards. */
@@ -22,18 +23,6 @@ interface Database {
   readonly variables: Variables
   readonly client: Layer.Layer<SqlClient.SqlClient>
 }
-
-/** Visits that the database has of a link, by a look at its tables. */
-const written = (client: Layer.Layer<SqlClient.SqlClient>) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ visits: number | string }>`
-      SELECT coalesce(sum(non_bots + bots), 0) AS visits FROM visit_totals WHERE subject LIKE '%@%'`
-  ).pipe(
-    Effect.map(([row]) => Number(row!.visits)),
-    Effect.provide(client),
-    Effect.orDie
-  )
 
 /** All rows of all tables, as text. */
 const dumped = (client: Layer.Layer<SqlClient.SqlClient>) =>
@@ -105,7 +94,7 @@ const visits = (title: string, database: Effect.Effect<Database, never, Scope.Sc
         yield* follow(connections, port, key, 300)
         program.signal("SIGTERM")
         expect(yield* program.ended).toEqual({ code: 0, signal: null })
-        expect(yield* written(given.client)).toBe(300)
+        expect(yield* Effect.provide(visitsWritten, given.client)).toBe(300)
         const dump = yield* dumped(given.client)
         expect(dump).toContain("news.example")
         for (const secret of [address, "secret=1", "Gecko"]) {
@@ -152,7 +141,7 @@ const visits = (title: string, database: Effect.Effect<Database, never, Scope.Sc
         yield* follow(connections, port, key, 20)
         program.signal("SIGKILL")
         yield* program.ended
-        const survived = yield* written(given.client)
+        const survived = yield* Effect.provide(visitsWritten, given.client)
         expect(survived).toBeGreaterThanOrEqual(200)
         expect(survived).toBeLessThanOrEqual(220)
       }),

@@ -39,17 +39,26 @@ export const newUser = (headers: Request["headers"] = asAdmin) =>
     return { email, id: (jsonOf(answer) as { readonly id: string }).id }
   })
 
-/** The cookie that a response sets: its name and value, and its attributes. */
+/** The cookie of a session that a response sets: its name and value, and its attributes. */
 export const cookieOf = (setCookie: ReadonlyArray<string> | undefined) => {
-  expect(setCookie).toHaveLength(1)
-  const [pair = "", ...attributes] = setCookie![0]!.split("; ")
+  const ofSession = setCookie?.filter((cookie) => !cookie.includes("linkmint_device="))
+  expect(ofSession).toHaveLength(1)
+  const [pair = "", ...attributes] = ofSession![0]!.split("; ")
   return { pair, attributes: attributes.map((attribute) => attribute.toLowerCase()).toSorted() }
+}
+
+let clients = 0
+
+/** A client that no other test has, where the service believes a proxy on this machine. */
+export const newClient = () => {
+  const number = clients++
+  return { "x-forwarded-for": `198.18.${number >> 8}.${number & 255}` }
 }
 
 /** Signs in: the headers by which a request belongs to the session. */
 export const signIn = (email: string, secret = password) =>
   Effect.gen(function* () {
-    const answer = yield* post("/api/v1/session", { email, password: secret })
+    const answer = yield* post("/api/v1/session", { email, password: secret }, newClient())
     expect(answer.status).toBe(204)
     return { cookie: cookieOf(answer.headers["set-cookie"]).pair }
   })

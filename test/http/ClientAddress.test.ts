@@ -24,11 +24,13 @@ describe("where no proxy is trusted, a client's address", () => {
     expect(of(from("2001:DB8:0:0::1"))).toBe("2001:db8::1")
   })
 
-  it("counts for itself, or for its /64", () => {
-    expect(clientOf(from("192.0.2.1"))).toBe("192.0.2.1")
-    expect(clientOf(from("2001:db8:1:2:3:4:5:6"))).toBe("2001:db8:1:2::/64")
-    expect(clientOf(from("2001:db8:1:2::"))).toBe("2001:db8:1:2::/64")
-    expect(clientOf(from("2001:db8:1:3::"))).toBe("2001:db8:1:3::/64")
+  it("counts for itself, or for its /64 and the /48 around it", () => {
+    expect(clientOf(from("192.0.2.1"))).toEqual({ id: "192.0.2.1", network: null })
+    expect(clientOf(from("::ffff:192.0.2.1"))).toEqual({ id: "192.0.2.1", network: null })
+    const network = "2001:db8:1::/48"
+    expect(clientOf(from("2001:db8:1:2:3:4:5:6"))).toEqual({ id: "2001:db8:1:2::/64", network })
+    expect(clientOf(from("2001:db8:1:2::"))).toEqual({ id: "2001:db8:1:2::/64", network })
+    expect(clientOf(from("2001:db8:1:3::"))).toEqual({ id: "2001:db8:1:3::/64", network })
   })
 
   it("is unknown where the connection has none", () => {
@@ -54,6 +56,10 @@ describe("behind trusted proxies, a client's address", () => {
     ["is no half address", "10.1.2.3", "198.51", "10.1.2.3"],
     ["is the first proxy's where all are proxies", "10.1.2.3", "10.0.0.9, 10.0.0.8", "10.0.0.9"],
     ["is the connection's where that is no proxy's", "192.0.2.1", "198.51.100.7", "192.0.2.1"],
+    ["has no port", "10.1.2.3", "198.51.100.7:4711", "198.51.100.7"],
+    ["has no port in IPv6", "10.1.2.3", "[2001:DB8::7]:4711", "2001:db8::7"],
+    ["is the proxy's where a port is all that is said", "10.1.2.3", ":4711", "10.1.2.3"],
+    ["is the proxy's where it says nothing between commas", "10.1.2.3", "198.51.100.7, ,", "10.1.2.3"],
     ["is understood in IPv6", "10.1.2.3", "2001:DB8::7", "2001:db8::7"],
     ["is understood as IPv4 in IPv6", "::ffff:10.1.2.3", "::ffff:198.51.100.7", "198.51.100.7"]
   ])("%s", (_, peer, forwarded, expected) => {
@@ -71,5 +77,28 @@ describe("behind trusted proxies, a client's address", () => {
     expect(isByProxy(from("::ffff:10.1.2.3"))).toBe(true)
     expect(isByProxy(from("192.0.2.1"))).toBe(false)
     expect(isByProxy(from(null))).toBe(false)
+  })
+})
+
+describe("behind a trusted proxy, whom to count a request for", () => {
+  it("is the proxy where it names no client, also on this machine, and it is told of once", () => {
+    const silent: Array<string> = []
+    const { clientOf } = ClientAddress.make(
+      Either.getOrThrow(parseAll("127.0.0.0/8, ::1, 10.0.0.0/8")),
+      (proxy) => silent.push(proxy)
+    )
+    expect(clientOf(from("127.0.0.1"))).toEqual({ id: "127.0.0.1", network: null })
+    expect(clientOf(from("::ffff:127.0.0.1"))).toEqual({ id: "127.0.0.1", network: null })
+    expect(clientOf(from("::1"))).toEqual({ id: "::/64", network: "::/48" })
+    for (const malformed of ["", "unknown", "198.51", "198.51.100.7, ", "a".repeat(10_000)]) {
+      expect(clientOf(from("127.0.0.1", malformed))).toEqual({ id: "127.0.0.1", network: null })
+    }
+    expect(silent).toEqual(["127.0.0.1"])
+  })
+
+  it("is what the proxy says, also where that is this machine", () => {
+    const { clientOf } = trusting("127.0.0.1")
+    expect(clientOf(from("127.0.0.1", "198.51.100.7"))).toEqual({ id: "198.51.100.7", network: null })
+    expect(clientOf(from("127.0.0.1", "::1"))).toEqual({ id: "::/64", network: "::/48" })
   })
 })

@@ -28,6 +28,7 @@ const found = (changes: Partial<Found> = {}): Found => ({
   ],
   seen: { ownerOf: (shard) => ["a", "b"][shard - 1], unhealthy: new Set() },
   levels: { ranges: [], pools: [{ shard: 0, level: 250 }] },
+  regressions: [],
   ...changes
 })
 
@@ -215,5 +216,14 @@ describe("keys in the picture", () => {
     expect(ledgerOf({ ...counts, minted: 10 }, found({ heard }))?.rest).toBe(0)
     expect(ledgerOf(counts, found({ heard: null }))).toBeNull()
     expect(ledgerOf(counts, found({ levels: { ranges: [], pools: [{ shard: 0, level: null }] } }))).toBeNull()
+  })
+
+  it("tells when the database had forgotten, and nothing where it does not say", () => {
+    const at = Date.parse("2026-11-21T09:00:00.000Z")
+    const regressions = [{ at, since: at - 60_000, mark: 7, witnessed: 9, skipped: 300, dropped: 40 }]
+    expect(picture({ regressions }).regressions).toEqual([
+      { at: "2026-11-21T09:00:00.000Z", since: "2026-11-21T08:59:00.000Z", skipped: 300, dropped: 40 }
+    ])
+    expect(picture({ regressions: null }).regressions).toBeNull()
   })
 })

@@ -1,3 +1,5 @@
+import { SqlError } from "@effect/sql/SqlError"
+import { Durability } from "../../src/storage/postgres/Durability.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import * as AllAtOnce from "../../src/AllAtOnce.ts"
@@ -5,6 +7,7 @@ import { layerEmbedded } from "../../src/Cluster.ts"
 import * as ClusterPicture from "../../src/http/ClusterPicture.ts"
 import * as KeyMinter from "../../src/KeyMinter.ts"
 import * as KeySpace from "../../src/KeySpace.ts"
+import * as DatabaseMarkMemory from "../../src/storage/DatabaseMarkMemory.ts"
 import { KeyLedger } from "../../src/storage/KeyLedger.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
 import * as KeyRangeStoreMemory from "../../src/storage/KeyRangeStoreMemory.ts"
@@ -30,6 +33,7 @@ const pictureOf = ({
       ClusterPicture.layer({ node: "a", marks: { low: 1, high: 2 } }).pipe(
         Layer.provide([
           Layer.succeed(NodeReports, { tell: () => Effect.void, leave: () => Effect.void, all }),
+          DatabaseMarkMemory.layer,
           Layer.succeed(KeyLedger, { counts }),
           RunnersSeen.layerAlone("a"),
           KeyPoolMemory.layer({ shards: 1, settleAfter: 1 }),
@@ -56,6 +60,23 @@ const counting = current.pipe(
 )
 
 describe("looking at the cluster", () => {
+  it.scopedLive("tells what of the database's settings can lose links, and that they are not known", () =>
+    Effect.gen(function* () {
+      const warnings = ["fsync is off"]
+      const nobody = { all: Effect.succeed([]) }
+      const warned = yield* Effect.provideService(pictureOf(nobody), Durability, {
+        warnings: Effect.succeed(warnings)
+      })
+      expect((yield* warned(current)).databaseWarnings).toEqual(warnings)
+      const away = yield* Effect.provideService(pictureOf(nobody), Durability, {
+        warnings: Effect.fail(new SqlError({ cause: "away" }))
+      })
+      expect((yield* away(current)).databaseWarnings).toBe(null)
+      const durable = yield* pictureOf(nobody)
+      expect((yield* durable(current)).databaseWarnings).toEqual([])
+    })
+  )
+
   it.scopedLive("happens once for all who ask at about the same time, and not before anybody does", () =>
     Effect.gen(function* () {
       let looks = 0

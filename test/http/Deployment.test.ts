@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer, Option, Redacted } from "effect"
-import { AdminKey, layerAdminKey, layerMinter } from "../../src/Deployment.ts"
+import { AdminKey, layerAdminKey, layerHash, layerMinter } from "../../src/Deployment.ts"
+import { KeyedHash } from "../../src/KeyedHash.ts"
 import { KeyMinter } from "../../src/KeyMinter.ts"
 import { toStrings } from "../../src/PackedKeys.ts"
 import * as Secret from "../../src/Secret.ts"
@@ -133,6 +134,47 @@ describe("the identity of a deployment", () => {
         there.store
       )
       expect(yield* refusal(there, {})).toContain("it has 32 key ranges, this program 16.")
+    })
+  )
+})
+
+describe("the keyed hashes of a deployment", () => {
+  const hashAt = ({ store }: Database, variables: Variables) =>
+    Effect.gen(function* () {
+      const layer = layerHash(yield* settingsOf(variables)).pipe(Layer.provide(store))
+      return Context.get(yield* Layer.build(layer), KeyedHash)
+    })
+  const address = "192.0.2.7"
+
+  it.scoped("are the same at every start, by a secret that is drawn at the first, and others elsewhere", () =>
+    Effect.gen(function* () {
+      const here = yield* database
+      const first = (yield* hashAt(here, {})).of("quota", address)
+      expect(first).toMatch(/^[A-Za-z0-9_-]{43}$/)
+      expect((yield* hashAt(here, {})).of("quota", address)).toBe(first)
+      expect((yield* hashAt(yield* database, {})).of("quota", address)).not.toBe(first)
+    })
+  )
+
+  it.scoped("follow from HASH_SECRET where there is one, which the database does not get", () =>
+    Effect.gen(function* () {
+      const here = yield* database
+      const HASH_SECRET = "a-secret-of-the-operator"
+      const first = (yield* hashAt(here, { HASH_SECRET })).of("quota", address)
+      expect((yield* hashAt(yield* database, { HASH_SECRET })).of("quota", address)).toBe(first)
+      expect((yield* hashAt(here, {})).of("quota", address)).not.toBe(first)
+      expect(JSON.stringify([...here.decided])).not.toContain(HASH_SECRET)
+    })
+  )
+
+  it.scoped("of one purpose are not those of another, and none is a hash without the secret", () =>
+    Effect.gen(function* () {
+      const hash = yield* hashAt(yield* database, {})
+      const purposes = ["quota", "create-body", "audit-client", "device"] as const
+      const hashes = purposes.map((purpose) => hash.of(purpose, address))
+      expect(
+        new Set([...hashes, Buffer.from(Secret.digest(address), "hex").toString("base64url")]).size
+      ).toBe(5)
     })
   )
 })

@@ -8,6 +8,8 @@ export interface RawConnection {
   readonly write: (text: string | Uint8Array) => Effect.Effect<void>
   /** Reads no more from now on, so that the other side's answers pile up. */
   readonly deafen: Effect.Effect<void>
+  /** Reads on. */
+  readonly listen: Effect.Effect<void>
   /** Waits until what has come so far, or since the last `heard`, matches; gives it. Dies when the connection ends before. */
   readonly heard: (pattern: RegExp) => Effect.Effect<string>
   /** Waits for the connection's end; gives all that was not given before. */
@@ -44,6 +46,7 @@ export const open = (port: number): Effect.Effect<RawConnection, never, Scope.Sc
     return {
       write: (text) => Effect.sync(() => void socket.write(text)),
       deafen: Effect.sync(() => void socket.pause()),
+      listen: Effect.sync(() => void socket.resume()),
       heard: (pattern) =>
         Effect.async((resume) => {
           look = () => {

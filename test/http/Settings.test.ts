@@ -22,7 +22,9 @@ const plain = (value: unknown): unknown => {
   if (Redacted.isRedacted(value)) return plain(Redacted.value(value))
   if (value instanceof Uint8Array) return Buffer.from(value).toString("hex")
   if (value instanceof URL) return value.href
-  if (Array.isArray(value)) return value.map(([address, prefix]) => `${address}/${prefix}`)
+  if (Array.isArray(value)) {
+    return value.map((item) => (typeof item === "string" ? item : `${item[0]}/${item[1]}`))
+  }
   if (Duration.isDuration(value)) return Duration.toMillis(value)
   if (typeof value !== "object" || value === null) return value
   if ("toISO" in value) return String(value)
@@ -68,7 +70,7 @@ const limit = (field: keyof Settings, unset: number | null): Variable => ({
 const variables: Readonly<Record<string, Variable>> = {
   HOST: {
     field: "host",
-    unset: "0.0.0.0",
+    unset: "127.0.0.1",
     good: { "127.0.0.1": "127.0.0.1", "::": "::" },
     bad: [],
     fault: /./
@@ -128,6 +130,41 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["5", "PT61S", "P1D", "-PT5S", "5s"],
     fault: /must be an ISO 8601 duration up to /
   },
+  AUDIT_RETENTION: {
+    field: "auditRetention",
+    unset: 365 * 86_400_000,
+    good: { P1D: 86_400_000, PT36H: 129_600_000, P36500D: 36_500 * 86_400_000 },
+    bad: ["365", "PT23H", "P36501D", "-P1D"],
+    fault: /must be an ISO 8601 duration from P1D to P36500D/
+  },
+  DATABASE_REPLICA_URLS: {
+    field: "databaseReplicaUrls",
+    unset: null,
+    good: {
+      "postgres://a/links": ["postgres://a/links"],
+      "postgres://a/links,postgresql://b:1,c/links": [
+        "postgres://a/links",
+        "postgresql://b:1/links",
+        "postgresql://c/links"
+      ]
+    },
+    bad: ["a,b", "postgres://a,,b/links", "postgres://a/links,mysql://b/links"],
+    fault: /must /
+  },
+  STALE_REDIRECTS: {
+    field: "staleRedirects",
+    unset: 60_000,
+    good: { PT0S: 0, PT5M: 300_000, PT1H: 3_600_000 },
+    bad: ["60", "PT61M", "P1D", "-PT5S"],
+    fault: /must be an ISO 8601 duration up to /
+  },
+  SESSION_IDLE: {
+    field: "sessionIdle",
+    unset: 24 * 3_600_000,
+    good: { PT1M: 60_000, P14D: 14 * 24 * 3_600_000 },
+    bad: ["PT59S", "P15D", "PT0S", "24h"],
+    fault: /must be an ISO 8601 duration from PT1M to P14D/
+  },
   KEY_SECRET: {
     field: "keySecret",
     unset: null,
@@ -183,6 +220,13 @@ const variables: Readonly<Record<string, Variable>> = {
     unset: null,
     good: { ["k".repeat(16)]: "k".repeat(16), ["~!".repeat(127)]: "~!".repeat(127) },
     bad: ["short", "k".repeat(15), "k".repeat(256), "key with spaces in it", "schlüssel-schlüssel"],
+    fault: /must be 16 to 255 printable characters without spaces/
+  },
+  HASH_SECRET: {
+    field: "hashSecret",
+    unset: null,
+    good: { ["k".repeat(16)]: "k".repeat(16) },
+    bad: ["short", "key with spaces in it"],
     fault: /must be 16 to 255 printable characters without spaces/
   },
   METRICS_PORT: {
@@ -252,6 +296,8 @@ const variables: Readonly<Record<string, Variable>> = {
   REDIRECTS_PER_DAY: limit("redirectsPerDay", null),
   ANONYMOUS_CREATES_PER_MINUTE: limit("anonymousCreatesPerMinute", 60),
   FAILED_LOOKUPS_PER_MINUTE: limit("failedLookupsPerMinute", 120),
+  CONNECTIONS_MAX: integer("connectionsMax", 10_000, 1, 1_000_000),
+  CONNECTIONS_PER_CLIENT: limit("connectionsPerClient", 256),
   TRUSTED_PROXIES: {
     field: "trustedProxies",
     unset: [],
@@ -287,7 +333,7 @@ const variables: Readonly<Record<string, Variable>> = {
   }
 }
 
-const secret = new Set(["DATABASE_URL", "KEY_SECRET", "ADMIN_API_KEY", "METRICS_TOKEN"])
+const secret = new Set(["DATABASE_URL", "KEY_SECRET", "HASH_SECRET", "ADMIN_API_KEY", "METRICS_TOKEN"])
 
 describe.each(Object.entries(variables))("%s", (name, { bad, fault, field, good, unset }) => {
   it("has its default when it is unset, empty, or white space", () => {
@@ -450,11 +496,28 @@ describe("settings that go together", () => {
     }
   )
 
+  it("let links be made without a key only where nobody but this machine's users comes", () => {
+    const open = (given: Variables) => readOrThrow(given).anonymousCreates
+    expect(open({ HOST: "localhost", BASE_URL: "http://localhost:8080" })).toBe(true)
+    expect(open({ HOST: "::1" })).toBe(true)
+    expect(open({ HOST: "0.0.0.0" })).toBe(false)
+    expect(open({ BASE_URL: "https://sho.rt" })).toBe(false)
+    expect(open({ HOST: "0.0.0.0", ANONYMOUS_CREATES: "true" })).toBe(true)
+  })
+
+  it("want HOST to let the other nodes in", () => {
+    expect(faults({ ...cluster, RUNNER_HOST: "node-1" })).toEqual([
+      expect.stringMatching(/^HOST must let the other nodes in/)
+    ])
+    expect(faults({ ...cluster, RUNNER_HOST: "node-1", HOST: "0.0.0.0" })).toEqual([])
+  })
+
   it("never show a secret when they are printed", () => {
     const given = {
       KEY_SECRET: "ab".repeat(16),
       ADMIN_API_KEY: "k".repeat(20),
       DATABASE_URL: "postgres://u:hidden@db/l",
+      HASH_SECRET: "hidden".repeat(3),
       METRICS_TOKEN: "hidden".repeat(3),
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost",
       OTEL_EXPORTER_OTLP_HEADERS: "authorization=hidden"

@@ -1,13 +1,7 @@
 import { Either, FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
-import {
-  InvalidTarget,
-  type OwnAddress,
-  OwnTarget,
-  parse,
-  reachedBy,
-  targetLengthMax
-} from "../../src/http/TargetUrl.ts"
+import { targetLengthMax } from "../../src/http/TargetLength.ts"
+import { InvalidTarget, type OwnAddress, OwnTarget, parse, reachedBy } from "../../src/http/TargetUrl.ts"
 
 const own: OwnAddress = { baseUrl: new URL("https://sho.rt"), port: 8080 }
 

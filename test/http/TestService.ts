@@ -6,8 +6,10 @@ import { Clock, Context, Duration, Effect, Either, Layer, Logger, LogLevel, Opti
 import type { KnownCaller, Scope } from "../../src/accounts/Access.ts"
 import * as Accounts from "../../src/accounts/Accounts.ts"
 import * as Administrator from "../../src/accounts/Administrator.ts"
+import * as Users from "../../src/accounts/Users.ts"
 import * as Quotas from "../../src/accounts/Quotas.ts"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
+import * as Sessions from "../../src/accounts/Sessions.ts"
 import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
 import * as Links from "../../src/actors/Links.ts"
 import * as ReusedLinks from "../../src/actors/ReusedLinks.ts"
@@ -15,6 +17,7 @@ import * as RedirectCache from "../../src/actors/RedirectCache.ts"
 import * as Visits from "../../src/actors/Visits.ts"
 import { actors, layerEmbedded } from "../../src/Cluster.ts"
 import { AdminKey } from "../../src/Deployment.ts"
+import * as FairScheduler from "../../src/FairScheduler.ts"
 import * as ClientAddress from "../../src/http/ClientAddress.ts"
 import * as HttpServer from "../../src/http/Server.ts"
 import { TargetPolicy, type TargetPolicyService } from "../../src/http/TargetPolicy.ts"
@@ -26,9 +29,12 @@ import * as Passwords from "../../src/Passwords.ts"
 import * as Secret from "../../src/Secret.ts"
 import { AccountStore } from "../../src/storage/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
+import * as AuditLogMemory from "../../src/storage/AuditLogMemory.ts"
+import { AuditLog } from "../../src/storage/AuditLog.ts"
 import type { Link } from "../../src/Link.ts"
 import { GuardedCreates } from "../../src/storage/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "../../src/storage/GuardedCreatesMemory.ts"
+import * as DatabaseMarkMemory from "../../src/storage/DatabaseMarkMemory.ts"
 import { KeyLedger } from "../../src/storage/KeyLedger.ts"
 import { KeyPool } from "../../src/storage/KeyPool.ts"
 import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
@@ -47,6 +53,8 @@ import * as QuotaStoreMemory from "../../src/storage/QuotaStoreMemory.ts"
 import * as WebhookListeners from "../../src/storage/WebhookListeners.ts"
 import { WebhookStore } from "../../src/storage/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../src/storage/WebhookStoreMemory.ts"
+import { testHashLayer } from "../accounts/testHash.ts"
+import { keyOf, userOf } from "../storage/webhooks.ts"
 import { exercised } from "../services/exercised.ts"
 import { type Answer, agent, type NoAnswer, type Request, send } from "./client.ts"
 import { type Fault, faulty, type Faults } from "./faults.ts"
@@ -95,6 +103,10 @@ export class TestService extends Context.Tag("test/TestService")<
     readonly visits: typeof VisitStore.Service
     /** Its webhooks, whatever fault they are under. */
     readonly webhooks: typeof WebhookStore.Service
+    /** Its audit log, whatever fault that is under. */
+    readonly audit: typeof AuditLog.Service
+    /** Its accounts, likewise. */
+    readonly accounts: typeof AccountStore.Service
     readonly clock: StillClock.StillClock
     /** Makes its stores fail, or be silent, until told otherwise. */
     readonly setFault: (store: keyof Faults, fault: Fault) => Effect.Effect<void>
@@ -115,11 +127,14 @@ const countedLinks = Effect.sync(() => {
   return { store: counted, rows, bound: Effect.sync(() => bound) }
 })
 
+/** The id of the API key that a user without a session comes with. */
+const keyIdOf = (userId: string) => `key_of_${userId}`
+
 const callerOf = (userId: string, scopes: ReadonlyArray<Scope>): KnownCaller => ({
   userId,
   isAdmin: false,
   scopes: new Set(scopes),
-  keyId: `key_of_${userId}`,
+  keyId: keyIdOf(userId),
   limits: { createsPerMinute: null, redirectsPerDay: null }
 })
 
@@ -159,13 +174,20 @@ const make = (options: TestServiceOptions) =>
       leases: "none",
       visits: "none",
       accounts: "none",
+      audit: "none",
       webhooks: "none"
     } as const
     const faults: Faults = { ...none }
     // Silent stores would hold up the end of the service as well.
     const heal = Effect.sync(() => Object.assign(faults, none))
 
-    const webhooks = yield* WebhookStoreMemory.make
+    const accounts = yield* AccountStoreMemory.make
+    for (const id of ["usr_one", "usr_other"]) {
+      yield* accounts.addUser(userOf(id))
+      yield* accounts.addKey(keyOf(keyIdOf(id), id), 10)
+    }
+    const webhooks = yield* WebhookStoreMemory.makeOver(accounts)
+    const audit = yield* AuditLogMemory.make
     const stores = Layer.mergeAll(
       WebhookListeners.layer.pipe(
         Layer.provideMerge(
@@ -203,21 +225,29 @@ const make = (options: TestServiceOptions) =>
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16)),
       Layer.succeed(
         AccountStore,
-        faulty(yield* AccountStoreMemory.make, () => faults.accounts)
+        faulty(accounts, () => faults.accounts)
+      ),
+      Layer.succeed(
+        AuditLog,
+        faulty(audit, () => faults.audit)
       ),
       QuotaStoreMemory.layer,
       NodeReportsMemory.layer,
       RunnersSeen.layerAlone("the-only-node"),
+      DatabaseMarkMemory.layer,
       Layer.succeed(KeyLedger, {
         counts: Effect.succeed({ minted: 5_000, bound: 40, quarantined: 2, stocked: 0 })
       }),
       Passwords.layer,
+      testHashLayer,
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
     )
     const service = HttpServer.layer({
       host: "127.0.0.1",
       port,
       drainDelay: Duration.zero,
+      connectionsMax: 10_000,
+      perClientMax: 256,
       own: { baseUrl: options.baseUrl ?? new URL(`http://localhost:${port}`), port },
       defaultExpiry: Option.fromNullable(options.defaultExpiry),
       anonymousCreates: options.anonymousCreates ?? true,
@@ -233,7 +263,11 @@ const make = (options: TestServiceOptions) =>
         options.targets === undefined ? Layer.empty : Layer.succeed(TargetPolicy, options.targets)
       ),
       Layer.provide([
-        Layer.provide(withTestCallers, Accounts.layer),
+        Layer.provideMerge(
+          Layer.provide(withTestCallers, Accounts.layer),
+          Sessions.layer({ idle: Duration.hours(24) })
+        ),
+        Users.layer,
         Quotas.layer({ ...Quotas.unlimited, ...options.quotas }),
         ClientAddress.layer(Either.getOrThrow(parseAll(options.trustedProxies ?? "10.0.0.0/8")))
       ]),
@@ -244,7 +278,7 @@ const make = (options: TestServiceOptions) =>
         Layer.provideMerge(ReusedLinks.layer, Links.layer),
         Visits.layer({ ownHost: "localhost", writer: "test" })
       ]),
-      Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000)]),
+      Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000, Duration.minutes(1))]),
       Layer.provide(actors({ pool: poolMarks })),
       Layer.provide(layerEmbedded),
       Layer.provide(stores),
@@ -260,6 +294,8 @@ const make = (options: TestServiceOptions) =>
       stored: links.bound,
       visits,
       webhooks,
+      audit,
+      accounts,
       clock,
       setFault: (store, fault) => Effect.sync(() => (faults[store] = fault))
     })
@@ -267,10 +303,14 @@ const make = (options: TestServiceOptions) =>
 
 /** A service of its own for each build of the layer. */
 export const layer = (options: TestServiceOptions = {}): Layer.Layer<TestService> =>
-  // The service starts on real time, whatever clock the test has, and without traces, as the program does: what is traced goes other ways.
+  // The service starts on real time, whatever clock the test has, with the program's scheduler and, as the program does, without traces: what is traced goes other ways.
   Layer.scoped(
     TestService,
-    Effect.orDie(make(options)).pipe(Effect.withClock(Clock.make()), Effect.withTracerEnabled(false))
+    Effect.orDie(make(options)).pipe(
+      Effect.withClock(Clock.make()),
+      Effect.withTracerEnabled(false),
+      FairScheduler.within
+    )
   )
 
 /** A suite whose tests share one service of these options. Its titles begin with `title`. */

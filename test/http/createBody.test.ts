@@ -63,24 +63,29 @@ withServices("a create's fields:", {}, (it) => {
 withServices("a create's body:", {}, (it) => {
   const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
-  const notObjects = ["null", "true", "1", '"text"', "[]", `[{"url":"${url}"}]`, deep(30_000)]
+  const notObjects = ["null", "true", "1", '"text"', "[]", `[{"url":"${url}"}]`, deep(32)]
   for (const body of notObjects) {
     it.effect(`${body.slice(0, 30)} is not an object`, () =>
       refuses(create(body), "invalid-request", ["", "must be a JSON object"])
     )
   }
 
-  it.effect("a known field may not be nested, however deeply", () =>
-    refuses(create(`{"url":${deep(30_000)}}`), "invalid-request", ["url", /^must be a string$/])
+  for (const [what, nested] of [
+    ["a known field", `{"url":${deep(30_000)}}`],
+    ["an unknown field", `{"url":"${url}","a":${deep(30_000)}}`],
+    ["an object", `{"url":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}}`],
+    ["a list", deep(30_000)],
+    ["a list without an end", "[".repeat(30_000)]
+  ] as const) {
+    it.effect(`${what} may not be nested deeply`, () =>
+      refuses(create(nested), "invalid-request", ["", "may be nested 32 levels deep at most"])
+    )
+  }
+  it.effect("a known field may not be nested at all", () =>
+    refuses(create(`{"url":${deep(30)}}`), "invalid-request", ["url", /^must be a string$/])
   )
-  it.effect("an unknown field may not be nested, however deeply", () =>
-    refuses(create(`{"url":"${url}","a":${deep(30_000)}}`), "invalid-request", ["a", "is not a known"])
-  )
-  it.effect("objects may not be nested, however deeply", () =>
-    refuses(create(`{"url":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}}`), "invalid-request", [
-      "url",
-      "must be a string"
-    ])
+  it.effect("an unknown field may not be nested either", () =>
+    refuses(create(`{"url":"${url}","a":${deep(30)}}`), "invalid-request", ["a", "is not a known"])
   )
 
   const malformed: Record<string, string> = {
@@ -98,7 +103,7 @@ withServices("a create's body:", {}, (it) => {
     NaN: "NaN",
     "a line feed inside a text": `{"url":"https://example.com/\n"}`,
     "an unfinished escape": `{"url":"https://example.com/\\u12"}`,
-    "30,000 open brackets": "[".repeat(30_000)
+    "30 open brackets": "[".repeat(30)
   }
   for (const [what, body] of Object.entries(malformed)) {
     it.effect(`${what}: that is not JSON`, () =>

@@ -9,7 +9,7 @@ export type Fault = "none" | "fails" | "silent" | "stuck"
 
 /** The fault of each store; `leases` is what the pool hands out. */
 export type Faults = Record<
-  "links" | "ranges" | "stock" | "leases" | "visits" | "accounts" | "webhooks",
+  "links" | "ranges" | "stock" | "leases" | "visits" | "accounts" | "audit" | "webhooks",
   Fault
 >
 

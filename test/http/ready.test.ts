@@ -2,17 +2,33 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "./client.ts"
 import { valueOf } from "./metricsText.ts"
-import { get, TestService, withService } from "./TestService.ts"
+import { asAdmin, get, TestService, withService } from "./TestService.ts"
 
 const ready = get("/health/ready")
 
 /** Questions to owners of key ranges and of pool shards. */
-const asked = Effect.map(get("/metrics"), ({ text }) => {
+const asked = Effect.map(asAdmin("GET", "/metrics"), ({ text }) => {
   const of = (actor: string) => valueOf(text, "linkmint_actor_messages_total", { actor, message: "Status" })
   return of("KeyRange") + of("PoolShard")
 })
 
 withService("readiness", {}, (it) => {
+  it.effect("asks the owner of each partition until it has answered once", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      const resolved = Effect.map(asAdmin("GET", "/metrics"), ({ text }) =>
+        valueOf(text, "linkmint_actor_messages_total", { actor: "UrlMapping", message: "ResolveMany" })
+      )
+      // Metrics count for the process, which may have had other services before.
+      clock.set(Date.parse("2026-11-22T08:00:00.000Z"))
+      const before = yield* resolved
+      expect((yield* ready).status).toBe(200)
+      expect((yield* ready).status).toBe(200)
+      clock.set(Date.parse("2026-11-22T09:00:00.000Z"))
+      expect((yield* resolved) - before).toBe(32)
+    })
+  )
+
   it.effect("asks the owners anew when 2 s have passed, and believes them until then", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestService

@@ -1,6 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, asAdmin, cookieOf, newSession, newUser, password, post, signIn } from "./Account.ts"
+import { ask, asAdmin, cookieOf, newClient, newSession, newUser, password, post, signIn } from "./Account.ts"
 import { type Answer, jsonOf, type Request } from "./client.ts"
 import { expectProblem } from "./problems.ts"
 import { TestService, withService } from "./TestService.ts"
@@ -73,6 +73,10 @@ withService("a session", {}, (it) => {
       const { clock } = yield* TestService
       const { headers } = yield* newSession
       const begun = yield* clock.currentTimeMillis
+      for (let hours = 23; hours < 14 * 24; hours += 23) {
+        clock.set(begun + hours * 3_600_000)
+        expect((yield* me(headers)).status).toBe(200)
+      }
       clock.set(begun + 14 * 86_400_000 - 1)
       expect((yield* me(headers)).status).toBe(200)
       clock.set(begun + 14 * 86_400_000)
@@ -218,6 +222,16 @@ withService("behind https, a session", { baseUrl: new URL("https://sho.rt") }, (
   )
 })
 
+/** The cookie of a device that a response sets. */
+const deviceOf = (answer: Answer) =>
+  Effect.sync(() => {
+    const cookies =
+      answer.headers["set-cookie"]?.filter((cookie) => cookie.startsWith("linkmint_device=")) ?? []
+    expect(cookies).toHaveLength(1)
+    const [pair = "", ...attributes] = cookies[0]!.split("; ")
+    return { pair, attributes: attributes.map((attribute) => attribute.toLowerCase()).toSorted() }
+  })
+
 withService("trying passwords", { trustedProxies: "127.0.0.1" }, (it) => {
   const drainBy = (attempt: (turn: number) => Effect.Effect<Answer, unknown, TestService>, times: number) =>
     Effect.gen(function* () {
@@ -227,28 +241,65 @@ withService("trying passwords", { trustedProxies: "127.0.0.1" }, (it) => {
       return refused
     })
 
-  it.effect("is possible ten times a minute for one account, from however many clients", () =>
+  it.effect("is possible ten times a minute for one account and client", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestService
       const { email } = yield* newUser()
-      const { email: other } = yield* newUser()
-      const attempt = (turn: number) =>
-        logIn(turn % 2 === 0 ? email : email.toUpperCase(), "wrong password", {
-          "x-forwarded-for": `203.0.113.${turn}`
-        })
-      const refused = yield* drainBy(attempt, 10)
+      const from = newClient()
+      const refused = yield* drainBy(
+        (turn) => logIn(turn % 2 === 0 ? email : email.toUpperCase(), "wrong password", from),
+        10
+      )
       expect(refused.headers).toMatchObject({
         "retry-after": "6",
         "ratelimit-limit": "10",
         "ratelimit-remaining": "0",
         "ratelimit-reset": "60"
       })
-      // Not with the right one either: else trying would go on.
-      expectProblem(yield* logIn(email), "rate-limited")
-      expect((yield* logIn(other)).status).toBe(204)
+      // Not with the right one either: else trying would go on. But from elsewhere.
+      expectProblem(yield* logIn(email, password, from), "rate-limited")
+      expect((yield* logIn(email, password, newClient())).status).toBe(204)
       clock.set((yield* clock.currentTimeMillis) + 6_000)
-      expect((yield* logIn(email)).status).toBe(204)
+      expect((yield* logIn(email, password, from)).status).toBe(204)
     })
+  )
+
+  it.effect(
+    "is possible fifty times for one account, from however many clients, and never keeps its user out",
+    () =>
+      Effect.gen(function* () {
+        const { email } = yield* newUser()
+        const { email: other } = yield* newUser()
+        const known = yield* deviceOf(yield* logIn(email, password, newClient()))
+        const others = yield* deviceOf(yield* logIn(other, password, newClient()))
+        expect(known.attributes).toEqual(["httponly", "max-age=7776000", "path=/", "samesite=strict"])
+        yield* drainBy(() => logIn(email, "wrong password", newClient()), 50)
+        const at = (device: { readonly pair: string }) => ({ ...newClient(), cookie: device.pair })
+        const unknown = [
+          newClient(),
+          at(others),
+          at({ pair: known.pair.slice(0, -1) }),
+          at({ pair: known.pair.replace(/\.\d+\./, ".9999999999999.") })
+        ]
+        for (const headers of unknown) expectProblem(yield* logIn(email, password, headers), "rate-limited")
+        expect((yield* logIn(email, password, at(known))).status).toBe(204)
+        // A device is known no longer once the password is another one, but for that at which it was changed.
+        const next = `${password} and more of it`
+        const session = yield* logIn(email, password, at(known))
+        const { send } = yield* TestService
+        const changed = yield* send({
+          method: "PUT",
+          path: "/api/v1/me/password",
+          headers: {
+            cookie: cookieOf(session.headers["set-cookie"]).pair,
+            "content-type": "application/json"
+          },
+          body: JSON.stringify({ currentPassword: password, password: next })
+        })
+        expect(changed.status).toBe(204)
+        expectProblem(yield* logIn(email, next, at(known)), "rate-limited")
+        expect((yield* logIn(email, next, at(yield* deviceOf(changed)))).status).toBe(204)
+      })
   )
 
   it.effect("is possible thirty times a minute for one client, with however many accounts", () =>

@@ -27,6 +27,9 @@ describe("TargetPolicy", () => {
     "https://192.0.2.7/",
     "http://[::1]:9000/",
     "http://router/",
+    "http://[::127.0.0.1]/",
+    "http://kubernetes.default.svc/",
+    "http://168.63.129.16/",
     "https://example.com/?https://evil.example/",
     "https://example.com/#@evil.example"
   ]
@@ -47,8 +50,8 @@ describe("TargetPolicy", () => {
 
   it.scoped("refuses private networks when told to", () =>
     Effect.gen(function* () {
-      expect(yield* refused({ blockPrivate: true })).toEqual(urls.slice(2, 5))
-      expect(yield* refused({ blockPrivate: true, blocked: "evil.example\n" })).toEqual(urls.slice(0, 5))
+      expect(yield* refused({ blockPrivate: true })).toEqual(urls.slice(2, 8))
+      expect(yield* refused({ blockPrivate: true, blocked: "evil.example\n" })).toEqual(urls.slice(0, 8))
     }).pipe(Effect.provide(NodeContext.layer))
   )
 })

@@ -1,6 +1,6 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, asAdmin, newKey, newSession, newUser, password, post } from "./Account.ts"
+import { ask, asAdmin, newKey, newSession, newUser, password, post, signIn } from "./Account.ts"
 import { jsonOf } from "./client.ts"
 import { expectProblem, type ExpectedFault } from "./problems.ts"
 import { TestService, withService } from "./TestService.ts"
@@ -27,7 +27,8 @@ withService("a user", {}, (it) => {
         admin: false,
         createdAt: "2026-11-21T10:00:00.000Z",
         updatedAt: "2026-11-21T10:00:00.000Z",
-        lastLoginAt: null
+        lastLoginAt: null,
+        disabledAt: null
       })
     })
   )
@@ -79,14 +80,14 @@ withService("a user", {}, (it) => {
       ["middleName", "must have 1 to 100 characters"]
     ],
     [
-      "a password of 7 characters",
-      { email: "a@example.com", password: "1234567" },
-      ["password", "must have 8 to 128 characters"]
+      "a password of 11 characters",
+      { email: "a@example.com", password: "😀".repeat(11) },
+      ["password", "must have 12 to 128 characters"]
     ],
     [
       "a password of 129 characters",
       { email: "a@example.com", password: "x".repeat(129) },
-      ["password", "must have 8 to 128 characters"]
+      ["password", "must have 12 to 128 characters"]
     ],
     [
       "a password that is a number",
@@ -95,8 +96,8 @@ withService("a user", {}, (it) => {
     ],
     [
       "a password with half a character",
-      { email: "a@example.com", password: "1234567\ud800" },
-      ["password", "must have 8 to 128 characters"]
+      { email: "a@example.com", password: "123456789012\ud800" },
+      ["password", "must have 12 to 128 characters"]
     ],
     ["several faults", { email: "a", x: 1 }, ["password", /./], ["email", /./], ["x", /./]],
     ["a list", [], ["", "The body must be a JSON object."]]
@@ -160,9 +161,41 @@ withService("a user", {}, (it) => {
 
 withService("where sign-up is open, a user", { signUp: true, trustedProxies: "127.0.0.1" }, (it) => {
   it.effect("is added by the anonymous, and is no administrator", () =>
-    Effect.map(post("/api/v1/users", { email: freshEmail(), password }), (answer) => {
-      expect(answer.status).toBe(201)
-      expect(jsonOf(answer)).toMatchObject({ admin: false })
+    Effect.gen(function* () {
+      const email = freshEmail()
+      const answer = yield* post("/api/v1/users", { email, password })
+      expect(answer.status).toBe(202)
+      expect(jsonOf(answer)).toEqual({ email })
+      const me = yield* ask("GET", "/api/v1/me", yield* signIn(email))
+      expect(jsonOf(me)).toMatchObject({ email, admin: false })
+    })
+  )
+
+  it.effect("is not told whether somebody has the e-mail address already", () =>
+    Effect.gen(function* () {
+      const { accounts } = yield* TestService
+      const { email: taken } = yield* newUser()
+      let free = ""
+      const before = yield* accounts.userByEmail(taken)
+      const other = "another horse, another battery"
+      const reader = yield* newKey({ scopes: ["links:read"] })
+      for (const headers of [{}, reader.headers]) {
+        const answers = []
+        free = freshEmail()
+        for (const email of [taken, free]) {
+          const answer = yield* post("/api/v1/users", { email, password: other, firstName: "Eve" }, headers)
+          const { date, "x-request-id": id, ...shown } = answer.headers
+          expect([typeof date, typeof id]).toEqual(["string", "string"])
+          answers.push({ status: answer.status, text: answer.text.replace(email, ""), shown })
+        }
+        expect(answers[0]!.status).toBe(202)
+        const { "content-length": _, ...shown } = answers[0]!.shown
+        expect(answers[1]).toMatchObject({ ...answers[0], shown })
+      }
+      expect(yield* accounts.userByEmail(taken)).toEqual(before)
+      expect((yield* post("/api/v1/session", { email: free, password: other })).status).toBe(204)
+      const toAdmin = yield* post("/api/v1/users", { email: taken, password }, asAdmin)
+      expectProblem(toAdmin, "email-taken", [["email", "belongs to an account already"]])
     })
   )
 
@@ -171,13 +204,13 @@ withService("where sign-up is open, a user", { signUp: true, trustedProxies: "12
       const from = { "x-forwarded-for": "198.51.100.7" }
       for (let turn = 0; turn < 30; turn++) {
         const { status } = yield* post("/api/v1/users", { email: freshEmail(), password }, from)
-        expect(status).toBe(201)
+        expect(status).toBe(202)
       }
       const refused = yield* post("/api/v1/users", { email: freshEmail(), password }, from)
       expectProblem(refused, "rate-limited")
       expect(refused.headers).toMatchObject({ "retry-after": "2", "ratelimit-limit": "30" })
       const other = { "x-forwarded-for": "198.51.100.8" }
-      expect((yield* post("/api/v1/users", { email: freshEmail(), password }, other)).status).toBe(201)
+      expect((yield* post("/api/v1/users", { email: freshEmail(), password }, other)).status).toBe(202)
     })
   )
 })

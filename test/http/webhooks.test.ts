@@ -1,9 +1,22 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { webhooksMax } from "../../src/Webhook.ts"
+import * as Secret from "../../src/Secret.ts"
+import { adminKeyIdOf, webhooksMax } from "../../src/Webhook.ts"
+import { claimOf, prove } from "../storage/webhooks.ts"
+import { ask, asAdmin as admin, newKey, newSession, post } from "./Account.ts"
 import { jsonOf } from "./client.ts"
 import { expectProblem } from "./problems.ts"
-import { asAdmin, get, startOfTests_ms, TestService, userKeys, withKey, withService } from "./TestService.ts"
+import * as RawConnection from "./RawConnection.ts"
+import {
+  adminKey,
+  asAdmin,
+  get,
+  startOfTests_ms,
+  TestService,
+  userKeys,
+  withKey,
+  withService
+} from "./TestService.ts"
 
 interface Webhook {
   readonly id: string
@@ -16,11 +29,17 @@ const url = "https://hooks.example/path?query"
 const add = (key: string, body: unknown) => withKey(key, "POST", path, body)
 
 /** Makes a webhook of a user's, and gives it. */
-const made = (key: string, events: ReadonlyArray<string> = ["link.created"]) =>
+const unverified = (key: string, events: ReadonlyArray<string> = ["link.created"]) =>
   Effect.map(add(key, { url, events }), (answer) => {
     expect(answer.status).toBe(201)
     return jsonOf(answer) as Webhook
   })
+
+/** The same, and has its receiver prove itself. */
+const made = (key: string, events?: ReadonlyArray<string>) =>
+  Effect.tap(unverified(key, events), ({ id }) =>
+    Effect.flatMap(TestService, ({ webhooks }) => prove(webhooks, id))
+  )
 
 const listOf = (key: string) =>
   Effect.map(withKey(key, "GET", path), (answer) => (jsonOf(answer) as { data: ReadonlyArray<Webhook> }).data)
@@ -31,7 +50,7 @@ const died = (owner: string, count: number) =>
     const { webhooks } = yield* TestService
     const ids = Array.from({ length: count }, (_, index) => `msg_${index}`)
     yield* webhooks.offer(ids.map((id) => ({ id, owner, event: "link.created", body: "{}" })))
-    const claimed = yield* webhooks.claim({ max: 100, perWebhook: 100, busy: [], lease_ms: 60_000 })
+    const claimed = yield* webhooks.claim(claimOf())
     const failure = { reason: "It answered 500.", retryIn_ms: null, pause_ms: 0 }
     yield* Effect.forEach(claimed, (delivery) => webhooks.failed(delivery, failure))
     return ids
@@ -53,11 +72,13 @@ withService("POST /api/v1/webhooks", {}, (it) => {
         url,
         events: ["link.deleted", "link.created"],
         createdAt: "2026-11-21T10:00:00.000Z",
+        status: "unverified",
         secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
         pending: 0,
         deadLetters: 0,
         dropped: 0,
-        failures: 0
+        failures: 0,
+        lastFailure: null
       })
       expect(startOfTests_ms).toBe(Date.parse("2026-11-21T10:00:00.000Z"))
       expect(yield* listOf(userKeys.one)).toEqual([shown])
@@ -115,6 +136,9 @@ withService("POST /api/v1/webhooks", {}, (it) => {
       for (const host of [
         "127.0.0.1",
         "[::1]",
+        "[::127.0.0.1]",
+        "168.63.129.16",
+        "kubernetes.default.svc",
         "10.1.2.3",
         "169.254.169.254",
         "router.local",
@@ -222,6 +246,7 @@ withService("dead letters", {}, (it) => {
       expect(first.data[0]).toEqual({
         id: expect.stringMatching(/^msg_\d$/),
         event: "link.created",
+        events: 1,
         queuedAt: expect.stringMatching(/^\d{4}-.*Z$/),
         failedAt: expect.stringMatching(/^\d{4}-.*Z$/),
         attempts: 1,
@@ -253,6 +278,149 @@ withService("dead letters", {}, (it) => {
         "not-found"
       )
       expect(yield* webhooks.find(id)).toMatchObject({ pending: 1, deadLetters: 0 })
+    })
+  )
+})
+
+withService("webhooks whose receivers have not proven themselves", {}, (it) => {
+  it.effect(
+    "are sent a challenge, are told of nothing, and are sent another one when that is asked for",
+    () =>
+      Effect.gen(function* () {
+        const { webhooks } = yield* TestService
+        const { id } = yield* unverified(userKeys.one)
+        const message = { id: "msg_1", owner: "usr_one", event: "link.created", body: "{}" } as const
+        yield* webhooks.offer([message])
+        const [first, ...others] = yield* webhooks.claim(claimOf())
+        expect(others).toEqual([])
+        expect(first).toMatchObject({ webhookId: id, event: "webhook.verification", url })
+        expect(JSON.parse(first!.body)).toEqual({
+          type: "webhook.verification",
+          timestamp: "2026-11-21T10:00:00.000Z",
+          data: { challenge: expect.stringMatching(/^[0-9a-f]{32}$/) }
+        })
+        yield* webhooks.failed(first!, { reason: "It answered 404.", retryIn_ms: null, pause_ms: 0 })
+        expect(yield* listOf(userKeys.one)).toMatchObject([
+          { status: "unverified", failures: 1, lastFailure: "It answered 404.", pending: 0 }
+        ])
+
+        const again = yield* withKey(userKeys.one, "POST", `${path}/${id}/verify`)
+        expect(again.status).toBe(202)
+        expect(jsonOf(again)).toMatchObject({ id, status: "unverified", failures: 0, lastFailure: null })
+        expect(jsonOf(again)).not.toHaveProperty("secret")
+        const [second] = yield* webhooks.claim(claimOf())
+        expect(second).toMatchObject({ webhookId: id, event: "webhook.verification" })
+        expect(second!.body).not.toBe(first!.body)
+        expect(yield* webhooks.verify(id, second!.id)).toBe(true)
+        const active = yield* withKey(userKeys.one, "POST", `${path}/${id}/verify`)
+        expect(active.status).toBe(200)
+        expect(jsonOf(active)).toMatchObject({ id, status: "active" })
+        expect(yield* webhooks.claim(claimOf())).toEqual([])
+      })
+  )
+
+  it.effect("are asked to by those who may change them alone", () =>
+    Effect.gen(function* () {
+      const { id } = yield* unverified(userKeys.one)
+      const verify = (key: string) => withKey(key, "POST", `${path}/${id}/verify`)
+      expectProblem(yield* verify(userKeys.reader), "forbidden")
+      expectProblem(yield* verify(userKeys.other), "not-found")
+      expectProblem(yield* withKey(userKeys.one, "POST", `${path}/whk_none/verify`), "not-found")
+      expect((yield* asAdmin("POST", `${path}/${id}/verify`)).status).toBe(202)
+    })
+  )
+})
+
+withService("a webhook", { signUp: true }, (it) => {
+  /** Makes a webhook with these headers, has it verified, and gives its id. */
+  const madeWith = (headers: Record<string, string>) =>
+    Effect.gen(function* () {
+      const { webhooks } = yield* TestService
+      const answer = yield* post(path, { url, events: ["link.created"] }, headers)
+      expect(answer.status).toBe(201)
+      const { id } = jsonOf(answer) as Webhook
+      yield* prove(webhooks, id)
+      return id
+    })
+  const own = { "sec-fetch-site": "same-origin" }
+
+  it.effect("ends when the API key that made it is revoked, and its user's others go on", () =>
+    Effect.gen(function* () {
+      const { webhooks } = yield* TestService
+      const { headers, id: owner } = yield* newSession
+      const session = { ...headers, ...own }
+      const scopes = ["links:read", "links:write"]
+      const key = yield* newKey({ scopes }, session)
+      const other = yield* newKey({ scopes }, session)
+      const bound = yield* madeWith(key.headers)
+      const others = [yield* madeWith(other.headers), yield* madeWith(session)]
+      yield* webhooks.offer([{ id: "msg_before", owner, event: "link.created", body: "{}" }])
+      expect((yield* ask("DELETE", `/api/v1/api-keys/${key.id}`, session)).status).toBe(204)
+      yield* webhooks.offer([{ id: "msg_after", owner, event: "link.created", body: "{}" }])
+      const told = (yield* webhooks.claim(claimOf())).filter((delivery) => delivery.owner === owner)
+      expect(told.map(({ webhookId }) => webhookId).toSorted()).toEqual([...others, ...others].toSorted())
+      const list = (jsonOf(yield* ask("GET", path, headers)) as { data: ReadonlyArray<Webhook> }).data
+      expect(list.find(({ id }) => id === bound)).toMatchObject({ status: "ended", pending: 0, dropped: 1 })
+      for (const id of others) {
+        expect(list.find((one) => one.id === id)).toMatchObject({ status: "active", pending: 2, dropped: 0 })
+      }
+      expectProblem(yield* ask("POST", `${path}/${bound}/verify`, session), "webhook-ended")
+      expect((yield* ask("DELETE", `${path}/${bound}`, session)).status).toBe(204)
+    })
+  )
+
+  it.effect("ends when the API key that made it expires", () =>
+    Effect.gen(function* () {
+      const { clock, webhooks } = yield* TestService
+      const { headers, id: owner } = yield* newSession
+      const scopes = ["links:read", "links:write"]
+      const expiresAt = "2100-01-01T00:00:00.000Z"
+      const id = yield* madeWith((yield* newKey({ scopes, expiresAt }, { ...headers, ...own })).headers)
+      yield* webhooks.offer([{ id: "msg_1", owner, event: "link.created", body: "{}" }])
+      clock.set(Date.parse(expiresAt) - 1)
+      const found = Effect.withClock(webhooks.find(id), clock)
+      expect(yield* found).toMatchObject({ status: "active", pending: 1 })
+      clock.set(Date.parse(expiresAt))
+      expect(yield* found).toMatchObject({ status: "ended", pending: 0 })
+      const claimed = yield* Effect.withClock(webhooks.claim(claimOf()), clock)
+      expect(claimed.filter(({ webhookId }) => webhookId === id)).toEqual([])
+      clock.set(startOfTests_ms)
+    })
+  )
+
+  it.effect("is not made by a session that ended while the request's body was on its way", () =>
+    Effect.gen(function* () {
+      const { port, webhooks } = yield* TestService
+      const { headers, id } = yield* newSession
+      const body = JSON.stringify({ url, events: ["link.created"] })
+      const connection = yield* RawConnection.open(port)
+      yield* connection.write(
+        [
+          `POST ${path} HTTP/1.1`,
+          "host: localhost",
+          `cookie: ${headers.cookie}`,
+          "sec-fetch-site: same-origin",
+          "content-type: application/json",
+          `content-length: ${body.length}`,
+          "",
+          body.slice(0, 10)
+        ].join("\r\n")
+      )
+      // The service has asked whose session it is, and waits for the rest.
+      yield* get("/health/live")
+      expect((yield* ask("DELETE", "/api/v1/session", { ...headers, ...own })).status).toBe(204)
+      yield* connection.write(body.slice(10))
+      yield* connection.heard(/^HTTP\/1\.1 401 /)
+      expect(yield* webhooks.list(id)).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("of the administrator's key is known by that key", () =>
+    Effect.gen(function* () {
+      const { webhooks } = yield* TestService
+      const id = yield* madeWith(admin)
+      expect((yield* webhooks.find(id))!.keyId).toBe(adminKeyIdOf(Secret.digest(adminKey)))
+      expect((yield* webhooks.find(id))!.keyId).toMatch(/^adm_[0-9a-f]{4}$/)
     })
   )
 })

@@ -16,8 +16,10 @@ export interface KeepOptions extends RunAs {
   readonly commands: ReadonlyArray<Command>
   /** Run once after the last of them, whatever happened. */
   readonly cleanup: Command
-  /** Makes the running command end, clients or not; after 6 s it is killed. */
+  /** Makes the running command end, clients or not. */
   readonly signal: "TERM" | "INT" | "QUIT" | "KILL"
+  /** How long that may take, until it is killed: 6 s by default. */
+  readonly signalLimit?: Duration.Duration
   /** The commands' environment: ours by default. */
   readonly env?: NodeJS.ProcessEnv
 }
@@ -32,11 +34,10 @@ export interface Kept {
   readonly output: () => string
 }
 
-const stopLimit = Duration.seconds(8)
+const signalLimitDefault = Duration.seconds(6)
 // The keeper itself loses patience a little earlier, as it is alone when we were killed.
-const signalLimit = Duration.seconds(6)
+const keeperLead = Duration.seconds(2)
 const pollInterval = Duration.millis(50)
-const signalLimit_polls = Duration.toMillis(signalLimit) / Duration.toMillis(pollInterval)
 const outputLimit = 16_000
 
 const quote = (command: Command): string =>
@@ -47,8 +48,14 @@ const quote = (command: Command): string =>
  * (an id is not given away again before the parent has waited for it). Its standard input is a pipe from us that
  * nobody writes to: it ends when we close it and also when we are killed, and then `read` returns.
  */
-export const keeperScript = ({ commands, cleanup, signal }: KeepOptions): string =>
-  [
+export const keeperScript = ({
+  cleanup,
+  commands,
+  signal,
+  signalLimit = signalLimitDefault
+}: KeepOptions): string => {
+  const signalLimit_polls = Math.ceil(Duration.toMillis(signalLimit) / Duration.toMillis(pollInterval))
+  return [
     `exec 3<&0 </dev/null`,
     `child=; reader=; stopped=`,
     // Quietly: when we are gone nobody reads what it prints, and writing would kill it.
@@ -81,14 +88,16 @@ export const keeperScript = ({ commands, cleanup, signal }: KeepOptions): string
       ? [`wait "$reader"`]
       : commands.map((command) => `keep ${quote(command)} || exit`))
   ].join("\n")
+}
 
 /**
  * Runs commands until the scope closes, or this process ends in whatever way, `kill -9` included. They are in
- * a session of their own, so that Ctrl-C in the terminal does not reach them. Stopping takes at most 8 s:
- * after that all of them are killed.
+ * a session of their own, so that Ctrl-C in the terminal does not reach them. Stopping takes at most 2 s
+ * longer than `signalLimit`: after that all of them are killed.
  */
 export const keep = (options: KeepOptions): Effect.Effect<Kept, never, Scope.Scope> => {
-  const { uid, gid, env } = options
+  const { env, gid, signalLimit = signalLimitDefault, uid } = options
+  const stopLimit = Duration.sum(signalLimit, keeperLead)
   const as = { ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) }
 
   const start = Effect.sync(() => {

@@ -1,5 +1,9 @@
-// Runs in each of vitest's worker processes before a test file.
+// Runs before each test file. A worker process runs many files one after the other, and loads once what they share.
 
-// When vitest itself is killed, its workers would go on with their test, and whatever the test has started with it.
-// The channel to vitest closes then. (vitest replaces `process.exit` in its workers, hence the signal.)
-process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))
+import { effect, flakyTest, it, layer, live, prop, scoped, scopedLive } from "@effect/vitest"
+import { endWithVitest } from "./endWithVitest.ts"
+
+endWithVitest()
+
+// `layer` writes `effect` and `scoped` of its suite into the process's one `it`: the next file gets the plain ones again.
+Object.assign(it, { effect, flakyTest, layer, live, prop, scoped, scopedLive })

@@ -4,28 +4,46 @@ import { describe } from "vitest"
 import type { AccountStore, ApiKey, Session, User } from "../../src/storage/AccountStore.ts"
 import type { Open } from "./stores.ts"
 
-const user = (id: string, more: Partial<User> = {}): User => ({
+export const user = (id: string, more: Partial<User> = {}): User => ({
   id,
   email: `${id}@example.com`,
   firstName: "Ada",
   middleName: null,
   lastName: "Łovelace \"'$1",
   passwordHash: `hash of ${id}`,
+  passwordIsTemporary: false,
   isAdmin: false,
   createdAt: 1_000,
   updatedAt: 1_000,
   lastLoginAt: null,
+  webhooksSince: 0,
+  disabledAt: null,
   ...more
 })
 
-const session = (tokenHash: string, userId: string, createdAt: number, expiresAt = 9_000): Session => ({
+export const session = (
+  tokenHash: string,
+  userId: string,
+  createdAt: number,
+  expiresAt = 9_000
+): Session => ({
   tokenHash,
   userId,
   createdAt,
-  expiresAt
+  expiresAt,
+  lastUsedAt: createdAt,
+  browser: "Firefox",
+  os: "Linux"
 })
 
-const key = (id: string, userId: string, more: Partial<ApiKey> = {}): ApiKey => ({
+const newHash = {
+  passwordHash: "new hash",
+  passwordIsTemporary: false,
+  revokesKeys: false,
+  at: 3_000
+}
+
+export const key = (id: string, userId: string, more: Partial<ApiKey> = {}): ApiKey => ({
   id,
   userId,
   secretHash: `secret of ${id}`,
@@ -91,36 +109,103 @@ export const accountStoreLaws = (title: string, open: Open<AccountStore["Type"]>
         const store = yield* withUsers("one", "two")
         yield* store.addSession(session("s1", "one", 2_000), "hash of one", 5)
         yield* store.addSession(session("s2", "two", 2_000), "hash of two", 5)
-        expect(yield* store.setPassword("one", "new hash", 3_000)).toBe(true)
-        expect(yield* store.userById("one")).toMatchObject({ passwordHash: "new hash", updatedAt: 3_000 })
-        expect(yield* store.userOfSession("s1", 3_000)).toBeNull()
-        expect(yield* store.userOfSession("s2", 3_000)).toMatchObject({ id: "two" })
-        expect(yield* store.setPassword("nobody", "new hash", 3_000)).toBe(false)
+        yield* store.addKey(key("k1", "one"), 5)
+        expect(yield* store.setPassword("one", newHash)).toBe(true)
+        expect(yield* store.userById("one")).toMatchObject({
+          passwordHash: "new hash",
+          passwordIsTemporary: false,
+          webhooksSince: 0,
+          updatedAt: 3_000
+        })
+        expect(yield* store.sessionByToken("s1")).toBeNull()
+        expect(yield* store.sessionByToken("s2")).toMatchObject({ user: { id: "two" } })
+        expect(yield* store.keysOf("one")).toHaveLength(1)
+        expect(yield* store.setPassword("nobody", newHash)).toBe(false)
+      })
+    )
+
+    it.scopedLive("lose their keys with the old password, too, where that is asked for", () =>
+      Effect.gen(function* () {
+        const store = yield* withUsers("one", "two")
+        for (const id of ["k1", "k2"]) yield* store.addKey(key(id, "one"), 5)
+        yield* store.addKey(key("other", "two"), 5)
+        const change = { ...newHash, passwordIsTemporary: true, revokesKeys: true }
+        expect(yield* store.setPassword("one", change)).toBe(true)
+        expect(yield* store.userById("one")).toMatchObject({
+          passwordIsTemporary: true,
+          webhooksSince: 3_000
+        })
+        expect(yield* store.keysOf("one")).toEqual([])
+        expect(yield* store.keyBySecret("secret of k1")).toBeNull()
+        expect(yield* store.keysOf("two")).toHaveLength(1)
+        expect(yield* store.userById("two")).toEqual(user("two"))
       })
     )
   })
 
   describe(`${title}: sessions`, () => {
-    it.scopedLive("tell their user until they expire or are ended, and are his last login", () =>
+    it.scopedLive(
+      "are found by their token with their user, until they are ended, and are the last login",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* withUsers("one")
+          const begun = session("s", "one", 2_000, 5_000)
+          expect(yield* store.addSession(begun, "hash of one", 5)).toBe(true)
+          expect(yield* store.sessionByToken("s")).toEqual({
+            session: begun,
+            user: user("one", { lastLoginAt: 2_000 })
+          })
+          expect(yield* store.sessionByToken("S")).toBeNull()
+          yield* store.endSession("s")
+          expect(yield* store.sessionByToken("s")).toBeNull()
+          yield* store.endSession("s")
+        })
+    )
+
+    it.scopedLive("are listed for their user, the newest first, with their last use", () =>
       Effect.gen(function* () {
-        const store = yield* withUsers("one")
-        expect(yield* store.addSession(session("s", "one", 2_000, 5_000), "hash of one", 5)).toBe(true)
-        expect(yield* store.userOfSession("s", 4_999)).toEqual(user("one", { lastLoginAt: 2_000 }))
-        expect(yield* store.userOfSession("s", 5_000)).toBeNull()
-        expect(yield* store.userOfSession("S", 4_999)).toBeNull()
-        yield* store.endSession("s")
-        expect(yield* store.userOfSession("s", 4_999)).toBeNull()
-        yield* store.endSession("s")
+        const store = yield* withUsers("one", "two")
+        const [old, young, other] = [
+          session("old", "one", 1_000),
+          { ...session("young", "one", 2_000), browser: "Łynx", os: "" },
+          session("other", "two", 1_500)
+        ]
+        for (const one of [old, young]) yield* store.addSession(one, "hash of one", 5)
+        yield* store.addSession(other, "hash of two", 5)
+        expect(yield* store.sessionsOf("one")).toEqual([young, old])
+        yield* store.touchSession("old", 4_000)
+        yield* store.touchSession("old", 3_000)
+        yield* store.touchSession("nothing", 4_000)
+        expect(yield* store.sessionsOf("one")).toEqual([young, { ...old, lastUsedAt: 4_000 }])
+        expect(yield* store.sessionsOf("two")).toEqual([other])
+        expect(yield* store.sessionsOf("nobody")).toEqual([])
+      })
+    )
+
+    it.scopedLive("are all ended, or all but one, of this user alone", () =>
+      Effect.gen(function* () {
+        const store = yield* withUsers("one", "two")
+        for (const hash of ["a", "b", "c"]) {
+          yield* store.addSession(session(hash, "one", 1_000), "hash of one", 5)
+        }
+        yield* store.addSession(session("d", "two", 1_000), "hash of two", 5)
+        yield* store.endSessionsOf("one", "b")
+        expect((yield* store.sessionsOf("one")).map(({ tokenHash }) => tokenHash)).toEqual(["b"])
+        yield* store.endSessionsOf("one", "d")
+        expect(yield* store.sessionsOf("one")).toEqual([])
+        expect(yield* store.sessionsOf("two")).toHaveLength(1)
+        yield* store.endSessionsOf("two", null)
+        expect(yield* store.sessionsOf("two")).toEqual([])
       })
     )
 
     it.scopedLive("do not begin with a password that is not the user's any more", () =>
       Effect.gen(function* () {
         const store = yield* withUsers("one")
-        yield* store.setPassword("one", "new hash", 2_000)
+        yield* store.setPassword("one", newHash)
         expect(yield* store.addSession(session("s", "one", 3_000), "hash of one", 5)).toBe(false)
         expect(yield* store.addSession(session("s", "nobody", 3_000), "hash of one", 5)).toBe(false)
-        expect(yield* store.userOfSession("s", 3_000)).toBeNull()
+        expect(yield* store.sessionByToken("s")).toBeNull()
         expect(yield* store.userById("one")).toMatchObject({ lastLoginAt: null })
       })
     )
@@ -136,7 +221,7 @@ export const accountStoreLaws = (title: string, open: Open<AccountStore["Type"]>
         yield* begin("b", 2_000)
         yield* begin("c", 3_000)
         const live = Effect.filter(["long", "short", "b", "c", "d", "other"], (hash) =>
-          Effect.map(store.userOfSession(hash, 1_599), (found) => found !== null)
+          Effect.map(store.sessionByToken(hash), (found) => found !== null)
         )
         expect(yield* live).toEqual(["long", "b", "c", "other"])
         yield* begin("d", 4_000)
@@ -156,8 +241,8 @@ export const accountStoreLaws = (title: string, open: Open<AccountStore["Type"]>
           redirectsPerDay: 9_007_199_254_740_991,
           expiresAt: 3_000
         })
-        expect(yield* store.addKey(plain, 5)).toBe(true)
-        expect(yield* store.addKey(full, 5)).toBe(true)
+        expect(yield* store.addKey(plain, 5)).toBe("added")
+        expect(yield* store.addKey(full, 5)).toBe("added")
         expect(yield* store.keyBySecret("secret of k1")).toEqual({ key: plain, user: user("one") })
         expect(yield* store.keyBySecret("secret of k2")).toEqual({ key: full, user: user("one") })
         expect(yield* store.keyBySecret("Secret of k1")).toBeNull()
@@ -188,7 +273,7 @@ export const accountStoreLaws = (title: string, open: Open<AccountStore["Type"]>
           (index) => stores[index % 3]!.addKey(key(`k${index}`, "one"), 5),
           { concurrency: "unbounded" }
         )
-        expect(added.filter(Boolean)).toHaveLength(5)
+        expect(added.toSorted().slice(4, 6)).toEqual(["added", "full"])
         expect(yield* stores[0].keysOf("one")).toHaveLength(5)
       })
     )
@@ -198,12 +283,12 @@ export const accountStoreLaws = (title: string, open: Open<AccountStore["Type"]>
         const store = yield* withUsers("one", "two")
         yield* store.addKey(key("k1", "one"), 5)
         yield* store.addKey(key("k2", "one"), 5)
-        expect(yield* store.removeKey("k1", "two")).toBe(false)
-        expect(yield* store.removeKey("k1", "one")).toBe(true)
-        expect(yield* store.removeKey("k1", "one")).toBe(false)
+        expect(yield* store.removeKey("k1", "two")).toBeNull()
+        expect(yield* store.removeKey("k1", "one")).toBe("one")
+        expect(yield* store.removeKey("k1", "one")).toBeNull()
         expect(yield* store.keyBySecret("secret of k1")).toBeNull()
-        expect(yield* store.removeKey("k2", null)).toBe(true)
-        expect(yield* store.removeKey("k3", null)).toBe(false)
+        expect(yield* store.removeKey("k2", null)).toBe("one")
+        expect(yield* store.removeKey("k3", null)).toBeNull()
         expect(yield* store.keysOf("one")).toEqual([])
       })
     )

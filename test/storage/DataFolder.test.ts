@@ -23,7 +23,11 @@ describe("the data folder", () => {
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "some", "data")
       const taken = yield* take(folder)
-      expect(taken).toEqual({ path: folder, databaseFile: join(folder, "linkmint.db") })
+      expect(taken).toEqual({
+        path: folder,
+        databaseFile: join(folder, "linkmint.db"),
+        clockFile: join(folder, "clock.json")
+      })
       expect(statSync(folder).mode & 0o777).toBe(0o700)
     })
   )

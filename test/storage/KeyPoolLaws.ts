@@ -180,7 +180,7 @@ export const keyPoolLaws = <E>(
         yield* pool.claim({ shard, epoch: epoch + 5 })
         yield* pool.claim({ shard, epoch: epoch + 5 })
         const stale = { shard, epoch: epoch + 4 }
-        expect(yield* Effect.flip(pool.claim(stale))).toEqual(new Fenced(stale))
+        expect(yield* Effect.flip(pool.claim(stale))).toEqual(new Fenced({ ...stale, newest: epoch + 5 }))
       })
     )
 
@@ -191,7 +191,9 @@ export const keyPoolLaws = <E>(
         yield* pool.push(owner, batch(1))
         const next = { shard, epoch: epoch + 1 }
         yield* pool.claim(next)
-        expect(yield* Effect.flip(pool.push(owner, batch(2)))).toEqual(new Fenced(owner))
+        expect(yield* Effect.flip(pool.push(owner, batch(2)))).toEqual(
+          new Fenced({ ...owner, newest: epoch + 1 })
+        )
         expect(yield* pool.level(shard)).toBe(10)
         expect((yield* pool.push(next, batch(2))).level).toBe(20)
       })
@@ -202,7 +204,9 @@ export const keyPoolLaws = <E>(
         const pool = yield* open
         yield* pool.claim(owner)
         yield* pool.push({ shard, epoch: epoch + 1 }, batch(1))
-        expect(yield* Effect.flip(pool.push(owner, batch(2)))).toEqual(new Fenced(owner))
+        expect(yield* Effect.flip(pool.push(owner, batch(2)))).toEqual(
+          new Fenced({ ...owner, newest: epoch + 1 })
+        )
       })
     )
   })

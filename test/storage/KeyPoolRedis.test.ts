@@ -114,8 +114,8 @@ describeRedis("KeyPool on Redis", () => {
       yield* stale.claim(owner)
       yield* stale.push(owner, batch(1))
       yield* newest.claim({ shard: 0, epoch: 2 })
-      expect(yield* Effect.flip(stale.push(owner, batch(2)))).toEqual(new Fenced(owner))
-      expect(yield* Effect.flip(stale.claim(owner))).toEqual(new Fenced(owner))
+      expect(yield* Effect.flip(stale.push(owner, batch(2)))).toEqual(new Fenced({ ...owner, newest: 2 }))
+      expect(yield* Effect.flip(stale.claim(owner))).toEqual(new Fenced({ ...owner, newest: 2 }))
       // Neither its keys nor its batch id: the next owner can still finish the batch.
       expect(yield* newest.level(0)).toBe(10)
       expect((yield* newest.push({ shard: 0, epoch: 2 }, batch(2))).level).toBe(20)

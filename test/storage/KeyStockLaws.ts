@@ -118,6 +118,16 @@ export const keyStockLaws = (title: string, open: Open<KeyStock["Type"]>): void 
       })
     )
 
+    it.scopedLive("gives an epoch beyond those that a pool knows", () =>
+      Effect.gen(function* () {
+        const { claim } = yield* store
+        expect((yield* claim(shard, 40)).epoch).toBe(41)
+        expect((yield* claim(shard, 7)).epoch).toBe(42)
+        expect((yield* claim(shard, 42)).epoch).toBe(43)
+        expect((yield* claim(shard, 50)).epoch).toBe(51)
+      })
+    )
+
     it.scopedLive("refuses every operation of a stale claim, and does nothing of it", () =>
       Effect.gen(function* () {
         const stock = yield* store

@@ -4,7 +4,8 @@ import { PgClient } from "@effect/sql-pg"
 import { type Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { expect } from "vitest"
 import { monotonic_ms } from "../../src/MonotonicTime.ts"
-import * as LinkChangesPostgres from "../../src/storage/LinkChangesPostgres.ts"
+import * as DatabaseServers from "../../src/storage/postgres/DatabaseServers.ts"
+import * as LinkChangesPostgres from "../../src/storage/postgres/LinkChangesPostgres.ts"
 import { LinkLifetime } from "../../src/storage/LinkLifetime.ts"
 import * as KeyStockSql from "../../src/storage/KeyStockSql.ts"
 import * as LinkLifetimeSql from "../../src/storage/LinkLifetimeSql.ts"
@@ -33,7 +34,7 @@ const setUp = Effect.gen(function* () {
       Layer.provideMerge(PgClient.layer({ url }))
     )
   )
-  const changes = yield* LinkChangesPostgres.make(url)
+  const changes = yield* Effect.provide(LinkChangesPostgres.make, DatabaseServers.layer(url))
   const clock = yield* Effect.clock
   const fresh = Effect.sync(() => changes.isFresh(monotonic_ms(clock)))
   const untilFresh = (wanted: boolean) =>

@@ -3,6 +3,8 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as Iso8601 from "../../src/Iso8601.ts"
 import type { Link } from "../../src/Link.ts"
+import { AccountStore } from "../../src/storage/AccountStore.ts"
+import * as AccountStoreSql from "../../src/storage/AccountStoreSql.ts"
 import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as LinkStoreGrouped from "../../src/storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "../../src/storage/LinkStoreSql.ts"
@@ -15,6 +17,7 @@ import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
 import { linkStoreLaws } from "./LinkStoreLaws.ts"
 import { linkOf } from "./links.ts"
 import { onEveryDatabase, onEverySqlBackend } from "./stores.ts"
+import { addVerified, claimOf, userOf, webhookOf } from "./webhooks.ts"
 
 const telling = WebhookMessages.make({
   link: ({ key, url }) => ({ key, url }),
@@ -32,14 +35,7 @@ onEverySqlBackend(
   (open) => linkStoreLaws("LinkStore that tells webhooks", open)
 )
 
-const webhook = {
-  id: "whk_a",
-  owner: "usr_a",
-  url: "https://a.example/",
-  events: ["link.created", "link.deleted"],
-  secret: "whsec_c2VjcmV0",
-  createdAt: 1_000
-} as const
+const webhook = webhookOf("whk_a")
 
 const owned = (key: string, owner: string | null, changes: Partial<Link> = {}) => ({
   ...linkOf(key),
@@ -50,7 +46,7 @@ const owned = (key: string, owner: string | null, changes: Partial<Link> = {}) =
 /** What is queued, in the order of links' keys. */
 const queued = Effect.gen(function* () {
   const { claim } = yield* WebhookStore
-  const deliveries = yield* claim({ max: 100, perWebhook: 100, busy: [], lease_ms: 60_000 })
+  const deliveries = yield* claim(claimOf())
   return deliveries
     .map(({ body, event, id }) => ({ id, event, payload: JSON.parse(body) as { data: { key: string } } }))
     .toSorted((one, other) => (one.payload.data.key < other.payload.data.key ? -1 : 1))
@@ -61,16 +57,21 @@ onEveryDatabase((client) => {
     Layer.provide(LinkStoreTelling.layer(telling)),
     Layer.provide(LinkStoreSql.layer),
     Layer.provideMerge(Listeners.layer),
-    Layer.provideMerge(WebhookStoreSql.layer),
+    Layer.provideMerge(Layer.merge(WebhookStoreSql.layer, AccountStoreSql.layer)),
     Layer.provideMerge(client)
   )
   const test = (
     title: string,
-    body: Effect.Effect<void, unknown, LinkStore | WebhookStore | WebhookListeners | SqlClient.SqlClient>
+    body: Effect.Effect<
+      void,
+      unknown,
+      LinkStore | WebhookStore | WebhookListeners | AccountStore | SqlClient.SqlClient
+    >
   ) => it.scopedLive(`LinkStoreTelling ${title}`, () => Effect.orDie(Effect.provide(body, layer)))
 
   const listen = Effect.gen(function* () {
-    yield* (yield* WebhookStore).add(webhook, 10)
+    yield* (yield* AccountStore).addUser(userOf("usr_a"))
+    yield* addVerified(yield* WebhookStore, webhook)
     yield* (yield* WebhookListeners).refresh
   })
 

@@ -1,22 +1,13 @@
 import { expect, it } from "@effect/vitest"
 import { Clock, Effect, Schedule } from "effect"
 import { describe } from "vitest"
-import type { Claim, WebhookStore } from "../../src/storage/WebhookStore.ts"
-import { pendingMax } from "../../src/storage/WebhookStore.ts"
-import type { Webhook, WebhookMessage } from "../../src/Webhook.ts"
+import { type Claim, pendingMax, type WebhookStore } from "../../src/storage/WebhookStore.ts"
+import type { WebhookMessage } from "../../src/Webhook.ts"
 import type { Open } from "./stores.ts"
+import { addVerified, claimOf as claims, fresh, webhookOf as webhook } from "./webhooks.ts"
+import { withUsers, type WebhookStores } from "./WebhookStores.ts"
 
 type Store = WebhookStore["Type"]
-
-const webhook = (id: string, changes: Partial<Webhook> = {}): Webhook => ({
-  id,
-  owner: "usr_a",
-  url: `https://${id}.example/hook`,
-  events: ["link.created", "link.deleted"],
-  secret: "whsec_c2VjcmV0",
-  createdAt: 1_000,
-  ...changes
-})
 
 const message = (id: string, changes: Partial<WebhookMessage> = {}): WebhookMessage => ({
   id,
@@ -29,12 +20,11 @@ const message = (id: string, changes: Partial<WebhookMessage> = {}): WebhookMess
 const numbered = (count: number, changes: Partial<WebhookMessage> = {}) =>
   Array.from({ length: count }, (_, index) => message(`m${String(index).padStart(5, "0")}`, changes))
 
-const claims = (changes: Partial<Claim> = {}): Claim => ({
-  max: 100,
-  perWebhook: 100,
-  busy: [],
-  lease_ms: 60_000,
-  ...changes
+const only = (busy: Partial<Claim["busy"]>): Claim["busy"] => ({
+  webhooks: [],
+  owners: [],
+  hosts: [],
+  ...busy
 })
 
 const failure = { reason: "It answered 500.", retryIn_ms: 0, pause_ms: 0 }
@@ -53,7 +43,11 @@ const idsOf = (deliveries: ReadonlyArray<{ readonly id: string }>) =>
   deliveries.map(({ id }) => id).toSorted()
 
 /** The laws of `WebhookStore`, as tests of one backend. */
-export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
+export const webhookStoreLaws = (title: string, openBoth: Open<WebhookStores["Type"]>): void => {
+  const open = Effect.map(
+    withUsers(openBoth),
+    Effect.map(({ webhooks }) => webhooks)
+  )
   const store = Effect.flatten(open)
 
   describe(`${title}: webhooks`, () => {
@@ -61,10 +55,9 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
       Effect.gen(function* () {
         const webhooks = yield* store
         const second = webhook("b", { createdAt: 2_000, events: ["link.visited"] })
-        yield* webhooks.add(second, 10)
-        yield* webhooks.add(webhook("c", { owner: "usr_b" }), 10)
-        yield* webhooks.add(webhook("a"), 10)
-        const fresh = { pending: 0, deadLetters: 0, dropped: 0, failures: 0 }
+        yield* addVerified(webhooks, second)
+        yield* addVerified(webhooks, webhook("c", { owner: "usr_b" }))
+        yield* addVerified(webhooks, webhook("a"))
         expect(yield* webhooks.list("usr_a")).toEqual([
           { ...webhook("a"), ...fresh },
           { ...second, ...fresh }
@@ -81,25 +74,40 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
         const clients = yield* Effect.all([client, client])
         const added = yield* Effect.forEach(
           Array.from({ length: 12 }, (_, index) => index),
-          (index) => clients[index % 2]!.add(webhook(`w${index}`), 3),
+          (index) => addVerified(clients[index % 2]!, webhook(`w${index}`), 3),
           { concurrency: "unbounded" }
         )
         expect(added.filter(Boolean)).toHaveLength(3)
         expect(yield* clients[0].list("usr_a")).toHaveLength(3)
-        expect(yield* clients[0].add(webhook("other", { owner: "usr_b" }), 3)).toBe(true)
+        expect(yield* addVerified(clients[0], webhook("other", { owner: "usr_b" }), 3)).toBe(true)
       })
     )
 
     it.scopedLive("removes a webhook once, and its messages with it", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer(numbered(3))
         expect(yield* webhooks.remove("a")).toBe(true)
         expect(yield* webhooks.remove("a")).toBe(false)
         expect(yield* webhooks.find("a")).toBeNull()
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         expect(yield* webhooks.claim(claims())).toEqual([])
+      })
+    )
+
+    it.scopedLive("removes all webhooks of an owner, their messages with them, and none of others", () =>
+      Effect.gen(function* () {
+        const webhooks = yield* store
+        for (const id of ["a", "b"]) yield* addVerified(webhooks, webhook(id))
+        yield* addVerified(webhooks, webhook("c", { owner: "usr_b" }))
+        yield* webhooks.offer([...numbered(3), message("other", { owner: "usr_b" })])
+        const before = yield* webhooks.listeners(null)
+        expect(yield* webhooks.removeAllOf("usr_a")).toBe(2)
+        expect(yield* webhooks.removeAllOf("usr_a")).toBe(0)
+        expect(yield* webhooks.list("usr_a")).toEqual([])
+        expect([...(yield* webhooks.listeners(before!.version))!.byOwner.keys()]).toEqual(["usr_b"])
+        expect((yield* webhooks.claim(claims())).map(({ id }) => id)).toEqual(["other"])
       })
     )
 
@@ -109,9 +117,9 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
         const before = yield* webhooks.listeners(null)
         expect(before!.byOwner.size).toBe(0)
         expect(yield* webhooks.listeners(before!.version)).toBeNull()
-        yield* webhooks.add(webhook("a", { events: ["link.created"] }), 10)
-        yield* webhooks.add(webhook("b", { events: ["link.visited"] }), 10)
-        yield* webhooks.add(webhook("c", { owner: "usr_b", events: ["link.deleted"] }), 10)
+        yield* addVerified(webhooks, webhook("a", { events: ["link.created"] }))
+        yield* addVerified(webhooks, webhook("b", { events: ["link.visited"] }))
+        yield* addVerified(webhooks, webhook("c", { owner: "usr_b", events: ["link.deleted"] }))
         const after = yield* webhooks.listeners(before!.version)
         expect(after!.byOwner).toEqual(
           new Map([
@@ -130,10 +138,10 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("keeps a message for each webhook of its owner that wants its event", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
-        yield* webhooks.add(webhook("b", { events: ["link.visited"] }), 10)
-        yield* webhooks.add(webhook("c"), 10)
-        yield* webhooks.add(webhook("d", { owner: "usr_b" }), 10)
+        yield* addVerified(webhooks, webhook("a"))
+        yield* addVerified(webhooks, webhook("b", { events: ["link.visited"] }))
+        yield* addVerified(webhooks, webhook("c"))
+        yield* addVerified(webhooks, webhook("d", { owner: "usr_b" }))
         expect(yield* webhooks.offer([message("m", { body: `{"text":"ü 𝄞 \\"' $1"}` })])).toBe(0)
         expect(yield* webhooks.offer([])).toBe(0)
         const found = yield* webhooks.claim(claims())
@@ -142,6 +150,8 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
         expect(first).toEqual({
           id: "m",
           webhookId: "a",
+          owner: "usr_a",
+          host: "a.example",
           event: "link.created",
           body: `{"text":"ü 𝄞 \\"' $1"}`,
           url: "https://a.example/hook",
@@ -156,7 +166,7 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("keeps a message once, however often it is offered, until it is delivered", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer([message("m"), message("m")])
         yield* webhooks.offer([message("m")])
         const [delivery, ...others] = yield* webhooks.claim(claims())
@@ -173,15 +183,15 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
       Effect.gen(function* () {
         const client = yield* open
         const clients = yield* Effect.all([client, client, client, client])
-        yield* clients[0].add(webhook("a"), 10)
-        yield* clients[0].add(webhook("b"), 10)
+        yield* addVerified(clients[0], webhook("a"))
+        yield* addVerified(clients[0], webhook("b"))
         yield* clients[0].offer(numbered(100))
         const found = yield* Effect.forEach(
           Array.from({ length: 40 }, (_, index) => index),
           (index) => clients[index % 4]!.claim(claims({ max: 10 })),
           { concurrency: "unbounded" }
         )
-        const rest = yield* clients[0].claim(claims({ max: 1_000, perWebhook: 1_000 }))
+        const rest = yield* clients[0].claim(claims({ max: 1_000, roomFor: () => 1_000 }))
         const all = [...found.flat(), ...rest].map(({ id, webhookId }) => `${webhookId}/${id}`)
         expect(all).toHaveLength(200)
         expect(new Set(all).size).toBe(200)
@@ -191,25 +201,25 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("claims as many as wanted, of each webhook as many as wanted, and none of busy ones", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        for (const id of ["a", "b", "c"]) yield* webhooks.add(webhook(id), 10)
+        for (const id of ["a", "b", "c"]) yield* addVerified(webhooks, webhook(id))
         yield* webhooks.offer(numbered(5))
-        const some = yield* webhooks.claim(claims({ perWebhook: 2, busy: ["b"] }))
+        const some = yield* webhooks.claim(claims({ roomFor: () => 2, busy: only({ webhooks: ["b"] }) }))
         expect(some.map(({ webhookId }) => webhookId).toSorted()).toEqual(["a", "a", "c", "c"])
         expect(yield* webhooks.claim(claims({ max: 3 }))).toHaveLength(3)
-        expect(yield* webhooks.claim(claims({ busy: ["a", "b", "c"] }))).toEqual([])
+        expect(yield* webhooks.claim(claims({ busy: only({ webhooks: ["a", "b", "c"] }) }))).toEqual([])
       })
     )
 
     it.scopedLive("gives a message again when its lease has ended, and heeds nobody who has lost it", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer([message("m")])
         const [lost] = yield* webhooks.claim(claims({ lease_ms: 100 }))
         const [held] = yield* claimed(webhooks)
         expect(held).toMatchObject({ id: "m", attempt: 2 })
         yield* webhooks.delivered(lost!)
-        yield* webhooks.release(lost!)
+        yield* webhooks.release(lost!, 0)
         yield* webhooks.failed(lost!, { ...failure, retryIn_ms: null })
         expect(yield* webhooks.find("a")).toMatchObject({ pending: 1, deadLetters: 0 })
         expect(yield* webhooks.claim(claims())).toEqual([])
@@ -221,10 +231,10 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("gives a message again that was given back, without counting the attempt", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer([message("m")])
         const [delivery] = yield* webhooks.claim(claims())
-        yield* webhooks.release(delivery!)
+        yield* webhooks.release(delivery!, 0)
         expect(yield* webhooks.claim(claims())).toMatchObject([{ id: "m", attempt: 1 }])
       })
     )
@@ -232,7 +242,7 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("gives a failed message again after its time", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer([message("m"), message("n")])
         const [first, second] = yield* webhooks.claim(claims())
         const start = yield* Clock.currentTimeMillis
@@ -248,9 +258,9 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("tries a webhook that failed with one message at a time, until one is delivered", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer(numbered(5))
-        const [one] = yield* webhooks.claim(claims({ perWebhook: 1 }))
+        const [one] = yield* webhooks.claim(claims({ roomFor: () => 1 }))
         yield* webhooks.failed(one!, { ...failure, retryIn_ms: 60_000 })
         const [probe, ...others] = yield* webhooks.claim(claims())
         expect(others).toEqual([])
@@ -264,10 +274,10 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("gives a paused webhook no message, old or new, and the others theirs", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
-        yield* webhooks.add(webhook("b", { owner: "usr_b" }), 10)
+        yield* addVerified(webhooks, webhook("a"))
+        yield* addVerified(webhooks, webhook("b", { owner: "usr_b" }))
         yield* webhooks.offer(numbered(3))
-        const [one] = yield* webhooks.claim(claims({ perWebhook: 1 }))
+        const [one] = yield* webhooks.claim(claims({ roomFor: () => 1 }))
         yield* webhooks.failed(one!, { ...failure, pause_ms: 60_000 })
         yield* webhooks.offer([message("new"), message("other", { owner: "usr_b" })])
         expect(idsOf(yield* webhooks.claim(claims()))).toEqual(["other"])
@@ -277,9 +287,9 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
     it.scopedLive("resumes a paused webhook after its time", () =>
       Effect.gen(function* () {
         const webhooks = yield* store
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer(numbered(3))
-        const [one] = yield* webhooks.claim(claims({ perWebhook: 1 }))
+        const [one] = yield* webhooks.claim(claims({ roomFor: () => 1 }))
         yield* webhooks.failed(one!, { ...failure, pause_ms: 300 })
         yield* webhooks.offer([message("new")])
         expect(yield* webhooks.claim(claims())).toEqual([])
@@ -294,9 +304,9 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
       () =>
         Effect.gen(function* () {
           const webhooks = yield* store
-          yield* webhooks.add(webhook("a"), 10)
+          yield* addVerified(webhooks, webhook("a"))
           yield* webhooks.offer(numbered(pendingMax - 1))
-          yield* webhooks.add(webhook("b"), 10)
+          yield* addVerified(webhooks, webhook("b"))
           expect(yield* webhooks.offer([message("x"), message("y"), message("z")])).toBe(2)
           expect(yield* webhooks.find("a")).toMatchObject({ pending: pendingMax, dropped: 2 })
           expect(yield* webhooks.find("b")).toMatchObject({ pending: 3, dropped: 0 })
@@ -308,9 +318,9 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
   describe(`${title}: dead letters`, () => {
     const died = (webhooks: Store, count: number) =>
       Effect.gen(function* () {
-        yield* webhooks.add(webhook("a"), 10)
+        yield* addVerified(webhooks, webhook("a"))
         yield* webhooks.offer(numbered(count))
-        const found = yield* webhooks.claim(claims({ max: count, perWebhook: count }))
+        const found = yield* webhooks.claim(claims({ max: count }))
         yield* Effect.forEach(found, (one) => webhooks.failed(one, { ...failure, retryIn_ms: null }))
         return found
       })
@@ -336,10 +346,10 @@ export const webhookStoreLaws = (title: string, open: Open<Store>): void => {
       Effect.gen(function* () {
         const webhooks = yield* store
         yield* died(webhooks, 2)
-        expect(yield* webhooks.revive("a", "m00001")).toBe(true)
-        expect(yield* webhooks.revive("a", "m00001")).toBe(false)
-        expect(yield* webhooks.revive("b", "m00000")).toBe(false)
-        expect(yield* webhooks.revive("a", "z")).toBe(false)
+        expect(yield* webhooks.revive("a", "m00001")).toBe("queued")
+        expect(yield* webhooks.revive("a", "m00001")).toBe("none")
+        expect(yield* webhooks.revive("b", "m00000")).toBe("none")
+        expect(yield* webhooks.revive("a", "z")).toBe("none")
         expect(yield* webhooks.claim(claims())).toMatchObject([{ id: "m00001", attempt: 1 }])
         expect(idsOf(yield* webhooks.deadLetters("a", 10, null))).toEqual(["m00000"])
       })

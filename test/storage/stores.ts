@@ -7,7 +7,9 @@ import { Context, Duration, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe } from "vitest"
 import * as Migrations from "../../src/storage/Migrations.ts"
-import * as PostgresClient from "../../src/storage/PostgresClient.ts"
+import * as DatabaseServers from "../../src/storage/postgres/DatabaseServers.ts"
+import * as PostgresClient from "../../src/storage/postgres/PostgresClient.ts"
+import type { ConnectionOptions } from "../../src/storage/postgres/PrimaryPool.ts"
 import * as SqliteClient from "../../src/storage/SqliteClient.ts"
 import { exercised } from "../services/exercised.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
@@ -43,17 +45,17 @@ const sqlite = Layer.provideMerge(Layer.orDie(Migrations.layer), emptySqlite)
 /** One client, with a pool of its own, of the PostgreSQL database at `url`: the one that the program has, with more patience. */
 export const postgresAt = (
   url: string,
-  options?: Partial<PostgresClient.ConnectionOptions>
+  options?: Partial<ConnectionOptions>
 ): Layer.Layer<SqlClient.SqlClient> =>
   Layer.orDie(
-    PostgresClient.layerBounded(Redacted.make(url), {
+    PostgresClient.layerBounded({
       applicationName: "linkmint-test",
       maxConnections: 4,
       connectTimeout: Duration.seconds(10),
       answerTimeout: Duration.minutes(1),
       idleTimeout: Duration.seconds(10),
       ...options
-    })
+    }).pipe(Layer.provide(DatabaseServers.layer(Redacted.make(url))))
   )
 
 /** A new, migrated PostgreSQL database: gives its URL. */
@@ -87,7 +89,10 @@ const tables = [
   "visit_writers",
   "webhooks",
   "webhook_messages",
-  "nodes"
+  "webhook_joined",
+  "nodes",
+  "audit_entries",
+  "database_regressions"
 ]
 
 /**
@@ -114,6 +119,7 @@ const sharedDatabase = <A>(
   return Effect.gen(function* () {
     const sql = Context.get(yield* clientAt(0), SqlClient.SqlClient)
     yield* sql.withTransaction(Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)}`))
+    yield* sql`UPDATE database_mark SET mark = 0, lineage = 0, moved_at = 0`
     return clientAt
   }).pipe(Effect.orDie)
 }
@@ -133,10 +139,12 @@ const inDatabase = <I, S>(
     )
   })
 
-const onSqlite = <I, S>(tag: Context.Tag<I, S>, layer: Layer.Layer<I, never, SqlClient.SqlClient>): Open<S> =>
-  inDatabase(tag, layer, Effect.succeed(sqlite), 1)
+export const onSqlite = <I, S>(
+  tag: Context.Tag<I, S>,
+  layer: Layer.Layer<I, never, SqlClient.SqlClient>
+): Open<S> => inDatabase(tag, layer, Effect.succeed(sqlite), 1)
 
-const onPostgres = <I, S>(
+export const onPostgres = <I, S>(
   tag: Context.Tag<I, S>,
   layer: Layer.Layer<I, never, SqlClient.SqlClient>
 ): Open<S> => inDatabase(tag, layer, Effect.map(migratedDatabase, postgresAt), Infinity)

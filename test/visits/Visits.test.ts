@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Logger, LogLevel, Metric, Scope, TestClock } from "effect"
+import { Effect, Exit, Layer, Logger, LogLevel, Record, Scope, TestClock } from "effect"
 import * as Visits from "../../src/actors/Visits.ts"
+import * as Metered from "../../src/Metered.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { type VisitBatch, VisitStore } from "../../src/storage/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
@@ -10,7 +11,7 @@ import { firefox, link, visitOf } from "./visit.ts"
 const ringMax = 16_384
 
 /** How the database behaves: it answers, it is away, or it does what it is asked and the answer is lost. */
-type Mood = "well" | "away" | "lost answers" | "silent"
+type Mood = "well" | "slow" | "away" | "lost answers" | "silent" | "broken"
 
 const error = (applied: "no" | "unknown") =>
   new StorageError({ operation: "VisitStore.write", applied, reason: "test" })
@@ -25,6 +26,10 @@ const counting = Effect.gen(function* () {
       switch (world.mood) {
         case "well":
           return store.write(batch)
+        case "slow":
+          return Effect.delay(store.write(batch), "3 seconds")
+        case "broken":
+          return Effect.dieMessage("test")
         case "away":
           return error("no")
         case "lost answers":
@@ -38,10 +43,11 @@ const counting = Effect.gen(function* () {
     Effect.provideService(VisitStore, VisitStore.of({ ...store, write })),
     Scope.extend(scope)
   )
-  const metrics = Effect.map(
-    Effect.all([Metric.value(Visits.visitsRecorded), Metric.value(Visits.visitsShed)]),
-    ([recorded, shed]) => ({ recorded: recorded.count, shed: shed.count })
-  )
+  const metrics = Effect.sync(() => {
+    const shedBy = Record.map(Visits.visitsShed, (counter) => Metered.read(counter).count)
+    const shed = Object.values(shedBy).reduce((sum, visits) => sum + visits, 0)
+    return { recorded: Metered.read(Visits.visitsRecorded).count, shed, shedBy }
+  })
   const before = yield* metrics
   return {
     record,
@@ -52,6 +58,14 @@ const counting = Effect.gen(function* () {
       recorded: recorded - before.recorded,
       shed: shed - before.shed
     })),
+    /** Why visits were shed, and how many. */
+    shedBy: Effect.map(metrics, ({ shedBy }) =>
+      Record.filter(
+        Record.map(shedBy, (visits, reason) => visits - before.shedBy[reason]),
+        (visits) => visits > 0
+      )
+    ),
+    waiting: () => Metered.read(Visits.visitsWaiting).value,
     stop: Scope.close(scope, Exit.void)
   }
 })
@@ -212,6 +226,80 @@ describe("Visits", () => {
       for (const { hours } of world.batches) {
         expect(hours.reduce((counts, { values }) => counts + 1 + values.length, 0)).toBeLessThanOrEqual(3_000)
       }
+    }).pipe(quiet)
+  )
+
+  it.effect(
+    "wait in a number that is bounded while each write takes 3 s, however few links they are of",
+    () =>
+      Effect.gen(function* () {
+        const { record, shedBy, total, waiting, world } = yield* counting
+        world.mood = "slow"
+        const happened = 40 * ringMax
+        let most = 0
+        for (let turn = 0; turn < 40; turn++) {
+          records(record, ringMax)
+          yield* TestClock.adjust("70 millis")
+          // The first write takes 3 s; then nothing is answered any more.
+          if (turn === 20) world.mood = "silent"
+          most = Math.max(most, waiting())
+        }
+        expect(most).toBeLessThanOrEqual(Visits.waitingMax)
+        const { full } = yield* shedBy
+        expect(full).toBeGreaterThan(0)
+        expect((yield* total) + waiting() + full!).toBe(happened)
+      }).pipe(quiet)
+  )
+
+  it.effect("are written within the time of a few writes, where each takes 3 s", () =>
+    Effect.gen(function* () {
+      const { counted, record, total, waiting, world } = yield* counting
+      world.mood = "slow"
+      for (let second = 0; second < 30; second++) {
+        records(record, 1_000)
+        yield* TestClock.adjust("1 second")
+        // What came while one batch was written goes with the next.
+        expect(waiting()).toBeLessThanOrEqual(8_000)
+      }
+      yield* TestClock.adjust("7 seconds")
+      expect([yield* total, waiting()]).toEqual([30_000, 0])
+      expect(yield* counted).toEqual({ recorded: 30_000, shed: 0 })
+    })
+  )
+
+  it.effect("that a stop could not write are counted as shed, and told with their number", () =>
+    Effect.gen(function* () {
+      const told: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void told.push(...[message].flat()))
+      yield* Effect.gen(function* () {
+        const { counted, record, shedBy, stop, waiting, world } = yield* counting
+        world.mood = "silent"
+        records(record, 10)
+        yield* TestClock.adjust("1 second")
+        records(record, 7)
+        const stopping = yield* Effect.fork(stop)
+        yield* TestClock.adjust("5 seconds")
+        yield* stopping.await
+        expect(yield* shedBy).toEqual({ stopped: 17 })
+        expect(yield* counted).toEqual({ recorded: 17, shed: 17 })
+        expect(waiting()).toBe(0)
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      expect(
+        told.filter((line) => String(line).startsWith("Dropped 17 visits: the process stopped"))
+      ).toHaveLength(1)
+    })
+  )
+
+  it.effect("are counted as shed where the store breaks, and go on being counted", () =>
+    Effect.gen(function* () {
+      const { record, shedBy, total, world } = yield* counting
+      world.mood = "broken"
+      records(record, 10)
+      yield* TestClock.adjust("1 second")
+      world.mood = "well"
+      records(record, 4)
+      yield* TestClock.adjust("2 seconds")
+      expect([yield* total, yield* shedBy]).toEqual([4, { broken: 10 }])
     }).pipe(quiet)
   )
 

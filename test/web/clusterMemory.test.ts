@@ -38,6 +38,7 @@ const picture = (
   ranges: [],
   ledger: null,
   ledgerNote: "not counted",
+  databaseWarnings: null,
   traffic: {
     requestsPerSecond: second,
     errorsPerSecond: 0,
@@ -46,7 +47,8 @@ const picture = (
     redirects: { p50Ms: null, p99Ms: null },
     creates: { p50Ms: null, p99Ms: null }
   },
-  forecast: null
+  forecast: null,
+  regressions: []
 })
 
 const after = (...pictures: ReadonlyArray<Cluster>): Memory =>

@@ -2,8 +2,9 @@
 
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { LookupAddress, LookupOptions } from "node:dns"
-import { describe, vi } from "vitest"
+import dns, { type LookupAddress, type LookupAllOptions } from "node:dns"
+import { syncBuiltinESMExports } from "node:module"
+import { afterAll, beforeAll, describe } from "vitest"
 import { lookupPublic } from "../../src/webhooks/PublicLookup.ts"
 import * as Sender from "../../src/webhooks/WebhookSender.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
@@ -14,7 +15,15 @@ const names: Record<string, ReadonlyArray<LookupAddress>> = {
   "inside6.example": [
     { address: "::1", family: 6 },
     { address: "fe80::1%eth0", family: 6 },
-    { address: "::ffff:10.0.0.1", family: 6 }
+    { address: "::ffff:10.0.0.1", family: 6 },
+    { address: "::7f00:1", family: 6 },
+    { address: "64:ff9b::a00:1", family: 6 },
+    { address: "2002:7f00:1::", family: 6 },
+    { address: "fd00:ec2::254", family: 6 }
+  ],
+  "platform.example": [
+    { address: "168.63.129.16", family: 4 },
+    { address: "100.100.100.200", family: 4 }
   ],
   "both.example": [
     { address: "192.168.0.1", family: 4 },
@@ -23,14 +32,27 @@ const names: Record<string, ReadonlyArray<LookupAddress>> = {
   ]
 }
 
-vi.mock("node:dns", async (original) => ({
-  ...(await original<typeof import("node:dns")>()),
-  lookup: (name: string, _: LookupOptions, callback: (error: Error | null, found: unknown) => void) => {
-    const found = names[name]
-    if (found === undefined) callback(Object.assign(new Error("no such name"), { code: "ENOTFOUND" }), [])
-    else callback(null, found)
-  }
-}))
+const theirs = dns.lookup
+
+const ours = (
+  name: string,
+  options: LookupAllOptions,
+  callback: (error: Error | null, found: Array<LookupAddress>) => void
+) => {
+  // What listens looks its own address up, too.
+  if (!name.endsWith(".example")) return theirs(name, options, callback)
+  const found = names[name]
+  if (found === undefined) callback(Object.assign(new Error("no such name"), { code: "ENOTFOUND" }), [])
+  else callback(null, [...found])
+}
+
+// Whoever has imported it sees the other one, too: files of tests share a process.
+const use = (lookup: unknown) => {
+  Object.assign(dns, { lookup })
+  syncBuiltinESMExports()
+}
+beforeAll(() => use(ours))
+afterAll(() => use(theirs))
 
 const looked = (name: string, all: boolean) =>
   new Promise<unknown>((resolve) =>
@@ -48,6 +70,7 @@ describe("lookupPublic", () => {
     for (const all of [true, false]) {
       expect(await looked("inside.example", all)).toBe("ENOTPUBLIC")
       expect(await looked("inside6.example", all)).toBe("ENOTPUBLIC")
+      expect(await looked("platform.example", all)).toBe("ENOTPUBLIC")
       expect(await looked("nowhere.example", all)).toBe("ENOTFOUND")
     }
   })
@@ -62,6 +85,8 @@ describe("WebhookSender", () => {
         const delivery = {
           id: "msg_1",
           webhookId: "whk_1",
+          owner: "usr_1",
+          host: "inside.example",
           event: "link.created",
           body: "{}",
           url: `${scheme}://inside.example:${port}/`,

@@ -10,18 +10,11 @@ import * as News from "../../src/webhooks/VisitNews.ts"
 import { VisitNews } from "../../src/webhooks/VisitNews.ts"
 import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
 import { linkOf } from "../storage/links.ts"
+import { addVerified, claimOf, webhookOf } from "../storage/webhooks.ts"
 
 const owned = (key: string, owner: string | null): Link => ({ ...linkOf(key), owner })
 
-const webhook = (owner: string) =>
-  ({
-    id: `whk_${owner}`,
-    owner,
-    url: "https://a.example/",
-    events: ["link.visited"],
-    secret: "whsec_",
-    createdAt: 0
-  }) as const
+const webhook = (owner: string) => webhookOf(`whk_${owner}`, { owner, events: ["link.visited"] })
 
 const messages = WebhookMessages.make({ link: () => ({}), shortUrl: (key) => `https://sho.rt/${key}` })
 
@@ -36,7 +29,7 @@ const start = Effect.gen(function* () {
     offer: (offered) =>
       Effect.flatMap(memory.offer(offered), (dropped) => (state.isAway ? away : Effect.succeed(dropped)))
   })
-  for (const owner of ["usr_a", "usr_b"]) yield* store.add(webhook(owner), 10)
+  for (const owner of ["usr_a", "usr_b"]) yield* addVerified(store, webhook(owner))
   const scope = yield* Scope.make()
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
   const { note } = yield* Effect.provide(
@@ -49,13 +42,11 @@ const start = Effect.gen(function* () {
       scope
     )
   )
-  const queued = Effect.map(
-    memory.claim({ max: 1_000, perWebhook: 1_000, busy: [], lease_ms: 1_000_000 }),
-    (deliveries) =>
-      deliveries.map(({ body, webhookId }) => ({
-        webhookId,
-        ...(JSON.parse(body) as { data: { links: Array<unknown> } })
-      }))
+  const queued = Effect.map(memory.claim(claimOf({ max: 1_000, lease_ms: 1_000_000 })), (deliveries) =>
+    deliveries.map(({ body, webhookId }) => ({
+      webhookId,
+      ...(JSON.parse(body) as { data: { links: Array<unknown> } })
+    }))
   )
   return { note, queued, state, stop: Scope.close(scope, Exit.void) }
 })

@@ -12,6 +12,8 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const delivery = (url: string): Delivery => ({
   id: "msg_1",
   webhookId: "whk_1",
+  owner: "usr_1",
+  host: "127.0.0.1",
   event: "link.created",
   body: `{"text":"ü"}`,
   url,
@@ -105,11 +107,15 @@ describe("WebhookSender", () => {
         response.on("drain", more).on("error", () => {})
         more()
       })
-      yield* send(url)
+      expect((yield* send(url)).body).toHaveLength(4_096)
       // What fits into the buffers on the way.
       expect(written).toBeLessThan(50_000_000)
       answer((response) => void response.writeHead(200).flushHeaders())
-      yield* send(url)
+      expect(yield* send(url)).toEqual({ status: 200, body: "" })
+      answer((response) => void response.writeHead(200).write("begun"))
+      expect(yield* send(url)).toEqual({ status: 200, body: "begun" })
+      answer((response) => void response.writeHead(201).end("whole"))
+      expect(yield* send(url)).toEqual({ status: 201, body: "whole" })
     })
   )
 

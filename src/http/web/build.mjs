@@ -56,6 +56,10 @@ if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
     root: sources,
     build: {
       outDir: building,
+      rollupOptions: {
+        // The page, and the stylesheet of the pages that the service renders for visitors.
+        input: { index: join(sources, "index.html"), visitor: join(sources, "visitor/visitor.css") }
+      },
       emptyOutDir: true,
       target: "es2022",
       // What is written into the HTML or the styles, the page's policy would forbid.

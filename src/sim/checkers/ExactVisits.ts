@@ -19,8 +19,7 @@ const usedAtMost = ({ status, tries }: Exchange): number => {
  */
 export const ExactVisits: Checker = {
   name: "exact visits",
-  check: ({ beginning_ms, end_us, exchanges, lives, options }) => {
-    const clocksJump = options.faults.clockJump.perMinute > 0
+  check: ({ beginning_ms, end_us, exchanges, lives }) => {
     const redirects = Array.groupBy(
       exchanges.filter(({ kind }) => kind === "redirect"),
       ({ key }) => key ?? ""
@@ -49,7 +48,7 @@ export const ExactVisits: Checker = {
       const ended = asked.find(({ sent_us, status }) => status === 410 && sent_us >= bound_us)
       if (ended === undefined) return []
       const at_us = ended.answered_us!
-      const hasExpired = expiresAt !== null && (clocksJump || beginning_ms + at_us / ms_us >= expiresAt)
+      const hasExpired = expiresAt !== null && beginning_ms + at_us / ms_us >= expiresAt
       if (ended_us <= at_us || hasExpired) return []
       const used = asked
         .filter(({ sent_us }) => sent_us < at_us)

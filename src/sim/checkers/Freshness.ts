@@ -19,11 +19,9 @@ const acknowledgedChanges = (exchanges: ReadonlyArray<Exchange>, lives: Lives) =
 /** C4: within 1 s of a change's answer no node redirects to an earlier target, and of a delete's, or of a link's expiry, not at all. */
 export const Freshness: Checker = {
   name: "freshness",
-  check: ({ beginning_ms, exchanges, lives, options }) => {
+  check: ({ beginning_ms, exchanges, lives }) => {
     const created = createdLinks(exchanges, lives)
     const changes = acknowledgedChanges(exchanges, lives)
-    // Expiry is told by a node's own clock.
-    const clocksJump = options.faults.clockJump.perMinute > 0
     return exchanges.flatMap(({ answered_us, answeredBy, key, kind, location, sent_us, status }) => {
       if (kind !== "redirect" || status !== 302 || key === undefined) return []
       const life = lifeOf(lives, key, location, answered_us!)
@@ -49,7 +47,7 @@ export const Freshness: Checker = {
       }
       const { expiresAt } = life.link
       const sent_ms = beginning_ms + sent_us / ms_us
-      return expiresAt !== null && !clocksJump && sent_ms > expiresAt + 1_000
+      return expiresAt !== null && sent_ms > expiresAt + 1_000
         ? violation(
             `${key} was asked for ${Math.round(sent_ms - expiresAt)} ms after it expired, and redirected`
           )

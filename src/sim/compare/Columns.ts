@@ -1,3 +1,4 @@
+import { textTable } from "../../TextTable.ts"
 import type { Contestant } from "./Contestants.ts"
 import type { Figures } from "./Figures.ts"
 
@@ -92,13 +93,5 @@ export const tableOf = (results: ReadonlyArray<Result>): string => {
     ...columns.map(({ of }) => shown(of(result))),
     brokenBy(result)
   ])
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length)))
-  const line = (row: ReadonlyArray<string>) =>
-    row
-      .map((cell, at) =>
-        at === 0 || at === head.length - 1 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)
-      )
-      .join("  ")
-      .trimEnd()
-  return [head, ...rows].map(line).join("\n")
+  return textTable([head, ...rows], new Set([0, head.length - 1]))
 }

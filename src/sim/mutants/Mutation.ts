@@ -67,6 +67,8 @@ export interface Mutation {
     cache: typeof RedirectCache.Service,
     process: VirtualProcess
   ) => typeof RedirectCache.Service
+  /** What a process's clock shows, in milliseconds since the Unix epoch. */
+  readonly clock?: (process: VirtualProcess) => () => number
   /** Whether a node says that it is stopping. */
   readonly isDraining?: (isDraining: boolean, process: VirtualProcess) => boolean
 }

@@ -28,7 +28,7 @@ export const caches: ReadonlyArray<Mutant> = [
       )(options),
       nodes: 2
     }),
-    make: news(() => ({ isFresh: () => true }))
+    make: news(() => ({ isFresh: () => true, awayFor: () => undefined }))
   },
   {
     name: "nothing-forgotten-after-silence",

@@ -57,6 +57,13 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "time-by-the-nodes-clock",
+    text: "A node judges links by its machine's clock.",
+    promise: "C4",
+    options: shortLived,
+    make: () => ({ clock: (process) => () => process.wallClock_ms() })
+  },
+  {
     name: "tombstone-forgotten",
     text: "A link that has expired leaves no tombstone.",
     promise: "C3",

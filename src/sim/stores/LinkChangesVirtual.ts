@@ -109,6 +109,9 @@ class Listener implements LinkChangesService {
 
   readonly isFresh = (now: number) => now - this.#freshAsOf < freshFor_ms
 
+  /** The model knows no stale answers. */
+  readonly awayFor = () => undefined
+
   readonly subscribe = (subscriber: LinkChangesSubscriber): Effect.Effect<void, never, Scope.Scope> =>
     Effect.acquireRelease(
       Effect.sync(() => void this.#subscribers.add(subscriber)),
@@ -143,9 +146,13 @@ class Listener implements LinkChangesService {
   #prove(connection: Connection) {
     if (!connection.isOpen) return
     const asked = this.#process.monotonic_ms()
+    let database_ms = 0
     connection.ask(
-      () => {},
       () => {
+        database_ms = this.#process.world.now_ms
+      },
+      () => {
+        this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonic_ms() })
         this.#freshAsOf = asked
         this.#later(() => this.#prove(connection))
       }

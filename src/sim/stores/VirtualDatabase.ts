@@ -319,10 +319,10 @@ export class VirtualDatabase {
         )
       )
     return {
-      claim: (shard) =>
+      claim: (shard, above) =>
         call("KeyStock.claim", () =>
           Effect.runSyncExit(
-            Effect.tap(stock.claim(shard), ({ epoch }) =>
+            Effect.tap(stock.claim(shard, above), ({ epoch }) =>
               this.#journal.add({ tag: "claimed", by, shard, epoch })
             )
           )

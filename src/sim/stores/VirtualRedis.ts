@@ -1,5 +1,5 @@
 import { knownMax } from "../../storage/KeyPoolRedisScripts.ts"
-import { stale } from "../../storage/KeyPoolShard.ts"
+import { staleBy } from "../../storage/KeyPoolShard.ts"
 import type { PoolKind } from "../../storage/KeyPool.ts"
 import type { Journal } from "../Journal.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -131,7 +131,7 @@ export class VirtualRedis {
     this.server.stop(down_us)
   }
 
-  /** The claim script: remembers an epoch, and gives 0, or `stale`. */
+  /** The claim script: remembers an epoch, and gives 0, or `staleBy` a greater one. */
   claim(by: string, epoch: number): number {
     if (this.fences && epoch < this.#epoch) return this.#fenced(by, epoch)
     this.#remember(epoch)
@@ -139,7 +139,7 @@ export class VirtualRedis {
     return 0
   }
 
-  /** The push script: adds a batch that is not known, and gives the level then, or `stale`. */
+  /** The push script: adds a batch that is not known, and gives the level then, or `staleBy` a greater epoch. */
   push(by: string, epoch: number, batch: string, keys: ReadonlyArray<string>): number {
     if (this.fences && epoch < this.#epoch) return this.#fenced(by, epoch)
     this.#remember(epoch)
@@ -219,7 +219,7 @@ export class VirtualRedis {
 
   #fenced(by: string, epoch: number): number {
     this.#journal.add({ tag: "fenced", by, shard: this.shard, epoch })
-    return stale
+    return staleBy(this.#epoch)
   }
 
   #forgot(before: ReadonlyArray<string>, unleased: ReadonlyArray<string> | "all") {

@@ -20,11 +20,11 @@ import type { VirtualProcess } from "./VirtualProcess.ts"
 /** Longer waits mean for ever, as with the real clock. */
 const forever_ms = 2 ** 31 - 1
 
-/** The clock of a process: its wall clock for the time of day, true time for how long something takes. */
+/** The clock of a process: the time that it keeps for the time of day, true time for how long something takes. */
 const clockOf = (process: VirtualProcess): Clock.Clock => {
   const { world } = process
   const lateness = world.chance("timers")
-  const wallClock_ms = () => process.wallClock_ms()
+  const clock_ms = () => process.clock_ms()
   const monotonic_ns = () => BigInt(Math.floor(world.now_us)) * 1_000n
   /** Like a real timer: a millisecond at least, and up to one late. */
   const schedule = (task: () => void, duration: Duration.Duration): (() => boolean) => {
@@ -44,9 +44,9 @@ const clockOf = (process: VirtualProcess): Clock.Clock => {
   }
   const clock: Clock.Clock = {
     [Clock.ClockTypeId]: Clock.ClockTypeId,
-    unsafeCurrentTimeMillis: wallClock_ms,
+    unsafeCurrentTimeMillis: clock_ms,
     unsafeCurrentTimeNanos: monotonic_ns,
-    currentTimeMillis: Effect.sync(wallClock_ms),
+    currentTimeMillis: Effect.sync(clock_ms),
     currentTimeNanos: Effect.sync(monotonic_ns),
     sleep: (duration) =>
       Effect.async<void>((resume) => {

@@ -2,6 +2,7 @@ import type { RuntimeFiber } from "effect/Fiber"
 import type { Runtime } from "effect/Runtime"
 import type { Scheduler, Task } from "effect/Scheduler"
 import type { Chance } from "./Chance.ts"
+import { TimeKeeper } from "../../TimeKeeper.ts"
 import { ms_us } from "./Time.ts"
 import type { World } from "./World.ts"
 
@@ -23,6 +24,10 @@ export class VirtualProcess implements Scheduler {
   isPaused = false
   /** By how much its wall clock is ahead of true time. Its monotonic clock never is. */
   skew_us = 0
+  /** The time that it goes by. */
+  readonly time: TimeKeeper
+  /** What its clock shows, in milliseconds since the Unix epoch. */
+  clock_ms: () => number
   /** How likely its fibers are to be preempted before any single step. */
   preemption: number
   /**
@@ -41,6 +46,8 @@ export class VirtualProcess implements Scheduler {
     this.name = name
     this.incarnation = incarnation
     this.number = number
+    this.time = new TimeKeeper(world.now_ms, this.monotonic_ms())
+    this.clock_ms = () => Math.floor(this.time.at(this.monotonic_ms()))
     this.preemption = world.preemption
     this.#chance = world.chance("preemption")
     this.#steps = this.#chance.trials(this.preemption)
@@ -56,7 +63,7 @@ export class VirtualProcess implements Scheduler {
     return this.#tasks.length > 0 && !this.isPaused && this.isAlive
   }
 
-  /** Its wall clock, in milliseconds since the Unix epoch. */
+  /** What its machine's clock shows, in milliseconds since the Unix epoch. */
   wallClock_ms(): number {
     return this.world.now_ms + Math.floor(this.skew_us / ms_us)
   }

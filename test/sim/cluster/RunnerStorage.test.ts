@@ -5,6 +5,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { describe, expect } from "vitest"
+import * as DatabaseServers from "../../../src/storage/postgres/DatabaseServers.ts"
 import * as ClusterRunner from "../../../src/ClusterRunner.ts"
 import { type PgMessage, RunnerDatabase } from "../../../src/sim/cluster/RunnerDatabase.ts"
 import * as VirtualSql from "../../../src/sim/cluster/VirtualSql.ts"
@@ -39,14 +40,10 @@ const onPostgres = Effect.gen(function* () {
   const make: MakeMember = Effect.fn(function* (port) {
     const applicationName = `runner ${port}`
     const way = yield* makeCuttingProxy(Redacted.value(url))
-    const sql = ClusterRunner.runnerSql({
-      host: "node",
-      port,
-      listenHost: "node",
-      role: "all",
-      databaseUrl: Redacted.make(way.url),
-      applicationName
-    })
+    const sql = Layer.provide(
+      ClusterRunner.runnerSql(applicationName),
+      DatabaseServers.layer(Redacted.make(way.url))
+    )
     const disconnect = administrator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE application_name = ${applicationName}`
     return yield* memberOf(port, sql, {

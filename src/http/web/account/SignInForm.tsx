@@ -2,6 +2,7 @@ import { useState } from "preact/hooks"
 import * as Session from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
 import { Field } from "../ui/Field.tsx"
+import { PasswordField } from "../ui/PasswordField.tsx"
 import { useSending } from "../ui/useSending.ts"
 
 /** Begins a session, then says so. */
@@ -33,18 +34,12 @@ export const SignInForm = ({ onDone }: { readonly onDone: () => void }) => {
           />
         )}
       </Field>
-      <Field label="Password">
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autocomplete="current-password"
-            required
-            value={password}
-            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <PasswordField
+        label="Password"
+        autocomplete="current-password"
+        value={password}
+        onInput={setPassword}
+      />
       <button type="submit" class="button strong" disabled={isSending}>
         {isSending ? "Signing in…" : "Sign in"}
       </button>

@@ -1,11 +1,20 @@
 import { useState } from "preact/hooks"
 import * as Accounts from "../api/Accounts.ts"
+import { ApiError, asApiError } from "../api/Client.ts"
 import { go } from "../app/Router.ts"
 import * as Session from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
 import { Field } from "../ui/Field.tsx"
+import { PasswordField, passwordHint } from "../ui/PasswordField.tsx"
 import { Empty } from "../ui/States.tsx"
 import { useSending } from "../ui/useSending.ts"
+
+/** The service does not say it, since strangers may ask. Who knows the password learns it by signing in. */
+const isThereAlready = new ApiError(
+  "unauthorized",
+  401,
+  "You cannot sign in with this password. If you have an account with this e-mail address already, it has another one."
+)
 
 const SignUpForm = () => {
   const [email, setEmail] = useState("")
@@ -14,7 +23,9 @@ const SignUpForm = () => {
   const { error, isSending, onSubmit } = useSending(async () => {
     const name = firstName.trim()
     await Accounts.signUp({ email: email.trim(), password, ...(name !== "" && { firstName: name }) })
-    await Session.begin(email.trim(), password)
+    await Session.begin(email.trim(), password).catch((error: unknown) => {
+      throw asApiError(error).kind === "unauthorized" ? isThereAlready : error
+    })
     go("/app/links")
   })
   return (
@@ -40,24 +51,19 @@ const SignUpForm = () => {
           <input
             {...control}
             autocomplete="given-name"
-            maxLength={100}
             value={firstName}
             onInput={({ currentTarget }) => setFirstName(currentTarget.value)}
           />
         )}
       </Field>
-      <Field label="Password" hint="8 characters or more." fault={error?.faultOf("password")}>
-        {(control) => (
-          <input
-            {...control}
-            type="password"
-            autocomplete="new-password"
-            maxLength={128}
-            value={password}
-            onInput={({ currentTarget }) => setPassword(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <PasswordField
+        label="Password"
+        autocomplete="new-password"
+        hint={passwordHint}
+        fault={error?.faultOf("password")}
+        value={password}
+        onInput={setPassword}
+      />
       <button type="submit" class="button strong" disabled={isSending}>
         {isSending ? "Making the account…" : "Sign up"}
       </button>

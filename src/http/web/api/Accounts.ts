@@ -1,15 +1,29 @@
 import { request } from "./Client.ts"
-import type { ApiKey, MadeApiKey, Me } from "./Types.ts"
+import type { ApiKey, MadeApiKey, Me, Session } from "./Types.ts"
 
 /** Who is signed in. */
 export const me = () => request<Me>("GET", "/api/v1/me")
 
 /** Begins a session. */
 export const signIn = (email: string, password: string) =>
-  request("POST", "/api/v1/session", { body: { email, password } })
+  request("POST", "/api/v1/session", { body: { email, password }, isOutside: true })
 
 /** Ends the session. */
 export const signOut = () => request("DELETE", "/api/v1/session")
+
+/** Where one is signed in. */
+export const sessions = async (signal: AbortSignal) =>
+  (await request<{ readonly data: ReadonlyArray<Session> }>("GET", "/api/v1/sessions", { signal })).data
+
+/** Ends a session. */
+export const endSession = (id: string) => request("DELETE", `/api/v1/sessions/${encodeURIComponent(id)}`)
+
+/** Ends all sessions but this one. */
+export const endOtherSessions = () => request("DELETE", "/api/v1/sessions")
+
+/** Changes the password; this browser gets another session. */
+export const changePassword = (currentPassword: string, password: string, revokeKeys: boolean) =>
+  request("PUT", "/api/v1/me/password", { body: { currentPassword, password, revokeKeys } })
 
 /** A new account. */
 export interface NewAccount {

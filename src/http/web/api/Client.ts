@@ -68,6 +68,8 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** Whether its errors say nothing of the session: see {@link onError}. */
+  readonly isOutside?: boolean
 }
 
 /** Heard of each error, so that a session that has ended is noticed wherever it shows. */
@@ -77,7 +79,7 @@ export const onError: { heed: (error: ApiError) => void } = { heed: () => {} }
 export const request = async <A = undefined>(
   method: string,
   path: string,
-  { body, headers, signal }: RequestOptions = {}
+  { body, headers, isOutside = false, signal }: RequestOptions = {}
 ): Promise<A> => {
   const timeout = AbortSignal.timeout(timeout_ms)
   const response = await fetch(path, {
@@ -94,7 +96,7 @@ export const request = async <A = undefined>(
   })
   if (!response.ok) {
     const error = await problemOf(response)
-    onError.heed(error)
+    if (!isOutside) onError.heed(error)
     throw error
   }
   return (response.status === 204 ? undefined : await response.json()) as A

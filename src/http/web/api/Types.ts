@@ -1,6 +1,7 @@
 // What the service answers, by the very schemas of its contract. Types alone: nothing of them comes into the page.
 
-import type { KeyBody, MadeKeyBody, MeBody } from "../../AccountSchemas.ts"
+import type { KeyBody, MadeKeyBody, MeBody, SessionBody, UserBody, UsersBody } from "../../AccountSchemas.ts"
+import type { AuditBody } from "../../AuditSchemas.ts"
 import type { ClusterBody } from "../../ClusterSchemas.ts"
 import type {
   BulkAnswer,
@@ -26,10 +27,20 @@ export type Bulk = typeof BulkAnswer.Type
 export type Preview = typeof PreviewBody.Type
 /** Who is signed in. */
 export type Me = typeof MeBody.Type
+/** A session of who is signed in. */
+export type Session = typeof SessionBody.Type
 /** An API key. */
 export type ApiKey = typeof KeyBody.Type
 /** An API key with its secret. */
 export type MadeApiKey = typeof MadeKeyBody.Type
+/** A user, as administrators see one. */
+export type User = typeof UserBody.Type
+/** A page of users. */
+export type Users = typeof UsersBody.Type
+/** A page of the audit log. */
+export type AuditPage = typeof AuditBody.Type
+/** An entry of the audit log. */
+export type AuditEntry = AuditPage["data"][number]
 /** The visits of a link, or of all links. */
 export type Stats = StatsBody
 /** The cluster at a moment. */

@@ -5,12 +5,12 @@ import { useLoaded } from "../ui/useLoaded.ts"
 import { Header } from "./Header.tsx"
 import { online } from "./Online.ts"
 import { here } from "./Router.ts"
-import { placeOf } from "./Places.ts"
+import { changePasswordFirst, placeOf } from "./Places.ts"
 import { me } from "./Session.ts"
 import { SignInFirst } from "./SignInFirst.tsx"
 
 const Page = () => {
-  const place = placeOf(here.value.pathname)
+  const place = me.value?.passwordChangeRequired === true ? changePasswordFirst : placeOf(here.value.pathname)
   const loaded = useLoaded(place.load, [place.load])
   useEffect(() => {
     document.title = place.title === "Linkmint" ? "Linkmint" : `${place.title} · Linkmint`

@@ -52,9 +52,9 @@ const Account = () => {
   }
   return (
     <div class="account">
-      <span class="who" title={me.email}>
+      <a class="who quiet" href="/app/account" title={`The account of ${me.email}`}>
         {me.firstName ?? me.email}
-      </span>
+      </a>
       <button type="button" class="quiet" onClick={() => void signOut()}>
         Sign out
       </button>

@@ -36,6 +36,15 @@ const places: Readonly<Record<string, Place>> = {
   "/app/cluster": place("Cluster", true, () =>
     import("../cluster/ClusterPage.tsx").then(({ ClusterPage }) => ClusterPage)
   ),
+  "/app/users": place("Users", true, () =>
+    import("../users/UsersPage.tsx").then(({ UsersPage }) => UsersPage)
+  ),
+  "/app/audit": place("Audit log", true, () =>
+    import("../audit/AuditPage.tsx").then(({ AuditPage }) => AuditPage)
+  ),
+  "/app/account": place("Account", true, () =>
+    import("../account/AccountPage.tsx").then(({ AccountPage }) => AccountPage)
+  ),
   "/app/sign-in": place("Sign in", false, () =>
     import("../account/SignInPage.tsx").then(({ SignInPage }) => SignInPage)
   ),
@@ -43,6 +52,11 @@ const places: Readonly<Record<string, Place>> = {
     import("../account/SignUpPage.tsx").then(({ SignUpPage }) => SignUpPage)
   )
 }
+
+/** The only place of those who must choose another password before all else. */
+export const changePasswordFirst = place("Choose your own password", true, () =>
+  import("../account/ChangePasswordFirst.tsx").then(({ ChangePasswordFirst }) => ChangePasswordFirst)
+)
 
 const missing = place("Not found", false, () =>
   import("./NotFoundPage.tsx").then(({ NotFoundPage }) => NotFoundPage)
@@ -56,7 +70,7 @@ export const placeOf = (path: string): Place =>
 export interface Way {
   readonly to: string
   readonly name: string
-  readonly icon: "mint" | "links" | "chart" | "key" | "cluster"
+  readonly icon: "mint" | "links" | "chart" | "key" | "cluster" | "users"
   readonly forAdmins?: true
 }
 
@@ -66,5 +80,6 @@ export const ways: ReadonlyArray<Way> = [
   { to: "/app/links", name: "Links", icon: "links" },
   { to: "/app/stats", name: "Statistics", icon: "chart" },
   { to: "/app/keys", name: "API keys", icon: "key" },
-  { to: "/app/cluster", name: "Cluster", icon: "cluster", forAdmins: true }
+  { to: "/app/cluster", name: "Cluster", icon: "cluster", forAdmins: true },
+  { to: "/app/users", name: "Users", icon: "users", forAdmins: true }
 ]

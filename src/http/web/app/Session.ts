@@ -32,6 +32,16 @@ export const begin = async (email: string, password: string): Promise<void> => {
   me.value = await Accounts.me()
 }
 
+/** Changes the password of who is signed in. */
+export const changePassword = async (
+  current: string,
+  password: string,
+  revokesKeys: boolean
+): Promise<void> => {
+  await Accounts.changePassword(current, password, revokesKeys)
+  me.value = await Accounts.me()
+}
+
 /** Ends it. */
 export const end = async (): Promise<void> => {
   await Accounts.signOut()

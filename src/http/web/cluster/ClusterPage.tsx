@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import type { Cluster } from "../api/Types.ts"
 import { me } from "../app/Session.ts"
 import { formatClock } from "../ui/format.ts"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
@@ -8,6 +9,7 @@ import { Ledger } from "./Ledger.tsx"
 import type { Memory } from "./memory.ts"
 import { Nodes } from "./Nodes.tsx"
 import { Pools } from "./Pools.tsx"
+import { Regressions } from "./Regressions.tsx"
 import { Traffic } from "./Traffic.tsx"
 import { connection, memory, useWatching } from "./watching.ts"
 import "./cluster.css"
@@ -21,6 +23,17 @@ const Connection = ({ at }: { readonly at: string }) => {
   )
 }
 
+/** What of the database's settings can lose links; nothing where none can. */
+const DatabaseWarnings = ({ warnings }: { readonly warnings: Cluster["databaseWarnings"] }) =>
+  warnings === null || warnings.length === 0 ? null : (
+    <section class="card" aria-labelledby="database">
+      <h2 id="database">Links can be lost</h2>
+      {warnings.map((warning) => (
+        <p key={warning}>{warning}</p>
+      ))}
+    </section>
+  )
+
 const Picture = ({ memory }: { readonly memory: Memory }) => {
   const { changes, moved, paces, picture } = memory
   return (
@@ -29,6 +42,8 @@ const Picture = ({ memory }: { readonly memory: Memory }) => {
         <h1>Cluster</h1>
         <Connection at={picture.at} />
       </header>
+      <Regressions regressions={picture.regressions} />
+      <DatabaseWarnings warnings={picture.databaseWarnings} />
       <Traffic traffic={picture.traffic} paces={paces} />
       <Nodes picture={picture} moved={moved} />
       <div class="columns">

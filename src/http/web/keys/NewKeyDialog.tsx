@@ -1,11 +1,12 @@
 import { useState } from "preact/hooks"
 import * as Accounts from "../api/Accounts.ts"
 import type { MadeApiKey } from "../api/Types.ts"
-import { me } from "../app/Session.ts"
+import * as Session from "../app/Session.ts"
 import { Check } from "../ui/Check.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
+import { PasswordField } from "../ui/PasswordField.tsx"
 import { fromLocalInput } from "../ui/format.ts"
 import { useSending } from "../ui/useSending.ts"
 
@@ -39,7 +40,10 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
   const [expiresAt, setExpiresAt] = useState("")
   const [createsPerMinute, setCreatesPerMinute] = useState("")
   const [redirectsPerDay, setRedirectsPerDay] = useState("")
+  const [password, setPassword] = useState("")
   const { error, isSending, onSubmit } = useSending(async () => {
+    const me = Session.me.value
+    if (password !== "" && me) await Session.begin(me.email, password)
     const made = await Accounts.addKey({
       name: name.trim(),
       scopes,
@@ -49,6 +53,8 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
     })
     onMade(made)
   })
+  const [asksPassword, setAsksPassword] = useState(false)
+  if (error?.kind === "reauthentication-required" && !asksPassword) setAsksPassword(true)
   const limit = (label: string, path: string, value: string, set: (value: string) => void) => (
     <Field label={label} fault={error?.faultOf(path)}>
       {(control) => (
@@ -65,25 +71,20 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
   )
   return (
     <form class="form" noValidate onSubmit={onSubmit}>
-      {error && (
+      {error && error.kind !== "reauthentication-required" && (
         <p class="fault" role="alert">
           {error.message}
         </p>
       )}
       <Field label="Name" hint="The program it is for." fault={error?.faultOf("name")}>
         {(control) => (
-          <input
-            {...control}
-            maxLength={100}
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
+          <input {...control} value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />
         )}
       </Field>
       <fieldset class="checks">
         <legend>It may</legend>
         {meanings
-          .filter(([scope]) => scope !== "admin" || me.value?.admin)
+          .filter(([scope]) => scope !== "admin" || Session.me.value?.admin)
           .map(([scope, meaning]) => (
             <Check
               key={scope}
@@ -110,6 +111,15 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
         {limit("Creates a minute", "createsPerMinute", createsPerMinute, setCreatesPerMinute)}
         {limit("Redirects a day", "redirectsPerDay", redirectsPerDay, setRedirectsPerDay)}
       </div>
+      {asksPassword && (
+        <PasswordField
+          label="Your password"
+          autocomplete="current-password"
+          hint="You signed in a while ago. It is asked for again before a key is made."
+          value={password}
+          onInput={setPassword}
+        />
+      )}
       <div class="actions end">
         <button
           type="submit"

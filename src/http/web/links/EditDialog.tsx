@@ -79,7 +79,7 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
   const [draft, setDraft] = useState(() => draftOf(link))
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
 
-  const { error, isSending, onSubmit } = useSending(async () => {
+  const { error, isSending, onInput, onSubmit } = useSending(async () => {
     const change = changeOf(draftOf(link), draft)
     if (Object.keys(change).length === 0) return onClose()
     onChanged(await Links.change(link.key, change))
@@ -102,14 +102,14 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
 
   return (
     <Dialog title={`Edit /${link.key}`} onClose={onClose}>
-      <form class="form" noValidate onSubmit={onSubmit}>
+      <form class="form" noValidate onInput={onInput} onSubmit={onSubmit}>
         {error && (
           <p class="fault" role="alert">
             {error.message}
           </p>
         )}
         {text("url", "Long URL", { inputMode: "url", spellcheck: false, autocomplete: "off" })}
-        {text("title", "Title", { maxLength: 256 })}
+        {text("title", "Title")}
         {text("tags", "Tags", { autocomplete: "off" }, "Separated by commas.")}
         <div class="two">
           {text("validSince", "From", { type: "datetime-local" }, "Empty: at once.")}
@@ -118,7 +118,7 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
           {text(
             "password",
             link.hasPassword ? "New password" : "Password",
-            { type: "password", autocomplete: "new-password", maxLength: 128, disabled: draft.endsPassword },
+            { type: "password", autocomplete: "new-password", disabled: draft.endsPassword },
             link.hasPassword ? "Empty: as it is." : "Empty: none."
           )}
           <Field label="Redirect" fault={error?.faultOf("redirectStatus")}>

@@ -25,7 +25,6 @@ export const FilterBar = ({ filter: { orderBy, q, tag }, onChange }: FilterBarPr
           type="search"
           aria-label="Search in keys, URLs and titles"
           placeholder="Key, URL or title"
-          maxLength={256}
           value={typed}
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />

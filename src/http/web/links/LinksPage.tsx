@@ -5,6 +5,7 @@ import { go, here } from "../app/Router.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { LazyQr } from "../ui/LazyQr.tsx"
+import { PageButtons } from "../ui/PageButtons.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { say } from "../ui/Toasts.tsx"
 import { deleting, removeSoon } from "./deleting.ts"
@@ -93,16 +94,7 @@ export const LinksPage = () => {
           ))}
         </ul>
       )}
-      {(list.back ?? list.forth) && (
-        <nav class="pages" aria-label="Pages">
-          <button type="button" class="button plain" disabled={list.back === undefined} onClick={list.back}>
-            <Icon name="back" /> Back
-          </button>
-          <button type="button" class="button plain" disabled={list.forth === undefined} onClick={list.forth}>
-            Further <Icon name="forth" />
-          </button>
-        </nav>
-      )}
+      <PageButtons back={list.back} forth={list.forth} />
       {edited && (
         <EditDialog
           link={edited}

@@ -25,7 +25,7 @@ export const Minted = ({ link, onAnother }: { readonly link: Link; readonly onAn
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [link.key])
   return (
-    <section class="note" aria-labelledby="minted">
+    <section class="note minted" aria-labelledby="minted">
       <div class="note-mark">
         <Rosette seed={link.key} size={132} />
       </div>

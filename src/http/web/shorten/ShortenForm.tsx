@@ -3,8 +3,10 @@ import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { me } from "../app/Session.ts"
+import { targetLengthMax } from "../../TargetLength.ts"
 import { addressOf } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
+import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { useSending } from "../ui/useSending.ts"
@@ -20,6 +22,14 @@ interface ShortenFormProps {
 /** Fields whose faults are shown beside them; others are shown above. */
 const fields = new Set(["url", "alias", "expiresAt", "expiresIn", "password", "maxVisits", "title", "tags"])
 
+/** It is said as one types: whatever is pasted stands in the field as it is. */
+const tooLong = (url: string) => {
+  const { length } = addressOf(url)
+  return length > targetLengthMax
+    ? `This address has ${formatCount(length, "character")}. A link leads to one of ${formatCount(targetLengthMax, "character")} at most.`
+    : undefined
+}
+
 /** A URL, what may be wished for its link, and the button that makes it. */
 export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const [url, setUrl] = useState("")
@@ -32,7 +42,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const input = useRef<HTMLInputElement>(null)
   const tagList = tagsOf(tags)
 
-  const { error, isSending, onSubmit } = useSending(async () => {
+  const { error, isSending, onInput, onSubmit } = useSending(async () => {
     try {
       if (url.trim() === "") throw new ApiError("invalid-url", 400, "Paste a long URL first.")
       onMade(
@@ -55,8 +65,8 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const general =
     error !== undefined && !error.faults.some(({ path }) => fields.has(path)) ? error : undefined
   return (
-    <form class="shorten" noValidate onSubmit={onSubmit}>
-      <Field label="Long URL" class="press" fault={general?.message ?? error?.faultOf("url")}>
+    <form class="shorten" noValidate onInput={onInput} onSubmit={onSubmit}>
+      <Field label="Long URL" class="press" fault={general?.message ?? error?.faultOf("url") ?? tooLong(url)}>
         {(control) => (
           <div class="press-row">
             <input
@@ -69,7 +79,6 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
               autocomplete="off"
               autocapitalize="none"
               spellcheck={false}
-              maxLength={2048}
               value={url}
               onInput={({ currentTarget: { value } }) => {
                 setUrl(value)
@@ -98,7 +107,6 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
                 {...control}
                 type="password"
                 autocomplete="new-password"
-                maxLength={128}
                 value={password}
                 onInput={({ currentTarget }) => setPassword(currentTarget.value)}
               />
@@ -124,7 +132,6 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
                 {(control) => (
                   <input
                     {...control}
-                    maxLength={256}
                     value={title}
                     onInput={({ currentTarget }) => setTitle(currentTarget.value)}
                   />

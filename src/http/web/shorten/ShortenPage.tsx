@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks"
 import type { Link } from "../api/Types.ts"
+import { ownSeed } from "../../Marks.ts"
 import { me } from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
 import { Rosette } from "../ui/Rosette.tsx"
@@ -38,7 +39,7 @@ export const ShortenPage = () => {
   return (
     <>
       <div class="press-rosette">
-        <Rosette seed={link?.key ?? "linkmint"} size={560} turn={typed.length * turnPerCharacter} />
+        <Rosette seed={link?.key ?? ownSeed} size={560} turn={typed.length * turnPerCharacter} />
       </div>
       <section class="intro">
         <h1>

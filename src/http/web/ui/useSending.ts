@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { type ApiError, asApiError } from "../api/Client.ts"
 
-/** What a form sends, one request at a time: whether one is on its way, and what was wrong with the last one. */
+/** What a form sends, one request at a time: whether one is on its way, and what was wrong with the last one, until the form is changed. */
 export const useSending = (send: () => Promise<void>) => {
   const [isSending, setIsSending] = useState(false)
   const [error, setError] = useState<ApiError>()
@@ -20,5 +20,6 @@ export const useSending = (send: () => Promise<void>) => {
     event.preventDefault()
     if (!isSending) void run()
   }
-  return { isSending, error, onSubmit }
+  const onInput = () => setError(undefined)
+  return { isSending, error, onSubmit, onInput }
 }

@@ -1,0 +1,24 @@
+// `npm run fuzz`: the service under requests of every kind, and what must hold whatever is sent.
+
+import { Console, Effect, Logger, LogLevel } from "effect"
+import { randomInt } from "node:crypto"
+import { runCommand, Wrong } from "../src/MainProgram.ts"
+import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
+import * as Fuzz from "./Fuzz.ts"
+import { findingsOf, told } from "./Report.ts"
+
+const run = (options: Arguments) =>
+  Effect.gen(function* () {
+    yield* Console.error(
+      `Seed ${options.seed} (again with --seed ${options.seed} --requests ${options.requests})`
+    )
+    const report = yield* Effect.scoped(Fuzz.run(options))
+    yield* Console.log(told(report))
+    yield* Console.log(JSON.stringify(report))
+    if (findingsOf(report).length > 0) return yield* new Wrong()
+  }).pipe(
+    Effect.tapErrorTag("Unavailable", (error) => Console.error(`The run could not go on. ${error.message}`)),
+    Logger.withMinimumLogLevel(LogLevel.None)
+  )
+
+runCommand(parse(process.argv.slice(2), randomInt(seedMax)), usage, run)

@@ -1,0 +1,230 @@
+import { Deferred, Effect, FiberId } from "effect"
+import { LRUCache } from "lru-cache"
+import { atMost } from "../LruCacheOptions.ts"
+import * as Meter from "./Meter.ts"
+
+/** Something that was taken before it is known whether it counts. It has to be ended, in one of the two ways; ending it again does nothing. */
+export interface Reservation {
+  readonly isAllowed: true
+  /** It did not count. */
+  readonly giveBack: () => void
+  /** It counts. */
+  readonly keep: () => void
+}
+
+/** Whether something was reserved. */
+export const isReserved = (found: Reservation | Meter.Standing): found is Reservation => "keep" in found
+
+/** A reservation where nothing is counted. */
+export const uncounted: Reservation = { isAllowed: true, giveBack: () => {}, keep: () => {} }
+
+/** A meter, and what is under way at it. */
+interface Counter {
+  readonly limit: Meter.Limit
+  readonly meter: Meter.Meter
+  /** Reservations that are under way. */
+  reserved: number
+  /** Those of which the store does not know yet, and those that count and that it has not been told of. */
+  readonly unpaid: Set<Hold>
+  /** Who waits for one that comes back, or for the store, in the order of their coming. */
+  readonly waiting: Set<Deferred.Deferred<void>>
+  /** How many these are, and those who were woken and have not looked yet. */
+  wanted: number
+}
+
+interface Hold {
+  readonly counter: Counter
+  /** `free`: the store was away. */
+  state: "paid" | "unpaid" | "free" | "ended"
+}
+
+/** Who waits at one limit, at most; others are refused. */
+const waitingMax = 1_000
+
+/**
+ * How many are let begin before the store is asked, as long as it has said that most is left: so that nobody who asks for what is there waits for it. Nodes can together pass a limit by so
+ * many each.
+ */
+const unpaidMax = ({ limit }: Meter.Limit) => Math.min(4, Math.floor(limit / 30))
+
+/** Has so many of those who wait look again. Who is refused then wakes the next one. */
+const wake = ({ waiting }: Counter, count = 1) => {
+  let woken = 0
+  for (const turn of waiting) {
+    if (woken++ >= count) return
+    waiting.delete(turn)
+    Deferred.unsafeDone(turn, Effect.void)
+  }
+}
+
+const isHold = (found: Hold | Meter.Standing | undefined): found is Hold =>
+  found !== undefined && "state" in found
+
+/** What `RateLimiter` reserves with. It forgets the counters that were asked for longest ago, since it is there for what must go on. */
+export const make = (options: {
+  readonly now_ms: () => number
+  /** Asks the store for so many; nothing where it is being asked. */
+  readonly begin: (limit: Meter.Limit, meter: Meter.Meter, demand: number, ended: () => void) => void
+  readonly max: number
+}) => {
+  const { begin, now_ms } = options
+  const counters = new LRUCache<string, Counter>(atMost(options.max))
+  /** Until when a counter was said to be used up: mostly none is. */
+  let usedUpUntil = 0
+
+  const counterOf = (limit: Meter.Limit, now: number): Counter => {
+    const known = counters.get(limit.id)
+    if (known !== undefined) return known
+    const counter = {
+      limit,
+      meter: Meter.make(limit, now),
+      reserved: 0,
+      unpaid: new Set<Hold>(),
+      waiting: new Set<Deferred.Deferred<void>>(),
+      wanted: 0
+    }
+    counters.set(limit.id, counter)
+    return counter
+  }
+
+  const refused = (standing: Meter.Standing, now: number) => {
+    usedUpUntil = Math.max(usedUpUntil, now + standing.retryIn_ms)
+    return standing
+  }
+
+  /** Asks the store for those that are unpaid, and for those who wait. */
+  const lease = (counter: Counter) => {
+    const { limit, meter, unpaid } = counter
+    if (meter.leasing !== undefined) return
+    const wanted = Math.min(counter.wanted, Math.floor(meter.own))
+    begin(limit, meter, Math.max(1, wanted + unpaid.size), () => settle(counter))
+  }
+
+  /** Pays with what the store has granted; what it has nothing left for is not owed. */
+  const settle = (counter: Counter) => {
+    const { meter, unpaid } = counter
+    const now = now_ms()
+    const hasNone = now < meter.emptyUntil || now < meter.openUntil
+    let isOwed = false
+    for (const hold of unpaid) {
+      const isUnderWay = hold.state === "unpaid"
+      if (meter.tokens > 0) {
+        meter.tokens--
+        if (isUnderWay) hold.state = "paid"
+      } else if (isUnderWay || !hasNone) {
+        isOwed ||= !isUnderWay
+        continue
+      }
+      unpaid.delete(hold)
+    }
+    if (isOwed) lease(counter)
+    wake(counter, now < meter.openUntil ? counter.waiting.size : meter.tokens + 1)
+  }
+
+  const hold = (counter: Counter, now: number): Hold | Meter.Standing | undefined => {
+    const { limit, meter, unpaid } = counter
+    const isReturning = counter.reserved > 0
+    if (!Meter.hasOwn(limit, meter, now))
+      return isReturning ? undefined : refused(Meter.refusal(limit, meter), now)
+    const isOpen = now < meter.openUntil
+    const standing = Meter.ask(limit, meter, now)
+    if (standing?.isAllowed === false) return isReturning ? undefined : refused(standing, now)
+    const mayBegin = unpaid.size < unpaidMax(limit) && 2 * meter.remaining >= limit.limit
+    if (standing === undefined && !mayBegin) {
+      lease(counter)
+      return undefined
+    }
+    meter.own--
+    counter.reserved++
+    if (standing !== undefined) return { counter, state: isOpen ? "free" : "paid" }
+    const begun: Hold = { counter, state: "unpaid" }
+    unpaid.add(begun)
+    return begun
+  }
+
+  const end = (hold: Hold, isKept: boolean) => {
+    const { counter, state } = hold
+    if (state === "ended") return
+    hold.state = "ended"
+    counter.reserved--
+    if (isKept) {
+      if (state === "unpaid" && now_ms() < counter.meter.openUntil) counter.unpaid.delete(hold)
+      else if (state === "unpaid") lease(counter)
+    } else {
+      counter.unpaid.delete(hold)
+      counter.meter.own = Math.min(counter.limit.limit, counter.meter.own + 1)
+      if (state === "paid") counter.meter.tokens++
+    }
+    if (!isKept || counter.reserved === 0) wake(counter)
+  }
+
+  /** Reserves at once, or gives the counter that has to be waited for. */
+  const tryReserve = (limits: ReadonlyArray<Meter.Limit>): Reservation | Meter.Standing | Counter => {
+    const now = now_ms()
+    const holds: Array<Hold> = []
+    const endAll = (isKept: boolean) => holds.forEach((hold) => end(hold, isKept))
+    for (const limit of limits) {
+      const counter = counterOf(limit, now)
+      const found = hold(counter, now)
+      if (isHold(found)) holds.push(found)
+      else {
+        endAll(false)
+        return found ?? counter
+      }
+    }
+    return { isAllowed: true, giveBack: () => endAll(false), keep: () => endAll(true) }
+  }
+
+  const isCounter = (found: Reservation | Meter.Standing | Counter): found is Counter => "waiting" in found
+
+  /** `waited`: where it was woken. Only the waiting can be interrupted: who was woken looks. */
+  const reserveNext = (
+    limits: ReadonlyArray<Meter.Limit>,
+    waited?: Counter
+  ): Effect.Effect<Reservation | Meter.Standing> =>
+    Effect.suspend(() => {
+      const found = tryReserve(limits)
+      if (waited !== undefined) waited.wanted--
+      if (!isCounter(found)) {
+        if (waited !== undefined && !isReserved(found)) wake(waited)
+        return Effect.succeed(found)
+      }
+      const { limit, meter, waiting } = found
+      if (waiting.size >= waitingMax) return Effect.succeed(Meter.refusal(limit, meter))
+      const turn = Deferred.unsafeMake<void>(FiberId.none)
+      waiting.add(turn)
+      found.wanted++
+      return Effect.interruptible(Deferred.await(turn)).pipe(
+        Effect.onInterrupt(() =>
+          Effect.sync(() => {
+            found.wanted--
+            if (!waiting.delete(turn)) wake(found)
+          })
+        ),
+        Effect.zipRight(reserveNext(limits, found))
+      )
+    })
+
+  return {
+    reserve: (limits: ReadonlyArray<Meter.Limit>): Reservation | Meter.Standing | undefined => {
+      const found = tryReserve(limits)
+      return isCounter(found) ? undefined : found
+    },
+    reserveLater: (limits: ReadonlyArray<Meter.Limit>) => Effect.uninterruptible(reserveNext(limits)),
+    usedUp: (limits: ReadonlyArray<Meter.Limit>): Meter.Standing | undefined => {
+      if (usedUpUntil === 0) return undefined
+      const now = now_ms()
+      if (now >= usedUpUntil) usedUpUntil = 0
+      for (const limit of limits) {
+        const counter = counters.get(limit.id)
+        if (counter === undefined || counter.reserved > 0) continue
+        const { meter } = counter
+        if (!Meter.hasOwn(limit, meter, now)) return Meter.refusal(limit, meter)
+        if (meter.tokens === 0 && now < meter.emptyUntil && now >= meter.openUntil) {
+          return Meter.standing(limit, meter, false, now)
+        }
+      }
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { Duration, Effect, Layer, Queue, Schedule } from "effect"
+import * as Metered from "../Metered.ts"
+import { DatabasePresence } from "../storage/postgres/DatabasePresence.ts"
+import { Witnessed } from "../storage/Witnessed.ts"
+import { linksCreated } from "./Links.ts"
+
+/** How often a node that binds none looks whether the database has forgotten something. */
+const lookEvery = Duration.seconds(5)
+
+/** The last comparison, when the node stops, may take so long. */
+const lastMax = Duration.seconds(1)
+
+/**
+ * Compares the database with its witnesses: after each `compareEvery` in which this node has bound links, every five seconds otherwise, at once when the database was away, and once more when the node stops. So a loss is noticed that no move of keys
+ * tells of: creates of less than `compareEvery` at most go unnoticed, and their keys were handed out before it began.
+ */
+export const layer = (compareEvery: Duration.Duration): Layer.Layer<never, never, Witnessed> =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const { compare, look } = yield* Witnessed
+      const { onRetaken } = yield* DatabasePresence
+      const retaken = yield* Queue.sliding<void>(1)
+      onRetaken(() => void retaken.unsafeOffer(undefined))
+      let compared = 0
+
+      const ignored = Effect.catchAll((error: { readonly message: string }) =>
+        Effect.logWarning(`The database is compared with its witnesses later: ${error.message}`)
+      )
+      const compareIfNew = Effect.suspend(() => {
+        const created = Metered.read(linksCreated).count
+        if (created === compared) return Effect.void
+        return Effect.tap(compare, () => {
+          compared = created
+        })
+      })
+      yield* Effect.addFinalizer(() =>
+        compareIfNew.pipe(Effect.interruptible, Effect.timeoutOption(lastMax), Effect.ignore)
+      )
+      yield* Effect.forkScoped(Effect.repeat(ignored(compareIfNew), Schedule.spaced(compareEvery)))
+      yield* Effect.forkScoped(Effect.repeat(ignored(look), Schedule.spaced(lookEvery)))
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(retaken), ignored(look))))
+    })
+  )

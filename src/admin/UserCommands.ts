@@ -1,0 +1,106 @@
+import { Command, Options } from "@effect/cli"
+import { Console, Effect, Option } from "effect"
+import { Users } from "../accounts/Users.ts"
+import { command as doer } from "../Audit.ts"
+import * as Iso8601 from "../Iso8601.ts"
+import type { User, UserChange } from "../storage/AccountStore.ts"
+import { AuditLog } from "../storage/AuditLog.ts"
+import { Refused } from "./Refused.ts"
+import { email, userOf } from "./UserOption.ts"
+
+/** Users, and entries of the audit log, that are shown at most. */
+const shownMax = 500
+
+const limit = Options.integer("limit").pipe(Options.withDefault(50))
+
+const within = (limit: number) => Math.min(shownMax, Math.max(1, limit))
+
+const isLast = (email: string) => new Refused({ message: `${email} is the last administrator that works.` })
+const isGone = (email: string) => new Refused({ message: `${email} is gone.` })
+
+const stateOf = ({ disabledAt, isAdmin }: User) =>
+  [...(isAdmin ? ["administrator"] : []), ...(disabledAt === null ? [] : ["disabled"])].join(", ") || "user"
+
+const users = Command.make(
+  "users",
+  { limit },
+  Effect.fn(function* ({ limit }) {
+    const found = yield* (yield* Users).list({ limit: within(limit) })
+    for (const user of found) {
+      const seen = user.lastLoginAt === null ? "never" : Iso8601.formatMoment(user.lastLoginAt)
+      yield* Console.log(`${user.id}  ${user.email}  ${stateOf(user)}  last signed in: ${seen}`)
+    }
+  })
+).pipe(Command.withDescription("Lists users, the newest first"))
+
+/** A command that changes a user, and says so. */
+const changing = (name: string, change: UserChange, description: string, done: string) =>
+  Command.make(
+    name,
+    { email },
+    Effect.fn(function* ({ email }) {
+      const { change: apply } = yield* Users
+      const changed = yield* apply((yield* userOf(email)).id, change, doer)
+      if (changed === "last-administrator") return yield* isLast(email)
+      if (changed === "nobody") return yield* isGone(email)
+      yield* Console.log(`${email} ${done}`)
+    })
+  ).pipe(Command.withDescription(description))
+
+const deleteUser = Command.make(
+  "delete-user",
+  { email },
+  Effect.fn(function* ({ email }) {
+    const { id } = yield* userOf(email)
+    const removed = yield* (yield* Users).remove(id, doer)
+    if (removed === "last-administrator") return yield* isLast(email)
+    if (removed === "nobody") return yield* isGone(email)
+    if (removed === "deployment") {
+      return yield* new Refused({ message: `${email} is the service's own account. Disable it instead.` })
+    }
+    yield* Console.log(`${email} (${id}) is gone. The links redirect as before.`)
+  })
+).pipe(Command.withDescription("Deletes a user, with sessions, API keys and webhooks"))
+
+const audit = Command.make(
+  "audit",
+  {
+    email: Options.text("email").pipe(
+      Options.optional,
+      Options.withDescription("What this user did, and what was done to what is theirs")
+    ),
+    limit
+  },
+  Effect.fn(function* ({ email, limit }) {
+    const log = yield* AuditLog
+    const user = Option.isNone(email) ? undefined : (yield* userOf(email.value)).id
+    for (const entry of yield* log.list({ user, limit: within(limit) })) {
+      const { action, at, count, doer, owner, target } = entry
+      const times = count === 1 ? "" : ` × ${count}`
+      yield* Console.log(
+        `${Iso8601.formatMoment(at)}  ${action}${times}  by ${doer.userId ?? doer.by}  to ${target ?? "-"} of ${owner ?? "-"}`
+      )
+    }
+  })
+).pipe(Command.withDescription("Shows the newest entries of the audit log"))
+
+/** What is done to accounts. */
+export const userCommands = [
+  users,
+  changing(
+    "disable-user",
+    { isDisabled: true },
+    "Disables a user: ends the sessions, and API keys and webhooks work no more",
+    "is disabled. Nodes that run know within a second"
+  ),
+  changing(
+    "enable-user",
+    { isDisabled: false },
+    "Enables a user again, and the API keys",
+    "is enabled. Sessions and webhooks are to be made anew"
+  ),
+  changing("grant-admin", { isAdmin: true }, "Makes a user an administrator", "is an administrator"),
+  changing("withdraw-admin", { isAdmin: false }, "Makes an administrator a user", "is no administrator"),
+  deleteUser,
+  audit
+] as const

@@ -1,0 +1,49 @@
+import { useState } from "preact/hooks"
+import * as Session from "../app/Session.ts"
+import { Check } from "../ui/Check.tsx"
+import { PasswordField, passwordHint } from "../ui/PasswordField.tsx"
+import { say } from "../ui/Toasts.tsx"
+import { useSending } from "../ui/useSending.ts"
+
+/** Has who is signed in choose another password. */
+export const ChangePasswordForm = () => {
+  const [current, setCurrent] = useState("")
+  const [password, setPassword] = useState("")
+  const [revokesKeys, setRevokesKeys] = useState(false)
+  const { error, isSending, onSubmit } = useSending(async () => {
+    await Session.changePassword(current, password, revokesKeys)
+    setCurrent("")
+    setPassword("")
+    say("The password is changed. All other sessions have ended.")
+  })
+  return (
+    <form class="card form" onSubmit={onSubmit}>
+      {error && error.faults.length === 0 && (
+        <p class="fault" role="alert">
+          {error.message}
+        </p>
+      )}
+      <PasswordField
+        label="Current password"
+        autocomplete="current-password"
+        fault={error?.faultOf("currentPassword")}
+        value={current}
+        onInput={setCurrent}
+      />
+      <PasswordField
+        label="New password"
+        autocomplete="new-password"
+        hint={passwordHint}
+        fault={error?.faultOf("password")}
+        value={password}
+        onInput={setPassword}
+      />
+      <Check checked={revokesKeys} onChange={setRevokesKeys}>
+        Revoke all API keys and end all webhooks, too: somebody else may know the password
+      </Check>
+      <button type="submit" class="button strong" disabled={isSending}>
+        {isSending ? "Changing…" : "Change the password"}
+      </button>
+    </form>
+  )
+}

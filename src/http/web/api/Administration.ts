@@ -1,0 +1,34 @@
+import { request } from "./Client.ts"
+import type { AuditPage, User, Users } from "./Types.ts"
+
+const queryOf = (parameters: Readonly<Record<string, string | null>>) =>
+  new URLSearchParams(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      value === null || value === "" ? [] : [[name, value]]
+    )
+  ).toString()
+
+const rowsPerPage = "25"
+
+/** A page of the users, the newest first. */
+export const users = (cursor: string | null, signal: AbortSignal) =>
+  request<Users>("GET", `/api/v1/users?${queryOf({ limit: rowsPerPage, cursor })}`, { signal })
+
+const pathOf = (id: string) => `/api/v1/users/${encodeURIComponent(id)}`
+
+/** Disables or enables a user, or makes one an administrator or none. */
+export const changeUser = (id: string, body: { readonly disabled?: boolean; readonly admin?: boolean }) =>
+  request<User>("PATCH", pathOf(id), { body })
+
+/** Deletes a user. */
+export const deleteUser = (id: string) => request("DELETE", pathOf(id))
+
+/** A page of the audit log, the newest first: all of it, of one user, of one kind of action. */
+export const audit = (
+  { action, user }: { readonly action: string; readonly user: string },
+  cursor: string | null,
+  signal: AbortSignal
+) =>
+  request<AuditPage>("GET", `/api/v1/audit?${queryOf({ limit: rowsPerPage, action, user, cursor })}`, {
+    signal
+  })

@@ -1,0 +1,59 @@
+import { SqlClient } from "@effect/sql"
+import { SqlError } from "@effect/sql/SqlError"
+import { PgClient } from "@effect/sql-pg"
+import { Duration, Effect, Layer } from "effect"
+import { DatabaseServers } from "./DatabaseServers.ts"
+import { reasonOf } from "./PrimaryClient.ts"
+import { type ConnectionOptions, PrimaryPool } from "./PrimaryPool.ts"
+
+/** The connections of a node's stores. */
+const ofStores: ConnectionOptions = {
+  applicationName: "linkmint",
+  maxConnections: 20,
+  connectTimeout: Duration.seconds(2),
+  answerTimeout: Duration.seconds(4),
+  idleTimeout: Duration.minutes(1)
+}
+
+const makePool = (options: ConnectionOptions) =>
+  Effect.acquireRelease(
+    Effect.gen(function* () {
+      const servers = yield* DatabaseServers
+      const clock = yield* Effect.clock
+      return yield* Effect.tryPromise({
+        try: async () => {
+          const pool = new PrimaryPool(servers, options, clock)
+          await pool.query("SELECT 1")
+          return pool
+        },
+        catch: (cause) => new SqlError({ cause, message: `Failed to acquire connection: ${reasonOf(cause)}` })
+      })
+    }),
+    (pool) =>
+      Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption(Duration.seconds(1)))
+  )
+
+/** Connections to the primary. One that cannot be had in time is an error, and so is a statement that is not answered in time. */
+export const layerBounded = (
+  options: ConnectionOptions
+): Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> =>
+  Layer.unwrapEffect(
+    Effect.map(DatabaseServers, (servers) =>
+      PgClient.layerFromPool({
+        acquire: Effect.provideService(makePool(options), DatabaseServers, servers)
+      })
+    )
+  )
+
+/** At most 20 connections, each within 2 s; statements are answered within 4 s. See {@link layerBounded}. */
+export const layer: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded(ofStores)
+
+/** Two connections without a bound on statements, for migrations and counts, which may take long; a transaction that stands still for 30 s is rolled back. */
+export const layerUnbounded: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded({
+  applicationName: "linkmint-migrate",
+  maxConnections: 2,
+  connectTimeout: ofStores.connectTimeout,
+  answerTimeout: Duration.zero,
+  idleTimeout: ofStores.idleTimeout,
+  bounds: { idleInTransaction_ms: 30_000 }
+})

@@ -1,0 +1,103 @@
+import { Clock, Effect } from "effect"
+import { monotonic_ms } from "../MonotonicTime.ts"
+import type { Claimant } from "../storage/WebhookStore.ts"
+
+/** Messages that a node has under way for one webhook, and for all webhooks of a user. */
+const underWayMax = { webhook: 4, owner: 8 }
+
+/** Messages that a node sends for one user, and to one host, within any second. */
+const perSecond = { owner: 10, host: 50 }
+
+const second_ms = 1_000
+
+type Sent = Pick<Claimant, "owner" | "host"> & { readonly webhookId: string }
+
+/** When the last messages were sent, by whom or where to. */
+class Pace {
+  readonly #max: number
+  readonly #sent = new Map<string, Array<number>>()
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  take(name: string, now: number) {
+    const times = this.#sent.get(name)
+    if (times === undefined) this.#sent.set(name, [now])
+    else times.push(now)
+  }
+
+  left(name: string): number {
+    return this.#max - (this.#sent.get(name)?.length ?? 0)
+  }
+
+  /** Forgets what was sent more than a second ago; gives those who must wait. */
+  exhausted(now: number): ReadonlyArray<string> {
+    for (const [name, times] of this.#sent) {
+      const recent = times.filter((time) => time > now - second_ms)
+      if (recent.length === 0) this.#sent.delete(name)
+      else this.#sent.set(name, recent)
+    }
+    return [...this.#sent.keys()].filter((name) => this.left(name) <= 0)
+  }
+}
+
+const countUp = (counts: Map<string, number>, name: string, by: 1 | -1) => {
+  const count = (counts.get(name) ?? 0) + by
+  if (count === 0) counts.delete(name)
+  else counts.set(name, count)
+}
+
+/** What a node has under way, and has sent just now: keeps one user from taking all of its places, and any host from being flooded. It knows no more than was sent within a second. */
+export const make = Effect.map(Effect.clock, (clock: Clock.Clock) => {
+  const now = () => monotonic_ms(clock)
+  const webhooks = new Map<string, number>()
+  const owners = new Map<string, number>()
+  const paceOfOwners = new Pace(perSecond.owner)
+  const paceOfHosts = new Pace(perSecond.host)
+
+  return {
+    /** Who gets no message now. */
+    busy: () => ({
+      webhooks: [...webhooks.keys()],
+      owners: [
+        ...paceOfOwners.exhausted(now()),
+        ...[...owners].flatMap(([owner, count]) => (count >= underWayMax.owner ? [owner] : []))
+      ],
+      hosts: paceOfHosts.exhausted(now())
+    }),
+
+    /** Tells how many messages webhooks get that are to be claimed together. */
+    rooms: () => {
+      const given = { owners: new Map<string, number>(), hosts: new Map<string, number>() }
+      return ({ host, owner }: Claimant): number => {
+        const ofOwner = given.owners.get(owner) ?? 0
+        const ofHost = given.hosts.get(host) ?? 0
+        const room = Math.max(
+          0,
+          Math.min(
+            underWayMax.webhook,
+            underWayMax.owner - (owners.get(owner) ?? 0) - ofOwner,
+            paceOfOwners.left(owner) - ofOwner,
+            paceOfHosts.left(host) - ofHost
+          )
+        )
+        given.owners.set(owner, ofOwner + room)
+        given.hosts.set(host, ofHost + room)
+        return room
+      }
+    },
+
+    begin: ({ host, owner, webhookId }: Sent): void => {
+      countUp(webhooks, webhookId, 1)
+      countUp(owners, owner, 1)
+      paceOfOwners.take(owner, now())
+      paceOfHosts.take(host, now())
+    },
+
+    end: ({ owner, webhookId }: Sent): void => {
+      countUp(webhooks, webhookId, -1)
+      countUp(owners, owner, -1)
+    }
+  }
+})

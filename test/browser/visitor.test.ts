@@ -1,0 +1,245 @@
+import { readdirSync, statSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Gallery from "./Gallery.ts"
+import { expectSound, newPage, open, type Session } from "./Session.ts"
+
+/** Without a browser on this machine, and no way to get one, nothing of this can be tested. `CI=true` does not let that pass. */
+let session: Session | undefined
+let gallery: Gallery.Gallery
+
+beforeAll(async () => {
+  gallery = await Gallery.open()
+  session = await open().catch((error: Error) => {
+    if (process.env["CI"] === "true") throw error
+    process.stderr.write(`The pages of visitors are not tested: ${error.message}\n`)
+    return undefined
+  })
+}, 660_000)
+afterAll(async () => {
+  await session?.close()
+  await gallery.close()
+})
+
+/** A test in the browser. */
+const inBrowser = (title: string, test: (session: Session) => Promise<void>) =>
+  it(title, async ({ skip }) => (session === undefined ? skip() : test(session)), 120_000)
+
+const create = async ({ adminKey, base }: Session, body: object) => {
+  const response = await fetch(`${base}/api/v1/links`, {
+    method: "POST",
+    headers: { "x-api-key": adminKey, "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  expect(response.status).toBe(201)
+}
+
+/** Somewhere else, where a link can lead. */
+const elsewhere = async () => {
+  const server = createServer((_, response) => response.end("<title>Elsewhere</title>"))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/there`, close: () => server.close() }
+}
+
+const paper = (page: Page) => page.evaluate<string>("getComputedStyle(document.body).backgroundColor")
+
+/** What has the keyboard, and whether that can be seen. */
+const focused = (page: Page) =>
+  page.evaluate<readonly [string, boolean]>(`(() => {
+    const { activeElement } = document
+    const name = activeElement.name || activeElement.textContent.trim()
+    return [name, getComputedStyle(activeElement).outlineStyle !== "none"]
+  })()`)
+
+const widths = [320, 390, 1280]
+
+describe("every page of a visitor", () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    inBrowser(`is sound on phones and desktops, ${colorScheme}`, async (session) => {
+      const options = { colorScheme, baseURL: gallery.base }
+      const page = await newPage(session, "/styled/no-link", options)
+      const isDark = colorScheme === "dark"
+      for (const name of Gallery.names) {
+        await page.goto(`/styled/${name}`)
+        expect(await paper(page), name).toBe(isDark ? "rgb(12, 19, 17)" : "rgb(238, 243, 239)")
+        expect(await page.locator("h1").count(), name).toBe(1)
+        for (const width of widths) {
+          await page.setViewportSize({ width, height: 700 })
+          await expectSound(page, `${name} ${width} ${colorScheme}`)
+        }
+      }
+      await page.context().close()
+    })
+
+    inBrowser(`is sound without its styles, ${colorScheme}`, async (session) => {
+      const page = await newPage(session, "/plain/no-link", {
+        colorScheme,
+        baseURL: gallery.base,
+        viewport: { width: 390, height: 700 }
+      })
+      for (const name of Gallery.names) {
+        await page.goto(`/plain/${name}`)
+        await page.locator("h1").waitFor()
+        // The browser's own dark, on which its own text can be read.
+        const text = await page.evaluate<string>("getComputedStyle(document.body).color")
+        expect(text, name).toBe(colorScheme === "dark" ? "rgb(255, 255, 255)" : "rgb(0, 0, 0)")
+        // Axe takes the browser's own dark for white.
+        const isJudged = colorScheme === "light" && name !== "preview-widest"
+        if (isJudged) await expectSound(page, `${name} without styles`)
+      }
+      await page.context().close()
+    })
+  }
+
+  inBrowser("is sound where its styles do not come, as while nodes are replaced", async (session) => {
+    const page = await newPage(session, "about:blank", { baseURL: gallery.base })
+    // Empty rather than missing, since axe asks again for a stylesheet that is missing.
+    await page.route("**/assets/**", (route) => route.fulfill({ contentType: "text/css", body: "" }))
+    for (const name of ["no-link", "asked", "preview"]) {
+      await page.goto(`/styled/${name}`)
+      await expectSound(page, `${name} whose styles did not come`)
+    }
+    await page.context().close()
+  })
+
+  inBrowser(
+    "is printed in dark ink, without what leads elsewhere, whatever its colours are",
+    async (session) => {
+      const page = await newPage(session, "/styled/preview", { colorScheme: "dark", baseURL: gallery.base })
+      await page.context().addCookies([{ name: "linkmint_theme", value: "dark", url: gallery.base }])
+      await page.reload()
+      expect(await paper(page)).toBe("rgb(12, 19, 17)")
+      await page.emulateMedia({ media: "print" })
+      expect(await page.evaluate("getComputedStyle(document.body).color")).toBe("rgb(16, 32, 27)")
+      await page.getByText("shop.example.com").waitFor()
+      expect(await page.locator(".engraving").isVisible()).toBe(false)
+      expect(await page.getByRole("link", { name: "Go to the home page" }).isVisible()).toBe(false)
+      await page.context().close()
+    }
+  )
+})
+
+describe("a visitor", () => {
+  inBrowser("opens a guarded link with the keyboard alone, and without scripts", async (session) => {
+    const there = await elsewhere()
+    await create(session, { url: there.url, alias: "keyboard", password: "open sesame", forwardQuery: true })
+    const page = await newPage(session, "/keyboard?from=here", { javaScriptEnabled: false })
+    expect(await page.title()).toBe("Password needed · Linkmint")
+    expect(await focused(page)).toEqual(["password", true])
+    await page.keyboard.type("wrong")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Wrong password" }).waitFor()
+    expect(await focused(page)).toEqual(["password", true])
+    const field = page.getByLabel("Password", { exact: true })
+    expect(await field.getAttribute("aria-invalid")).toBe("true")
+    const note = await field.getAttribute("aria-describedby")
+    expect(await page.locator(`#${note}`).textContent()).toBe("That was not the password.")
+    await page.keyboard.press("Shift+Tab")
+    expect(await focused(page)).toEqual(["Linkmint", true])
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("open sesame")
+    await page.keyboard.press("Tab")
+    expect(await focused(page)).toEqual(["Open the link", true])
+    await page.keyboard.press("Enter")
+    await page.waitForURL(`${there.url}?from=here`)
+    await page.context().close()
+    there.close()
+  })
+
+  inBrowser("comes home from wherever there is nothing", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "look-at-this" })
+    const page = await newPage(session, "/nothing-here")
+    for (const path of ["/nothing-here", "/nothing/here", "/look-at-this+", "/%00"]) {
+      await page.goto(path)
+      await page.getByRole("link", { name: "Go to the home page" }).click()
+      await page.getByLabel("Long URL").waitFor()
+      await page.goto(path)
+      await page.getByRole("link", { name: "Linkmint", exact: true }).click()
+      await page.getByLabel("Long URL").waitFor()
+    }
+    await page.context().close()
+  })
+
+  inBrowser(
+    "sees the colours that were chosen on the web page, until the system's are again",
+    async (session) => {
+      const page = await newPage(session, "/", { colorScheme: "light" })
+      const light = await paper(page)
+      await page.getByRole("button", { name: /Change to light/ }).click()
+      await page.getByRole("button", { name: /Change to dark/ }).click()
+      await page.goto("/nothing-here")
+      expect(await paper(page)).not.toBe(light)
+      await page.goto("/")
+      await page.getByRole("button", { name: /Change to as the system/ }).click()
+      await page.goto("/nothing-here")
+      expect(await paper(page)).toBe(light)
+      await page.context().close()
+    }
+  )
+
+  inBrowser(
+    "loads little: a page, its styles, a font and an icon, which the web page has, too",
+    async (session) => {
+      const page = await newPage(session, "about:blank")
+      const loaded: Array<string> = []
+      page.on("requestfinished", (request) => loaded.push(new URL(request.url()).pathname))
+      await page.goto("/nothing-here", { waitUntil: "networkidle" })
+      // Without the icon the browser would ask for /favicon.ico, and so look for one more link that is not there.
+      expect(loaded.map((path) => path.replace(/^(\/assets\/[a-z]+).*\./, "$1.")).toSorted()).toEqual([
+        "/assets/familjen.woff2",
+        "/assets/icon.svg",
+        "/assets/visitor.css",
+        "/nothing-here"
+      ])
+      const shared = loaded.splice(0).filter((path) => /\.(woff2|svg)$/.test(path))
+      await page.goto("/", { waitUntil: "networkidle" })
+      for (const path of shared) expect(loaded).toContain(path)
+      await page.context().close()
+    }
+  )
+
+  inBrowser("has nothing run that somebody has put into an address", async (session) => {
+    const payloads = [
+      `https://example.com/?a="><script>alert(1)</script>`,
+      `https://example.com/'><img/src=x/onerror=alert(1)>`,
+      "https://example.com/</title><svg/onload=alert(1)>",
+      "https://example.com/#javascript:alert(1)"
+    ]
+    for (const [index, url] of payloads.entries()) {
+      await create(session, { url, alias: `hostile-${index}`, title: `"><script>alert(1)</script>` })
+    }
+    const page = await newPage(session, "about:blank")
+    const alerts: Array<string> = []
+    page.on("dialog", (dialog) => {
+      alerts.push(dialog.message())
+      void dialog.dismiss()
+    })
+    const paths = [
+      ...payloads.map((_, index) => `/hostile-${index}+`),
+      "/<script>alert(1)</script>",
+      "/%22%3E%3Cscript%3Ealert(1)%3C/script%3E+",
+      `/nothing-here?"><script>alert(1)</script>`,
+      "/a/<img src=x onerror=alert(1)>"
+    ]
+    for (const path of paths) {
+      await page.goto(path)
+      await page.locator("h1").waitFor()
+      expect(await page.locator("script, main img, [onload], [onerror]").count(), path).toBe(0)
+      await expectSound(page, path)
+    }
+    await page.goto("/hostile-0+")
+    await page.getByText("https://example.com/?a=%22%3E%3Cscript%3Ealert(1)%3C/script%3E").waitFor()
+    expect(alerts).toEqual([])
+    await page.context().close()
+  })
+})
+
+it("the styles of visitors' pages are small", () => {
+  const folder = "dist/src/http/web/assets"
+  const [styles, ...others] = readdirSync(folder).filter((name) => /^visitor-.*\.css$/.test(name))
+  expect(others).toEqual([])
+  expect(statSync(`${folder}/${styles}`).size).toBeLessThanOrEqual(15_360)
+})
