@@ -17,6 +17,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Layer, Option, Schedule } from "effect"
 import * as Metered from "./Metered.ts"
+import * as RunnerProtocol from "./RunnerProtocol.ts"
 import type { DatabaseServers } from "./storage/postgres/DatabaseServers.ts"
 import * as PostgresClient from "./storage/postgres/PostgresClient.ts"
 
@@ -206,6 +207,6 @@ export const layer = (
 ): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError, DatabaseServers> =>
   layerOn(options, {
     server: NodeClusterSocket.layerSocketServer,
-    clientProtocol: NodeClusterSocket.layerClientProtocol,
+    clientProtocol: RunnerProtocol.layerClient,
     sql: runnerSql(options.applicationName)
   })

@@ -98,7 +98,7 @@ const connect = (tcp: VirtualTcp<Bytes>, process: VirtualProcess, host: string, 
     })
   )
 
-/** How a process reaches other runners; in place of `NodeClusterSocket.layerClientProtocol`. */
+/** How a process reaches other runners; in place of `RunnerProtocol.layerClient`. */
 export const layerClientProtocol = (
   tcp: VirtualTcp<Bytes>,
   process: VirtualProcess
