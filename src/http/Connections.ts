@@ -5,6 +5,7 @@ import { Duration } from "effect"
 import type { LoopTurnsService } from "../LoopTurns.ts"
 import * as Metered from "../Metered.ts"
 import * as BrokenRequests from "./BrokenRequests.ts"
+import * as Crowd from "./Crowd.ts"
 
 /** Time for a client to send its whole request. */
 const requestTimeout_ms = 10_000
@@ -100,6 +101,10 @@ const abandon = (response: ServerResponse) => {
 
 /** The connections of a server, held to their bounds. */
 export interface Connections {
+  /** Those that are open. */
+  readonly connections: Pick<Crowd.Crowd<object>, "empty">
+  /** Requests that are begun, and whose answers are not taken yet. */
+  readonly underWay: Pick<Crowd.Crowd<ServerResponse>, "empty" | "members">
   /** Answers requests in the order that their connection can take. */
   readonly answering: (answer: RequestListener) => RequestListener
   /** To be called every {@link sweepEvery}: cuts connections off whose clients do not take what is sent to them. */
@@ -132,7 +137,8 @@ export const make = (
   turns: LoopTurnsService,
   bounds: AnswerBounds = usual
 ): Connections => {
-  const all = new Set<Connection>()
+  const connections = Crowd.make<Connection>()
+  const underWay = Crowd.make<ServerResponse>()
   const ofClient = new Map<string, number>()
 
   const cut = (socket: Socket, bound: keyof typeof cuts) => {
@@ -173,10 +179,10 @@ export const make = (
     if (!enter(client)) return cut(socket, "client")
     const made = new Connection(socket, client)
     socket[connection] = made
-    all.add(made)
+    connections.add(made)
     Metered.add(opened)
     socket.once("close", () => {
-      all.delete(made)
+      connections.remove(made)
       Metered.add(opened, -1)
       leave(client)
       made.held.length = 0
@@ -193,7 +199,7 @@ export const make = (
   const sweep = () => {
     let sum = 0
     const waiting: Array<Connection> = []
-    for (const one of all) {
+    for (const one of connections.members) {
       const bytes = one.socket.writableLength
       mindTaking(one, bytes > 0)
       if (bytes === 0) {
@@ -224,8 +230,10 @@ export const make = (
       // The answers to hot requests are mostly at the operating system by now.
       if (response.writableEnded && response.writableLength === 0) return
       from.answering.add(response)
+      underWay.add(response)
       response.once("close", () => {
         from.answering.delete(response)
+        underWay.remove(response)
         goOn(from)
       })
     }
@@ -262,5 +270,5 @@ export const make = (
     }
   }
 
-  return { answering, sweep }
+  return { connections, underWay, answering, sweep }
 }

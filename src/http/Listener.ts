@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type ServerResponse } from "node:http"
+import { createServer, type RequestListener } from "node:http"
 import { Server as TcpServer, type Socket } from "node:net"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import { NodeHttpServer } from "@effect/platform-node"
@@ -44,26 +44,6 @@ export class Listener extends Context.Tag("linkmint/Listener")<
   }
 >() {}
 
-/** A set, and a wait until it is empty. */
-const makeCrowd = <A>() => {
-  const members = new Set<A>()
-  let whenEmpty = () => {}
-  return {
-    members,
-    add: (member: A) => void members.add(member),
-    remove: (member: A) => {
-      members.delete(member)
-      if (members.size === 0) whenEmpty()
-    },
-    /** Waits for at most `max`, also where nothing can be interrupted, as in a finalizer. */
-    empty: (max: Duration.Duration) =>
-      Effect.async<void>((resume) => {
-        whenEmpty = () => resume(Effect.void)
-        if (members.size === 0) whenEmpty()
-      }).pipe(Effect.interruptible, Effect.timeoutOption(max))
-  }
-}
-
 const noHeaders = {}
 
 /** Whose a connection is: nobody's where it is a trusted proxy's, whose clients are many. */
@@ -90,27 +70,22 @@ const make = (
   turns: LoopTurnsService
 ) => {
   const server = createServer(Connections.serverOptions)
-  const { answering, sweep } = Connections.make(server, connectionBounds, clientOfSocket(addresses), turns)
+  const { answering, connections, sweep, underWay } = Connections.make(
+    server,
+    connectionBounds,
+    clientOfSocket(addresses),
+    turns
+  )
   const bodies = new BodyBudget.BodyBudget(clientOfRequest(addresses), turns)
-  const connections = makeCrowd<object>()
-  const underWay = makeCrowd<ServerResponse>()
   let isDraining = false
 
-  server.on("connection", (socket) => {
-    BodyBudget.hold(socket, bodies)
-    connections.add(socket)
-    socket.once("close", () => connections.remove(socket))
-  })
+  server.on("connection", (socket) => BodyBudget.hold(socket, bodies))
 
   const serve = (answer: RequestListener) => {
     const listener = answering((request, response) => {
       // A client that is told so opens its next connection elsewhere.
       if (isDraining) response.setHeader("connection", "close")
       answer(request, response)
-      // The answers to hot requests are mostly at the operating system by now.
-      if (response.writableEnded && response.writableLength === 0) return
-      underWay.add(response)
-      response.once("close", () => underWay.remove(response))
     })
     return Effect.acquireRelease(
       Effect.sync(() => void server.on("request", listener)),
