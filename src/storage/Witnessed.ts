@@ -186,6 +186,15 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
 
     const fromRecovered = (operation: string) => () => again(operation)
 
+    /** What was given of the state before is not used: it may have been given already. */
+    const onceMore =
+      (operation: string) =>
+      <A>(guarded: Effect.Effect<A, StorageError | Recovered>) =>
+        guarded.pipe(
+          Effect.retry({ times: 1, while: (error) => error._tag === "Recovered" }),
+          Effect.catchTag("Recovered", fromRecovered(operation))
+        )
+
     return Witnessed.of({
       compare: Effect.gen(function* () {
         yield* begun
@@ -207,20 +216,12 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
         advance: (slot, options) =>
           guard(ranges.advance(slot, options), ({ count, first }) =>
             count === 0 ? undefined : [{ ...slot, next: first + count }]
-          ).pipe(
-            // What was given of the state before is not used: it may have been given already.
-            Effect.retry({ times: 1, while: (error) => error._tag === "Recovered" }),
-            Effect.catchTag("Recovered", fromRecovered("KeyRangeStore.advance"))
-          )
+          ).pipe(onceMore("KeyRangeStore.advance"))
       }),
 
       stock: KeyStock.of({
         ...stock,
-        claim: (shard, above) =>
-          guard(stock.claim(shard, above), () => []).pipe(
-            Effect.retry({ times: 1, while: (error) => error._tag === "Recovered" }),
-            Effect.catchTag("Recovered", fromRecovered("KeyStock.claim"))
-          ),
+        claim: (shard, above) => guard(stock.claim(shard, above), () => []).pipe(onceMore("KeyStock.claim")),
         take: (batch, wanted) =>
           guard(stock.take(batch, wanted), (keys) => (count(keys) === 0 ? undefined : [])).pipe(
             Effect.catchTag("Recovered", () => new Fenced({ shard: batch.shard, epoch: batch.epoch }))
