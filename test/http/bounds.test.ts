@@ -51,6 +51,15 @@ withServices("a body is bounded before anybody looks inside:", { signUp: true },
     )
   }
 
+  it.effect("1,000 values are looked at, and one more is too many", () =>
+    Effect.gen(function* () {
+      // The body, its URL, its list and the numbers in it.
+      const body = (values: number) => `{"url":"${url}","tags":${numbers(values - 3)}}`
+      yield* refuses(create(body(1_000)), "invalid-request", ["tags", "may have 20 tags at most"])
+      yield* refuses(create(body(1_001)), "invalid-request", ["", /1,000 values at most/])
+    })
+  )
+
   it.effect("JSON of any depth beside an Idempotency-Key is the client's fault", () =>
     refuses(create(`{"url":"${url}","a":${deep}}`, { "idempotency-key": "deep" }), "invalid-request", [
       "",

@@ -117,6 +117,43 @@ withService("sessions", {}, (it) => {
     })
   )
 
+  it.effect(
+    "are listed no more once they have ended: unused, after 14 days, or because their user ended them",
+    () =>
+      Effect.gen(function* () {
+        const { clock } = yield* TestService
+        const { email, headers: first } = yield* newSession
+        const begun = yield* clock.currentTimeMillis
+        const idsOf = (headers: Headers) => Effect.map(listed(headers), (all) => all.map(({ id }) => id))
+        const [firstId] = yield* idsOf(first)
+        clock.set(begun + 1)
+        yield* signIn(email)
+        clock.set(begun + hour_ms)
+        expect(yield* idsOf(first)).toHaveLength(2)
+        clock.set(begun + 24 * hour_ms)
+        expect(yield* idsOf(first)).toHaveLength(2)
+        clock.set(begun + 24 * hour_ms + 1)
+        expect(yield* idsOf(first)).toEqual([firstId])
+
+        for (let hours = 47; hours < 14 * 24; hours += 23) {
+          clock.set(begun + hours * hour_ms)
+          expect((yield* me(first)).status).toBe(200)
+        }
+        const last = yield* signIn(email)
+        clock.set(begun + 14 * 24 * hour_ms - 1)
+        expect(yield* idsOf(last)).toContain(firstId)
+        clock.set(begun + 14 * 24 * hour_ms)
+        const [lastId, ...others] = yield* idsOf(last)
+        expect(others).toEqual([])
+
+        const ended = yield* signIn(email)
+        const [endedId] = (yield* idsOf(last)).filter((id) => id !== lastId)
+        expect((yield* ask("DELETE", `/api/v1/sessions/${endedId}`, ended)).status).toBe(204)
+        expect(yield* idsOf(last)).toEqual([lastId])
+        clock.set(begun)
+      })
+  )
+
   it.effect("begin with a token of their own, and replace that of the browser they begin in", () =>
     Effect.gen(function* () {
       const { email, headers } = yield* newSession
