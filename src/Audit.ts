@@ -18,6 +18,7 @@ export const auditActions = [
   "webhook.removed",
   "link.changed",
   "link.deleted",
+  "links.deleted",
   "keys.skipped"
 ] as const
 /** See {@link auditActions}. */

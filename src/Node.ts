@@ -18,6 +18,7 @@ import * as KeyStocking from "./actors/KeyStocking.ts"
 import * as KeyBuffer from "./actors/KeyBuffer.ts"
 import { followersMax } from "./actors/KeyRing.ts"
 import * as Links from "./actors/Links.ts"
+import * as LinkRemoval from "./actors/LinkRemoval.ts"
 import * as LinkSweep from "./actors/LinkSweep.ts"
 import * as PoolStart from "./actors/PoolStart.ts"
 import * as RedirectCache from "./actors/RedirectCache.ts"
@@ -49,6 +50,7 @@ import * as KeyPoolRedis from "./storage/KeyPoolRedis.ts"
 import * as LedgerSql from "./storage/LedgerSql.ts"
 import * as LinkChangesLocal from "./storage/LinkChangesLocal.ts"
 import * as LinkLifetimeSql from "./storage/LinkLifetimeSql.ts"
+import * as LinkRemovalsSql from "./storage/LinkRemovalsSql.ts"
 import * as LinkStoreGrouped from "./storage/LinkStoreGrouped.ts"
 import * as LinkStoreSql from "./storage/LinkStoreSql.ts"
 import * as LinkStoreTelling from "./storage/LinkStoreTelling.ts"
@@ -230,6 +232,7 @@ const stores = (settings: Settings, surroundings: Surroundings, messages: LinkSt
   Layer.mergeAll(
     AccountStoreSql.layer,
     AuditLogSql.layer,
+    LinkRemovalsSql.layer,
     Layer.merge(LinkLifetimeSql.layer, LedgerSql.layer(surroundings.countedMax)).pipe(
       Layer.provideMerge(Stock.layer(settings)),
       Layer.provide(surroundings.witness)
@@ -310,6 +313,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     Layer.provide([
       LinkSweep.layer(settings.recycleQuarantine),
       AuditSweep.layer(settings.auditRetention),
+      LinkRemoval.layer,
       KeyStocking.layer(settings.keyStockTarget),
       WitnessWatch.layer(surroundings.compareEvery),
       PoolStart.layer

@@ -8,6 +8,7 @@ import {
   type UserQuery
 } from "../storage/AccountStore.ts"
 import { AuditLog } from "../storage/AuditLog.ts"
+import { LinkRemovals, removedAtOnce } from "../storage/LinkRemovals.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { WebhookStore } from "../storage/WebhookStore.ts"
 import { adminId } from "./Access.ts"
@@ -15,11 +16,16 @@ import { adminId } from "./Access.ts"
 /** Why an account cannot be removed: see `UserKept`; `deployment`: it is the deployment's own, which would come back at the next start. */
 export type NotRemoved = UserKept | "deployment"
 
+/** What becomes of a user's links with the account: they go on redirecting, or they are deleted. */
+export const linkFates = ["keep", "delete"] as const
+/** See {@link linkFates}. */
+export type LinkFate = (typeof linkFates)[number]
+
 /**
  * What administrators do to accounts, and users to their own.
  *
- * Who is disabled has no sessions any more; API keys work on no node a second later, and webhooks are sent nothing. Who is removed has none of them. Links stay as they are, and redirect: those of
- * a user who is gone are the administrators' alone. The audit log has everything that is done here.
+ * Who is disabled has no sessions any more; API keys work on no node a second later, and webhooks are sent nothing. Who is removed has none of them. Links of a user who is gone
+ * redirect as before, and are the administrators' alone, or are deleted, as who removes the account says. The audit log has everything that is done here.
  */
 export class Users extends Context.Tag("linkmint/Users")<
   Users,
@@ -31,8 +37,12 @@ export class Users extends Context.Tag("linkmint/Users")<
       change: UserChange,
       doer: Doer
     ) => Effect.Effect<User | UserKept, StorageError>
-    /** Removes an account. */
-    readonly remove: (id: string, doer: Doer) => Effect.Effect<"removed" | NotRemoved, StorageError>
+    /** Removes an account. Of links that are to be deleted the first `removedAtOnce` are by then, as a rule; `LinkRemoval` deletes the others. */
+    readonly remove: (
+      id: string,
+      links: LinkFate,
+      doer: Doer
+    ) => Effect.Effect<"removed" | NotRemoved, StorageError>
   }
 >() {}
 
@@ -55,6 +65,7 @@ export const make = Effect.gen(function* () {
   const store = yield* AccountStore
   const webhooks = yield* WebhookStore
   const log = yield* AuditLog
+  const removals = yield* LinkRemovals
 
   const eventOf = (doer: Doer, id: string, action: AuditAction, at: number): AuditEvent => ({
     doer,
@@ -77,21 +88,30 @@ export const make = Effect.gen(function* () {
       return typeof changed === "string" ? changed : changed.after
     }),
 
-    remove: Effect.fn("Users.remove")(function* (id, doer) {
+    remove: Effect.fn("Users.remove")(function* (id, links, doer) {
       if (id === adminId) return "deployment"
       const at = yield* Clock.currentTimeMillis
+      const deletes = links === "delete"
       const removing = Effect.tap(store.removeUser(id), (removed) =>
-        removed === "removed" ? webhooks.removeAllOf(id) : Effect.void
+        removed === "removed"
+          ? Effect.zipRight(webhooks.removeAllOf(id), deletes ? removals.ask(id) : Effect.void)
+          : Effect.void
       )
-      return yield* log.recording(removing, (removed) =>
-        removed === "removed" ? [eventOf(doer, id, "user.deleted", at)] : []
+      const removed = yield* log.recording(removing, (removed) =>
+        removed === "removed"
+          ? [
+              eventOf(doer, id, "user.deleted", at),
+              ...(deletes ? [eventOf(doer, id, "links.deleted", at)] : [])
+            ]
+          : []
       )
+      // Where that fails, it is done later like what is left.
+      if (removed === "removed" && deletes) yield* Effect.ignoreLogged(removals.remove(removedAtOnce))
+      return removed
     })
   })
 })
 
 /** See {@link make}. */
-export const layer: Layer.Layer<Users, never, AccountStore | AuditLog | WebhookStore> = Layer.effect(
-  Users,
-  make
-)
+export const layer: Layer.Layer<Users, never, AccountStore | AuditLog | LinkRemovals | WebhookStore> =
+  Layer.effect(Users, make)

@@ -1,10 +1,11 @@
 import { Command, Options } from "@effect/cli"
 import { Console, Effect, Option } from "effect"
-import { Users } from "../accounts/Users.ts"
+import { linkFates, Users } from "../accounts/Users.ts"
 import { command as doer } from "../Audit.ts"
 import * as Iso8601 from "../Iso8601.ts"
 import type { User, UserChange } from "../storage/AccountStore.ts"
 import { AuditLog } from "../storage/AuditLog.ts"
+import { LinkRemovals, removedAtOnce } from "../storage/LinkRemovals.ts"
 import { Refused } from "./Refused.ts"
 import { email, userOf } from "./UserOption.ts"
 
@@ -47,18 +48,29 @@ const changing = (name: string, change: UserChange, description: string, done: s
     })
   ).pipe(Command.withDescription(description))
 
+const links = Options.choice("links", linkFates).pipe(
+  Options.withDefault("keep"),
+  Options.withDescription("Whether the links go on redirecting (keep) or are deleted as well")
+)
+
 const deleteUser = Command.make(
   "delete-user",
-  { email },
-  Effect.fn(function* ({ email }) {
+  { email, links },
+  Effect.fn(function* ({ email, links }) {
     const { id } = yield* userOf(email)
-    const removed = yield* (yield* Users).remove(id, doer)
+    const removed = yield* (yield* Users).remove(id, links, doer)
     if (removed === "last-administrator") return yield* isLast(email)
     if (removed === "nobody") return yield* isGone(email)
     if (removed === "deployment") {
       return yield* new Refused({ message: `${email} is the service's own account. Disable it instead.` })
     }
-    yield* Console.log(`${email} (${id}) is gone. The links redirect as before.`)
+    if (links === "delete") {
+      const { remove } = yield* LinkRemovals
+      yield* Effect.repeat(remove(removedAtOnce), { while: (keys) => keys.length > 0 })
+    }
+    yield* Console.log(
+      `${email} (${id}) is gone. ${links === "delete" ? "The links are deleted." : "The links redirect as before."}`
+    )
   })
 ).pipe(Command.withDescription("Deletes a user, with sessions, API keys and webhooks"))
 

@@ -22,6 +22,7 @@ import * as DatabaseMarkSql from "../storage/DatabaseMarkSql.ts"
 import * as DeploymentStoreSql from "../storage/DeploymentStoreSql.ts"
 import * as KeyPoolRedis from "../storage/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/KeyRangeStoreSql.ts"
+import * as LinkRemovalsSql from "../storage/LinkRemovalsSql.ts"
 import * as LinkStoreSql from "../storage/LinkStoreSql.ts"
 import * as Migrations from "../storage/Migrations.ts"
 import * as DatabasePresence from "../storage/postgres/DatabasePresence.ts"
@@ -149,7 +150,7 @@ const services = (settings: Settings) =>
     pool(settings),
     keyFile(settings)
   ).pipe(
-    Layer.provideMerge(Layer.merge(AccountStoreSql.layer, AuditLogSql.layer)),
+    Layer.provideMerge(Layer.mergeAll(AccountStoreSql.layer, AuditLogSql.layer, LinkRemovalsSql.layer)),
     Layer.provide([
       WebhookStoreSql.layer,
       Passwords.layer,

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { scopes } from "../accounts/Access.ts"
 import { hasLength, newPasswordLengthMin } from "../accounts/PasswordPolicy.ts"
+import { linkFates } from "../accounts/Users.ts"
 import { passwordLengthMax } from "../Passwords.ts"
 import { parametersOf } from "./PageRequest.ts"
 import { queryParameter } from "./QueryParameter.ts"
@@ -67,6 +68,16 @@ export const userPageBounds = { max: 500, byDefault: 50 } as const
 export const UserParameters = Schema.Struct({
   ...parametersOf(userPageBounds),
   email: queryParameter({ type: "string", description: "The user with this address, in whatever case" })
+})
+
+/** The query parameters of the deletion of an account, for the contract. */
+export const RemovalParameters = Schema.Struct({
+  links: queryParameter({
+    type: "string",
+    enum: linkFates,
+    default: "keep",
+    description: "Whether the links go on redirecting, or are deleted with their user"
+  })
 })
 
 /** A page of the list of users, the newest first. */

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { UserBody, UserChangeBody, UserParameters, UsersBody } from "./AccountSchemas.ts"
+import { RemovalParameters, UserBody, UserChangeBody, UserParameters, UsersBody } from "./AccountSchemas.ts"
 import * as Problem from "./Problem.ts"
 
 const path = Schema.Struct({ id: Schema.String })
@@ -35,6 +35,7 @@ export const users = HttpApiGroup.make("users")
   .add(
     HttpApiEndpoint.del("removeUser", "/api/v1/users/:id")
       .setPath(path)
+      .setUrlParams(RemovalParameters)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))
@@ -43,11 +44,12 @@ export const users = HttpApiGroup.make("users")
       .addError(Problem.schema("last-administrator"))
       .annotate(
         OpenApi.Description,
-        "Deletes a user, with sessions, API keys and webhooks. Links go on redirecting, and are the administrators' alone. For administrators."
+        "Deletes a user, with sessions, API keys and webhooks. Links go on redirecting, and are the administrators' alone, or are deleted, too: the first 1,000 at once, as a rule, the others soon. For administrators."
       )
   )
   .add(
     HttpApiEndpoint.del("removeMe", "/api/v1/me")
+      .setUrlParams(RemovalParameters)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Problem.schema("unauthorized"))
       .addError(Problem.schema("forbidden"))

@@ -1,7 +1,13 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Clock, Effect } from "effect"
-import { type NotRemoved, Users } from "../accounts/Users.ts"
-import { UserChangeBody, userPageBounds, type UserParameters, type UsersBody } from "./AccountSchemas.ts"
+import { Clock, Effect, Either } from "effect"
+import { type LinkFate, linkFates, type NotRemoved, Users } from "../accounts/Users.ts"
+import {
+  type RemovalParameters,
+  UserChangeBody,
+  userPageBounds,
+  type UserParameters,
+  type UsersBody
+} from "./AccountSchemas.ts"
 import { Api } from "./Api.ts"
 import * as Body from "./Body.ts"
 import * as Caller from "./Caller.ts"
@@ -36,6 +42,16 @@ const problems: Record<NotRemoved, Problem.Problem> = {
 const needsSession: Problem.Problem = {
   kind: "forbidden",
   detail: "An account is deleted in a session, by who has signed in, or by an administrator."
+}
+
+/** What is to become of the links. */
+const fateOf = ({
+  links = "keep"
+}: typeof RemovalParameters.Type): Either.Either<LinkFate, Problem.Problem> => {
+  const fate = linkFates.find((one) => one === links)
+  return fate === undefined
+    ? Problem.oneFault("invalid-request", "links", `must be ${linkFates.join(" or ")}`)
+    : Either.right(fate)
 }
 
 const emailMax = 254
@@ -108,19 +124,29 @@ export const layer = HttpApiBuilder.group(Api, "users", (handlers) =>
         : HttpServerResponse.unsafeJson(bodyOf(changed), { headers: noStore })
     })
 
-    const remove = Effect.fn("users.remove")(function* (request: Request, id: string) {
+    const remove = Effect.fn("users.remove")(function* (
+      request: Request,
+      id: string,
+      parameters: typeof RemovalParameters.Type
+    ) {
       const caller = yield* requireRecentAdmin(request)
+      const links = yield* fateOf(parameters)
       const removed = isIdShaped(id)
-        ? yield* Problem.orUnavailable(users.remove(id, doerOf(request, caller)))
+        ? yield* Problem.orUnavailable(users.remove(id, links, doerOf(request, caller)))
         : "nobody"
       return removed === "removed" ? HttpServerResponse.empty() : yield* Effect.fail(problems[removed])
     })
 
-    const removeOwn = Effect.fn("users.removeOwn")(function* (request: Request) {
+    const removeOwn = Effect.fn("users.removeOwn")(function* (
+      request: Request,
+      parameters: typeof RemovalParameters.Type
+    ) {
       const known = yield* Caller.requireKnown(yield* Caller.identify(request))
       const caller = yield* Caller.requireRecent(known, yield* Clock.currentTimeMillis)
       if (caller.session === undefined) return yield* Effect.fail(needsSession)
-      const removed = yield* Problem.orUnavailable(users.remove(caller.userId, doerOf(request, caller)))
+      const links = yield* fateOf(parameters)
+      const removing = users.remove(caller.userId, links, doerOf(request, caller))
+      const removed = yield* Problem.orUnavailable(removing)
       // Another request of the same user was quicker: what was asked for is so.
       return removed === "removed" || removed === "nobody"
         ? cookies.end(HttpServerResponse.empty({ headers: noStore }))
@@ -130,7 +156,9 @@ export const layer = HttpApiBuilder.group(Api, "users", (handlers) =>
     return handlers
       .handleRaw("listUsers", ({ request, urlParams }) => Problem.orRespond(list(request, urlParams)))
       .handleRaw("changeUser", ({ path, request }) => Problem.orRespond(change(request, path.id)))
-      .handleRaw("removeMe", ({ request }) => Problem.orRespond(removeOwn(request)))
-      .handleRaw("removeUser", ({ path, request }) => Problem.orRespond(remove(request, path.id)))
+      .handleRaw("removeMe", ({ request, urlParams }) => Problem.orRespond(removeOwn(request, urlParams)))
+      .handleRaw("removeUser", ({ path, request, urlParams }) =>
+        Problem.orRespond(remove(request, path.id, urlParams))
+      )
   })
 )

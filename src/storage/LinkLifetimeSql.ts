@@ -1,20 +1,12 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { fromStrings } from "../PackedKeys.ts"
 import { KeyStock } from "./KeyStock.ts"
 import { textWithout } from "./KeyStockSql.ts"
-import { LinkAnnouncer } from "./LinkChangesLocal.ts"
-import { channel } from "./postgres/LinkChangesPostgres.ts"
 import { LinkLifetime } from "./LinkLifetime.ts"
+import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
 import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "./SqlDialect.ts"
 import { asStorageError, inTransaction } from "./SqlTransaction.ts"
-
-interface Ended {
-  readonly key: string
-  readonly custom: boolean | number
-  readonly created_at: string | number
-  readonly ended_at: string | number
-}
 
 interface Forgotten {
   readonly noticed_at: number | string
@@ -26,7 +18,7 @@ interface Forgotten {
  * there again as it was before.
  */
 const isUnused = (
-  { created_at, ended_at }: Ended,
+  { created_at, ended_at }: LinkTombstonesSql.Ended,
   quarantine_ms: number,
   forgotten: ReadonlyArray<Forgotten>
 ): boolean =>
@@ -49,22 +41,11 @@ interface Batch {
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const announce = yield* LinkAnnouncer
   const stock = yield* KeyStock
+  const { announced, end, told } = yield* LinkTombstonesSql.make
   const now = databaseNow(sql)
 
-  const announced = sql.onDialectOrElse({
-    orElse: () => sql`key, custom, created_at, ended_at`,
-    pg: () => sql`key, custom, created_at, ended_at, pg_notify(${channel}, key)`
-  })
-
   const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
-
-  /** The tombstone belongs to no deletion whose repeat could be told. */
-  const expired = (due: Statement.Fragment) =>
-    sql<Ended>`
-      UPDATE links SET deleted_at = ${now}, updated_at = ${now}, ended_at = ${now}, create_id = NULL
-      WHERE ${hasExpired} AND ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
 
   /** Whoever finishes an open batch must not hand the keys out again. */
   const strike = (keys: ReadonlyArray<string>) =>
@@ -86,20 +67,14 @@ export const make = Effect.gen(function* () {
     return yield* sql<Forgotten>`SELECT noticed_at, since FROM database_regressions`
   })
 
-  const told = (rows: ReadonlyArray<Ended>) => {
-    const keys = rows.map(({ key }) => key)
-    announce(keys)
-    return keys
-  }
-
   return LinkLifetime.of({
     expire: Effect.fn("LinkLifetime.expire")(function* (keys) {
       const due = sql`SELECT key FROM links WHERE ${isOneOf(sql, "key", keys)} AND ${hasExpired}`
-      return keys.length === 0 ? [] : told(yield* expired(due))
+      return keys.length === 0 ? [] : yield* end(hasExpired, due)
     }, asStorageError("LinkLifetime.expire")),
     expireSome: Effect.fn("LinkLifetime.expireSome")(function* (count) {
       const due = sql`SELECT key FROM links WHERE ${hasExpired} ORDER BY expires_at LIMIT ${count}`
-      return told(yield* expired(due))
+      return yield* end(hasExpired, due)
     }, asStorageError("LinkLifetime.expireSome")),
     recycle: Effect.fn("LinkLifetime.recycle")(function* ({ count, quarantine_ms }) {
       const due = sql`
@@ -109,7 +84,7 @@ export const make = Effect.gen(function* () {
         sql,
         Effect.gen(function* () {
           const known = yield* forgotten
-          const rows = yield* sql<Ended>`
+          const rows = yield* sql<LinkTombstonesSql.Ended>`
             DELETE FROM links WHERE ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
           const minted = rows.filter(({ custom }) => !custom)
           if (minted.length > 0) {

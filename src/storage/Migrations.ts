@@ -17,6 +17,7 @@ import { keyedHashes } from "./migrations/0013_keyed_hashes.ts"
 import { audit } from "./migrations/0014_audit.ts"
 import { sessions } from "./migrations/0015_sessions.ts"
 import { databaseMark } from "./migrations/0016_database_mark.ts"
+import { linkRemovals } from "./migrations/0017_link_removals.ts"
 import { StorageError } from "./StorageError.ts"
 
 /** All of them, by number and name. */
@@ -36,7 +37,8 @@ export const migrations = {
   "0013_keyed_hashes": keyedHashes,
   "0014_audit": audit,
   "0015_sessions": sessions,
-  "0016_database_mark": databaseMark
+  "0016_database_mark": databaseMark,
+  "0017_link_removals": linkRemovals
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

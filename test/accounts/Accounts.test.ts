@@ -9,7 +9,7 @@ import { AccountStore } from "../../src/storage/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
 import { AuditLog } from "../../src/storage/AuditLog.ts"
 import * as AuditLogMemory from "../../src/storage/AuditLogMemory.ts"
-import { userOf } from "../storage/webhooks.ts"
+import { keyOf, userOf } from "../storage/webhooks.ts"
 
 /** Accounts over a store of their own. Its clock is the test's. */
 const layer = Accounts.layer.pipe(
@@ -51,6 +51,23 @@ describe("a password", () => {
       }).pipe(Effect.provide(layer))
     )
   }
+
+  it.effect("that is set for a user ends the sessions, and the API keys where that is asked for", () =>
+    Effect.gen(function* () {
+      const { email, id } = yield* userWith("the one before")
+      const { logIn, setPassword } = yield* Accounts.Accounts
+      const store = yield* AccountStore
+      yield* store.addKey(keyOf("key_a", id), 10)
+      const set = (password: string, revokesKeys: boolean) =>
+        setPassword(email, Redacted.make(password), doer, { passwordIsTemporary: false, revokesKeys })
+      yield* logIn(email, Redacted.make("the one before"), client, null)
+      yield* set("kq7 vd2 xw9 zz1", false)
+      expect(yield* store.sessionsOf(id)).toEqual([])
+      expect(yield* store.keysOf(id)).toHaveLength(1)
+      yield* set("kq7 vd2 xw9 zz2", true)
+      expect(yield* store.keysOf(id)).toEqual([])
+    }).pipe(Effect.provide(layer))
+  )
 
   it.effect("signs in however a keyboard writes it, and to its last character", () =>
     Effect.gen(function* () {

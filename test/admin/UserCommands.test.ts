@@ -4,15 +4,24 @@ import { expect, it } from "@effect/vitest"
 import { Console, Effect, Layer } from "effect"
 import * as Users from "../../src/accounts/Users.ts"
 import { userCommands } from "../../src/admin/UserCommands.ts"
+import type { Link } from "../../src/Link.ts"
 import { AccountStore } from "../../src/storage/AccountStore.ts"
 import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
 import * as AuditLogMemory from "../../src/storage/AuditLogMemory.ts"
+import { LinkRemovals } from "../../src/storage/LinkRemovals.ts"
+import * as LinkRemovalsMemory from "../../src/storage/LinkRemovalsMemory.ts"
 import * as WebhookStoreMemory from "../../src/storage/WebhookStoreMemory.ts"
+import { linkOf } from "../storage/links.ts"
 import { keyOf, userOf } from "../storage/webhooks.ts"
+
+const rows = new Map<string, Link>()
 
 const layer = Users.layer.pipe(
   Layer.provide(WebhookStoreMemory.layer),
   Layer.provideMerge(Layer.merge(AccountStoreMemory.layer, AuditLogMemory.layer)),
+  Layer.provideMerge(
+    Layer.effect(LinkRemovals, LinkRemovalsMemory.makeOver({ links: rows, ended: new Map() }))
+  ),
   Layer.provideMerge(NodeContext.layer)
 )
 
@@ -78,4 +87,29 @@ it.effect(
         expect(log).toContain(`${action}  by command  to usr_a of usr_a`)
       }
     }).pipe(Effect.provide(layer))
+)
+
+it.effect("The command line deletes a user's links only when it is told to, and then all of them", () =>
+  Effect.gen(function* () {
+    const accounts = yield* AccountStore
+    rows.clear()
+    yield* accounts.addUser({ ...userOf("admin"), isAdmin: true })
+    for (const id of ["usr_a", "usr_b"]) {
+      yield* accounts.addUser(userOf(id))
+      for (let index = 0; index < 2_500; index++) {
+        rows.set(`${id}-${index}`, { ...linkOf(`${id}-${index}`), owner: id })
+      }
+    }
+    const live = (owner: string) =>
+      [...rows.values()].filter((link) => link.owner === owner && link.deletedAt === null).length
+    const remove = (id: string, ...args: ReadonlyArray<string>) =>
+      run("delete-user", "--email", `${id}@example.com`, ...args)
+    expect(yield* remove("usr_a", "--links", "some")).not.toMatch(/is gone/)
+    expect(yield* remove("usr_a")).toMatch(/is gone\. The links redirect as before\./)
+    expect(live("usr_a")).toBe(2_500)
+    expect(yield* remove("usr_b", "--links", "delete")).toMatch(/is gone\. The links are deleted\./)
+    expect([live("usr_a"), live("usr_b")]).toEqual([2_500, 0])
+    expect(yield* run("audit")).toContain("links.deleted  by command  to usr_b of usr_b")
+    expect(yield* run("audit")).not.toContain("links.deleted  by command  to usr_a")
+  }).pipe(Effect.provide(layer))
 )

@@ -46,6 +46,9 @@ import { LinkStore } from "../../src/storage/LinkStore.ts"
 import * as NodeReportsMemory from "../../src/storage/NodeReportsMemory.ts"
 import * as RunnersSeen from "../../src/storage/RunnersSeen.ts"
 import * as LinkStoreGrouped from "../../src/storage/LinkStoreGrouped.ts"
+import * as LinkChangesLocal from "../../src/storage/LinkChangesLocal.ts"
+import { LinkRemovals } from "../../src/storage/LinkRemovals.ts"
+import * as LinkRemovalsMemory from "../../src/storage/LinkRemovalsMemory.ts"
 import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
 import { VisitStore } from "../../src/storage/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
@@ -105,6 +108,8 @@ export class TestService extends Context.Tag("test/TestService")<
     readonly webhooks: typeof WebhookStore.Service
     /** Its audit log, whatever fault that is under. */
     readonly audit: typeof AuditLog.Service
+    /** The deletion of links of users who are gone, likewise. */
+    readonly removals: typeof LinkRemovals.Service
     /** Its accounts, likewise. */
     readonly accounts: typeof AccountStore.Service
     readonly clock: StillClock.StillClock
@@ -116,7 +121,8 @@ export class TestService extends Context.Tag("test/TestService")<
 const countedLinks = Effect.sync(() => {
   let bound = 0
   const rows = new Map<string, Link>()
-  const store = LinkStoreMemory.makeOver(rows)
+  const ended = new Map<string, number>()
+  const store = LinkStoreMemory.makeOver(rows, ended)
   const counted = LinkStore.of({
     ...store,
     insertMany: (links) =>
@@ -124,7 +130,7 @@ const countedLinks = Effect.sync(() => {
         Effect.sync(() => (bound += outcomes.filter(Boolean).length))
       )
   })
-  return { store: counted, rows, bound: Effect.sync(() => bound) }
+  return { store: counted, rows, ended, bound: Effect.sync(() => bound) }
 })
 
 /** The id of the API key that a user without a session comes with. */
@@ -169,6 +175,7 @@ const make = (options: TestServiceOptions) =>
     const visits = yield* VisitStoreMemory.make
     const none = {
       links: "none",
+      removing: "none",
       ranges: "none",
       stock: "none",
       leases: "none",
@@ -188,6 +195,11 @@ const make = (options: TestServiceOptions) =>
     }
     const webhooks = yield* WebhookStoreMemory.makeOver(accounts)
     const audit = yield* AuditLogMemory.make
+    const changes = yield* Layer.build(LinkChangesLocal.layer)
+    const removals = yield* Effect.provide(
+      LinkRemovalsMemory.makeOver({ links: links.rows, ended: links.ended }),
+      changes
+    )
     const stores = Layer.mergeAll(
       WebhookListeners.layer.pipe(
         Layer.provideMerge(
@@ -227,6 +239,10 @@ const make = (options: TestServiceOptions) =>
         AccountStore,
         faulty(accounts, () => faults.accounts)
       ),
+      Layer.succeed(LinkRemovals, {
+        ...removals,
+        ...faulty({ remove: removals.remove }, () => faults.removing)
+      }),
       Layer.succeed(
         AuditLog,
         faulty(audit, () => faults.audit)
@@ -282,6 +298,7 @@ const make = (options: TestServiceOptions) =>
       Layer.provide(actors({ pool: poolMarks })),
       Layer.provide(layerEmbedded),
       Layer.provide(stores),
+      Layer.provide(Layer.succeedContext(changes)),
       Layer.provide([Logger.minimumLogLevel(LogLevel.None), NodeContext.layer])
     )
     yield* Layer.build(service)
@@ -295,6 +312,7 @@ const make = (options: TestServiceOptions) =>
       visits,
       webhooks,
       audit,
+      removals,
       accounts,
       clock,
       setFault: (store, fault) => Effect.sync(() => (faults[store] = fault))

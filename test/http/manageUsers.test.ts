@@ -238,6 +238,64 @@ withService("users", {}, (it) => {
       })
   )
 
+  for (const [who, remove] of [
+    ["administrators", (id: string, _: object, query: string) => asAdmin("DELETE", `${path(id)}${query}`)],
+    [
+      "themselves",
+      (_: string, headers: Record<string, string>, query: string) =>
+        ask("DELETE", `/api/v1/me${query}`, headers)
+    ]
+  ] as const) {
+    it.effect(`are deleted by ${who} with their links or without, and caches hear of it`, () =>
+      Effect.gen(function* () {
+        const kept = yield* furnished(`kept-by-${who}`)
+        const gone = yield* furnished(`gone-by-${who}`)
+        // More than are deleted at once.
+        const links = Array.from({ length: 1_000 }, (_, index) => ({ url: `https://example.com/${index}` }))
+        const made = yield* post("/api/v1/links/bulk", { links }, gone.key.headers)
+        const { results } = jsonOf(made) as {
+          readonly results: ReadonlyArray<{ readonly link: { readonly key: string } }>
+        }
+        expect((yield* get(`/gone-by-${who}`)).status).toBe(302)
+
+        for (const bad of ["?links=", "?links=all", "?links=keep&links=delete"]) {
+          expectProblem(yield* remove(gone.id, gone.headers, bad), "invalid-request", [
+            ["links", "must be keep or delete"]
+          ])
+        }
+        expect((yield* remove(kept.id, kept.headers, "?links=keep")).status).toBe(204)
+        expect((yield* remove(gone.id, gone.headers, "?links=delete")).status).toBe(204)
+        expect((yield* get(`/kept-by-${who}`)).status).toBe(302)
+        const statuses = yield* Effect.forEach(
+          [`gone-by-${who}`, ...results.map(({ link }) => link.key)],
+          (key) => Effect.map(get(`/${key}`), ({ status }) => status),
+          { concurrency: 16 }
+        )
+        expect(statuses.filter((status) => status === 410)).toHaveLength(1_000)
+        expect(statuses.filter((status) => status === 302)).toHaveLength(1)
+        const { removals } = yield* TestService
+        expect(yield* removals.remove(1_000)).toHaveLength(1)
+        expect(dataOf(yield* asAdmin("GET", `/api/v1/links?owner=${gone.id}`)).data).toEqual([])
+        const by = who === "administrators" ? "admin" : gone.id
+        expect(yield* actionsOf(gone.id)).toContain(`links.deleted by ${by}`)
+        expect(yield* actionsOf(kept.id)).not.toContain(expect.stringContaining("links.deleted"))
+      })
+    )
+  }
+
+  it.effect("are gone also where the links can only be deleted later", () =>
+    Effect.gen(function* () {
+      const { removals, setFault } = yield* TestService
+      const user = yield* furnished("later-deleted")
+      yield* setFault("removing", "fails")
+      expect((yield* asAdmin("DELETE", `${path(user.id)}?links=delete`)).status).toBe(204)
+      yield* setFault("removing", "none")
+      expect((yield* get("/later-deleted")).status).toBe(302)
+      yield* removals.remove(10)
+      expect((yield* get("/later-deleted")).status).toBe(410)
+    })
+  )
+
   it.effect("are changed in what is said alone", () =>
     Effect.gen(function* () {
       const { id } = yield* newUser()

@@ -92,7 +92,8 @@ const tables = [
   "webhook_joined",
   "nodes",
   "audit_entries",
-  "database_regressions"
+  "database_regressions",
+  "link_removals"
 ]
 
 /**

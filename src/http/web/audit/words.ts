@@ -20,6 +20,7 @@ export const actions: Readonly<Record<AuditEntry["action"], string>> = {
   "webhook.removed": "Removed a webhook",
   "link.changed": "Changed a link of somebody else’s",
   "link.deleted": "Deleted a link of somebody else’s",
+  "links.deleted": "Deleted all links with an account",
   "keys.skipped": "Skipped keys after a restore"
 }
 
