@@ -62,72 +62,120 @@ const noRoom: Problem = {
   detail: "There is no room for one more request body just now. Please try again."
 }
 
-/** Bytes of a body that comes in pieces, in one piece of memory: each piece by itself would cost more than it holds. */
-class Gathered {
-  readonly #bytesMax: number
-  #buffer: Buffer = Buffer.alloc(0)
-  #size = 0
+/** A piece of a body that has more bytes is kept as it came. */
+const pieceMin = 16 * 1024
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
-  }
+/** Small pieces are gathered in so many bytes. */
+const gatheredMax = 64 * 1024
+
+const isWorthKeeping = (chunk: Buffer) =>
+  chunk.length >= pieceMin && 2 * chunk.length >= chunk.buffer.byteLength
+
+const nothing = Buffer.alloc(0)
+
+/** Bytes of a body that comes in pieces. Small ones are copied together: each by itself would cost more than it holds. */
+class Gathered {
+  readonly #pieces: Array<Buffer> = []
+  #open: Buffer = nothing
+  #openSize = 0
+  #size = 0
 
   get size(): number {
     return this.#size
   }
 
   add(chunk: Buffer): void {
-    const size = this.#size + chunk.length
-    if (this.#size === 0) this.#buffer = chunk
-    else {
-      if (size > this.#buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.min(2 * size, this.#bytesMax))
-        this.#buffer.copy(larger, 0, 0, this.#size)
-        this.#buffer = larger
-      }
-      chunk.copy(this.#buffer, this.#size)
+    this.#size += chunk.length
+    if (isWorthKeeping(chunk)) {
+      this.#close()
+      this.#pieces.push(chunk)
+      return
     }
-    this.#size = size
+    const size = this.#openSize + chunk.length
+    if (this.#openSize === 0 || size > gatheredMax) {
+      this.#close()
+      this.#open = chunk
+      this.#openSize = chunk.length
+      return
+    }
+    if (size > this.#open.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(2 * size, gatheredMax))
+      this.#open.copy(larger, 0, 0, this.#openSize)
+      this.#open = larger
+    }
+    chunk.copy(this.#open, this.#openSize)
+    this.#openSize = size
+  }
+
+  #close(): void {
+    if (this.#openSize > 0) this.#pieces.push(this.#open.subarray(0, this.#openSize))
+    this.#open = nothing
+    this.#openSize = 0
   }
 
   get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#size)
+    this.#close()
+    return this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces, this.#size)
   }
 }
 
-/**
- * Reads a body to its end, or to the first byte too many. What is left then is thrown away as it comes, as long as the listener lets a
- * request take: to close the connection on a client that still sends would reset it, and the client would never see the response. Where many send at once, both
- * take several turns of the event loop.
- */
-export const readBytes = (
-  request: Pick<IncomingMessage, "_read" | "headers" | "off" | "on" | "socket">,
-  bytesMax: number,
-  done: WhenRead
-): void => {
-  const gathered = new Gathered(bytesMax)
-  const expected = Number(request.headers["content-length"])
+/** A request as it comes over its connection. */
+type Incoming = Pick<IncomingMessage, "_read" | "headers" | "off" | "on" | "socket">
+
+/** Lets what a request sends take no more of the event loop, and of the memory, than all may that send at once. */
+const pacing = (request: Incoming) => {
   const budget = BodyBudget.of(request.socket)
-  let client: string | null | undefined
-  let taken = 0
   let isPaused = false
   /**
-   * Has Node read no more of the connection until the next turn of the event loop. Not by pausing the request, in which what was read would pile up: in pieces of a byte, a thousand times
+   * Has Node read no more of the connection until it may go on. Not by pausing the request, in which what was read would pile up: in pieces of a byte, a thousand times
    * its size. The request goes on, and would have the connection read whenever it is empty.
    */
-  const pace = () => {
-    if (isPaused || budget?.turns.isOver() !== true) return
+  const pause = (until: (goOn: () => void) => void) => {
+    if (isPaused) return
     isPaused = true
     const { socket, _read } = request
     request._read = () => {}
     // Behind what has Node resume it already.
     process.nextTick(() => socket.pause())
-    budget.turns.defer(() => {
+    until(() => {
       isPaused = false
       request._read = _read
       socket.resume()
     })
   }
+  /** When something of it was read. */
+  const pace = () => {
+    if (budget?.turns.isOver() === true) pause(budget.turns.defer)
+  }
+  /** When something of it was read that nobody wants. */
+  const discarded = (chunk: Buffer) => {
+    if (budget?.discard(chunk.length) === false) pause(budget.untilSweep)
+    else pace()
+  }
+  return { budget, pace, discarded }
+}
+
+/**
+ * Throws away what a request sends that nobody reads, as long as the listener lets it take: to close the connection on a client that still sends would reset it, and the
+ * client would never see the response.
+ */
+export const discardUnread = (request: IncomingMessage): void => {
+  if (request.readableFlowing === null) request.on("data", pacing(request).discarded)
+}
+
+/** Whether a request's body may be larger than what most of them may have. */
+export const mayBeLarge = ({ headers }: IncomingMessage): boolean =>
+  Number(headers["content-length"]) > plain.bytesMax || headers["transfer-encoding"] !== undefined
+
+/**
+ * Reads a body to its end, or to the first byte too many. What is left then is thrown away. Where many send at once, both take several turns of the event loop.
+ */
+export const readBytes = (request: Incoming, bytesMax: number, done: WhenRead): void => {
+  const gathered = new Gathered()
+  const expected = Number(request.headers["content-length"])
+  const { budget, discarded, pace } = pacing(request)
+  let client: string | null | undefined
+  let taken = 0
   const leave = () =>
     request.off("data", onData).off("end", onEnd).off("error", onError).off("close", onError)
   const finish = (result: Either.Either<Uint8Array, Problem>) => {
@@ -135,18 +183,18 @@ export const readBytes = (
     if (taken > 0) budget!.give(client!, taken)
     done(result)
   }
-  const giveUp = (problem: Problem) => {
+  const giveUp = (problem: Problem, chunk: Buffer) => {
     finish(Either.left(problem))
-    request.on("data", pace)
-    pace()
+    request.on("data", discarded)
+    discarded(chunk)
   }
   const onData = (chunk: Buffer) => {
-    if (gathered.size + chunk.length > bytesMax) return giveUp(tooLarge(bytesMax))
+    if (gathered.size + chunk.length > bytesMax) return giveUp(tooLarge(bytesMax), chunk)
     gathered.add(chunk)
     // One that is whole waits for nobody.
     if (budget === undefined || gathered.size === expected) return
     if (client === undefined) client = budget.clientOf(request)
-    if (!budget.take(client, chunk.length, bytesMax > plain.bytesMax)) return giveUp(noRoom)
+    if (!budget.take(client, chunk.length, bytesMax > plain.bytesMax)) return giveUp(noRoom, chunk)
     taken += chunk.length
     pace()
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import type { LoopTurnsService } from "../LoopTurns.ts"
 
-/** Bytes that bodies can take while they are being read. */
+/** Bytes that bodies can take while they are being read, and after they were refused. */
 export interface BodyBudgetBounds {
   /** All of them together. */
   readonly bytesMax: number
@@ -10,6 +10,8 @@ export interface BodyBudgetBounds {
   readonly largeBytesMax: number
   /** Those of one client. */
   readonly clientBytesMax: number
+  /** Those of refused ones that are thrown away between two sweeps, of all together: what Node reads is garbage, and too much of it at once stops the process for its collection. */
+  readonly discardedMax: number
 }
 
 const mebibyte = 1024 * 1024
@@ -18,7 +20,8 @@ const mebibyte = 1024 * 1024
 export const usual: BodyBudgetBounds = {
   bytesMax: 64 * mebibyte,
   largeBytesMax: 48 * mebibyte,
-  clientBytesMax: 16 * mebibyte
+  clientBytesMax: 16 * mebibyte,
+  discardedMax: 16 * mebibyte
 }
 
 /** Who sends a body: `null` for one that is not counted by itself. */
@@ -31,6 +34,8 @@ export class BodyBudget {
   readonly #bounds: BodyBudgetBounds
   readonly #ofClient = new Map<string, number>()
   #taken = 0
+  #discarded = 0
+  #waiting: Array<() => void> = []
 
   constructor(clientOf: ClientOf, turns: LoopTurnsService, bounds: BodyBudgetBounds = usual) {
     this.clientOf = clientOf
@@ -58,6 +63,23 @@ export class BodyBudget {
     const left = this.#ofClient.get(client)! - bytes
     if (left === 0) this.#ofClient.delete(client)
     else this.#ofClient.set(client, left)
+  }
+
+  /** Counts bytes of a refused body that were thrown away; `false` where no more of it may be read until {@link sweep}. */
+  discard(bytes: number): boolean {
+    this.#discarded += bytes
+    return this.#discarded < this.#bounds.discardedMax
+  }
+
+  /** Calls back at the next sweep: one thing waits for a connection. */
+  readonly untilSweep = (goOn: () => void): void => void this.#waiting.push(goOn)
+
+  /** Lets refused bodies be read on. To be called every second. */
+  sweep(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#discarded = 0
+    for (const goOn of waiting) goOn()
   }
 }
 

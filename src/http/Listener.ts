@@ -5,6 +5,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Data, Duration, Effect, Layer, Option, type Scope } from "effect"
 import { LoopTurns, type LoopTurnsService } from "../LoopTurns.ts"
 import * as Signals from "../Signals.ts"
+import * as Body from "./Body.ts"
 import * as BodyBudget from "./BodyBudget.ts"
 import { ClientAddress, type ClientAddressService } from "./ClientAddress.ts"
 import * as Connections from "./Connections.ts"
@@ -85,6 +86,8 @@ const make = (
     const listener = answering((request, response) => {
       // A client that is told so opens its next connection elsewhere.
       if (isDraining) response.setHeader("connection", "close")
+      // Node would throw away what nobody has read, as fast as it comes.
+      if (Body.mayBeLarge(request)) response.once("prefinish", () => Body.discardUnread(request))
       answer(request, response)
     })
     return Effect.acquireRelease(
@@ -111,7 +114,12 @@ const make = (
     server.closeAllConnections()
   })
 
-  return { server, serve, drain, sweep, isDraining: () => isDraining }
+  const sweepAll = () => {
+    sweep()
+    bodies.sweep()
+  }
+
+  return { server, serve, drain, sweep: sweepAll, isDraining: () => isDraining }
 }
 
 const reasonOf = (cause: unknown): string => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
+import { EventEmitter } from "node:events"
 import { createServer, type IncomingMessage } from "node:http"
 import { type AddressInfo, connect } from "node:net"
-import { Effect, Either } from "effect"
+import { Effect, Either, FastCheck } from "effect"
 import * as Body from "../../src/http/Body.ts"
 import * as BodyBudget from "../../src/http/BodyBudget.ts"
 import * as HeldTurns from "../core/HeldTurns.ts"
@@ -84,4 +85,27 @@ describe("a body leaves the event loop to others", () => {
       expect(kept).toBe(0)
     })
   )
+})
+
+describe("a body that comes in pieces", () => {
+  const sizes = FastCheck.array(
+    FastCheck.oneof(FastCheck.integer({ min: 1, max: 100 }), FastCheck.integer({ min: 1, max: 70_000 })),
+    {
+      maxLength: 40
+    }
+  )
+
+  it.prop("is read as it was sent, whatever their sizes", [sizes], ([lengths]) => {
+    const pieces = lengths.map((length, index) => Buffer.alloc(length, index + 1))
+    const whole = Buffer.concat(pieces)
+    const request = Object.assign(new EventEmitter(), {
+      headers: {},
+      socket: {}
+    }) as unknown as IncomingMessage
+    let read: Either.Either<Uint8Array, unknown> | undefined
+    Body.readBytes(request, bodyBytes, (bytes) => (read = bytes))
+    for (const piece of pieces) request.emit("data", piece)
+    request.emit("end")
+    expect(Either.getOrThrow(read!).toString()).toBe(whole.toString())
+  })
 })

@@ -3,7 +3,7 @@ import { BodyBudget } from "../../src/http/BodyBudget.ts"
 import * as HeldTurns from "../core/HeldTurns.ts"
 
 describe("the budget of bodies", () => {
-  const bounds = { bytesMax: 100, largeBytesMax: 80, clientBytesMax: 30 }
+  const bounds = { bytesMax: 100, largeBytesMax: 80, clientBytesMax: 30, discardedMax: 100 }
   const make = () => new BodyBudget(() => null, HeldTurns.make(), bounds)
 
   it("is one for all, and large ones leave room for the others", () => {
@@ -32,5 +32,17 @@ describe("the budget of bodies", () => {
     expect(budget.take("one", 31, false)).toBe(false)
     expect(budget.take("other", 101, false)).toBe(false)
     expect(budget.take(null, 100, false)).toBe(true)
+  })
+
+  it("lets go on what waits, and no more than so much be thrown away from one sweep to the next", () => {
+    const budget = make()
+    let gone = 0
+    expect([budget.discard(60), budget.discard(40)]).toEqual([true, false])
+    budget.untilSweep(() => gone++)
+    expect(gone).toBe(0)
+    budget.sweep()
+    expect([gone, budget.discard(99), budget.discard(1)]).toEqual([1, true, false])
+    budget.sweep()
+    expect(gone).toBe(1)
   })
 })

@@ -2,6 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Context, Duration, Effect, Layer, TestClock } from "effect"
+import * as Body from "../../src/http/Body.ts"
+import * as BodyBudget from "../../src/http/BodyBudget.ts"
 import * as Connections from "../../src/http/Connections.ts"
 import * as Listener from "../../src/http/Listener.ts"
 import { freePort } from "./freePort.ts"
@@ -61,6 +63,55 @@ describe("a listener", () => {
       })
       yield* TestClock.adjust(Connections.sweepEvery)
       yield* Effect.promise(() => ended!)
+    })
+  )
+
+  const { discardedMax } = BodyBudget.usual
+  const bytes = 3 * discardedMax
+  const large = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n`
+
+  /** Waits for something, looking in each turn of the event loop. */
+  const until = (isThere: () => boolean) =>
+    Effect.async<void>((resume) => {
+      const look = () => (isThere() ? resume(Effect.void) : void setImmediate(look))
+      look()
+    })
+
+  /** What is read of a body, in the turns after it has come to a bound. */
+  const readOf = (answer: (request: IncomingMessage, response: ServerResponse) => void) =>
+    Effect.gen(function* () {
+      let socket: Socket | undefined
+      const connection = yield* listen((request, response) => {
+        socket = request.socket
+        answer(request, response)
+      })
+      yield* connection.write(large)
+      yield* connection.write(Buffer.alloc(bytes))
+      yield* connection.heard(/ 413 /)
+      const read: Array<number> = []
+      for (const bound of [1, 2]) {
+        yield* until(() => socket!.bytesRead >= bound * discardedMax)
+        let turns = 0
+        yield* until(() => turns++ === 100)
+        read.push(Math.floor(socket!.bytesRead / discardedMax))
+        yield* TestClock.adjust(Connections.sweepEvery)
+      }
+      yield* until(() => socket!.bytesRead === bytes + large.length)
+      return read
+    })
+
+  it.scoped("throws so much in a second away of bodies that nobody has read", () =>
+    Effect.gen(function* () {
+      expect(yield* readOf((_, response) => response.writeHead(413).end())).toEqual([1, 2])
+    })
+  )
+
+  it.scoped("throws so much in a second away of bodies that were refused while they were read", () =>
+    Effect.gen(function* () {
+      const read = yield* readOf((request, response) =>
+        Body.readBytes(request, 1_000, () => response.writeHead(413).end())
+      )
+      expect(read).toEqual([1, 2])
     })
   )
 })
