@@ -29,15 +29,14 @@ if [ ! -e "$config" ]; then
 fi
 if [ -n "${REDIS_PASSWORD_FILE:-}" ]; then
   password=$(cat "$REDIS_PASSWORD_FILE")
-  (
-    umask 077
-    sed '/^sentinel auth-pass /d' "$config" >"$config.new"
-    pool=0
-    for primary in "$@"; do
-      pool=$((pool + 1))
-      printf 'sentinel auth-pass pool-%s "%s"\n' "$pool" "$password" >>"$config.new"
-    done
-  )
+  # Also for the Sentinel, which writes the file anew.
+  umask 077
+  sed '/^sentinel auth-pass /d' "$config" >"$config.new"
+  pool=0
+  for primary in "$@"; do
+    pool=$((pool + 1))
+    printf 'sentinel auth-pass pool-%s "%s"\n' "$pool" "$password" >>"$config.new"
+  done
   mv "$config.new" "$config"
 fi
 exec ${REDIS_SERVER:-redis-server} "$config" --sentinel

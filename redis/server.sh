@@ -21,11 +21,11 @@ if [ ! -e "$config" ]; then
 fi
 if [ -n "${REDIS_PASSWORD_FILE:-}" ]; then
   password=$(cat "$REDIS_PASSWORD_FILE")
-  (
-    umask 077
-    sed '/^\(requirepass\|masterauth\) /d' "$config" >"$config.new"
-    printf 'requirepass "%s"\nmasterauth "%s"\n' "$password" "$password" >>"$config.new"
-  )
+  # Also for what Redis itself writes: the file, with the password in it, when a Sentinel has it written anew.
+  umask 077
+  # Then the password's hash is in it as well, as a user's, which would take precedence over `requirepass`.
+  sed '/^\(requirepass\|masterauth\|user default\) /d' "$config" >"$config.new"
+  printf 'requirepass "%s"\nmasterauth "%s"\n' "$password" "$password" >>"$config.new"
   mv "$config.new" "$config"
 fi
 exec ${REDIS_SERVER:-redis-server} "$config"
