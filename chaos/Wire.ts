@@ -26,7 +26,8 @@ export interface Wires {
   /** Everything goes through again, what was held first: as TCP would send it again. */
   readonly mend: () => void
   /**
-   * Calls back, once, at the moment at which the answer to a statement like `pattern` is here and the node has not had it. `null` waits for none any more.
+   * Calls back, once, at the moment at which the answer to a statement like `pattern` is here and the node has not had it. `null` waits for none any more,
+   * nor for the answer to one that has passed.
    */
   readonly catchNext: (pattern: RegExp | null, caught?: (caught: Caught) => void) => void
 }
@@ -35,6 +36,12 @@ export interface Wires {
 interface State {
   readonly held: Set<Direction>
   armed: { readonly pattern: RegExp; readonly caught: (caught: Caught) => void } | null
+  /** The statement that was caught, and whose answer is not here. */
+  awaited: {
+    readonly statement: string
+    readonly passage: Passage
+    readonly caught: (caught: Caught) => void
+  } | null
   readonly passages: Set<Passage>
 }
 
@@ -83,7 +90,6 @@ class Passage {
   readonly #client: Socket
   readonly #server: Socket
   readonly #statements = new Statements()
-  #awaited: { readonly statement: string; readonly caught: (caught: Caught) => void } | null = null
   #tail = Buffer.alloc(0)
   #port: number | undefined
   readonly #hungUp = new Set<Direction>()
@@ -119,6 +125,7 @@ class Passage {
     this.#client.destroy()
     this.#server.destroy()
     this.#state.passages.delete(this)
+    if (this.#state.awaited?.passage === this) this.#state.awaited = null
   }
 
   #closed(direction: Direction) {
@@ -128,10 +135,9 @@ class Passage {
 
   #fromClient(data: Buffer) {
     for (const statement of this.#statements.read(data)) {
-      const { armed } = this.#state
-      if (armed === null || !armed.pattern.test(statement)) continue
-      this.#state.armed = null
-      this.#awaited = { statement, caught: armed.caught }
+      const { armed, awaited } = this.#state
+      if (awaited !== null || armed === null || !armed.pattern.test(statement)) continue
+      this.#state.awaited = { statement, passage: this, caught: armed.caught }
     }
     this.#server.write(data)
   }
@@ -139,9 +145,10 @@ class Passage {
   #fromServer(data: Buffer) {
     // Its answer is over with ReadyForQuery, and nothing is sent ahead.
     this.#tail = Buffer.concat([this.#tail, data.subarray(-6)]).subarray(-6)
-    const awaited = this.#awaited
-    if (awaited !== null && this.#tail.subarray(0, 5).equals(readyForQuery)) {
-      this.#awaited = null
+    const { awaited } = this.#state
+    if (awaited?.passage === this && this.#tail.subarray(0, 5).equals(readyForQuery)) {
+      this.#state.armed = null
+      this.#state.awaited = null
       const inTransaction = this.#tail[5] !== "I".charCodeAt(0)
       awaited.caught({ statement: awaited.statement, inTransaction, port: this.#port! })
     }
@@ -152,7 +159,7 @@ class Passage {
 /** Opens ways to the servers at these ports of the loopback address, which end with the scope. */
 export const make = (servers: ReadonlyArray<number>): Effect.Effect<Wires, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const state: State = { held: new Set(), armed: null, passages: new Set() }
+    const state: State = { held: new Set(), armed: null, awaited: null, passages: new Set() }
     const listen = (port: number) =>
       Effect.async<Server>((resume) => {
         const listener = createServer({ allowHalfOpen: false }, (client) => {
@@ -183,6 +190,7 @@ export const make = (servers: ReadonlyArray<number>): Effect.Effect<Wires, never
       },
       catchNext: (pattern, caught = () => {}) => {
         state.armed = pattern === null ? null : { pattern, caught }
+        state.awaited = null
       }
     }
   })

@@ -5,14 +5,19 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Wire from "../../chaos/Wire.ts"
 import { describePostgres, freshDatabase } from "../services/Postgres.ts"
 
-/** A way to a new database, and a client at its end. */
+const clientOf = (url: URL) =>
+  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 })), (context) =>
+    Context.get(context, SqlClient.SqlClient)
+  )
+
+/** A way to a new database, and a client at its end; and one that goes past it. */
 const wired = Effect.gen(function* () {
   const url = new URL(yield* freshDatabase)
+  const past = yield* clientOf(url)
   const wires = yield* Wire.make([Number(url.port)])
   url.hostname = "127.0.0.1"
   url.port = String(wires.ports[0])
-  const context = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }))
-  return { wires, sql: Context.get(context, SqlClient.SqlClient) }
+  return { wires, past, sql: yield* clientOf(url) }
 })
 
 describePostgres("a node's way to PostgreSQL", () => {
@@ -32,6 +37,22 @@ describePostgres("a node's way to PostgreSQL", () => {
         yield* sql`SELECT 3 AS wanted`
         expect(seen[1]).toMatchObject({ statement: "SELECT 3 AS wanted", inTransaction: false })
       })
+  )
+
+  it.scopedLive("catches nothing more once it is told not to, though the statement has passed", () =>
+    Effect.gen(function* () {
+      const { past, sql, wires } = yield* wired
+      yield* sql`CREATE TABLE arrived (way TEXT)`
+      const seen: Array<Wire.Caught> = []
+      wires.catchNext(/INSERT INTO arrived/, (caught) => seen.push(caught))
+      wires.cut(["answers"])
+      const asked = yield* Effect.fork(sql`INSERT INTO arrived VALUES ('answers')`)
+      yield* Effect.repeat(past`SELECT way FROM arrived`, { until: (rows) => rows.length > 0 })
+      wires.catchNext(null)
+      wires.mend()
+      yield* asked.await
+      expect(seen).toEqual([])
+    })
   )
 
   it.scopedLive("holds what goes the ways that are cut, and lets it through when it is mended", () =>
