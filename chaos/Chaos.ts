@@ -8,7 +8,7 @@ import type { Arguments } from "./Arguments.ts"
 import { Acknowledged } from "./Acknowledged.ts"
 import * as Checks from "./Checks.ts"
 import { redirectsThroughKills } from "./Directed.ts"
-import type { FaultKind } from "./FaultKind.ts"
+import { type FaultKind, frozenAt } from "./FaultKind.ts"
 import { isOrderly } from "./Done.ts"
 import * as Faults from "./Faults.ts"
 import * as Ledger from "./Ledger.ts"
@@ -30,7 +30,7 @@ export interface Options extends Arguments {
   readonly limits: Limits
 }
 
-/** Links that stand in the database and that nobody has asked for yet, so many a minute of the run, and at least. */
+/** Links that stand in the database and that nobody has asked for yet, so many a minute of the faults, and at least. */
 const coldPerMinute = 3_000
 const coldMin = 6_000
 const coldMax = 150_000
@@ -53,7 +53,16 @@ const warmUpMax_ms = 20_000
 /** After the last fault. */
 const lastCalm = "2 seconds"
 
-const load = { clients: 16, creates: 0.3, changes: 0.05, cold: 0.25, hotLinks, linksMax }
+const load = { clients: 16, parts: { hot: 0.4, cold: 0.25, create: 0.3, change: 0.05 }, hotLinks, linksMax }
+
+/** What a fault takes that is no freeze, mostly less, in seconds. */
+const fault_s = 45
+
+/** How long faults go on at least, in minutes: all of the first round come. */
+const minutesOf = ({ faults, freeze_s, minutes }: Options): number => {
+  const frozen = faults.filter((kind) => kind in frozenAt).length
+  return Math.max(minutes, (faults.length * fault_s + frozen * freeze_s) / 60)
+}
 
 /** The end of time for new faults, and the kinds of each round in an order of its own. */
 const faultsUntil = Effect.fn("Chaos.faults")(function* (world: World, { faults, minutes, notify }: Options) {
@@ -99,13 +108,13 @@ const keepLogs = (folder: string, logs: ReadonlyArray<string>) =>
 
 type Ground = Pick<World, "topology" | "observed" | "acknowledged">
 
-/** Waits until links can be made through the load balancer, so that the load finds the pools filled. Gives one more link. */
+/** Waits until links can be made through the load balancer, so that the load finds the pools filled. Gives the last link, which is for those who count its visits. */
 const warmUp = ({ acknowledged, observed, topology }: Ground) =>
   Effect.promise(async () => {
     const client = Client.make(topology.port)
     const end = performance.now() + warmUpMax_ms
     let key: string | null = null
-    for (let rightInRow = 0, turn = 0; rightInRow < hotLinks && performance.now() < end; turn++) {
+    for (let rightInRow = 0, turn = 0; rightInRow <= hotLinks && performance.now() < end; turn++) {
       const requestId = `chaos-warm-up-${turn}`
       const url = `https://example.com/${requestId}`
       key = judgeCreate(observed, acknowledged, await client.ask(creating(topology, requestId, url)), url)
@@ -138,13 +147,14 @@ const makeCold = Effect.fn("Chaos.makeCold")(function* (
 const torment = Effect.fn("Chaos.torment")(function* (ground: Ground, options: Options) {
   const { acknowledged, observed, topology } = ground
   const { adminKey, port } = topology
-  const { freeze_s, limits, minutes, notify, requestsPerSecond } = options
+  const { freeze_s, limits, notify, requestsPerSecond } = options
   const visitedKey = yield* warmUp(ground)
   if (visitedKey === null) return yield* new Unavailable({ reason: "No link could be made" })
-  const nextCold = yield* makeCold(topology, visitedKey, minutes)
-  const hotKeys = [...acknowledged.links.keys()].slice(0, hotLinks)
+  const nextCold = yield* makeCold(topology, visitedKey, minutesOf(options))
+  const keys = [...acknowledged.links.keys()].filter((key) => key !== visitedKey)
+  const hotKeys = keys.slice(0, hotLinks)
   yield* Load.start(
-    { ...load, requestsPerSecond, port, apiKey: adminKey, chance: Math.random, nextCold },
+    { ...load, keys, requestsPerSecond, port, apiKey: adminKey, chance: Math.random, nextCold },
     observed,
     acknowledged
   )
@@ -163,7 +173,9 @@ const torment = Effect.fn("Chaos.torment")(function* (ground: Ground, options: O
     freeze_s,
     harm: noHarm(),
     recoveries: [],
-    takeovers: []
+    takeovers: [],
+    freezes: [],
+    redirects: []
   }
   yield* Effect.sleep("2 seconds")
   yield* faultsUntil(world, options)
@@ -221,9 +233,9 @@ export const run = Effect.fn("Chaos.run")(function* (
     torment(ground, { ...options, faults: possible, notify }),
     Random.make(seed)
   )
-  const redirects = yield* redirectsThroughKills(world)
+  const throughKills = yield* redirectsThroughKills(world)
   const judged = yield* judge(world)
-  const { acknowledged, harm, observed, recoveries, takeovers } = world
+  const { acknowledged, freezes, harm, observed, recoveries, redirects, takeovers } = world
   return {
     seed,
     seconds: Math.round((performance.now() - start) / 1_000),
@@ -235,7 +247,9 @@ export const run = Effect.fn("Chaos.run")(function* (
     failures: Object.fromEntries(observed.failures),
     recoveries,
     takeovers,
-    redirectsThroughKills: redirects,
+    freezes,
+    redirectsThroughFailovers: redirects,
+    redirectsThroughKills: throughKills,
     kills: options.limits.kills,
     ...judged,
     harm,

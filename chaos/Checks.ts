@@ -8,7 +8,7 @@ import type { Acknowledged } from "./Acknowledged.ts"
 import { judgeRedirect } from "./Load.ts"
 import type { Observed } from "./Observed.ts"
 import type { Node } from "./Topology.ts"
-import type { Harm } from "./World.ts"
+import type { Froze, Harm, Limits, Redirects } from "./World.ts"
 
 /** Redirects that one check has under way at a node. */
 const underWayMax = 8
@@ -129,6 +129,57 @@ export const judgeLedger = (
   if (databaseLosses === 0 && lost > total(bound))
     observed.violate("C6", `${lost} keys are lost, and ${total(bound)} may be: ${JSON.stringify(bound)}`)
 }
+
+/** What holds while a node stands still at a statement, besides that no class of request fails at the others for long. */
+export const judgeFreeze = (
+  observed: Observed,
+  { backends, counted_ms, held_ms, kind, target, visits }: Froze,
+  { backendsPerNode, others_ms, visits_ms }: Pick<Limits, "backendsPerNode" | "others_ms" | "visits_ms">,
+  nodes: number
+): void => {
+  const max = nodes * backendsPerNode
+  if (backends > max) {
+    observed.violate(
+      "connections",
+      `${kind}: PostgreSQL had ${backends} connections of nodes, not ${max} at most`
+    )
+  }
+  if (held_ms > others_ms) {
+    observed.violate("C8", `${kind}: PostgreSQL kept the transaction of ${target} open for ${held_ms} ms`)
+  }
+  if (visits === 0) observed.violate("C11", `${kind}: no other node redirected the link whose visits count`)
+  if (counted_ms === null || counted_ms > visits_ms) {
+    const within = `${visits_ms} ms, but ${counted_ms === null ? "not at all" : `after ${counted_ms} ms`}`
+    observed.violate("C11", `${kind}: visits at other nodes were not counted within ${within}`)
+  }
+}
+
+/** So many requests, at least, of which the part that may fail is one. */
+const tellingAt = (part: number) => Math.round(1 / (1 - part))
+
+/**
+ * What part of the redirects was answered right over a failover to a standby that has every commit. Of fewer requests than one of which may fail, one may. Gives the
+ * classes that had too few.
+ */
+export const judgeRedirects = (
+  observed: Observed,
+  redirects: Redirects,
+  { failover }: Pick<Limits, "failover">
+): ReadonlyArray<string> =>
+  (["hot", "cold"] as const).flatMap((operation) => {
+    const { answered, sent } = redirects[operation]
+    const part = failover[operation]
+    const enough = tellingAt(part)
+    if (sent - answered > (1 - part) * Math.max(sent, enough) + 1e-9) {
+      observed.violate(
+        "redirects through a failover",
+        `${redirects.kind}: ${answered} of ${sent} ${operation} redirects were answered right, not ${100 * part} %`
+      )
+    }
+    return sent < enough
+      ? [`${sent} ${operation} redirects are too few to tell ${100 * part} % from less`]
+      : []
+  })
 
 /** What the nodes' logs say of one kind. */
 export const linesWith = (nodes: ReadonlyArray<Pick<Node, "log">>, pattern: RegExp): ReadonlyArray<string> =>

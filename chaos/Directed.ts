@@ -43,9 +43,8 @@ export const redirectsThroughKills = Effect.fn("redirectsThroughKills")(function
         ...load,
         clients: 16,
         requestsPerSecond: 400,
-        creates: 0,
-        changes: 0,
-        cold: 0,
+        parts: { hot: 1, cold: 0, create: 0, change: 0 },
+        keys: [...acknowledged.links.keys()],
         hotLinks: Number.POSITIVE_INFINITY,
         nextCold: () => undefined,
         linksMax: 0

@@ -2,12 +2,14 @@
 
 import { Effect, Random, Record } from "effect"
 import { Unavailable } from "../test/services/Service.ts"
+import * as Checks from "./Checks.ts"
 import { clock } from "./Clock.ts"
 import { cutOff } from "./Cut.ts"
 import { type Done, isOrderly } from "./Done.ts"
 import { type FaultKind, frozenAt } from "./FaultKind.ts"
 import * as Failover from "./Failover.ts"
 import { freeze } from "./Freeze.ts"
+import { operations } from "./Observed.ts"
 import * as Pause from "./Pause.ts"
 import * as PrimaryFaults from "./PrimaryFaults.ts"
 import type { Outage } from "./Probes.ts"
@@ -150,6 +152,7 @@ export const inject = Effect.fn("Faults.inject")(function* (
 ): Effect.fn.Return<void, Unavailable> {
   const { notify, observed, outages, recoveries } = world
   const begin = performance.now()
+  const before = observed.tallyOf(kind)
   outages.mark()
   observed.phase = kind
   const done = yield* faults[kind](world)
@@ -167,9 +170,14 @@ export const inject = Effect.fn("Faults.inject")(function* (
   if (alone !== undefined) judgeOthers(world, kind, longest)
   judgeRecovery(world, done, kind, "after it ended", recover_ms)
   judgeRecovery(world, done, kind, "after all was back", settle_ms)
-  const failed = observed.failedSince(begin)
+  const tally = observed.tallySince(kind, before)
+  if (kind === "primary-kill" && world.topology.standby?.mode === "sync") {
+    const redirects = { kind, hot: tally.hot, cold: tally.cold }
+    world.redirects.push(redirects)
+    for (const line of Checks.judgeRedirects(observed, redirects, world.limits)) yield* notify(line)
+  }
   if (kind === "term") {
-    for (const { end, instead, operation, start } of failed) {
+    for (const { end, instead, operation, start } of observed.failedSince(begin)) {
       const times = `${Math.round(start - begin)} to ${Math.round(end - begin)} ms after SIGTERM`
       observed.violate("orderly stop", `${done.target}: a ${operation} got ${instead}, ${times}`)
     }
@@ -178,7 +186,8 @@ export const inject = Effect.fn("Faults.inject")(function* (
   const promoted = promoted_ms === null ? "" : `another primary after ${promoted_ms} ms, `
   const out = longest.map(({ ms, operation }) => `${operation} ${ms} ms`).join(", ") || "none"
   const where = alone === undefined ? "at any node" : "at other nodes"
+  const failed = operations.reduce((sum, one) => sum + tally[one].sent - tally[one].answered, 0)
   yield* notify(
-    `${kind} of ${target}: ${promoted}${took}, ${failed.length} requests failed; longest outage ${where}: ${out}`
+    `${kind} of ${target}: ${promoted}${took}, ${failed} requests failed; longest outage ${where}: ${out}`
   )
 })

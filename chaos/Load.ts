@@ -4,26 +4,26 @@ import { Effect, type Scope } from "effect"
 import type { Acknowledged } from "./Acknowledged.ts"
 import type { Answer, Asking, Client } from "./Client.ts"
 import * as HttpClient from "./Client.ts"
-import type { Observed, Operation } from "./Observed.ts"
+import { type Observed, type Operation, operations } from "./Observed.ts"
 import type { Topology } from "./Topology.ts"
 
 /** How much load, of what. */
 export interface LoadOptions {
   readonly port: number
   readonly apiKey: string
-  /** Each has one request under way at most. */
+  /** So many for each operation, so that those of one that stands still hold no other up. Each has one request under way at most. */
   readonly clients: number
   /** Of all clients together, where they come to it; a client that is late skips its turns. */
   readonly requestsPerSecond: number
-  /** The parts of requests that create links, change one, and redirect by a link that few ask for. The others redirect by one that is asked for all the time. */
-  readonly creates: number
-  readonly changes: number
-  readonly cold: number
-  /** Links that are asked for all the time. */
+  /** The parts of the operations, which add up to 1. */
+  readonly parts: Readonly<Record<Operation, number>>
+  /** Links that there are; those that are made are added. */
+  readonly keys: Array<string>
+  /** How many of them, the first ones, are asked for all the time. */
   readonly hotLinks: number
   /** Gives the key of a link that no cache has yet; undefined where there is none left. */
   readonly nextCold: () => string | undefined
-  /** Links at most; from then on there are only redirects. */
+  /** Links at most; from then on none are made. */
   readonly linksMax: number
   /** In 0 … 1. */
   readonly chance: () => number
@@ -106,34 +106,38 @@ export const creating = (
   ...(isGuarded && { idempotencyKey: requestId })
 })
 
-/** Changes a link's URL, and notes how that went. */
-export const change = async (
-  client: Client,
+/** What changes a link's URL, and notes how that went; undefined where there is no link to change. */
+export const changing = (
   acknowledged: Acknowledged,
   { apiKey, requestId }: { readonly apiKey: string; readonly requestId: string }
-): Promise<Answer | undefined> => {
+): ((client: Client) => Promise<Answer>) | undefined => {
   const url = `https://example.com/changed/${requestId}`
   const link = acknowledged.takeForChange(url)
   if (link === undefined) return undefined
   const path = `/api/v1/links/${link.key}`
-  const answer = await client.ask({ method: "PATCH", path, requestId, apiKey, json: { url } })
-  acknowledged.changed(link, url, answer.status === 200)
-  return answer
+  return async (client) => {
+    const answer = await client.ask({ method: "PATCH", path, requestId, apiKey, json: { url } })
+    acknowledged.changed(link, url, answer.status === 200)
+    return answer
+  }
 }
 
 /** Part of the creates that hold a guard, by an Idempotency-Key. */
 const guarded = 1 / 4
 
-/** What one client does, turn by turn, until it is told to stop. */
-const makeTurn = (
-  options: LoadOptions,
+type Turn = (client: Client) => Promise<void>
+
+/** What clients do in their turns, by operation. */
+const makeTurns = (
+  { apiKey, chance, hotLinks, keys, linksMax, nextCold }: LoadOptions,
   observed: Observed,
-  acknowledged: Acknowledged,
-  keys: Array<string>
-) => {
-  const { apiKey, chance } = options
+  acknowledged: Acknowledged
+): Readonly<Record<Operation, Turn>> => {
   let serial = 0
-  const create = async (client: Client, requestId: string) => {
+  const nextId = () => `chaos-${++serial}`
+  const create = async (client: Client) => {
+    if (acknowledged.links.size >= linksMax) return
+    const requestId = nextId()
     const url = `https://example.com/chaos/${requestId}`
     const end = observed.begin("create")
     const asking = creating({ adminKey: apiKey }, requestId, url, chance() < guarded)
@@ -144,32 +148,29 @@ const makeTurn = (
     acknowledged.keepForChanges(key, url)
     keys.push(key)
   }
-  const changeOne = async (client: Client, requestId: string) => {
+  const change = async (client: Client) => {
+    const ask = changing(acknowledged, { apiKey, requestId: nextId() })
+    if (ask === undefined) return
     const end = observed.begin("change")
-    const answer = await change(client, acknowledged, { apiKey, requestId })
-    if (answer === undefined) end(true, "nothing to change")
-    else end(answer.status === 200, describe(answer))
+    const answer = await ask(client)
+    end(answer.status === 200, describe(answer))
   }
-  const redirect = async (client: Client, requestId: string, operation: Operation, key: string) => {
+  const redirect = async (client: Client, operation: Operation, key: string | undefined) => {
+    if (key === undefined || acknowledged.forgotten.has(key)) return
     const end = observed.begin(operation)
-    const answer = await client.ask({ method: "GET", path: `/${key}`, requestId })
+    const answer = await client.ask({ method: "GET", path: `/${key}`, requestId: nextId() })
     end(judgeRedirect(observed, acknowledged, answer, { key, at: "the load balancer" }), describe(answer))
   }
   const draw = (from: number, to: number) => keys[from + Math.floor(chance() * (to - from))]
-  return (client: Client) => {
-    const requestId = `chaos-${++serial}`
-    const which = chance()
-    const mayCreate = acknowledged.links.size < options.linksMax
-    if (mayCreate && (keys.length === 0 || which < options.creates)) return create(client, requestId)
-    if (which < options.creates + options.changes) return changeOne(client, requestId)
-    const isCold = which < options.creates + options.changes + options.cold
-    const hot = Math.min(options.hotLinks, keys.length)
-    // Half of them are new links, which the owner's cache may have.
-    const key = isCold
-      ? ((chance() < 0.5 ? options.nextCold() : undefined) ?? draw(hot, keys.length) ?? draw(0, hot))
-      : draw(0, hot)
-    if (key === undefined || acknowledged.forgotten.has(key)) return Promise.resolve()
-    return redirect(client, requestId, isCold ? "cold" : "hot", key)
+  const hot = () => draw(0, Math.min(hotLinks, keys.length))
+  // Half of them are new links, which the owner's cache may have.
+  const cold = () =>
+    (chance() < 0.5 ? nextCold() : undefined) ?? draw(Math.min(hotLinks, keys.length), keys.length) ?? hot()
+  return {
+    hot: (client) => redirect(client, "hot", hot()),
+    cold: (client) => redirect(client, "cold", cold()),
+    create,
+    change
   }
 }
 
@@ -180,13 +181,13 @@ export const start = (
   acknowledged: Acknowledged
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const turn = makeTurn(options, observed, acknowledged, [...acknowledged.links.keys()])
-    const interval_ms = (1_000 * options.clients) / options.requestsPerSecond
+    const { clients, parts, port, requestsPerSecond } = options
+    const turns = makeTurns(options, observed, acknowledged)
     const state = { isStopped: false }
 
-    const run = async (index: number) => {
-      const client = HttpClient.make(options.port)
-      let next = performance.now() + (index * interval_ms) / options.clients
+    const run = async (turn: Turn, index: number, interval_ms: number) => {
+      const client = HttpClient.make(port)
+      let next = performance.now() + (index * interval_ms) / clients
       while (!state.isStopped) {
         const now = performance.now()
         if (now < next) {
@@ -200,13 +201,18 @@ export const start = (
       }
       client.close()
     }
-
-    yield* Effect.acquireRelease(
-      Effect.sync(() => Array.from({ length: options.clients }, (_, index) => run(index))),
-      (running) =>
-        Effect.suspend(() => {
-          state.isStopped = true
-          return Effect.promise(() => Promise.all(running))
+    const runAll = () =>
+      operations
+        .filter((operation) => parts[operation] > 0)
+        .flatMap((operation) => {
+          const interval_ms = (1_000 * clients) / (requestsPerSecond * parts[operation])
+          return Array.from({ length: clients }, (_, index) => run(turns[operation], index, interval_ms))
         })
+
+    yield* Effect.acquireRelease(Effect.sync(runAll), (running) =>
+      Effect.suspend(() => {
+        state.isStopped = true
+        return Effect.promise(() => Promise.all(running))
+      })
     )
   })

@@ -14,12 +14,20 @@ export type Operation = (typeof operations)[number]
 export type Phase = FaultKind | "calm"
 
 /** An answer that comes later than this does not count as one. */
-const answerMax_ms = 5_000
+export const answerMax_ms = 5_000
 
 /** Counts of requests. */
 export interface Tally {
   sent: number
   answered: number
+}
+
+/** See {@link Tally}. */
+export type Tallies = Record<Operation, Tally>
+
+const none = (): Tallies => {
+  const tally = () => ({ sent: 0, answered: 0 })
+  return { hot: tally(), cold: tally(), create: tally(), change: tally() }
 }
 
 /** Something that Linkmint promises never happens, with what shows it. */
@@ -51,7 +59,7 @@ const step_ms = 100
 /** See the parts. Times are those of `now`, in milliseconds. */
 export class Observed {
   readonly #now: () => number
-  readonly tallies = new Map<Phase, Record<Operation, Tally>>()
+  readonly tallies = new Map<Phase, Tallies>()
   /** What failed requests got, by phase, operation and answer. */
   readonly failures = new Map<string, number>()
   readonly violations: Array<Violation> = []
@@ -93,8 +101,7 @@ export class Observed {
   }
 
   #count(phase: Phase, { instead, ok, operation }: Finished) {
-    const none = () => ({ sent: 0, answered: 0 })
-    const tally = this.tallies.get(phase) ?? { hot: none(), cold: none(), create: none(), change: none() }
+    const tally = this.tallies.get(phase) ?? none()
     this.tallies.set(phase, tally)
     tally[operation].sent++
     if (ok) {
@@ -103,6 +110,21 @@ export class Observed {
       const name = `${phase} ${operation}: ${instead}`
       this.failures.set(name, (this.failures.get(name) ?? 0) + 1)
     }
+  }
+
+  /** What was counted in a phase so far. */
+  tallyOf(phase: Phase): Tallies {
+    return structuredClone(this.tallies.get(phase) ?? none())
+  }
+
+  /** What was counted in a phase since it was `before`. */
+  tallySince(phase: Phase, before: Tallies): Tallies {
+    const tally = this.tallyOf(phase)
+    for (const operation of operations) {
+      tally[operation].sent -= before[operation].sent
+      tally[operation].answered -= before[operation].answered
+    }
+    return tally
   }
 
   /** Notes a broken promise. */

@@ -3,8 +3,8 @@
 import { Effect, type Scope } from "effect"
 import type { Acknowledged } from "./Acknowledged.ts"
 import * as HttpClient from "./Client.ts"
-import { change, creating, judgeCreate, judgeRedirect } from "./Load.ts"
-import { type Observed, type Operation, operations } from "./Observed.ts"
+import { changing, creating, judgeCreate, judgeRedirect } from "./Load.ts"
+import { answerMax_ms, type Observed, type Operation, operations } from "./Observed.ts"
 import type { Node } from "./Topology.ts"
 
 /** For how long requests of a class failed at a node without a break. */
@@ -80,6 +80,7 @@ export const start = (
     const outages = new Outages()
     const state = { isStopped: false }
 
+    /** Tells whether the answer was right; undefined where there was nothing to ask for. */
     const ask = async (client: HttpClient.Client, node: string, operation: Operation, turn: number) => {
       const requestId = `chaos-probe-${node}-${operation}-${turn}`
       if (operation === "create") {
@@ -88,11 +89,11 @@ export const start = (
         return judgeCreate(observed, acknowledged, answer, url) !== null
       }
       if (operation === "change") {
-        const answer = await change(client, acknowledged, { apiKey: adminKey, requestId })
-        return answer === undefined || answer.status === 200
+        const answer = await changing(acknowledged, { apiKey: adminKey, requestId })?.(client)
+        return answer && answer.status === 200
       }
       const key = operation === "cold" ? nextCold() : hotKeys[turn % hotKeys.length]
-      if (key === undefined) return true
+      if (key === undefined) return undefined
       const answer = await client.ask({ method: "GET", path: `/${key}`, requestId })
       return judgeRedirect(observed, acknowledged, answer, { key, at: node })
     }
@@ -100,7 +101,9 @@ export const start = (
       const client = HttpClient.make(port)
       for (let turn = 0; !state.isStopped; turn++) {
         const begun = performance.now()
-        outages.note(name, operation, begun, await ask(client, name, operation, turn))
+        const isRight = await ask(client, name, operation, turn)
+        const isInTime = performance.now() - begun <= answerMax_ms
+        if (isRight !== undefined) outages.note(name, operation, begun, isRight && isInTime)
         const rest = every_ms - (performance.now() - begun)
         if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest))
       }

@@ -6,7 +6,7 @@ import { total } from "./Checks.ts"
 import { type FaultKind, faultKinds } from "./FaultKind.ts"
 import type { Ledger } from "./Ledger.ts"
 import { type Operation, operations, type Phase, type Tally, type Violation } from "./Observed.ts"
-import type { Harm, Recovery, Takeover } from "./World.ts"
+import type { Froze, Harm, Recovery, Redirects, Takeover } from "./World.ts"
 
 /** Everything that a run found, as the line of JSON has it. */
 export interface Report {
@@ -21,6 +21,9 @@ export interface Report {
   readonly failures: Readonly<Record<string, number>>
   readonly recoveries: ReadonlyArray<Recovery>
   readonly takeovers: ReadonlyArray<Takeover>
+  readonly freezes: ReadonlyArray<Froze>
+  /** Over failovers to a standby that has every commit. */
+  readonly redirectsThroughFailovers: ReadonlyArray<Redirects>
   readonly redirectsThroughKills: Tally
   /** Nodes that were killed meanwhile. */
   readonly kills: number
@@ -113,6 +116,14 @@ export const told = (report: Report): string => {
     "",
     `Seed ${report.seed}, ${report.seconds} s; ${report.acknowledged} creates acknowledged, ${report.unacknowledged} not; ${report.forgotten} forgotten by PostgreSQL, where it may; ${report.skipped} turns skipped for want of a free client`,
     `Redirects through ${report.kills} × kill -9: ${redirectsThroughKills.answered} of ${redirectsThroughKills.sent} answered right (${percent(redirectsThroughKills)})`,
+    ...report.redirectsThroughFailovers.map(
+      ({ cold, hot, kind }) =>
+        `Redirects through ${kind}: hot ${hot.answered} of ${hot.sent} answered right (${percent(hot)}), cold ${cold.answered} of ${cold.sent} (${percent(cold)})`
+    ),
+    ...report.freezes.map(
+      ({ backends, counted_ms, held_ms, kind, target, visits }) =>
+        `${kind} of ${target}: at most ${backends} connections, transaction kept open for ${held_ms} ms, ${visits} visits of the others counted within ${counted_ms ?? "more than"} ms`
+    ),
     `Resolved past the load balancer: ${Object.entries(report.resolved)
       .map(([node, { askedAgain, right }]) => `${node} ${right} (${askedAgain} asked again)`)
       .join(", ")} of ${report.acknowledged}`,

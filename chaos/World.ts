@@ -1,9 +1,9 @@
 // What a run works with, and what it did so far.
 
 import { Effect } from "effect"
-import type { FaultKind } from "./FaultKind.ts"
+import type { FaultKind, FreezeKind } from "./FaultKind.ts"
 import type { Acknowledged } from "./Acknowledged.ts"
-import type { Observed } from "./Observed.ts"
+import type { Observed, Tally } from "./Observed.ts"
 import type { Outage, Outages } from "./Probes.ts"
 import type { Topology } from "./Topology.ts"
 
@@ -37,6 +37,27 @@ export interface Recovery {
   readonly target: string
 }
 
+/** What was seen while a node stood still at a statement. Times are milliseconds. */
+export interface Froze {
+  readonly kind: FreezeKind
+  readonly target: string
+  /** Connections of nodes at PostgreSQL, at most. */
+  readonly backends: number
+  /** For how long PostgreSQL kept the transaction open in which the node stood still; 0 where it was in none. */
+  readonly held_ms: number
+  /** Visits that the other nodes had meanwhile. */
+  readonly visits: number
+  /** The longest time that one of them was not counted; null: some were not before the bound was over. */
+  readonly counted_ms: number | null
+}
+
+/** What became of redirects over a fault. */
+export interface Redirects {
+  readonly kind: FaultKind
+  readonly hot: Tally
+  readonly cold: Tally
+}
+
 /** What a paused owner of a pool shard met when it went on. */
 export interface Takeover {
   readonly poolShard: number
@@ -52,6 +73,12 @@ export interface Limits {
   readonly recover_ms: number
   /** While one node alone is at fault, requests of no class fail at another one for longer than this without a break. */
   readonly others_ms: number
+  /** Visits at nodes that are not at fault are counted within this, in milliseconds (C11). */
+  readonly visits_ms: number
+  /** Connections that a node may have at PostgreSQL, as `docs/operations.md` states it. */
+  readonly backendsPerNode: number
+  /** The parts of redirects that are answered right over the failover to a standby that has every commit. */
+  readonly failover: { readonly hot: number; readonly cold: number }
   /** The part of redirects that are answered right while nodes die, one after the other. */
   readonly availability: number
   /** How many die meanwhile. */
@@ -71,6 +98,9 @@ export interface World {
   readonly harm: Harm
   readonly recoveries: Array<Recovery>
   readonly takeovers: Array<Takeover>
+  readonly freezes: Array<Froze>
+  /** Over failovers to a standby that has every commit. */
+  readonly redirects: Array<Redirects>
   readonly limits: Limits
   readonly notify: (line: string) => Effect.Effect<void>
 }

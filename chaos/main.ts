@@ -37,8 +37,16 @@ const run = (options: Arguments) =>
       // Of some 22,000 redirects.
       Chaos.run({
         ...options,
-        requestsPerSecond: 240,
-        limits: { recover_ms: 5_000, others_ms: 7_000, availability: 0.999, kills },
+        requestsPerSecond: 120,
+        limits: {
+          recover_ms: 5_000,
+          others_ms: 7_000,
+          visits_ms: 10_000,
+          backendsPerNode: 52,
+          failover: { hot: 0.999, cold: 0.99 },
+          availability: 0.999,
+          kills
+        },
         notify
       })
     )

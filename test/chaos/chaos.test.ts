@@ -11,7 +11,15 @@ const seed = 1
  * Wider than what is promised, and than `npm run chaos` asks for: other tests have this machine's cores at the same time. What is promised of keys
  * and links is asked for in full.
  */
-const limits = { recover_ms: 10_000, others_ms: 10_000, availability: 0.99, kills: 1 }
+const limits = {
+  recover_ms: 10_000,
+  others_ms: 10_000,
+  visits_ms: 10_000,
+  backendsPerNode: 52,
+  failover: { hot: 0.99, cold: 0.98 },
+  availability: 0.99,
+  kills: 1
+}
 
 /** Those of one server of PostgreSQL, and one of each family that is long. */
 const faults: ReadonlyArray<FaultKind> = [

@@ -1,15 +1,18 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { createServer } from "node:http"
+import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Acknowledged } from "../../chaos/Acknowledged.ts"
 import * as Checks from "../../chaos/Checks.ts"
+import { Counted } from "../../chaos/Freeze.ts"
 import type { Books } from "../../chaos/Ledger.ts"
 import { balance } from "../../chaos/Ledger.ts"
+import * as Load from "../../chaos/Load.ts"
 import { judgeCreate, judgeRedirect } from "../../chaos/Load.ts"
 import { Observed } from "../../chaos/Observed.ts"
+import * as Probes from "../../chaos/Probes.ts"
 import { Outages } from "../../chaos/Probes.ts"
-import { noHarm } from "../../chaos/World.ts"
+import { type Froze, noHarm } from "../../chaos/World.ts"
 
 const answer = (status: number, more: { readonly location?: string; readonly body?: string } = {}) => ({
   status,
@@ -18,6 +21,27 @@ const answer = (status: number, more: { readonly location?: string; readonly bod
   requestId: "r",
   error: null
 })
+
+/** Gives the port at which requests are answered so, until the scope closes. */
+const serve = (answers: RequestListener) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.async<ReturnType<typeof createServer>>((resume) => {
+        const server = createServer(answers)
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) =>
+        Effect.sync(() => {
+          server.close()
+          server.closeAllConnections()
+        })
+    ),
+    (server) => (server.address() as AddressInfo).port
+  )
+
+/** Waits until something has been counted. */
+const until = (is: () => boolean) =>
+  Effect.repeat(Effect.sleep("5 millis"), { until: () => is() }).pipe(Effect.asVoid)
 
 const promisesOf = ({ violations }: Observed) => violations.map(({ promise }) => promise)
 
@@ -93,15 +117,9 @@ describe("the checks of answers", () => {
 
   it.live("catch a node that does not resolve an acknowledged link", () =>
     Effect.gen(function* () {
-      const server = yield* Effect.acquireRelease(
-        Effect.async<ReturnType<typeof createServer>>((resume) => {
-          const server = createServer((_, response) => response.writeHead(503).end())
-          server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-        }),
-        (server) => Effect.sync(() => server.close())
-      )
+      const port = yield* serve((_, response) => response.writeHead(503).end())
       const observed = new Observed()
-      const node = { name: "node-1", port: (server.address() as AddressInfo).port }
+      const node = { name: "node-1", port }
       expect(yield* Checks.resolveAll(observed, acknowledged(), node)).toEqual({ right: 0, askedAgain: 2 })
       expect(promisesOf(observed)).toEqual(["C3"])
     }).pipe(Effect.scoped)
@@ -163,6 +181,149 @@ describe("outages", () => {
     outages.mark()
     expect(outages.longest("node-1")).toEqual([])
   })
+})
+
+describe("the checks of a node that stands still", () => {
+  const limits = { backendsPerNode: 52, others_ms: 7_000, visits_ms: 10_000 }
+  const within: Froze = {
+    kind: "freeze-link",
+    target: "node-1",
+    backends: 156,
+    held_ms: 7_000,
+    visits: 1,
+    counted_ms: 10_000
+  }
+  const broken = (more: Partial<Froze>) => {
+    const observed = new Observed()
+    Checks.judgeFreeze(observed, { ...within, ...more }, limits, 3)
+    return promisesOf(observed)
+  }
+
+  it("catch what is beyond each bound, and nothing within", () => {
+    const beyond: ReadonlyArray<Partial<Froze>> = [
+      {},
+      { backends: 157 },
+      { held_ms: 7_001 },
+      { counted_ms: 10_001 },
+      { counted_ms: null },
+      { visits: 0 }
+    ]
+    expect(beyond.map(broken)).toEqual([[], ["connections"], ["C8"], ["C11"], ["C11"], ["C11"]])
+  })
+
+  it("tell for how long a visit was not counted, also in the middle", () => {
+    const counted = new Counted()
+    for (const at of [0, 1_000, 2_000]) counted.visited(at)
+    expect(counted.saw(1, 1_500)).toBe(false)
+    expect(counted.saw(1, 3_100)).toBe(false)
+    expect(counted.saw(2, 3_200)).toBe(false)
+    expect(counted.saw(3, 3_300)).toBe(true)
+    expect(counted.visits).toBe(3)
+    expect(counted.longest_ms).toBe(2_100)
+  })
+})
+
+describe("the checks of redirects through a failover", () => {
+  const limits = { failover: { hot: 0.999, cold: 0.99 } }
+  const judged = (hot: readonly [sent: number, failed: number], cold: readonly [number, number]) => {
+    const observed = new Observed()
+    const tally = ([sent, failed]: readonly [number, number]) => ({ sent, answered: sent - failed })
+    const untold = Checks.judgeRedirects(
+      observed,
+      { kind: "primary-kill", hot: tally(hot), cold: tally(cold) },
+      limits
+    )
+    return { broken: observed.violations.map(({ evidence }) => evidence.split(" were")[0]), untold }
+  }
+
+  it("catch one more that failed than may", () => {
+    expect(judged([2_000, 2], [300, 3])).toEqual({ broken: [], untold: [] })
+    expect(judged([2_000, 3], [300, 4]).broken).toEqual([
+      "primary-kill: 1997 of 2000 hot redirects",
+      "primary-kill: 296 of 300 cold redirects"
+    ])
+  })
+
+  it("say where there were too few, and catch two of those that failed", () => {
+    expect(judged([999, 1], [99, 1])).toEqual({
+      broken: [],
+      untold: [
+        "999 hot redirects are too few to tell 99.9 % from less",
+        "99 cold redirects are too few to tell 99 % from less"
+      ]
+    })
+    expect(judged([999, 2], [99, 2]).broken.length).toBe(2)
+  })
+})
+
+describe("what clients ask", () => {
+  const url = "https://a.example/"
+
+  it.live("of one kind goes on while that of another stands still, and counts only what was asked", () =>
+    Effect.gen(function* () {
+      let redirected = 0
+      const held: Array<ServerResponse> = []
+      const port = yield* serve((request, response) => {
+        if (request.method === "GET") {
+          redirected++
+          response.writeHead(302, { location: url }).end()
+        } else held.push(response)
+        if (redirected >= 50) held.splice(0).forEach((one) => one.writeHead(503).end())
+      })
+      const acknowledged = new Acknowledged([["a", url]])
+      const observed = new Observed()
+      yield* Effect.gen(function* () {
+        yield* Load.start(
+          {
+            port,
+            apiKey: "key",
+            clients: 2,
+            requestsPerSecond: 400,
+            parts: { hot: 0.5, cold: 0, create: 0.25, change: 0.25 },
+            keys: ["a"],
+            hotLinks: 1,
+            nextCold: () => undefined,
+            linksMax: 10,
+            chance: () => 0
+          },
+          observed,
+          acknowledged
+        )
+        yield* until(() => redirected >= 50)
+      }).pipe(Effect.scoped)
+      const { change, hot } = observed.tallyOf("calm")
+      expect(hot.answered).toBeGreaterThanOrEqual(50)
+      expect(change.sent).toBe(0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("as probes does not end an outage where there was nothing to ask for", () =>
+    Effect.gen(function* () {
+      const asked: Array<string | undefined> = []
+      const port = yield* serve((request, response) => {
+        asked.push(request.url)
+        response.writeHead(503).end()
+      })
+      const cold = ["cold-1"]
+      const outages = yield* Probes.start(
+        {
+          nodes: [{ name: "node-1", port }],
+          adminKey: "key",
+          hotKeys: ["a"],
+          every_ms: 5,
+          nextCold: () => cold.shift()
+        },
+        new Observed(),
+        new Acknowledged([["a", url]])
+      )
+      const hot = () => asked.filter((path) => path === "/a").length
+      yield* until(() => asked.includes("/cold-1") && hot() >= 10)
+      outages.mark()
+      const before = hot()
+      yield* until(() => hot() >= before + 3)
+      expect(outages.longest(undefined).map(({ operation }) => operation)).toContain("cold")
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("the time to recover", () => {
