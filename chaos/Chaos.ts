@@ -20,7 +20,7 @@ import type { Report } from "./Report.ts"
 import * as Probes from "./Probes.ts"
 import { inDatabase } from "./Stores.ts"
 import * as Topology from "./Topology.ts"
-import { type Limits, noHarm, type World } from "./World.ts"
+import { type Limits, noHarm, type Redirects, type World } from "./World.ts"
 
 /** Beside the arguments: whom to tell how it goes, in one line each. */
 export interface Options extends Arguments {
@@ -174,14 +174,24 @@ const torment = Effect.fn("Chaos.torment")(function* (ground: Ground, options: O
     harm: noHarm(),
     recoveries: [],
     takeovers: [],
-    freezes: [],
-    redirects: []
+    freezes: []
   }
   yield* Effect.sleep("2 seconds")
   yield* faultsUntil(world, options)
   yield* Effect.sleep(lastCalm)
   return world
 }, Effect.scoped)
+
+/** What became of redirects over failovers to a standby that has every commit. */
+const redirectsThroughFailovers = Effect.fn("Chaos.redirectsThroughFailovers")(function* (world: World) {
+  const { limits, notify, observed, topology } = world
+  const kind = "primary-kill"
+  const tally = observed.tallies.get(kind)
+  if (tally === undefined || topology.standby?.mode !== "sync") return null
+  const redirects = { kind, hot: tally.hot, cold: tally.cold } satisfies Redirects
+  for (const line of Checks.judgeRedirects(observed, redirects, limits)) yield* notify(line)
+  return redirects
+})
 
 /** What holds when all is quiet. */
 const judge = Effect.fn("Chaos.judge")(function* (world: World) {
@@ -194,6 +204,7 @@ const judge = Effect.fn("Chaos.judge")(function* (world: World) {
   )
   yield* notify("stopping the nodes, and adding up the keys …")
   yield* stopNodes(world)
+  const failovers = yield* redirectsThroughFailovers(world)
   const books = yield* Ledger.read(topology)
   const ledger = Ledger.balance(books)
   const lostMax = Checks.lostBound(harm, acknowledged.unacknowledged, {
@@ -205,6 +216,7 @@ const judge = Effect.fn("Chaos.judge")(function* (world: World) {
   Checks.compareBound(observed, acknowledged, books)
   Checks.judgeLedger(observed, ledger, lostMax, harm.databaseLosses)
   return {
+    redirectsThroughFailovers: failovers,
     resolved: Object.fromEntries(resolved),
     ledger,
     lostMax,
@@ -235,7 +247,7 @@ export const run = Effect.fn("Chaos.run")(function* (
   )
   const throughKills = yield* redirectsThroughKills(world)
   const judged = yield* judge(world)
-  const { acknowledged, freezes, harm, observed, recoveries, redirects, takeovers } = world
+  const { acknowledged, freezes, harm, observed, recoveries, takeovers } = world
   return {
     seed,
     seconds: Math.round((performance.now() - start) / 1_000),
@@ -248,7 +260,6 @@ export const run = Effect.fn("Chaos.run")(function* (
     recoveries,
     takeovers,
     freezes,
-    redirectsThroughFailovers: redirects,
     redirectsThroughKills: throughKills,
     kills: options.limits.kills,
     ...judged,

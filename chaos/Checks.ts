@@ -133,7 +133,7 @@ export const judgeLedger = (
 /** What holds while a node stands still at a statement, besides that no class of request fails at the others for long. */
 export const judgeFreeze = (
   observed: Observed,
-  { backends, counted_ms, held_ms, kind, target, visits }: Froze,
+  { backends, counted_ms, held_ms, kind, target, visits }: Omit<Froze, "back_ms">,
   { backendsPerNode, others_ms, visits_ms }: Pick<Limits, "backendsPerNode" | "others_ms" | "visits_ms">,
   nodes: number
 ): void => {
@@ -158,7 +158,7 @@ export const judgeFreeze = (
 const tellingAt = (part: number) => Math.round(1 / (1 - part))
 
 /**
- * What part of the redirects was answered right over a failover to a standby that has every commit. Of fewer requests than one of which may fail, one may. Gives the
+ * What part of the redirects was answered right over all failovers to a standby that has every commit. Of fewer requests than one of which may fail, one may. Gives the
  * classes that had too few.
  */
 export const judgeRedirects = (

@@ -2,7 +2,7 @@
 
 import { Agent, request } from "node:http"
 
-/** A client gives up a request after this. */
+/** A client gives up a request after this, where it is not told otherwise. */
 const clientTimeout_ms = 6_000
 
 /** An answer, or why there is none. */
@@ -37,7 +37,7 @@ export interface Client {
 const bodyMax = 16_384
 
 /** See {@link Client}. */
-export const make = (port: number): Client => {
+export const make = (port: number, timeout_ms = clientTimeout_ms): Client => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
   const ask = ({ apiKey, idempotencyKey, json, method, path, requestId }: Asking) =>
@@ -61,9 +61,9 @@ export const make = (port: number): Client => {
         }
       })
       const timer = setTimeout(() => {
-        fail(`no answer within ${clientTimeout_ms} ms`)
+        fail(`no answer within ${timeout_ms} ms`)
         sent.destroy()
-      }, clientTimeout_ms)
+      }, timeout_ms)
       sent.on("error", (error: NodeJS.ErrnoException) => {
         clearTimeout(timer)
         fail(error.code ?? error.message)

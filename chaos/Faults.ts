@@ -2,7 +2,6 @@
 
 import { Effect, Random, Record } from "effect"
 import { Unavailable } from "../test/services/Service.ts"
-import * as Checks from "./Checks.ts"
 import { clock } from "./Clock.ts"
 import { cutOff } from "./Cut.ts"
 import { type Done, isOrderly } from "./Done.ts"
@@ -171,11 +170,6 @@ export const inject = Effect.fn("Faults.inject")(function* (
   judgeRecovery(world, done, kind, "after it ended", recover_ms)
   judgeRecovery(world, done, kind, "after all was back", settle_ms)
   const tally = observed.tallySince(kind, before)
-  if (kind === "primary-kill" && world.topology.standby?.mode === "sync") {
-    const redirects = { kind, hot: tally.hot, cold: tally.cold }
-    world.redirects.push(redirects)
-    for (const line of Checks.judgeRedirects(observed, redirects, world.limits)) yield* notify(line)
-  }
   if (kind === "term") {
     for (const { end, instead, operation, start } of observed.failedSince(begin)) {
       const times = `${Math.round(start - begin)} to ${Math.round(end - begin)} ms after SIGTERM`

@@ -18,6 +18,9 @@ const aimMax = "3 minutes"
 const visitEvery_ms = 1_000
 const lookEvery_ms = 200
 
+/** A visit has its answer within this: what is given up may count or not. */
+const visitMax_ms = 60_000
+
 /** Stops the first node that carries out a statement like `pattern`, at that moment. */
 const freezeOne = ({ topology: { nodes } }: World, pattern: RegExp) =>
   Effect.async<{ readonly node: Node; readonly caught: Caught }>((resume) => {
@@ -95,18 +98,16 @@ const visitsOf = async (client: Client.Client, { topology, visitedKey }: World):
 
 /** The visits so far, of which none is under way. */
 const visitsBefore = (world: World) =>
-  Effect.promise(async () => {
-    const client = Client.make(world.topology.port)
-    const visits = await visitsOf(client, world)
-    client.close()
-    return visits
-  }).pipe(
-    Effect.repeat({ schedule: Schedule.spaced("200 millis"), until: (visits) => visits !== null }),
-    Effect.timeoutFail({
-      duration: "30 seconds",
-      onTimeout: () => new Unavailable({ reason: "The visits of a link cannot be read" })
-    }),
-    Effect.map((visits) => visits ?? 0)
+  Effect.acquireUseRelease(
+    Effect.sync(() => Client.make(world.topology.port)),
+    (client) => Effect.promise(() => visitsOf(client, world)),
+    (client) => Effect.sync(() => client.close())
+  ).pipe(
+    Effect.filterOrFail(
+      (visits) => visits !== null,
+      () => new Unavailable({ reason: "The visits of a link cannot be read" })
+    ),
+    Effect.retry({ times: 30, schedule: Schedule.spaced("1 second") })
   )
 
 /** Redirects at each other node all the time until `isOver`, and then waits until all is counted, or the bound is over. */
@@ -120,7 +121,7 @@ const countVisits = async (
   const others = world.topology.nodes.filter(({ name }) => name !== frozen.name)
   const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
   const visit = async ({ port }: Node) => {
-    const client = Client.make(port)
+    const client = Client.make(port, visitMax_ms)
     while (!isOver()) {
       const path = `/${world.visitedKey}`
       const answer = await client.ask({ method: "GET", path, requestId: "chaos-visit" })
@@ -151,10 +152,31 @@ const countVisits = async (
   return { visits: counted.visits, counted_ms: isCounted ? counted.longest_ms : null }
 }
 
+/** How long a node may need to catch up: it has what came in while it stood still before it. */
+const readyMax = "60 seconds"
+
+/** Waits until the node says that it is ready, so that the next fault finds all well; gives when that was, after `since`. */
+const untilReady = ({ name, port }: Node, since: number) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => Client.make(port)),
+    (client) =>
+      Effect.promise(() =>
+        client.ask({ method: "GET", path: "/health/ready", requestId: "chaos-ready" })
+      ).pipe(
+        Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ({ status }) => status === 200 }),
+        Effect.timeoutFail({
+          duration: readyMax,
+          onTimeout: () => new Unavailable({ reason: `${name} is not ready within ${readyMax}` })
+        }),
+        Effect.map(() => Math.round(performance.now() - since))
+      ),
+    (client) => Effect.sync(() => client.close())
+  )
+
 /** Freezes a node at a statement of the kind, for as long as the run was told, and lets it go on. */
 export const freeze = (kind: FreezeKind) =>
   Effect.fn("Freeze.freeze")(function* (world: World) {
-    const { freeze_s, freezes, harm, limits, notify, observed, topology } = world
+    const { freeze_s, harm, limits, notify, observed, topology } = world
     const before = yield* visitsBefore(world)
     const aimed = yield* freezeOne(world, frozenAt[kind])
     if (aimed._tag === "None") {
@@ -183,8 +205,7 @@ export const freeze = (kind: FreezeKind) =>
     const counted = yield* Effect.promise(() => counting)
     yield* node.signal("SIGCONT")
     const over = performance.now()
-    const froze: Froze = { kind, target: node.name, backends, held_ms, ...counted }
-    freezes.push(froze)
+    const froze = { kind, target: node.name, backends, held_ms, ...counted }
     Checks.judgeFreeze(observed, froze, limits, topology.nodes.length)
     const where = caught.inTransaction
       ? `inside a transaction, which PostgreSQL kept open for ${held_ms} ms`
@@ -194,5 +215,10 @@ export const freeze = (kind: FreezeKind) =>
       `${node.name} stood still ${where}: ${caught.statement.replace(/\s+/g, " ").trim().slice(0, 60)}; ` +
         `at most ${backends} connections, ${visits}`
     )
-    return { target: node.name, over, mend: Effect.void, alone: node.name } satisfies Done
+    const mend = Effect.gen(function* () {
+      const back_ms = yield* untilReady(node, over)
+      world.freezes.push({ ...froze, back_ms })
+      yield* notify(`${node.name} was ready again ${back_ms} ms after it went on`)
+    })
+    return { target: node.name, over, mend, alone: node.name } satisfies Done
   })

@@ -14,10 +14,36 @@ export interface Outage {
   readonly ms: number
 }
 
-/** What the probes saw since the last mark. */
+/** A request of a probe. */
+interface Asked {
+  readonly start: number
+  readonly ok: boolean
+}
+
+const inOrder = (a: Asked, b: Asked) => a.start - b.start
+
+/** From the first that failed to the next that did not, or to now. */
+const longestOf = (asked: ReadonlyArray<Asked>, now: number): number => {
+  let since: number | null = null
+  let longest = 0
+  for (const { ok, start } of asked.toSorted(inOrder)) {
+    if (!ok) since ??= start
+    else if (since !== null) {
+      longest = Math.max(longest, start - since)
+      since = null
+    }
+  }
+  return since === null ? longest : Math.max(longest, now - since)
+}
+
+/** What the probes saw since the last mark. Several may be under way at once: they count in the order in which they began. */
 export class Outages {
   readonly #now: () => number
-  readonly #seen = new Map<string, { node: string; operation: Operation; since: number | null; ms: number }>()
+  readonly #seen = new Map<
+    string,
+    { readonly node: string; readonly operation: Operation; readonly asked: Array<Asked> }
+  >()
+  #marked = Number.NEGATIVE_INFINITY
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
@@ -25,23 +51,20 @@ export class Outages {
 
   /** Forgets what is over. */
   mark(): void {
+    this.#marked = this.#now()
     for (const one of this.#seen.values()) {
-      one.ms = 0
-      if (one.since !== null) one.since = this.#now()
+      const last = one.asked.toSorted(inOrder).at(-1)
+      one.asked.length = 0
+      if (last?.ok === false) one.asked.push({ start: this.#marked, ok: false })
     }
   }
 
   /** Notes a request that began at `start`, on the clock of `performance.now()`. */
   note(node: string, operation: Operation, start: number, ok: boolean): void {
     const name = `${node} ${operation}`
-    const one = this.#seen.get(name) ?? { node, operation, since: null, ms: 0 }
+    const one = this.#seen.get(name) ?? { node, operation, asked: [] }
     this.#seen.set(name, one)
-    if (!ok) {
-      one.since ??= start
-    } else if (one.since !== null) {
-      one.ms = Math.max(one.ms, start - one.since)
-      one.since = null
-    }
+    one.asked.push({ start: Math.max(start, this.#marked), ok })
   }
 
   /** The longest outages of each class, those of the node `except` left out. */
@@ -49,16 +72,15 @@ export class Outages {
     return operations.flatMap((operation) => {
       const [worst] = [...this.#seen.values()]
         .filter((one) => one.operation === operation && one.node !== except)
-        .map(({ ms, node, since }) => ({
-          node,
-          operation,
-          ms: Math.round(Math.max(ms, since === null ? 0 : this.#now() - since))
-        }))
+        .map(({ asked, node }) => ({ node, operation, ms: Math.round(longestOf(asked, this.#now())) }))
         .toSorted((a, b) => b.ms - a.ms)
       return worst === undefined || worst.ms === 0 ? [] : [worst]
     })
   }
 }
+
+/** So many of one class may be under way at a node: one that waits holds no later one up. */
+const underWayMax = 16
 
 /** What the probes ask with. */
 export interface ProbeOptions {
@@ -98,16 +120,25 @@ export const start = (
       return judgeRedirect(observed, acknowledged, answer, { key, at: node })
     }
     const run = async ({ name, port }: Pick<Node, "name" | "port">, operation: Operation) => {
-      const client = HttpClient.make(port)
-      for (let turn = 0; !state.isStopped; turn++) {
+      const idle: Array<HttpClient.Client> = []
+      const underWay = new Set<Promise<void>>()
+      const probe = async (turn: number) => {
+        const client = idle.pop() ?? HttpClient.make(port)
         const begun = performance.now()
         const isRight = await ask(client, name, operation, turn)
         const isInTime = performance.now() - begun <= answerMax_ms
         if (isRight !== undefined) outages.note(name, operation, begun, isRight && isInTime)
-        const rest = every_ms - (performance.now() - begun)
-        if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest))
+        idle.push(client)
       }
-      client.close()
+      for (let turn = 0; !state.isStopped; turn++) {
+        if (underWay.size < underWayMax) {
+          const one: Promise<void> = probe(turn).finally(() => underWay.delete(one))
+          underWay.add(one)
+        }
+        await new Promise((resolve) => setTimeout(resolve, every_ms))
+      }
+      await Promise.all(underWay)
+      idle.forEach((client) => client.close())
     }
 
     yield* Effect.acquireRelease(

@@ -22,8 +22,8 @@ export interface Report {
   readonly recoveries: ReadonlyArray<Recovery>
   readonly takeovers: ReadonlyArray<Takeover>
   readonly freezes: ReadonlyArray<Froze>
-  /** Over failovers to a standby that has every commit. */
-  readonly redirectsThroughFailovers: ReadonlyArray<Redirects>
+  /** Over failovers to a standby that has every commit; null: there were none. */
+  readonly redirectsThroughFailovers: Redirects | null
   readonly redirectsThroughKills: Tally
   /** Nodes that were killed meanwhile. */
   readonly kills: number
@@ -116,13 +116,13 @@ export const told = (report: Report): string => {
     "",
     `Seed ${report.seed}, ${report.seconds} s; ${report.acknowledged} creates acknowledged, ${report.unacknowledged} not; ${report.forgotten} forgotten by PostgreSQL, where it may; ${report.skipped} turns skipped for want of a free client`,
     `Redirects through ${report.kills} × kill -9: ${redirectsThroughKills.answered} of ${redirectsThroughKills.sent} answered right (${percent(redirectsThroughKills)})`,
-    ...report.redirectsThroughFailovers.map(
+    ...(report.redirectsThroughFailovers === null ? [] : [report.redirectsThroughFailovers]).map(
       ({ cold, hot, kind }) =>
         `Redirects through ${kind}: hot ${hot.answered} of ${hot.sent} answered right (${percent(hot)}), cold ${cold.answered} of ${cold.sent} (${percent(cold)})`
     ),
     ...report.freezes.map(
-      ({ backends, counted_ms, held_ms, kind, target, visits }) =>
-        `${kind} of ${target}: at most ${backends} connections, transaction kept open for ${held_ms} ms, ${visits} visits of the others counted within ${counted_ms ?? "more than"} ms`
+      ({ back_ms, backends, counted_ms, held_ms, kind, target, visits }) =>
+        `${kind} of ${target}: at most ${backends} connections, transaction kept open for ${held_ms} ms, ${visits} visits of the others counted within ${counted_ms ?? "more than"} ms, ready ${back_ms} ms after it went on`
     ),
     `Resolved past the load balancer: ${Object.entries(report.resolved)
       .map(([node, { askedAgain, right }]) => `${node} ${right} (${askedAgain} asked again)`)

@@ -49,9 +49,11 @@ export interface Froze {
   readonly visits: number
   /** The longest time that one of them was not counted; null: some were not before the bound was over. */
   readonly counted_ms: number | null
+  /** From the moment when it went on until it said that it is ready. */
+  readonly back_ms: number
 }
 
-/** What became of redirects over a fault. */
+/** What became of redirects over all faults of a kind. */
 export interface Redirects {
   readonly kind: FaultKind
   readonly hot: Tally
@@ -99,8 +101,6 @@ export interface World {
   readonly recoveries: Array<Recovery>
   readonly takeovers: Array<Takeover>
   readonly freezes: Array<Froze>
-  /** Over failovers to a standby that has every commit. */
-  readonly redirects: Array<Redirects>
   readonly limits: Limits
   readonly notify: (line: string) => Effect.Effect<void>
 }

@@ -43,6 +43,8 @@ const serve = (answers: RequestListener) =>
 const until = (is: () => boolean) =>
   Effect.repeat(Effect.sleep("5 millis"), { until: () => is() }).pipe(Effect.asVoid)
 
+const url = "https://a.example/"
+
 const promisesOf = ({ violations }: Observed) => violations.map(({ promise }) => promise)
 
 const books: Books = {
@@ -183,9 +185,58 @@ describe("outages", () => {
   })
 })
 
+describe("outages under several probes at once", () => {
+  it("end with the first that began after them and was answered, whichever was over first", () => {
+    const outages = new Outages(() => 10_000)
+    outages.note("node-1", "change", 800, true)
+    outages.note("node-1", "change", 2_400, true)
+    outages.note("node-1", "change", 1_600, false)
+    outages.note("node-1", "change", 0, false)
+    expect(outages.longest(undefined)).toEqual([{ node: "node-1", operation: "change", ms: 800 }])
+    outages.note("node-1", "change", 3_000, false)
+    outages.mark()
+    expect(outages.longest(undefined)).toEqual([])
+    outages.note("node-1", "change", 9_000, false)
+    outages.note("node-1", "change", 10_500, true)
+    expect(outages.longest(undefined)).toEqual([{ node: "node-1", operation: "change", ms: 500 }])
+  })
+
+  it.live("are those of a class, not of one request that waits", () =>
+    Effect.gen(function* () {
+      const held: Array<ServerResponse> = []
+      let [answered, isGivenUp] = [0, false]
+      const port = yield* serve((request, response) => {
+        if (request.url === "/a" && held.length === 0) {
+          held.push(response)
+          response.on("close", () => (isGivenUp = true))
+          return
+        }
+        if (request.url === "/a") answered++
+        response.writeHead(302, { location: url }).end()
+      })
+      yield* Effect.gen(function* () {
+        yield* Probes.start(
+          {
+            nodes: [{ name: "node-1", port }],
+            adminKey: "key",
+            hotKeys: ["a"],
+            every_ms: 5,
+            nextCold: () => undefined
+          },
+          new Observed(),
+          new Acknowledged([["a", url]])
+        )
+        yield* until(() => answered >= 20)
+        expect(isGivenUp).toBe(false)
+        held.forEach((one) => one.writeHead(302, { location: url }).end())
+      }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("the checks of a node that stands still", () => {
   const limits = { backendsPerNode: 52, others_ms: 7_000, visits_ms: 10_000 }
-  const within: Froze = {
+  const within: Omit<Froze, "back_ms"> = {
     kind: "freeze-link",
     target: "node-1",
     backends: 156,
@@ -257,8 +308,6 @@ describe("the checks of redirects through a failover", () => {
 })
 
 describe("what clients ask", () => {
-  const url = "https://a.example/"
-
   it.live("of one kind goes on while that of another stands still, and counts only what was asked", () =>
     Effect.gen(function* () {
       let redirected = 0
