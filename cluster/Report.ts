@@ -37,6 +37,8 @@ export const report = (
     `Folder:    ${folder} (${options.keepsData ? "kept: the next start with it goes on" : "goes at the end"}); a log each: ${folder}/*/log`,
     `Sign in:   ${adminEmail}, password ${adminPassword} (as long as you do not change it)`,
     `Admin key: ${adminKey}`,
+    "Set another password, of any user:",
+    `  DATABASE_URL='${postgres.url}' npm run admin -- set-password --email ${adminEmail}`,
     "",
     "Make a link:",
     `  curl -d '{"url":"https://example.com/"}' -H 'content-type: application/json' -H 'x-api-key: ${adminKey}' ${loadBalancer.url}/api/v1/links`,

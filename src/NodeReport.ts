@@ -28,6 +28,8 @@ export const NodeReport = Schema.Struct({
   address: Schema.String,
   /** `http`: it owns no actors. */
   role: Schema.Literal("all", "http"),
+  /** Of the program; nodes of versions before there was this say none. */
+  version: Schema.optionalWith(Schema.String, { exact: true }),
   isStopping: Schema.Boolean,
   /** By its own monotonic clock: between two reports so much time has passed for it. */
   uptime_ms: Schema.Number,

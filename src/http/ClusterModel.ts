@@ -55,13 +55,14 @@ const nodeBody = (
   { age_ms, report, state }: ReturnType<typeof nodesOf>[number],
   stretch: Stretch | undefined
 ): Node => {
-  const { address, bufferedKeys, cachedLinks, id, role, uptime_ms } = report
+  const { address, bufferedKeys, cachedLinks, id, role, uptime_ms, version = null } = report
   const pace = (valueOf: (report: NodeReport) => number) =>
     state === "silent" ? 0 : perSecond(stretch, valueOf)
   return {
     id,
     address,
     role,
+    version,
     state,
     silentSeconds: age_ms / 1_000,
     uptimeSeconds: uptime_ms / 1_000,

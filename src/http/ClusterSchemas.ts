@@ -14,6 +14,9 @@ export const NodeBody = Schema.Struct({
   id: Schema.String,
   address: Schema.String,
   role: Schema.Literal("all", "http"),
+  version: Schema.NullOr(Schema.String).annotations({
+    description: "Of the program that it runs; null where that is too old to say it"
+  }),
   state: Schema.Literal("up", "stopping", "silent").annotations({
     description: "silent: not heard for three seconds, or found by the other nodes not to answer"
   }),

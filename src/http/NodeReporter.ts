@@ -6,6 +6,7 @@ import * as Metered from "../Metered.ts"
 import { monotonicNow_ms } from "../MonotonicTime.ts"
 import type { NodeReport } from "../NodeReport.ts"
 import { NodeReports } from "../storage/NodeReports.ts"
+import { version } from "../Version.ts"
 import { Draining } from "./Draining.ts"
 import * as RequestMetrics from "./RequestMetrics.ts"
 
@@ -30,6 +31,7 @@ export const layer = (name: NodeName) =>
       const tell = Effect.gen(function* () {
         yield* reports.tell({
           ...name,
+          version,
           isStopping: isDraining(),
           uptime_ms: (yield* monotonicNow_ms) - start_ms,
           bufferedKeys: yield* buffer.level,

@@ -414,13 +414,84 @@ describe("who is signed in", () => {
         .getByRole("navigation", { name: "Administration" })
         .getByRole("link", { name: "Users" })
         .click()
+      const made = await fetch(`${session.base}/api/v1/session`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+        body: JSON.stringify({ email, password })
+      })
+      const cookie = made.headers.get("set-cookie")!.split(";")[0]!
+      await fetch(`${session.base}/api/v1/links`, {
+        method: "POST",
+        headers: { cookie, "content-type": "application/json", "sec-fetch-site": "same-origin" },
+        body: JSON.stringify({ url: "https://example.com/", alias: "of-the-leaver" })
+      })
+      expect(await statusOf(session, "of-the-leaver")).toBe(302)
+      // As if the session had begun a while ago: the password is asked for, whatever is to be done.
+      const isTooOld = async (times: number) => {
+        const problem = {
+          type: "https://linkmint.dev/problems/reauthentication-required",
+          detail: "Sign in again."
+        }
+        const answer = { status: 403, contentType: "application/problem+json", body: JSON.stringify(problem) }
+        await page.route("**/api/v1/users/*", (route) => route.fulfill(answer), { times })
+      }
+      await isTooOld(1)
+      await page.getByRole("button", { name: `Make admin: ${email}` }).click()
+      await page.getByRole("button", { name: "Make an administrator", exact: true }).click()
+      await page.getByLabel("Your password").fill("not the password")
+      await page.getByRole("button", { name: "Make an administrator", exact: true }).click()
+      await page.getByText("The e-mail address or the password is wrong.").waitFor()
+      await page.getByLabel("Your password").fill(session.password)
+      await page.getByRole("button", { name: "Make an administrator", exact: true }).click()
+      // What asks nothing otherwise asks then.
+      await page.getByRole("button", { name: `Unmake admin: ${email}` }).waitFor()
+      await isTooOld(2)
+      await page.getByRole("button", { name: `Unmake admin: ${email}` }).click()
+      await page.getByRole("button", { name: "Unmake an administrator", exact: true }).click()
+      await page.getByLabel("Your password").fill(session.password)
+      await page.getByRole("button", { name: "Unmake an administrator", exact: true }).click()
+      await page.getByRole("button", { name: `Make admin: ${email}` }).waitFor()
       await page.getByRole("button", { name: `Delete ${email}` }).click()
+      await page.getByLabel("Delete all links of this user, too").check()
+      await expectSound(page, "the deletion of a user")
       await page.getByRole("button", { name: "Delete", exact: true }).click()
       await page.getByText(`${email} is deleted.`).waitFor()
       await page.getByText(email, { exact: true }).waitFor({ state: "detached" })
+      expect(await statusOf(session, "of-the-leaver")).toBe(410)
       await page.context().close()
     }
   )
+
+  inBrowser("deletes their own account, with the password and not without", async (session) => {
+    const email = "own-leaver@example.com"
+    const password = "a horse of yet another colour"
+    const added = await fetch(`${session.base}/api/v1/users`, {
+      method: "POST",
+      headers: { "x-api-key": session.adminKey, "content-type": "application/json" },
+      body: JSON.stringify({ email, password })
+    })
+    expect(added.status).toBe(201)
+    const page = await newPage(session, "/app/account")
+    await page.getByLabel("E-mail").fill(email)
+    await page.getByLabel("Password", { exact: true }).fill(password)
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    await page.getByRole("button", { name: "Delete this account" }).click()
+    const confirm = page.getByRole("button", { name: "Delete my account" })
+    expect(await confirm.isDisabled()).toBe(true)
+    await expectSound(page, "the deletion of one's account")
+    await page.getByLabel("Your password").fill("not the password")
+    await confirm.click()
+    await page.getByText("The e-mail address or the password is wrong.").waitFor()
+    const users = () =>
+      fetch(`${session.base}/api/v1/users?email=${email}`, { headers: { "x-api-key": session.adminKey } })
+    expect(await (await users()).text()).toContain(email)
+    await page.getByLabel("Your password").fill(password)
+    await confirm.click()
+    await page.getByText("Your account is deleted.").waitFor()
+    expect(await (await users()).json()).toEqual({ data: [], nextCursor: null })
+    await page.getByRole("link", { name: "Sign in" }).first().waitFor()
+    await page.context().close()
+  })
 
   inBrowser("is told when the session has ended, and asked to sign in again", async (session) => {
     const page = await newPage(session, "/app/links")

@@ -1,15 +1,17 @@
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Either, type Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
+import { promisify } from "node:util"
 import { describe } from "vitest"
 import { type Arguments, parse } from "../../cluster/Arguments.ts"
 import { type Member, type Running, programs } from "../../cluster/Cluster.ts"
 import * as Patroni from "../../cluster/Patroni.ts"
+import { report } from "../../cluster/Report.ts"
 import { inRepository } from "../../cluster/Repository.ts"
 import { describeWith, until } from "./balanced.ts"
 
@@ -24,6 +26,14 @@ const defaults: Arguments = {
   restart: false,
   json: false
 }
+
+/** What a line prints that somebody gives to the shell of a terminal in the repository, which has no settings. */
+const ranByShell = (line: string) =>
+  Effect.promise(async () => {
+    const { HOME, PATH } = process.env
+    const options = { cwd: inRepository("."), env: { HOME, PATH } }
+    return (await promisify(execFile)("/bin/sh", ["-c", line], options)).stdout
+  })
 
 describe("the arguments of npm run cluster", () => {
   it("have defaults", () => {
@@ -214,6 +224,12 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
           })
         )
         expect(session.status).toBe(204)
+        // As one copies it from what is printed.
+        const [, line] = /^ {2}(DATABASE_URL=.* set-password .*)$/m.exec(
+          report(cluster, { keepsData: false, restarts: false })
+        )!
+        const told = yield* ranByShell(line!)
+        expect(told).toMatch(/has a new password, .* shown this once: \S+$/m)
         // Though nobody has leased from some of them.
         yield* until(Effect.map(poolLevels(cluster), (levels) => levels.length === 2 && !levels.includes(0)))
 

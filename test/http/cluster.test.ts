@@ -4,6 +4,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http"
 import { describe } from "vitest"
 import { ClusterBody } from "../../src/http/ClusterSchemas.ts"
 import { streamsMax } from "../../src/http/ClusterRoutes.ts"
+import { version } from "../../src/Version.ts"
 import { newKey } from "./Account.ts"
 import { jsonOf } from "./client.ts"
 import { expectProblem } from "./problems.ts"
@@ -80,7 +81,7 @@ withService("the cluster's picture", {}, (it) => {
       expect(headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
       expect(text).toMatch(/^retry: 1000\n\n/)
       const body = decodeEvent(text)
-      expect(body.nodes).toMatchObject([{ id: "the-only-node", state: "up", role: "all" }])
+      expect(body.nodes).toMatchObject([{ id: "the-only-node", state: "up", role: "all", version }])
       expect(body.nodes?.[0]?.bufferedKeys).toBeGreaterThan(0)
       expect(body.actors).toHaveLength(16 + 1 + 32)
       expect(new Set(body.actors?.map(({ node }) => node))).toEqual(new Set(["the-only-node"]))

@@ -20,7 +20,8 @@ onEveryBackend(NodeReports, { memory: NodeReportsMemory.layer, sql: NodeReportsS
       Effect.gen(function* () {
         const client = yield* open
         const [one, other] = [yield* client, yield* client]
-        const a: NodeReport = reportOf("a", { isStopping: true, linksCreated: 3 })
+        // The other one is of a program that is too old to say its version.
+        const a: NodeReport = reportOf("a", { version: "1.2.3", isStopping: true, linksCreated: 3 })
         yield* other.tell(reportOf("b"))
         yield* one.tell(reportOf("a"))
         yield* one.tell(a)

@@ -9,6 +9,7 @@ const node = (id: string, state: Node["state"] = "up", address = `${id}:1`): Nod
   id,
   address,
   role: "all",
+  version: null,
   state,
   silentSeconds: 0,
   uptimeSeconds: 10,

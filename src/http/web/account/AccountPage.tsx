@@ -8,6 +8,7 @@ import { Failure, Loading } from "../ui/States.tsx"
 import { fail, say } from "../ui/Toasts.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { ChangePasswordForm } from "./ChangePasswordForm.tsx"
+import { DeleteAccount } from "./DeleteAccount.tsx"
 import "./account.css"
 
 const nameOf = ({ browser, os }: SessionBody) =>
@@ -91,5 +92,11 @@ export const AccountPage = () => (
       <h2>Password</h2>
       <ChangePasswordForm />
     </section>
+    {Session.me.value?.id !== "admin" && (
+      <section class="account-part">
+        <h2>The end</h2>
+        <DeleteAccount />
+      </section>
+    )}
   </>
 )

@@ -35,6 +35,12 @@ export interface NewAccount {
 /** Makes an account. */
 export const signUp = (body: NewAccount) => request("POST", "/api/v1/users", { body })
 
+/** What becomes of the links of an account that is deleted. */
+export type LinkFate = "keep" | "delete"
+
+/** Deletes one's own account, and the links as well where that is wanted. */
+export const deleteMe = (links: LinkFate) => request("DELETE", `/api/v1/me?links=${links}`)
+
 /** One's API keys, the oldest first. */
 export const keys = async (signal: AbortSignal) =>
   (await request<{ readonly data: ReadonlyArray<ApiKey> }>("GET", "/api/v1/api-keys", { signal })).data

@@ -1,4 +1,5 @@
 import { request } from "./Client.ts"
+import type { LinkFate } from "./Accounts.ts"
 import type { AuditPage, User, Users } from "./Types.ts"
 
 const queryOf = (parameters: Readonly<Record<string, string | null>>) =>
@@ -20,8 +21,8 @@ const pathOf = (id: string) => `/api/v1/users/${encodeURIComponent(id)}`
 export const changeUser = (id: string, body: { readonly disabled?: boolean; readonly admin?: boolean }) =>
   request<User>("PATCH", pathOf(id), { body })
 
-/** Deletes a user. */
-export const deleteUser = (id: string) => request("DELETE", pathOf(id))
+/** Deletes a user, and the links as well where that is wanted. */
+export const deleteUser = (id: string, links: LinkFate) => request("DELETE", `${pathOf(id)}?links=${links}`)
 
 /** A page of the audit log, the newest first: all of it, of one user, of one kind of action. */
 export const audit = (

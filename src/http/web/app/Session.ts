@@ -42,17 +42,26 @@ export const changePassword = async (
   me.value = await Accounts.me()
 }
 
-/** Ends it. */
-export const end = async (): Promise<void> => {
-  await Accounts.signOut()
+const forget = () => {
   Kept.write(hint, undefined)
   me.value = null
 }
 
+/** Ends it. */
+export const end = async (): Promise<void> => {
+  await Accounts.signOut()
+  forget()
+}
+
+/** Deletes the account of who is signed in. */
+export const deleteAccount = async (links: Accounts.LinkFate): Promise<void> => {
+  await Accounts.deleteMe(links)
+  forget()
+}
+
 onError.heed = ({ kind }) => {
   if (kind !== "unauthorized" || Kept.read<boolean>(hint) !== true) return
-  Kept.write(hint, undefined)
-  me.value = null
+  forget()
   // A cookie that opens nothing would have every request refused, also what needs none.
   void Accounts.signOut().catch(() => {})
   say("Your session has ended. Please sign in again.")

@@ -58,14 +58,17 @@ const NodeActors = ({ actors, isFresh, node: { role, state } }: TilesProps & { r
 }
 
 const NodeCard = ({ actors, isFresh, node }: TilesProps & { readonly node: Node }) => {
-  const { address, bufferedKeys, id, requestsPerSecond, state } = node
+  const { address, bufferedKeys, id, requestsPerSecond, state, version } = node
   return (
     <li class={`node ${state}`} data-node={address} data-state={state}>
       <h3>
         <span class="lamp" aria-hidden="true" />
         {address}
       </h3>
-      <p class="node-state">{stateText(node)}</p>
+      <p class="node-state">
+        {stateText(node)}
+        {version !== null && `, version ${version}`}
+      </p>
       <p class="soft">
         {state === "silent"
           ? `It held up to ${formatCount(bufferedKeys, "key")}, lost with it`

@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks"
 import * as Accounts from "../api/Accounts.ts"
+import { useConfirmed } from "../account/useConfirmed.tsx"
 import type { MadeApiKey } from "../api/Types.ts"
 import * as Session from "../app/Session.ts"
 import { Check } from "../ui/Check.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
-import { PasswordField } from "../ui/PasswordField.tsx"
 import { fromLocalInput } from "../ui/format.ts"
-import { useSending } from "../ui/useSending.ts"
 
 const meanings = [
   ["links:read", "See links"],
@@ -40,10 +39,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
   const [expiresAt, setExpiresAt] = useState("")
   const [createsPerMinute, setCreatesPerMinute] = useState("")
   const [redirectsPerDay, setRedirectsPerDay] = useState("")
-  const [password, setPassword] = useState("")
-  const { error, isSending, onSubmit } = useSending(async () => {
-    const me = Session.me.value
-    if (password !== "" && me) await Session.begin(me.email, password)
+  const send = async () => {
     const made = await Accounts.addKey({
       name: name.trim(),
       scopes,
@@ -52,9 +48,10 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
       ...(redirectsPerDay !== "" && { redirectsPerDay: Number(redirectsPerDay) })
     })
     onMade(made)
+  }
+  const { error, isSending, onSubmit, passwordField } = useConfirmed(send, {
+    hint: "You signed in a while ago. It is asked for again before a key is made."
   })
-  const [asksPassword, setAsksPassword] = useState(false)
-  if (error?.kind === "reauthentication-required" && !asksPassword) setAsksPassword(true)
   const limit = (label: string, path: string, value: string, set: (value: string) => void) => (
     <Field label={label} fault={error?.faultOf(path)}>
       {(control) => (
@@ -71,7 +68,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
   )
   return (
     <form class="form" noValidate onSubmit={onSubmit}>
-      {error && error.kind !== "reauthentication-required" && (
+      {error && (
         <p class="fault" role="alert">
           {error.message}
         </p>
@@ -111,15 +108,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
         {limit("Creates a minute", "createsPerMinute", createsPerMinute, setCreatesPerMinute)}
         {limit("Redirects a day", "redirectsPerDay", redirectsPerDay, setRedirectsPerDay)}
       </div>
-      {asksPassword && (
-        <PasswordField
-          label="Your password"
-          autocomplete="current-password"
-          hint="You signed in a while ago. It is asked for again before a key is made."
-          value={password}
-          onInput={setPassword}
-        />
-      )}
+      {passwordField}
       <div class="actions end">
         <button
           type="submit"

@@ -1,7 +1,10 @@
 import { useState } from "preact/hooks"
 import * as Administration from "../api/Administration.ts"
+import { useConfirmed } from "../account/useConfirmed.tsx"
+import type { LinkFate } from "../api/Accounts.ts"
 import { asApiError } from "../api/Client.ts"
 import type { User } from "../api/Types.ts"
+import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { PageButtons } from "../ui/PageButtons.tsx"
 import { Failure, Loading } from "../ui/States.tsx"
@@ -20,8 +23,10 @@ interface Asked {
   readonly title: string
   readonly text: string
   readonly button: string
-  readonly act: () => Promise<unknown>
+  readonly act: (links: LinkFate) => Promise<unknown>
   readonly said: string
+  /** Whether it is asked what becomes of the links. */
+  readonly asksLinks?: true
 }
 
 const disabling = (user: User): Asked => ({
@@ -42,13 +47,32 @@ const promoting = (user: User): Asked => ({
   said: `${user.email} is an administrator.`
 })
 
+const enabling = (user: User): Asked => ({
+  user,
+  title: "Enable this account?",
+  text: `${user.email} can sign in again, and API keys work.`,
+  button: "Enable",
+  act: () => Administration.changeUser(user.id, { disabled: false }),
+  said: `${user.email} is enabled.`
+})
+
+const demoting = (user: User): Asked => ({
+  user,
+  title: "Unmake an administrator?",
+  text: `${user.email} will see and change nothing but what is theirs.`,
+  button: "Unmake an administrator",
+  act: () => Administration.changeUser(user.id, { admin: false }),
+  said: `${user.email} is no administrator.`
+})
+
 const deletion = (user: User): Asked => ({
   user,
   title: "Delete this account?",
-  text: `${user.email} is gone for good, with API keys and webhooks. Links go on redirecting, and are the administrators’ alone. This cannot be undone.`,
+  text: `${user.email} is gone for good, with API keys and webhooks. Links go on redirecting unless they are deleted, too, and are the administrators’ alone. This cannot be undone.`,
   button: "Delete",
-  act: () => Administration.deleteUser(user.id),
-  said: `${user.email} is deleted.`
+  act: (links) => Administration.deleteUser(user.id, links),
+  said: `${user.email} is deleted.`,
+  asksLinks: true
 })
 
 interface AskDialogProps {
@@ -57,28 +81,41 @@ interface AskDialogProps {
   readonly onDone: () => void
 }
 
-const AskDialog = ({ asked: { act, button, said, text, title }, onClose, onDone }: AskDialogProps) => {
-  const confirm = async () => {
-    try {
-      await act()
-      say(said)
-      onDone()
-    } catch (error) {
-      fail(asApiError(error))
-      onClose()
-    }
+const AskDialog = ({ asked, onClose, onDone }: AskDialogProps) => {
+  const { act, asksLinks, button, said, text, title } = asked
+  const [deletesLinks, setDeletesLinks] = useState(false)
+  const send = async () => {
+    await act(deletesLinks ? "delete" : "keep")
+    say(said)
+    onDone()
   }
+  const { error, isSending, onSubmit, passwordField } = useConfirmed(send, {
+    hint: "You signed in a while ago. It is asked for again before this is done."
+  })
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>{text}</p>
-      <div class="actions end">
-        <button type="button" class="button plain" onClick={onClose}>
-          Leave it
-        </button>
-        <button type="button" class="button danger" onClick={() => void confirm()}>
-          {button}
-        </button>
-      </div>
+      <form class="form" onSubmit={onSubmit}>
+        <p>{text}</p>
+        {error && (
+          <p class="fault" role="alert">
+            {error.message}
+          </p>
+        )}
+        {asksLinks && (
+          <Check checked={deletesLinks} onChange={setDeletesLinks}>
+            Delete all links of this user, too
+          </Check>
+        )}
+        {passwordField}
+        <div class="actions end">
+          <button type="button" class="button plain" onClick={onClose}>
+            Leave it
+          </button>
+          <button type="submit" class="button danger" disabled={isSending}>
+            {button}
+          </button>
+        </div>
+      </form>
     </Dialog>
   )
 }
@@ -87,23 +124,22 @@ const AskDialog = ({ asked: { act, button, said, text, title }, onClose, onDone 
 export const UsersPage = () => {
   const users = usePages("users", Administration.users)
   const [asked, setAsked] = useState<Asked>()
-  const give = async (user: User, change: Change, said: string) => {
+  /** Does what harms nobody at once, and asks only where the service wants the password again. */
+  const give = async (asked: Asked) => {
     try {
-      await Administration.changeUser(user.id, change)
-      say(said)
+      await asked.act("keep")
+      say(asked.said)
       users.reload()
     } catch (error) {
-      fail(asApiError(error))
+      const problem = asApiError(error)
+      if (problem.kind === "reauthentication-required") setAsked(asked)
+      else fail(problem)
     }
   }
-  const onChange = (user: User, change: Change) => {
-    if (change.disabled === true) return setAsked(disabling(user))
-    if (change.admin === true) return setAsked(promoting(user))
-    void give(
-      user,
-      change,
-      change.disabled === false ? `${user.email} is enabled.` : `${user.email} is no administrator.`
-    )
+  const onChange = (user: User, { admin, disabled }: Change) => {
+    if (disabled === true) setAsked(disabling(user))
+    else if (admin === true) setAsked(promoting(user))
+    else void give(disabled === false ? enabling(user) : demoting(user))
   }
   return (
     <>
