@@ -47,6 +47,9 @@ const stateOf = (world: World, port: number) =>
     )
   ).pipe(Effect.orElseSucceed(() => "unknown"))
 
+/** What PostgreSQL says where it has no connection left. Any other failure to ask is one of a busy machine, and tells nothing. */
+const tooMany = /too many clients|remaining connection slots/
+
 const backendsOf = (world: World) =>
   inDatabase(world.topology, (sql) =>
     Effect.map(
@@ -155,8 +158,8 @@ const countVisits = async (
 /** How long a node may need to catch up: it has what came in while it stood still before it. */
 const readyMax = "60 seconds"
 
-/** Waits until the node says that it is ready, so that the next fault finds all well; gives when that was, after `since`. */
-const untilReady = ({ name, port }: Node, since: number) =>
+/** Waits until the node says that it is ready, so that the next fault finds all well; gives when that was, after `since`; null: not in time. */
+const untilReady = ({ port }: Node, since: number) =>
   Effect.acquireUseRelease(
     Effect.sync(() => Client.make(port)),
     (client) =>
@@ -164,11 +167,8 @@ const untilReady = ({ name, port }: Node, since: number) =>
         client.ask({ method: "GET", path: "/health/ready", requestId: "chaos-ready" })
       ).pipe(
         Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ({ status }) => status === 200 }),
-        Effect.timeoutFail({
-          duration: readyMax,
-          onTimeout: () => new Unavailable({ reason: `${name} is not ready within ${readyMax}` })
-        }),
-        Effect.map(() => Math.round(performance.now() - since))
+        Effect.timeoutOption(readyMax),
+        Effect.map((ready) => (ready._tag === "None" ? null : Math.round(performance.now() - since)))
       ),
     (client) => Effect.sync(() => client.close())
   )
@@ -196,7 +196,9 @@ export const freeze = (kind: FreezeKind) =>
     while (!isOver()) {
       backends = Math.max(
         backends,
-        yield* Effect.orElseSucceed(backendsOf(world), () => Number.POSITIVE_INFINITY)
+        yield* Effect.catchAll(backendsOf(world), ({ detail = "" }) =>
+          Effect.succeed(tooMany.test(detail) ? Number.POSITIVE_INFINITY : 0)
+        )
       )
       if ((yield* stateOf(world, caught.port)) === inTransaction)
         held_ms = Math.round(performance.now() - since)
@@ -218,7 +220,9 @@ export const freeze = (kind: FreezeKind) =>
     const mend = Effect.gen(function* () {
       const back_ms = yield* untilReady(node, over)
       world.freezes.push({ ...froze, back_ms })
-      yield* notify(`${node.name} was ready again ${back_ms} ms after it went on`)
+      if (back_ms === null) {
+        observed.violate("C8", `${kind}: ${node.name} was not ready within ${readyMax} of going on`)
+      } else yield* notify(`${node.name} was ready again ${back_ms} ms after it went on`)
     })
     return { target: node.name, over, mend, alone: node.name } satisfies Done
   })

@@ -122,7 +122,7 @@ export const told = (report: Report): string => {
     ),
     ...report.freezes.map(
       ({ back_ms, backends, counted_ms, held_ms, kind, target, visits }) =>
-        `${kind} of ${target}: at most ${backends} connections, transaction kept open for ${held_ms} ms, ${visits} visits of the others counted within ${counted_ms ?? "more than"} ms, ready ${back_ms} ms after it went on`
+        `${kind} of ${target}: at most ${backends} connections, transaction kept open for ${held_ms} ms, ${visits} visits of the others counted within ${counted_ms ?? "more than"} ms, ready ${back_ms ?? "more than 60,000"} ms after it went on`
     ),
     `Resolved past the load balancer: ${Object.entries(report.resolved)
       .map(([node, { askedAgain, right }]) => `${node} ${right} (${askedAgain} asked again)`)

@@ -49,8 +49,8 @@ export interface Froze {
   readonly visits: number
   /** The longest time that one of them was not counted; null: some were not before the bound was over. */
   readonly counted_ms: number | null
-  /** From the moment when it went on until it said that it is ready. */
-  readonly back_ms: number
+  /** From the moment when it went on until it said that it is ready; null: not within a minute. */
+  readonly back_ms: number | null
 }
 
 /** What became of redirects over all faults of a kind. */
