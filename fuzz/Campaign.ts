@@ -224,6 +224,10 @@ export const run = Effect.fn("Campaign.run")(function* (
   })
 
   let stored: Stored | null = target.stored()
+  /** Until when something may still be stored of what nobody knows whether it was. */
+  let unsureUntil_ms = 0
+  const clock = yield* Effect.clock
+  const now = () => clock.unsafeCurrentTimeMillis()
 
   /** Sends one case, and gives all that is wrong with what came of it. */
   const attempt = Effect.fnUntraced(function* (one: Case) {
@@ -239,10 +243,15 @@ export const run = Effect.fn("Campaign.run")(function* (
     peak_MB = Math.max(peak_MB, target.rss_MB())
     const broken = target.troubles().map((line): Judge.Fault => ({ check: "log", what: line.slice(0, 200) }))
     const before = stored
+    if (sent.statuses.some(Judge.isUnsure)) unsureUntil_ms = now() + Judge.unsureFor_ms
     const isToBeChecked = canChange(one)
     if (isToBeChecked) stored = target.stored()
     const harm =
-      isToBeChecked && before !== null && stored !== null && Judge.areRefused(sent.statuses)
+      isToBeChecked &&
+      now() >= unsureUntil_ms &&
+      before !== null &&
+      stored !== null &&
+      Judge.areRefused(sent.statuses)
         ? Judge.ofStored(before, stored)
         : []
     return { ...sent, faults: [...sent.faults, ...stalls, ...broken, ...harm] }
@@ -253,8 +262,6 @@ export const run = Effect.fn("Campaign.run")(function* (
     const supply = yield* target.supply(number)
     stored = target.stored()
     const runtime = yield* Effect.runtime()
-    const clock = yield* Effect.clock
-    const now = () => clock.unsafeCurrentTimeMillis()
     const shrinking = { name: "", tries: 0, until_ms: 0 }
     const property = fc.asyncProperty(cases(document, supply, options.bytesMax), async (one) => {
       if (now() > options.until_ms) return

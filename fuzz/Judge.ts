@@ -150,5 +150,12 @@ export const ofUnavailable = (
     ? [{ check: "unavailable", what: `more than ${100 * part} % of the answers are 503` }]
     : []
 
+/** How long what was given up may still be stored, in milliseconds: longer than any request is worked on. */
+export const unsureFor_ms = 10_000
+
+/** Whether nobody knows what was stored: of a request that was not answered (0), or given up by the service. */
+export const isUnsure = (status: number): boolean => status === 0 || status === 503
+
 /** Whether all answers refuse: then nothing may have been stored. */
-export const areRefused = (statuses: ReadonlyArray<number>): boolean => statuses.every(isRefusal)
+export const areRefused = (statuses: ReadonlyArray<number>): boolean =>
+  statuses.every((status) => isRefusal(status) && !isUnsure(status))

@@ -180,6 +180,25 @@ describe("the fuzzer", () => {
     })
   )
 
+  it.scopedLive("does not blame a refusal for what a request stores late that was given up", () =>
+    Effect.gen(function* () {
+      let given = 0
+      let left = 0
+      const late = onOthers(({ isGood, refuse, store }) => {
+        if (isGood && given++ === 0) {
+          left = 5
+          refuse(503)
+          return true
+        }
+        if (!isGood && left-- > 0) store()
+        return false
+      })
+      const { findings, statuses } = yield* seenOf(late)
+      expect(statuses["things.add"]!["503"]).toBe(1)
+      expect(findings).toEqual([])
+    })
+  )
+
   it.scopedLive("shrinks a case, and names the seed that brings it again", () =>
     Effect.gen(function* () {
       const many = onOthers(({ body, refuse }) => /"tags":\[([^,[\]]*,){3}/.test(body) && (refuse(500), true))
