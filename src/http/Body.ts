@@ -145,7 +145,7 @@ const pacing = (request: Incoming) => {
   }
   /** When something of it was read. */
   const pace = () => {
-    if (budget?.turns.isOver() === true) pause(budget.turns.defer)
+    if (!isPaused && budget?.turns.isOver() === true) pause(budget.turns.defer)
   }
   /** When something of it was read that nobody wants. */
   const discarded = (chunk: Buffer) => {
