@@ -21,8 +21,8 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/services/globalSetup.ts"],
-    setupFiles: ["test/services/worker.ts"],
+    globalSetup: ["test/support/services/GlobalSetup.ts"],
+    setupFiles: ["test/support/services/Worker.ts"],
     sequence: { sequencer: LongFirst },
     // As many as the cores of a small machine: what clusters of real processes promise includes times. As many from the beginning, since a pool
     // that shrinks as it ends can end a worker twice, which fails the run.

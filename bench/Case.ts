@@ -1,7 +1,7 @@
 // What a case of the benchmark is, and what comes of it.
 
 import type { Effect, Scope } from "effect"
-import type { Unavailable } from "../test/services/Service.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 import type { Ground } from "./Ground.ts"
 
 /** What was measured of one subject. */

@@ -3,8 +3,8 @@
 import { Effect } from "effect"
 import Database from "libsql"
 import { Client } from "pg"
-import * as KeySpace from "../src/KeySpace.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import * as KeySpace from "../src/keys/KeySpace.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 
 const { characters, radix } = KeySpace.make("base62", 7)
 

@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os"
 import { inRepository } from "../cluster/Repository.ts"
-import { run } from "../test/services/Command.ts"
+import { run } from "../test/support/services/Command.ts"
 
 /** Where, and of what, a run was made. */
 export interface Machine {

@@ -1,6 +1,6 @@
 // What a run found, for people.
 
-import { textTable } from "../src/TextTable.ts"
+import { textTable } from "../src/terminal/TextTable.ts"
 import { isMet, type Found, type Goal, type Result, type Row } from "./Case.ts"
 import type { Machine } from "./Machine.ts"
 

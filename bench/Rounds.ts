@@ -1,7 +1,7 @@
 // Measuring several subjects by turns, so that what else the machine does slows them alike.
 
 import { Effect } from "effect"
-import type { Unavailable } from "../test/services/Service.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 import type { Row } from "./Case.ts"
 import type { Ground } from "./Ground.ts"
 import type { Sample } from "./load/Load.ts"

@@ -1,7 +1,7 @@
 // `npm run bench`: Linkmint beside references, measured on this machine.
 
 import { Console, Effect, Logger, LogLevel } from "effect"
-import { runCommand, Wrong } from "../src/MainProgram.ts"
+import { runCommand, Wrong } from "../src/terminal/MainProgram.ts"
 import { type Arguments, parse, usage } from "./Arguments.ts"
 import * as Bench from "./Bench.ts"
 import { isMet } from "./Case.ts"

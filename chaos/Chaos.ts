@@ -3,7 +3,7 @@
 import { Effect, Random, type Scope } from "effect"
 import { copyFileSync, existsSync, mkdirSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import type { Arguments } from "./Arguments.ts"
 import { Acknowledged } from "./Acknowledged.ts"
 import * as Checks from "./Checks.ts"

@@ -1,7 +1,7 @@
 // A node whose clock is wrong, and links that end meanwhile.
 
 import { DateTime, Effect, Random } from "effect"
-import { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import * as Client from "./Client.ts"
 import { isOrderly, type Done } from "./Done.ts"
 import type { Node } from "./Topology.ts"

@@ -1,7 +1,7 @@
 // What all faults have in common.
 
 import type { Effect } from "effect"
-import type { Unavailable } from "../test/services/Service.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 
 /** A fault that has been done. */
 export interface Done {

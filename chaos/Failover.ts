@@ -1,9 +1,9 @@
 // A failover by the Sentinels.
 
 import { Effect, Either, Schedule } from "effect"
-import * as RedisUrl from "../src/storage/RedisUrl.ts"
+import * as RedisUrl from "../src/storage/redis/RedisUrl.ts"
 import * as Redis from "../cluster/Redis.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import { inPool } from "./Stores.ts"
 import { type Topology, watchedPool } from "./Topology.ts"
 import type { World } from "./World.ts"

@@ -1,7 +1,7 @@
 // The faults, done to real processes.
 
 import { Effect, Random, Record } from "effect"
-import { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import { clock } from "./Clock.ts"
 import { cutOff } from "./Cut.ts"
 import { type Done, isOrderly } from "./Done.ts"

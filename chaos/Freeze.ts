@@ -1,7 +1,7 @@
 // A node that stands still at a statement of our choice, inside its transaction.
 
 import { Effect, Schedule } from "effect"
-import { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import * as Checks from "./Checks.ts"
 import * as Client from "./Client.ts"
 import type { Done } from "./Done.ts"

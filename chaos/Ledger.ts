@@ -1,11 +1,11 @@
 // Where every key is that was ever minted.
 
 import { Effect } from "effect"
-import * as KeyMinter from "../src/KeyMinter.ts"
-import * as KeySpace from "../src/KeySpace.ts"
-import { toStrings } from "../src/PackedKeys.ts"
-import { namesOf } from "../src/storage/KeyPoolRedis.ts"
-import type { Unavailable } from "../test/services/Service.ts"
+import * as KeyMinter from "../src/keys/KeyMinter.ts"
+import * as KeySpace from "../src/keys/KeySpace.ts"
+import { toStrings } from "../src/keys/PackedKeys.ts"
+import { namesOf } from "../src/storage/keys/KeyPoolRedis.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 import { inDatabase, inPool, namespaceOf } from "./Stores.ts"
 import type { Topology } from "./Topology.ts"
 

@@ -3,9 +3,9 @@
 import { Effect, Schedule, type Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import * as Patroni from "../cluster/Patroni.ts"
-import { run } from "../test/services/Command.ts"
-import { keep } from "../test/services/Keeper.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import { run } from "../test/support/services/Command.ts"
+import { keep } from "../test/support/services/Keeper.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import * as Server from "./Server.ts"
 
 /** One of the two. Its server is Patroni; PostgreSQL itself is no child of that. */

@@ -2,9 +2,9 @@
 
 import { Effect, Random } from "effect"
 import { readFileSync } from "node:fs"
-import { fromStrings } from "../src/PackedKeys.ts"
-import * as KeyPoolRedis from "../src/storage/KeyPoolRedis.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import { fromStrings } from "../src/keys/PackedKeys.ts"
+import * as KeyPoolRedis from "../src/storage/keys/KeyPoolRedis.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import * as Client from "./Client.ts"
 import { creating, judgeCreate } from "./Load.ts"
 import { epochOf, inPool, namespaceOf, ownerOf } from "./Stores.ts"

@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { closeSync, openSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import type { Done } from "./Done.ts"
 import type { Member, Pair } from "./Pair.ts"
 import { inDatabase } from "./Stores.ts"

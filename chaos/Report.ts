@@ -1,6 +1,6 @@
 // What is told at the end of a run.
 
-import { textTable } from "../src/TextTable.ts"
+import { textTable } from "../src/terminal/TextTable.ts"
 import type { LostBound, Resolved } from "./Checks.ts"
 import { total } from "./Checks.ts"
 import { type FaultKind, faultKinds } from "./FaultKind.ts"

@@ -1,7 +1,7 @@
 // A server that may be killed and started again: the same port, the same folder.
 
 import { Effect, Exit, Scope } from "effect"
-import { Unavailable } from "../test/services/Service.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import type { Launched } from "../cluster/Launch.ts"
 
 /** A server that runs, or ran. */

@@ -2,8 +2,8 @@
 
 import { Console, Effect, Logger, LogLevel, Schedule, type Scope } from "effect"
 import { randomInt } from "node:crypto"
-import { runCommand, Wrong } from "../src/MainProgram.ts"
-import * as Progress from "../src/Progress.ts"
+import { runCommand, Wrong } from "../src/terminal/MainProgram.ts"
+import * as Progress from "../src/terminal/Progress.ts"
 import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
 import * as Chaos from "./Chaos.ts"
 import { told } from "./Report.ts"

@@ -3,17 +3,20 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { join } from "node:path"
 import { adminEmail } from "../src/accounts/Administrator.ts"
-import type { RunAs } from "../test/services/Command.ts"
+import type { RunAs } from "../test/support/services/Command.ts"
 import {
   type Binaries,
   findBinaries,
   installBinaries,
   machinePaths,
   serverUser
-} from "../test/services/PostgresBinaries.ts"
-import { findOrInstall } from "../test/services/Programs.ts"
-import { findProgram as findRedis, installProgram as installRedis } from "../test/services/RedisServer.ts"
-import { Unavailable } from "../test/services/Service.ts"
+} from "../test/support/services/PostgresBinaries.ts"
+import { findOrInstall } from "../test/support/services/Programs.ts"
+import {
+  findProgram as findRedis,
+  installProgram as installRedis
+} from "../test/support/services/RedisServer.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import type { Arguments } from "./Arguments.ts"
 import * as Folder from "./Folder.ts"
 import * as Haproxy from "./Haproxy.ts"

@@ -6,9 +6,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type RunAs, run } from "../test/services/Command.ts"
-import { type Command, keep } from "../test/services/Keeper.ts"
-import { releasedOnFailure, Unavailable } from "../test/services/Service.ts"
+import { type RunAs, run } from "../test/support/services/Command.ts"
+import { type Command, keep } from "../test/support/services/Keeper.ts"
+import { releasedOnFailure, Unavailable } from "../test/support/services/Service.ts"
 
 /** What a cluster keeps to itself, in `cluster.json`. */
 export interface Memory {

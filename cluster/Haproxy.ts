@@ -3,9 +3,9 @@
 import { Effect, type Scope } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { installServer } from "../test/services/Apt.ts"
-import { findOrInstall, firstFit, inFolders } from "../test/services/Programs.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import { installServer } from "../test/support/services/Apt.ts"
+import { findOrInstall, firstFit, inFolders } from "../test/support/services/Programs.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import { type Launched, launch } from "./Launch.ts"
 import { inRepository } from "./Repository.ts"
 

@@ -4,9 +4,9 @@ import { Duration, Effect, Schedule, type Scope } from "effect"
 import { chownSync, existsSync, mkdirSync, readFileSync } from "node:fs"
 import { constants } from "node:os"
 import { join } from "node:path"
-import { type RunAs, tail } from "../test/services/Command.ts"
-import { type Command, type KeepOptions, keep } from "../test/services/Keeper.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import { type RunAs, tail } from "../test/support/services/Command.ts"
+import { type Command, type KeepOptions, keep } from "../test/support/services/Keeper.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 
 /** What to run. */
 export interface LaunchOptions {

@@ -3,9 +3,9 @@
 import { Duration, Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { adminEmail } from "../src/accounts/Administrator.ts"
-import { run } from "../test/services/Command.ts"
-import type { Command } from "../test/services/Keeper.ts"
-import type { Unavailable } from "../test/services/Service.ts"
+import { run } from "../test/support/services/Command.ts"
+import type { Command } from "../test/support/services/Keeper.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 import { type Launched, launch } from "./Launch.ts"
 import { inRepository } from "./Repository.ts"
 

@@ -1,7 +1,7 @@
 // What happens to the servers of a cluster after they came up.
 
 import { Effect, Exit, Scope } from "effect"
-import type { Unavailable } from "../test/services/Service.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 import type { Launched } from "./Launch.ts"
 
 /** Who is told of it, in one line each, and what follows. */

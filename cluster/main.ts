@@ -4,8 +4,8 @@ import { Runtime } from "@effect/platform"
 import { Console, Effect, Schedule } from "effect"
 import { type Arguments, parse, usage } from "./Arguments.ts"
 import * as Cluster from "./Cluster.ts"
-import { runCommand } from "../src/MainProgram.ts"
-import * as Signals from "../src/Signals.ts"
+import { runCommand } from "../src/terminal/MainProgram.ts"
+import * as Signals from "../src/terminal/Signals.ts"
 import { report } from "./Report.ts"
 
 /**

@@ -2,9 +2,9 @@
 
 import { Clock, Data, Duration, Effect, FastCheck as fc, Runtime } from "effect"
 import { Agent } from "node:http"
-import { send } from "../test/http/client.ts"
-import { operationsOf } from "../test/http/openApi.ts"
-import type { Unavailable } from "../test/services/Service.ts"
+import { send } from "../test/support/HttpClient.ts"
+import { operationsOf } from "../test/support/OpenApi.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 import { canChange, type Case, cases, requestOf, shown, sizeOf } from "./Case.ts"
 import * as Judge from "./Judge.ts"
 import type { Stored, Target } from "./Program.ts"

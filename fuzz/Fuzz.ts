@@ -1,7 +1,7 @@
 // A whole run: the service started several times, with and without limits of rates, each time for some thousands of requests.
 
 import { Clock, Duration, Effect } from "effect"
-import * as Progress from "../src/Progress.ts"
+import * as Progress from "../src/terminal/Progress.ts"
 import type { Arguments } from "./Arguments.ts"
 import * as Campaign from "./Campaign.ts"
 import { limits } from "./Judge.ts"

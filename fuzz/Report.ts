@@ -1,6 +1,6 @@
 // What is told at the end of a run.
 
-import { textTable } from "../src/TextTable.ts"
+import { textTable } from "../src/terminal/TextTable.ts"
 import type { Finding, Seen } from "./Campaign.ts"
 
 /** What was seen of one start of the service. */

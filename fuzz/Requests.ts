@@ -1,8 +1,8 @@
 // Random requests to the operations of the OpenAPI document: as clients should send them, and as nobody should.
 
 import { FastCheck as fc } from "effect"
-import type { Request } from "../test/http/client.ts"
-import { type Document, type Operation, operationsOf } from "../test/http/openApi.ts"
+import type { Request } from "../test/support/HttpClient.ts"
+import { type Document, type Operation, operationsOf } from "../test/support/OpenApi.ts"
 import { faulty, fitting, type Known, odd } from "./Values.ts"
 
 /** Request headers. */

@@ -2,8 +2,8 @@
 
 import { Effect } from "effect"
 import type { Agent } from "node:http"
-import { type Answer, jsonOf, type NoAnswer, send } from "../test/http/client.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import { type Answer, jsonOf, type NoAnswer, send } from "../test/support/HttpClient.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 import type { Headers, Supply } from "./Requests.ts"
 
 const url = "https://example.com/"

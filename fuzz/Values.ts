@@ -1,8 +1,8 @@
 // Random values by JSON schema: such as fit, and such as hardly fit any more.
 
 import { FastCheck as fc } from "effect"
-import * as Iso8601 from "../src/Iso8601.ts"
-import { type Definitions, type JsonSchema, resolve } from "../test/http/openApi.ts"
+import * as Iso8601 from "../src/model/Iso8601.ts"
+import { type Definitions, type JsonSchema, resolve } from "../test/support/OpenApi.ts"
 
 /** Texts that mean something to the service, by the name of the field or parameter: they are used three times in four. */
 export type Known = Readonly<Record<string, ReadonlyArray<string>>>

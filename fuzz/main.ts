@@ -2,7 +2,7 @@
 
 import { Console, Effect, Logger, LogLevel } from "effect"
 import { randomInt } from "node:crypto"
-import { runCommand, Wrong } from "../src/MainProgram.ts"
+import { runCommand, Wrong } from "../src/terminal/MainProgram.ts"
 import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
 import * as Fuzz from "./Fuzz.ts"
 import { findingsOf, told } from "./Report.ts"

@@ -3,10 +3,17 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import * as Sql from "@effect/sql/SqlClient"
 import { Clock, Effect, type Layer } from "effect"
-import * as VisitStoreSql from "../src/storage/VisitStoreSql.ts"
-import { VisitStore, type HourCount, type ValueCount } from "../src/storage/VisitStore.ts"
-import { type Dimension, dimensions, hour_ms, hourOf, subjectOfLink, subjectOfOwner } from "../src/Visit.ts"
-import { Unavailable } from "../test/services/Service.ts"
+import * as VisitStoreSql from "../src/storage/visits/VisitStoreSql.ts"
+import { VisitStore, type HourCount, type ValueCount } from "../src/storage/visits/VisitStore.ts"
+import {
+  type Dimension,
+  dimensions,
+  hour_ms,
+  hourOf,
+  subjectOfLink,
+  subjectOfOwner
+} from "../src/model/Visit.ts"
+import { Unavailable } from "../test/support/services/Service.ts"
 
 /** Who signs in. */
 export const user = { email: "ada@example.com", password: "correct horse battery staple", firstName: "Ada" }

@@ -4,7 +4,7 @@ import { type Deployment, type Ground, type Kind, startProgram } from "../Ground
 import { keyOf } from "../Links.ts"
 import { startReference } from "../references/start.ts"
 import * as Rounds from "../Rounds.ts"
-import { Unavailable } from "../../test/services/Service.ts"
+import { Unavailable } from "../../test/support/services/Service.ts"
 
 const connections = 32
 const path = `/${keyOf(1)}`

@@ -5,7 +5,7 @@ import { atLeast, atMost, type Case } from "../Case.ts"
 import { type Ground, newDatabase } from "../Ground.ts"
 import { runProgram, runSample } from "../references/start.ts"
 import * as Rounds from "../Rounds.ts"
-import { Unavailable } from "../../test/services/Service.ts"
+import { Unavailable } from "../../test/support/services/Service.ts"
 
 /** From the buffer that each node has, and from Redis with one key a command. */
 export const buffer: Case = {

@@ -1,8 +1,8 @@
 import { FF1 } from "@noble/ciphers/ff1.js"
 import { Effect } from "effect"
 import { customAlphabet } from "nanoid"
-import * as KeyCipher from "../../src/KeyCipher.ts"
-import * as KeySpace from "../../src/KeySpace.ts"
+import * as KeyCipher from "../../src/keys/KeyCipher.ts"
+import * as KeySpace from "../../src/keys/KeySpace.ts"
 import { atLeast, type Case } from "../Case.ts"
 import * as Rounds from "../Rounds.ts"
 

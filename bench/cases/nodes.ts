@@ -3,7 +3,7 @@ import * as Cluster from "../../cluster/Cluster.ts"
 import { atMost, type Case } from "../Case.ts"
 import { makeUser } from "../Ground.ts"
 import * as Rounds from "../Rounds.ts"
-import { Unavailable } from "../../test/services/Service.ts"
+import { Unavailable } from "../../test/support/services/Service.ts"
 
 const connections = 32
 

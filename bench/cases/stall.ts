@@ -3,7 +3,7 @@
 import { Effect, type Scope } from "effect"
 import { loadavg } from "node:os"
 import { connect } from "node:net"
-import { agent, type Answer, type Request, send } from "../../test/http/client.ts"
+import { agent, type Answer, type Request, send } from "../../test/support/HttpClient.ts"
 import * as Probe from "../../fuzz/Probe.ts"
 import { atMost, type Case, type Row } from "../Case.ts"
 import { startProgram } from "../Ground.ts"

@@ -3,10 +3,10 @@
 import { Effect } from "effect"
 import { delimiter } from "node:path"
 import { inRepository } from "../../cluster/Repository.ts"
-import { installPackage } from "../../test/services/Apt.ts"
-import { run } from "../../test/services/Command.ts"
-import { findOrInstall, inFolders } from "../../test/services/Programs.ts"
-import { Unavailable } from "../../test/services/Service.ts"
+import { installPackage } from "../../test/support/services/Apt.ts"
+import { run } from "../../test/support/services/Command.ts"
+import { findOrInstall, inFolders } from "../../test/support/services/Programs.ts"
+import { Unavailable } from "../../test/support/services/Service.ts"
 
 /** What to send. */
 export interface LoadOptions {

@@ -1,14 +1,14 @@
 // How fast keys are taken from the KeyBuffer while it has some at hand. In between it leases, and its pool has new ones minted: real actors, stores in memory.
 
 import { Effect, Layer, Logger, LogLevel, Schedule } from "effect"
-import * as KeyBuffer from "../../src/actors/KeyBuffer.ts"
-import { actors, layerEmbedded } from "../../src/Cluster.ts"
-import * as KeyMinter from "../../src/KeyMinter.ts"
-import * as KeySpace from "../../src/KeySpace.ts"
-import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
-import * as KeyRangeStoreMemory from "../../src/storage/KeyRangeStoreMemory.ts"
-import * as KeyStockMemory from "../../src/storage/KeyStockMemory.ts"
-import * as LinkStoreMemory from "../../src/storage/LinkStoreMemory.ts"
+import * as KeyBuffer from "../../src/actors/keys/KeyBuffer.ts"
+import { actors, layerEmbedded } from "../../src/node/Cluster.ts"
+import * as KeyMinter from "../../src/keys/KeyMinter.ts"
+import * as KeySpace from "../../src/keys/KeySpace.ts"
+import * as KeyPoolMemory from "../../src/storage/keys/KeyPoolMemory.ts"
+import * as KeyRangeStoreMemory from "../../src/storage/keys/KeyRangeStoreMemory.ts"
+import * as KeyStockMemory from "../../src/storage/keys/KeyStockMemory.ts"
+import * as LinkStoreMemory from "../../src/storage/links/LinkStoreMemory.ts"
 
 const seconds = Number(process.argv[2])
 const capacity = 65_536

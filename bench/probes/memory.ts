@@ -1,13 +1,13 @@
 // What keys and links take in memory: bytes each, by what the heap and the buffers grow. Prints one line of JSON.
 
 import { Effect, Exit } from "effect"
-import { KeyRing } from "../../src/actors/KeyRing.ts"
-import * as LinkCache from "../../src/actors/LinkCache.ts"
-import * as KeyMinter from "../../src/KeyMinter.ts"
-import * as KeySpace from "../../src/KeySpace.ts"
-import { type Link, unlessChosen } from "../../src/Link.ts"
-import * as KeyPoolMemory from "../../src/storage/KeyPoolMemory.ts"
-import * as LinkChangesLocal from "../../src/storage/LinkChangesLocal.ts"
+import { KeyRing } from "../../src/actors/keys/KeyRing.ts"
+import * as LinkCache from "../../src/actors/links/LinkCache.ts"
+import * as KeyMinter from "../../src/keys/KeyMinter.ts"
+import * as KeySpace from "../../src/keys/KeySpace.ts"
+import { type Link, unlessChosen } from "../../src/model/Link.ts"
+import * as KeyPoolMemory from "../../src/storage/keys/KeyPoolMemory.ts"
+import * as LinkChangesLocal from "../../src/storage/links/LinkChangesLocal.ts"
 
 const keys = Number(process.env["KEYS"])
 const links = Number(process.env["LINKS"])

@@ -1,11 +1,16 @@
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
-import { type Doer, stranger } from "../Audit.ts"
-import { AdminKey } from "../Deployment.ts"
-import { Passwords, type PasswordsBusy, type Work } from "../Passwords.ts"
-import * as FreshCache from "../FreshCache.ts"
-import * as Secret from "../Secret.ts"
-import { AccountStore, type ApiKey, type PasswordChange, type User } from "../storage/AccountStore.ts"
-import type { AuditLog } from "../storage/AuditLog.ts"
+import { type Doer, stranger } from "../model/Audit.ts"
+import { AdminKey } from "./AdminKey.ts"
+import { Passwords, type PasswordsBusy, type Work } from "./Passwords.ts"
+import * as FreshCache from "../fibers/FreshCache.ts"
+import * as Secret from "../secrets/Secret.ts"
+import {
+  AccountStore,
+  type ApiKey,
+  type PasswordChange,
+  type User
+} from "../storage/accounts/AccountStore.ts"
+import type { AuditLog } from "../storage/accounts/AuditLog.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import * as PasswordPolicy from "./PasswordPolicy.ts"
 import { administrator, type KnownCaller, type Limits, type Scope, scopes } from "./Access.ts"

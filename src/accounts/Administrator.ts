@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
-import { Passwords, type PasswordsBusy } from "../Passwords.ts"
-import * as Secret from "../Secret.ts"
-import { AccountStore } from "../storage/AccountStore.ts"
+import { Passwords, type PasswordsBusy } from "./Passwords.ts"
+import * as Secret from "../secrets/Secret.ts"
+import { AccountStore } from "../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { adminId } from "./Access.ts"
 

@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Redacted } from "effect"
-import { KeyedHash } from "../KeyedHash.ts"
-import * as Secret from "../Secret.ts"
-import { AccountStore, type User } from "../storage/AccountStore.ts"
+import { KeyedHash } from "../secrets/KeyedHash.ts"
+import * as Secret from "../secrets/Secret.ts"
+import { AccountStore, type User } from "../storage/accounts/AccountStore.ts"
 
 /** How long a device is known after its user has signed in there. */
 export const deviceMax = Duration.days(90)

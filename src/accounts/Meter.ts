@@ -1,5 +1,5 @@
 import type { Deferred } from "effect"
-import { type Lease, length_ms, type Quota } from "../storage/QuotaStore.ts"
+import { type Lease, length_ms, type Quota } from "../storage/accounts/QuotaStore.ts"
 
 /** A quota, and what holds it while the store does not answer. */
 export interface Limit extends Quota {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { Data, Effect, Redacted } from "effect"
-import { passwordLengthMax } from "../Passwords.ts"
+import { passwordLengthMax } from "./Passwords.ts"
 
 /** Characters (Unicode code points) of a new password at least. Those that were set before this rule still open their accounts. */
 export const newPasswordLengthMin = 12

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import type { Link } from "../Link.ts"
-import type { Quota } from "../storage/QuotaStore.ts"
+import type { Link } from "../model/Link.ts"
+import type { Quota } from "../storage/accounts/QuotaStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { adminId, type KnownCaller } from "./Access.ts"
 import type { Limit, Standing } from "./Meter.ts"

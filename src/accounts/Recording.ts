@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
-import type { AuditAction, AuditEvent, Doer } from "../Audit.ts"
-import { AuditLog } from "../storage/AuditLog.ts"
+import type { AuditAction, AuditEvent, Doer } from "../model/Audit.ts"
+import { AuditLog } from "../storage/accounts/AuditLog.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 
 /** What was done, to which thing, and whose that is. */

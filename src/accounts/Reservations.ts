@@ -1,6 +1,6 @@
 import { Deferred, Effect, FiberId } from "effect"
 import { LRUCache } from "lru-cache"
-import { atMost } from "../LruCacheOptions.ts"
+import { atMost } from "../fibers/LruCacheOptions.ts"
 import * as Meter from "./Meter.ts"
 
 /** Something that was taken before it is known whether it counts. It has to be ended, in one of the two ways; ending it again does nothing. */

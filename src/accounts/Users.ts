@@ -1,16 +1,16 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import type { AuditAction, AuditEvent, Doer } from "../Audit.ts"
+import type { AuditAction, AuditEvent, Doer } from "../model/Audit.ts"
 import {
   AccountStore,
   type User,
   type UserChange,
   type UserKept,
   type UserQuery
-} from "../storage/AccountStore.ts"
-import { AuditLog } from "../storage/AuditLog.ts"
-import { LinkRemovals, removedAtOnce } from "../storage/LinkRemovals.ts"
+} from "../storage/accounts/AccountStore.ts"
+import { AuditLog } from "../storage/accounts/AuditLog.ts"
+import { LinkRemovals, removedAtOnce } from "../storage/links/LinkRemovals.ts"
 import type { StorageError } from "../storage/StorageError.ts"
-import { WebhookStore } from "../storage/WebhookStore.ts"
+import { WebhookStore } from "../storage/webhooks/WebhookStore.ts"
 import { adminId } from "./Access.ts"
 
 /** Why an account cannot be removed: see `UserKept`; `deployment`: it is the deployment's own, which would come back at the next start. */

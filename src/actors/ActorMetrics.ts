@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Metered from "../Metered.ts"
+import * as Metered from "../telemetry/Metered.ts"
 
 const actors = ["KeyRange", "PoolShard", "UrlMapping"] as const
 type Actor = (typeof actors)[number]

@@ -1,10 +1,10 @@
 import { EntityId, Sharding } from "@effect/cluster"
 import { Effect } from "effect"
-import { KeyMinter } from "../KeyMinter.ts"
-import { KeyPool } from "../storage/KeyPool.ts"
-import { KeyRange } from "./KeyRange.ts"
-import { PoolShard } from "./PoolShard.ts"
-import { partitionCount, UrlMapping } from "./UrlMapping.ts"
+import { KeyMinter } from "../keys/KeyMinter.ts"
+import { KeyPool } from "../storage/keys/KeyPool.ts"
+import { KeyRange } from "./keys/KeyRange.ts"
+import { PoolShard } from "./keys/PoolShard.ts"
+import { partitionCount, UrlMapping } from "./links/UrlMapping.ts"
 
 /** An actor, and the shard that it moves with. */
 export interface ActorPlace {

@@ -1,8 +1,8 @@
 import { Singleton } from "@effect/cluster"
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Clock, Duration, Effect, type Layer, Schedule } from "effect"
-import { AuditLog } from "../storage/AuditLog.ts"
-import * as TrustedTime from "../TrustedTime.ts"
+import { AuditLog } from "../storage/accounts/AuditLog.ts"
+import * as TrustedTime from "../time/TrustedTime.ts"
 
 /** Entries removed in one statement at most, and in one turn; what is left waits for the next one. */
 const batchMax = 1_000

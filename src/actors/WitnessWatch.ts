@@ -1,8 +1,8 @@
 import { Duration, Effect, Layer, Queue, Schedule } from "effect"
-import * as Metered from "../Metered.ts"
-import { DatabasePresence } from "../storage/postgres/DatabasePresence.ts"
-import { Witnessed } from "../storage/Witnessed.ts"
-import { linksCreated } from "./Links.ts"
+import * as Metered from "../telemetry/Metered.ts"
+import { DatabasePresence } from "../storage/sql/postgres/DatabasePresence.ts"
+import { Witnessed } from "../storage/nodes/Witnessed.ts"
+import { linksCreated } from "./links/Links.ts"
 
 /** How often a node that binds none looks whether the database has forgotten something. */
 const lookEvery = Duration.seconds(5)

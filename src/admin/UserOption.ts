@@ -1,6 +1,6 @@
 import { Options } from "@effect/cli"
 import { Effect } from "effect"
-import { AccountStore, type User } from "../storage/AccountStore.ts"
+import { AccountStore, type User } from "../storage/accounts/AccountStore.ts"
 import { Refused } from "./Refused.ts"
 
 /** `--email`: whom a command is about. */

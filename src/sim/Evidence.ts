@@ -1,11 +1,11 @@
-import type { Link } from "../Link.ts"
-import type { Strike } from "./Faults.ts"
+import type { Link } from "../model/Link.ts"
+import type { Strike } from "./deployment/Faults.ts"
 import type { Exchange } from "./History.ts"
-import type { RangeSlot } from "../storage/KeyRangeStore.ts"
-import type { BatchId } from "../storage/KeyStock.ts"
+import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
+import type { BatchId } from "../storage/keys/KeyStock.ts"
 import type { Lives } from "./checkers/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
-import type { SimOptions } from "./Options.ts"
+import type { SimOptions } from "./cli/Options.ts"
 
 /** What a run left behind: what clients saw, what the stores did, and what stands in them at the end. */
 export interface Evidence {

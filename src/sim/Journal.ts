@@ -1,5 +1,5 @@
-import type { Link } from "../Link.ts"
-import type { RangeSlot } from "../storage/KeyRangeStore.ts"
+import type { Link } from "../model/Link.ts"
+import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
 import type { World } from "./world/World.ts"
 
 /** What a store did, at the moment when it did it. `by` is the process that asked for it, by its id. Keys are strings. */

@@ -1,8 +1,8 @@
 import { checkers } from "./checkers/all.ts"
-import { Deployment } from "./Deployment.ts"
+import { Deployment } from "./deployment/Deployment.ts"
 import type { Evidence, Violation } from "./Evidence.ts"
 import type { Mutation } from "./mutants/Mutation.ts"
-import type { SimOptions } from "./Options.ts"
+import type { SimOptions } from "./cli/Options.ts"
 import type { TraceEvent } from "./world/Trace.ts"
 
 /** What came of one seed. */

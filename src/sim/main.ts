@@ -2,12 +2,12 @@
 
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Exit, Logger, LogLevel } from "effect"
-import { tolerateClosedPipes } from "../MainProgram.ts"
-import type { Command } from "./Command.ts"
+import { tolerateClosedPipes } from "../terminal/MainProgram.ts"
+import type { Command } from "./cli/Command.ts"
 import * as Compare from "./compare/command.ts"
 import * as Mutants from "./mutants/command.ts"
 import { exitCode } from "./report/ExitCode.ts"
-import * as Seeds from "./Seeds.ts"
+import * as Seeds from "./cli/Seeds.ts"
 
 tolerateClosedPipes()
 

@@ -1,8 +1,8 @@
 // One of the threads of `npm run sim`: runs every `step`-th seed, and tells of each.
 
 import { parentPort, workerData } from "node:worker_threads"
-import type { WorkerOrder } from "./Fleet.ts"
-import { report, type SeedReport } from "./SeedReport.ts"
+import type { WorkerOrder } from "./deployment/Fleet.ts"
+import { report, type SeedReport } from "./cli/SeedReport.ts"
 
 const { first, mix, step, until } = workerData as WorkerOrder
 

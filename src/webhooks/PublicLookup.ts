@@ -1,6 +1,6 @@
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
-import { isPrivateAddress } from "../PrivateTarget.ts"
+import { isPrivateAddress } from "../model/PrivateTarget.ts"
 
 /** What a connection fails with that would lead to a private network alone. */
 export const privateOnly = "ENOTPUBLIC"

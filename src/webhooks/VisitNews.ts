@@ -1,11 +1,11 @@
 import { Clock, Context, Duration, Effect, Layer, Metric, Option, type Scope } from "effect"
-import * as Metered from "../Metered.ts"
-import type { Link } from "../Link.ts"
-import { drawId } from "../RandomId.ts"
-import * as RetrySchedule from "../RetrySchedule.ts"
-import { WebhookListeners } from "../storage/WebhookListeners.ts"
-import { WebhookStore } from "../storage/WebhookStore.ts"
-import type { WebhookMessage } from "../Webhook.ts"
+import * as Metered from "../telemetry/Metered.ts"
+import type { Link } from "../model/Link.ts"
+import { drawId } from "../model/RandomId.ts"
+import * as RetrySchedule from "../fibers/RetrySchedule.ts"
+import { WebhookListeners } from "../storage/webhooks/WebhookListeners.ts"
+import { WebhookStore } from "../storage/webhooks/WebhookStore.ts"
+import type { WebhookMessage } from "../model/Webhook.ts"
 import type { VisitNews as News } from "./WebhookMessages.ts"
 
 /** How long visits gather before their owners' webhooks are told. */

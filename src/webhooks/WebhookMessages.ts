@@ -1,15 +1,15 @@
 import { Effect } from "effect"
-import * as Iso8601 from "../Iso8601.ts"
-import type { Link } from "../Link.ts"
-import * as Secret from "../Secret.ts"
-import type { Deletion } from "../storage/LinkStore.ts"
+import * as Iso8601 from "../model/Iso8601.ts"
+import type { Link } from "../model/Link.ts"
+import * as Secret from "../secrets/Secret.ts"
+import type { Deletion } from "../storage/links/LinkStore.ts"
 import {
   type Challenge,
   type MessageType,
   verificationType,
   type WebhookEvent,
   type WebhookMessage
-} from "../Webhook.ts"
+} from "../model/Webhook.ts"
 
 /** Visits of one link. */
 export interface LinkVisits {

@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
-import { monotonic_ms } from "../MonotonicTime.ts"
-import type { Claimant } from "../storage/WebhookStore.ts"
+import { monotonic_ms } from "../time/MonotonicTime.ts"
+import type { Claimant } from "../storage/webhooks/WebhookStore.ts"
 
 /** Messages that a node has under way for one webhook, and for all webhooks of a user. */
 const underWayMax = { webhook: 4, owner: 8 }

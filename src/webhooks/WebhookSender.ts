@@ -2,8 +2,8 @@ import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/
 import { NodeHttpClient } from "@effect/platform-node"
 import { Agent } from "@effect/platform-node/Undici"
 import { Clock, Context, Data, Duration, Effect, Layer, Stream } from "effect"
-import { isPrivate } from "../PrivateTarget.ts"
-import type { Delivery } from "../storage/WebhookStore.ts"
+import { isPrivate } from "../model/PrivateTarget.ts"
+import type { Delivery } from "../storage/webhooks/WebhookStore.ts"
 import { lookupPublic, privateOnly } from "./PublicLookup.ts"
 import { headersOf } from "./WebhookSignature.ts"
 

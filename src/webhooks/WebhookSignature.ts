@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto"
 import { Effect } from "effect"
-import * as Secret from "../Secret.ts"
+import * as Secret from "../secrets/Secret.ts"
 
 /** Bytes of a webhook's secret: as many as HMAC-SHA256 makes. */
 const secretBytes = 32

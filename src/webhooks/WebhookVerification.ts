@@ -1,5 +1,5 @@
 import { Option, Schema } from "effect"
-import type { Delivery, Failure } from "../storage/WebhookStore.ts"
+import type { Delivery, Failure } from "../storage/webhooks/WebhookStore.ts"
 
 /** How long a challenge waits after each attempt that failed, in milliseconds; after the last one it is not tried again. */
 const retriesIn_ms = [10_000, 60_000, 300_000, 1_800_000]

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as Accounts from "../../src/accounts/Accounts.ts"
-import { stranger } from "../../src/Audit.ts"
+import { stranger } from "../../src/model/Audit.ts"
 import * as Sessions from "../../src/accounts/Sessions.ts"
-import { AdminKey } from "../../src/Deployment.ts"
-import * as Passwords from "../../src/Passwords.ts"
-import { AccountStore } from "../../src/storage/AccountStore.ts"
-import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
-import { AuditLog } from "../../src/storage/AuditLog.ts"
-import * as AuditLogMemory from "../../src/storage/AuditLogMemory.ts"
-import { keyOf, userOf } from "../storage/webhooks.ts"
+import { AdminKey } from "../../src/accounts/AdminKey.ts"
+import * as Passwords from "../../src/accounts/Passwords.ts"
+import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
+import * as AccountStoreMemory from "../../src/storage/accounts/AccountStoreMemory.ts"
+import { AuditLog } from "../../src/storage/accounts/AuditLog.ts"
+import * as AuditLogMemory from "../../src/storage/accounts/AuditLogMemory.ts"
+import { keyOf, userOf } from "../support/SomeWebhooks.ts"
 
 /** Accounts over a store of their own. Its clock is the test's. */
 const layer = Accounts.layer.pipe(

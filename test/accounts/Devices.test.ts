@@ -1,11 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
 import * as Devices from "../../src/accounts/Devices.ts"
-import { KeyedHash } from "../../src/KeyedHash.ts"
-import { AccountStore } from "../../src/storage/AccountStore.ts"
-import * as AccountStoreMemory from "../../src/storage/AccountStoreMemory.ts"
-import { userOf } from "../storage/webhooks.ts"
-import { testHash } from "./testHash.ts"
+import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
+import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
+import * as AccountStoreMemory from "../../src/storage/accounts/AccountStoreMemory.ts"
+import { userOf } from "../support/SomeWebhooks.ts"
+import { testHash } from "../support/TestHash.ts"
 
 describe("a device at which a user has signed in", () => {
   it.effect("is known for 90 days, as this user's alone", () =>

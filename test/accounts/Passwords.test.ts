@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Fiber, Redacted } from "effect"
-import * as Passwords from "../../src/Passwords.ts"
+import * as Passwords from "../../src/accounts/Passwords.ts"
 
 const secret = Redacted.make("correct horse battery staple")
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
-import { KeyedHash } from "../../src/KeyedHash.ts"
+import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import type { Limit, Standing } from "../../src/accounts/Meter.ts"
 import { isReserved } from "../../src/accounts/Reservations.ts"
-import { type Ask, type Quota, QuotaStore } from "../../src/storage/QuotaStore.ts"
-import * as QuotaStoreMemory from "../../src/storage/QuotaStoreMemory.ts"
+import { type Ask, type Quota, QuotaStore } from "../../src/storage/accounts/QuotaStore.ts"
+import * as QuotaStoreMemory from "../../src/storage/accounts/QuotaStoreMemory.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
-import { testHash } from "./testHash.ts"
+import { testHash } from "../support/TestHash.ts"
 
 type Fault = "none" | "fails" | "silent"
 

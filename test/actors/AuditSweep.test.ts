@@ -1,9 +1,9 @@
 import { expect, it } from "@effect/vitest"
 import { Duration, Effect, TestClock } from "effect"
 import { turn } from "../../src/actors/AuditSweep.ts"
-import { AuditLog } from "../../src/storage/AuditLog.ts"
-import * as AuditLogMemory from "../../src/storage/AuditLogMemory.ts"
-import { eventOf } from "../storage/AuditLogLaws.ts"
+import { AuditLog } from "../../src/storage/accounts/AuditLog.ts"
+import * as AuditLogMemory from "../../src/storage/accounts/AuditLogMemory.ts"
+import { eventOf } from "../storage/accounts/AuditLogLaws.ts"
 
 it.effect(
   "The sweep of the audit log forgets all that is older than it is to be kept, and nothing else",

@@ -4,8 +4,8 @@ import { Effect, identity } from "effect"
 import { existsSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
-import { installPackage } from "../services/Apt.ts"
-import { Unavailable } from "../services/Service.ts"
+import { installPackage } from "../support/services/Apt.ts"
+import { Unavailable } from "../support/services/Service.ts"
 
 const names = ["chromium", "chromium-browser", "google-chrome-stable"]
 

@@ -3,12 +3,12 @@
 import { Effect } from "effect"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Answer } from "../../src/http/Answer.ts"
-import * as Problem from "../../src/http/Problem.ts"
-import * as StrictHeaders from "../../src/http/StrictHeaders.ts"
-import { messages } from "../../src/http/visitor/Words.ts"
-import { make, type PageName } from "../../src/http/visitor/VisitorPages.ts"
-import * as WebAssets from "../../src/http/WebAssets.ts"
+import type { Answer } from "../../src/http/exchange/Answer.ts"
+import * as Problem from "../../src/http/exchange/Problem.ts"
+import * as StrictHeaders from "../../src/http/exchange/StrictHeaders.ts"
+import { messages } from "../../src/http/pages/Words.ts"
+import { make, type PageName } from "../../src/http/pages/VisitorPages.ts"
+import * as WebAssets from "../../src/http/pages/WebAssets.ts"
 
 const preview = {
   key: "spring-sale",

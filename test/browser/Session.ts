@@ -7,8 +7,8 @@ import type { AxeResults } from "axe-core"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { expect } from "vitest"
 import { dataFolder, start } from "../e2e/Program.ts"
-import { freePort } from "../http/freePort.ts"
-import { exercised } from "../services/exercised.ts"
+import { freePort } from "../support/FreePort.ts"
+import { exercised } from "../support/services/Exercised.ts"
 import { launch } from "./Chromium.ts"
 
 /** A service with its browser, until it is closed. */

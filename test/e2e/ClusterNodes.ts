@@ -1,10 +1,10 @@
 // Nodes of a cluster over real PostgreSQL and Redis, as processes that can be stopped and killed.
 
 import { Effect, Scope } from "effect"
-import { agent, type Answer, type NoAnswer, type Request, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
-import { freshDatabase } from "../services/Postgres.ts"
-import { serverUrl } from "../services/Redis.ts"
+import { agent, type Answer, type NoAnswer, type Request, send } from "../support/HttpClient.ts"
+import { freePort } from "../support/FreePort.ts"
+import { freshDatabase } from "../support/services/Postgres.ts"
+import { serverUrl } from "../support/services/Redis.ts"
 import { type Ending, type Program, start, type Variables } from "./Program.ts"
 
 /** The administrator's API key of all clusters under test. */

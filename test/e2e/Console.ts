@@ -5,7 +5,7 @@ import { execFile } from "node:child_process"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { keep } from "../services/Keeper.ts"
+import { keep } from "../support/services/Keeper.ts"
 
 /** A command, and what it should show: empty where the document does not say. */
 export interface Example {

@@ -6,9 +6,9 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { agent, send } from "../http/client.ts"
-import { freePort } from "../http/freePort.ts"
-import { keep } from "../services/Keeper.ts"
+import { agent, send } from "../support/HttpClient.ts"
+import { freePort } from "../support/FreePort.ts"
+import { keep } from "../support/services/Keeper.ts"
 
 /** The project's folder. */
 const root = fileURLToPath(new URL("../..", import.meta.url))

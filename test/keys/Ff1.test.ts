@@ -1,7 +1,7 @@
 import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
-import * as Ff1 from "../../src/Ff1.ts"
-import { noble, numberOf, numeralsOf } from "./oracle.ts"
+import * as Ff1 from "../../src/keys/Ff1.ts"
+import { noble, numberOf, numeralsOf } from "../support/KeyOracle.ts"
 
 const hex = (digits: string) => Uint8Array.from(Buffer.from(digits, "hex"))
 const digits36 = "0123456789abcdefghijklmnopqrstuvwxyz"

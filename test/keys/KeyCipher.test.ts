@@ -1,8 +1,8 @@
 import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
-import * as KeyCipher from "../../src/KeyCipher.ts"
-import * as KeySpace from "../../src/KeySpace.ts"
-import { noble, numeralsOf } from "./oracle.ts"
+import * as KeyCipher from "../../src/keys/KeyCipher.ts"
+import * as KeySpace from "../../src/keys/KeySpace.ts"
+import { noble, numeralsOf } from "../support/KeyOracle.ts"
 
 const secret = Uint8Array.from(Buffer.from("2B7E151628AED2A6ABF7158809CF4F3C", "hex"))
 const secrets = fc.oneof(

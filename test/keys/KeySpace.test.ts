@@ -8,7 +8,7 @@ import {
   lengthMin,
   make,
   withLength
-} from "../../src/KeySpace.ts"
+} from "../../src/keys/KeySpace.ts"
 
 const radixes: Record<Alphabet, number> = { base62: 62, base64url: 64, base36: 36 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc } from "effect"
-import { VisitRing } from "../../src/actors/VisitRing.ts"
-import { forAll } from "../storage/property.ts"
-import { visitOf } from "./visit.ts"
+import { VisitRing } from "../../src/visits/VisitRing.ts"
+import { forAll } from "../support/Property.ts"
+import { visitOf } from "../support/SomeVisits.ts"
 
 describe("VisitRing", () => {
   it.effect("gives out what came in, in order, and refuses what comes when it is full", () =>

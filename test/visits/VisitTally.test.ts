@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { hourCountsMax, VisitTally } from "../../src/actors/VisitTally.ts"
-import { valuesMax } from "../../src/Visit.ts"
+import { hourCountsMax, VisitTally } from "../../src/visits/VisitTally.ts"
+import { valuesMax } from "../../src/model/Visit.ts"
 
 const browser = (...values: ReadonlyArray<string | undefined>) => ({ isBot: false, values })
 

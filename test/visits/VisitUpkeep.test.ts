@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, LogLevel, TestClock } from "effect"
-import * as VisitUpkeep from "../../src/actors/VisitUpkeep.ts"
+import * as VisitUpkeep from "../../src/visits/VisitUpkeep.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
-import { VisitStore } from "../../src/storage/VisitStore.ts"
-import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
-import { hour_ms } from "../../src/Visit.ts"
+import { VisitStore } from "../../src/storage/visits/VisitStore.ts"
+import * as VisitStoreMemory from "../../src/storage/visits/VisitStoreMemory.ts"
+import { hour_ms } from "../../src/model/Visit.ts"
 
 /** 2026-11-21T10:05Z. */
 const start = Date.parse("2026-11-21T10:05:00Z")

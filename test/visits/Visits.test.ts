@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, LogLevel, Record, Scope, TestClock } from "effect"
-import * as Visits from "../../src/actors/Visits.ts"
-import * as Metered from "../../src/Metered.ts"
+import * as Visits from "../../src/visits/Visits.ts"
+import * as Metered from "../../src/telemetry/Metered.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
-import { type VisitBatch, VisitStore } from "../../src/storage/VisitStore.ts"
-import * as VisitStoreMemory from "../../src/storage/VisitStoreMemory.ts"
-import { subjectOfLink, subjectOfOwner } from "../../src/Visit.ts"
-import { firefox, link, visitOf } from "./visit.ts"
+import { type VisitBatch, VisitStore } from "../../src/storage/visits/VisitStore.ts"
+import * as VisitStoreMemory from "../../src/storage/visits/VisitStoreMemory.ts"
+import { subjectOfLink, subjectOfOwner } from "../../src/model/Visit.ts"
+import { firefox, link, visitOf } from "../support/SomeVisits.ts"
 
 const ringMax = 16_384
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe } from "vitest"
 import { lookupPublic } from "../../src/webhooks/PublicLookup.ts"
 import * as Sender from "../../src/webhooks/WebhookSender.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
-import { receiver } from "./Receiver.ts"
+import { receiver } from "../support/Receiver.ts"
 
 const names: Record<string, ReadonlyArray<LookupAddress>> = {
   "inside.example": [{ address: "127.0.0.1", family: 4 }],

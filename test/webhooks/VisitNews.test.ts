@@ -1,16 +1,16 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope, TestClock } from "effect"
 import { describe } from "vitest"
-import type { Link } from "../../src/Link.ts"
+import type { Link } from "../../src/model/Link.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
-import * as WebhookListeners from "../../src/storage/WebhookListeners.ts"
-import { WebhookStore } from "../../src/storage/WebhookStore.ts"
-import * as WebhookStoreMemory from "../../src/storage/WebhookStoreMemory.ts"
+import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
+import { WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
+import * as WebhookStoreMemory from "../../src/storage/webhooks/WebhookStoreMemory.ts"
 import * as News from "../../src/webhooks/VisitNews.ts"
 import { VisitNews } from "../../src/webhooks/VisitNews.ts"
 import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
-import { linkOf } from "../storage/links.ts"
-import { addVerified, claimOf, webhookOf } from "../storage/webhooks.ts"
+import { linkOf } from "../support/SomeLinks.ts"
+import { addVerified, claimOf, webhookOf } from "../support/SomeWebhooks.ts"
 
 const owned = (key: string, owner: string | null): Link => ({ ...linkOf(key), owner })
 

@@ -1,11 +1,11 @@
 import { expect, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, TestClock } from "effect"
 import { describe } from "vitest"
-import type { Delivery } from "../../src/storage/WebhookStore.ts"
+import type { Delivery } from "../../src/storage/webhooks/WebhookStore.ts"
 import { drawSecret, headersOf } from "../../src/webhooks/WebhookSignature.ts"
 import * as Sender from "../../src/webhooks/WebhookSender.ts"
 import { WebhookSender } from "../../src/webhooks/WebhookSender.ts"
-import { receiver, signatureOf } from "./Receiver.ts"
+import { receiver, signatureOf } from "../support/Receiver.ts"
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

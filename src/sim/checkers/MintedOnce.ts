@@ -1,4 +1,4 @@
-import type { RangeSlot } from "../../storage/KeyRangeStore.ts"
+import type { RangeSlot } from "../../storage/keys/KeyRangeStore.ts"
 import type { Checker, Violation } from "../Evidence.ts"
 
 const nameOf = ({ length, range }: RangeSlot) => `range ${range} of ${length}`

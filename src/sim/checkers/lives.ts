@@ -1,4 +1,4 @@
-import type { Link } from "../../Link.ts"
+import type { Link } from "../../model/Link.ts"
 import type { Exchange } from "../History.ts"
 import type { JournalEntry } from "../Journal.ts"
 

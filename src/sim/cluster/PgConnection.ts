@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import { connections } from "../../ClusterRunner.ts"
+import { connections } from "../../node/ClusterRunner.ts"
 import { ms_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { CallFaults, CrashPoint } from "../world/VirtualServer.ts"

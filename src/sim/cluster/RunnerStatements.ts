@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import { lockExpiry } from "../../ClusterRunner.ts"
+import { lockExpiry } from "../../node/ClusterRunner.ts"
 import { ms_us } from "../world/Time.ts"
 import type { RunnerDatabase, Session } from "./RunnerDatabase.ts"
 

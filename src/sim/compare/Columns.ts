@@ -1,4 +1,4 @@
-import { textTable } from "../../TextTable.ts"
+import { textTable } from "../../terminal/TextTable.ts"
 import type { Contestant } from "./Contestants.ts"
 import type { Figures } from "./Figures.ts"
 

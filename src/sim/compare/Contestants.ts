@@ -1,7 +1,7 @@
 import { designs, narrow } from "../mutants/designs.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
-import type { SimOptions } from "../Options.ts"
-import { presets } from "../Presets.ts"
+import type { SimOptions } from "../cli/Options.ts"
+import { presets } from "../cli/Presets.ts"
 
 /** A design, or a breakage of one, that is compared with others. */
 export interface Contestant {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { FaultOptions, SimOptions, WorkloadOptions } from "../Options.ts"
-import { noFaults, type PresetName } from "../Presets.ts"
+import type { FaultOptions, SimOptions, WorkloadOptions } from "../cli/Options.ts"
+import { noFaults, type PresetName } from "../cli/Presets.ts"
 import { fork } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { Mutation } from "./Mutation.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { Link } from "../../Link.ts"
-import { begin, type GuardedCreates } from "../../storage/GuardedCreates.ts"
+import type { Link } from "../../model/Link.ts"
+import { begin, type GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { later, type Mutant } from "./Mutant.ts"

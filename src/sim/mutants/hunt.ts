@@ -1,4 +1,4 @@
-import { presets } from "../Presets.ts"
+import { presets } from "../cli/Presets.ts"
 import { run } from "../Run.ts"
 import type { Mutant } from "./Mutant.ts"
 

@@ -1,5 +1,5 @@
 import { Effect, Exit } from "effect"
-import type { LinkLifetime } from "../../storage/LinkLifetime.ts"
+import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { ms_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"

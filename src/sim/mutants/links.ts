@@ -1,6 +1,6 @@
 import { Effect, Struct } from "effect"
-import type { Link } from "../../Link.ts"
-import type { LinkStore } from "../../storage/LinkStore.ts"
+import type { Link } from "../../model/Link.ts"
+import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import { happens, later, type Mutant, withFaults } from "./Mutant.ts"
 
 type Links = typeof LinkStore.Service

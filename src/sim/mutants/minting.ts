@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Minter from "../../KeyMinter.ts"
+import * as Minter from "../../keys/KeyMinter.ts"
 import { later, type Mutant, withFaults } from "./Mutant.ts"
 import type { Ports } from "./Mutation.ts"
 

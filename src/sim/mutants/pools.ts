@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import type { KeyBuffer } from "../../actors/KeyBuffer.ts"
-import { concat, count, fromStrings, slice, toStrings } from "../../PackedKeys.ts"
-import { idOf, type Tables } from "../../storage/KeyStockMemory.ts"
-import type { BatchId, PoolClaim } from "../../storage/KeyStock.ts"
-import type { PackedKeys } from "../../PackedKeys.ts"
+import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
+import { concat, count, fromStrings, slice, toStrings } from "../../keys/PackedKeys.ts"
+import { idOf, type Tables } from "../../storage/keys/KeyStockMemory.ts"
+import type { BatchId, PoolClaim } from "../../storage/keys/KeyStock.ts"
+import type { PackedKeys } from "../../keys/PackedKeys.ts"
 import { happens, later, type Mutant, withFaults } from "./Mutant.ts"
 
 /** Owners change all the time, and for a while both go on. */

@@ -1,6 +1,6 @@
 import { momentOf } from "./Events.ts"
 import { commandOf, hasChanges } from "./Replay.ts"
-import type { Mix, SeedReport } from "../SeedReport.ts"
+import type { Mix, SeedReport } from "../cli/SeedReport.ts"
 
 /** Violations of a seed that are told at most. */
 const toldMax = 6

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { Level, SimOptions } from "../Options.ts"
-import { SeedReport } from "../SeedReport.ts"
-import { Summary } from "../Summary.ts"
+import { Level, SimOptions } from "../cli/Options.ts"
+import { SeedReport } from "../cli/SeedReport.ts"
+import { Summary } from "../cli/Summary.ts"
 
 /** A seed that broke a promise. */
 export const BrokenSeed = Schema.Struct({

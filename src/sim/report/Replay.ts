@@ -1,5 +1,5 @@
-import type { Changes } from "../Changes.ts"
-import type { Mix } from "../SeedReport.ts"
+import type { Changes } from "../clients/Changes.ts"
+import type { Mix } from "../cli/SeedReport.ts"
 
 /** A word of a POSIX shell's command line. */
 const quoted = (word: string) => (/^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)

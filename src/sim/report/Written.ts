@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { Config, Console, Effect } from "effect"
 import { isAbsolute, resolve } from "node:path"
-import { CommandFailed } from "../Command.ts"
+import { CommandFailed } from "../cli/Command.ts"
 import { exitCode } from "./ExitCode.ts"
 
 /** A path as the caller of `npm run` means it. */

@@ -3,7 +3,7 @@ import {
   freshFor_ms,
   type LinkChangesService,
   type LinkChangesSubscriber
-} from "../../storage/LinkChanges.ts"
+} from "../../storage/links/LinkChanges.ts"
 import { ms_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { CallFaults, VirtualServer } from "../world/VirtualServer.ts"

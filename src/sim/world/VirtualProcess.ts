@@ -2,7 +2,7 @@ import type { RuntimeFiber } from "effect/Fiber"
 import type { Runtime } from "effect/Runtime"
 import type { Scheduler, Task } from "effect/Scheduler"
 import type { Chance } from "./Chance.ts"
-import { TimeKeeper } from "../../TimeKeeper.ts"
+import { TimeKeeper } from "../../time/TimeKeeper.ts"
 import { ms_us } from "./Time.ts"
 import type { World } from "./World.ts"
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import type { SimOptions } from "../../../src/sim/Options.ts"
-import { presets } from "../../../src/sim/Presets.ts"
+import type { SimOptions } from "../../../src/sim/cli/Options.ts"
+import { presets } from "../../../src/sim/cli/Presets.ts"
 import { pageOf } from "../../../src/sim/report/page/Page.ts"
 import { run, type RunResult } from "../../../src/sim/Run.ts"
-import { type Mix, reportOf } from "../../../src/sim/SeedReport.ts"
+import { type Mix, reportOf } from "../../../src/sim/cli/SeedReport.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 
 const calm = presets.calm()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
-import type { Strike } from "../../../src/sim/Faults.ts"
+import type { Strike } from "../../../src/sim/deployment/Faults.ts"
 import { recoveriesOf, worstOf } from "../../../src/sim/report/Recovery.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
-import { created, evidence, exchange } from "../actors/evidence.ts"
+import { created, evidence, exchange } from "../actors/Evidence.ts"
 
 const strike = (name: string, at_s: number, for_s: number): Strike => ({
   name,

@@ -4,7 +4,7 @@ import { timelineOf } from "../../../src/sim/report/Timeline.ts"
 import type { RunResult } from "../../../src/sim/Run.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import type { TraceEvent } from "../../../src/sim/world/Trace.ts"
-import { created, evidence, exchange } from "../actors/evidence.ts"
+import { created, evidence, exchange } from "../actors/Evidence.ts"
 
 const result = (some: Partial<Evidence>, events: ReadonlyArray<TraceEvent> = []): RunResult => ({
   seed: 1,

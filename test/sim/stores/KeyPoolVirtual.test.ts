@@ -1,9 +1,9 @@
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { describe, expect, it } from "vitest"
-import { concat, count, empty, toStrings } from "../../../src/PackedKeys.ts"
+import { concat, count, empty, toStrings } from "../../../src/keys/PackedKeys.ts"
 import * as KeyPoolVirtual from "../../../src/sim/stores/KeyPoolVirtual.ts"
-import { KeyPool } from "../../../src/storage/KeyPool.ts"
-import { keys, numbered } from "../../storage/keys.ts"
+import { KeyPool } from "../../../src/storage/keys/KeyPool.ts"
+import { keys, numbered } from "../../support/SomeKeys.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 const owner = { shard: 0, epoch: 1 }

@@ -2,9 +2,9 @@ import { Context, Effect, Exit, Scope } from "effect"
 import { describe, expect, it } from "vitest"
 import { ms_us } from "../../../src/sim/world/Time.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
-import { freshFor_ms } from "../../../src/storage/LinkChanges.ts"
-import { LinkStore } from "../../../src/storage/LinkStore.ts"
-import { linkOf } from "../../storage/links.ts"
+import { freshFor_ms } from "../../../src/storage/links/LinkChanges.ts"
+import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { linkOf } from "../../support/SomeLinks.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 /** What a node hears, in order: keys, and `*` where it is to forget everything. */

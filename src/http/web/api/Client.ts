@@ -1,4 +1,4 @@
-import type { Fault } from "../../Problem.ts"
+import type { Fault } from "../../exchange/Problem.ts"
 
 /** Longer than the service takes for any answer. */
 const timeout_ms = 15_000

@@ -1,8 +1,15 @@
 // What the service answers, by the very schemas of its contract. Types alone: nothing of them comes into the page.
 
-import type { KeyBody, MadeKeyBody, MeBody, SessionBody, UserBody, UsersBody } from "../../AccountSchemas.ts"
-import type { AuditBody } from "../../AuditSchemas.ts"
-import type { ClusterBody } from "../../ClusterSchemas.ts"
+import type {
+  KeyBody,
+  MadeKeyBody,
+  MeBody,
+  SessionBody,
+  UserBody,
+  UsersBody
+} from "../../contract/AccountSchemas.ts"
+import type { AuditBody } from "../../contract/AuditSchemas.ts"
+import type { ClusterBody } from "../../contract/ClusterSchemas.ts"
 import type {
   BulkAnswer,
   CreateBody,
@@ -10,8 +17,8 @@ import type {
   LinksBody,
   PatchBody,
   PreviewBody
-} from "../../LinkSchemas.ts"
-import type { StatsBody } from "../../StatsSchemas.ts"
+} from "../../contract/LinkSchemas.ts"
+import type { StatsBody } from "../../contract/StatsSchemas.ts"
 
 /** A link. */
 export type Link = typeof LinkBody.Type

@@ -1,4 +1,4 @@
-import type { WebSettings } from "../../WebRoutes.ts"
+import type { WebSettings } from "../../pages/WebRoutes.ts"
 
 const content = document.querySelector<HTMLMetaElement>("meta[name=linkmint]")!.content
 

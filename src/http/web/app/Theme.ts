@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals"
-import { type Theme, themeCookie } from "../../ThemeCookie.ts"
+import { type Theme, themeCookie } from "../../pages/ThemeCookie.ts"
 import * as Kept from "./Kept.ts"
 
 /** The looks to choose from; `auto` is the system's. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
-import { isReserved } from "../../ReservedAliases.ts"
+import { isReserved } from "../../links/ReservedAliases.ts"
 import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import { useDebounced } from "../ui/useDebounced.ts"

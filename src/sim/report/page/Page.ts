@@ -1,7 +1,7 @@
 import { Array as Arr } from "effect"
 import { ms_us, s_us } from "../../world/Time.ts"
 import type { RunResult } from "../../Run.ts"
-import type { Mix, SeedReport } from "../../SeedReport.ts"
+import type { Mix, SeedReport } from "../../cli/SeedReport.ts"
 import { momentOf } from "../Events.ts"
 import { commandOf, hasChanges } from "../Replay.ts"
 import { groupsOf } from "./lanes.ts"

@@ -1,5 +1,5 @@
 import type { Evidence } from "../../Evidence.ts"
-import type { Strike } from "../../Faults.ts"
+import type { Strike } from "../../deployment/Faults.ts"
 import { ms_us } from "../../world/Time.ts"
 import { type Group, lane, type Span } from "./Lane.ts"
 

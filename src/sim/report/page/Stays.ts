@@ -1,4 +1,4 @@
-import { lockBase } from "../../../storage/ShardOwnership.ts"
+import { lockBase } from "../../../storage/keys/ShardOwnership.ts"
 import type { RunResult } from "../../Run.ts"
 
 /** Something that a process had, as long as it had it. */

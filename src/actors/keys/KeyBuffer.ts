@@ -1,0 +1,242 @@
+import { Context, Duration, Effect, Exit, Layer, Metric, Runtime, Scope } from "effect"
+import type { Sharding } from "@effect/cluster/Sharding"
+import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import { concat, count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
+import { drawId } from "../../model/RandomId.ts"
+import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { KeyPool } from "../../storage/keys/KeyPool.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import * as SingleFlight from "../../fibers/SingleFlight.ts"
+import { keyConflicts } from "./KeyConflicts.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
+import { KeyRing } from "./KeyRing.ts"
+import { PoolShard } from "./PoolShard.ts"
+import { orElsewhere, Unavailable } from "../Unavailable.ts"
+import * as UnsureKeys from "./UnsureKeys.ts"
+import { partitionOf } from "../links/UrlMapping.ts"
+
+/**
+ * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
+ *
+ * Laws: a leased key is taken at most once, unless it was put back; at most `capacity` keys are held, which bounds what a kill of
+ * the node can lose beside the keys of creates that are under way or have just failed; keys left at an orderly stop go back to their pool.
+ */
+export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
+  KeyBuffer,
+  {
+    /**
+     * A key that no one else has. Waits for a lease when the buffer is empty; fails when no shard has keys, with `away` where the last one asked
+     * did not answer, as while it moves to another node. Its wait can be
+     * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
+     */
+    readonly take: Effect.Effect<string, Unavailable>
+    /** The same without an effect: `undefined` where the buffer is empty. */
+    readonly takeNow: () => string | undefined
+    /** The same for up to `count` keys at once: as many as the buffer has, of whatever partitions, and one at least. */
+    readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+    /** Has `take` give a key of the partition that `partition` tells at that moment, where it tells one and the buffer has it. */
+    readonly prefer: (partition: () => number | undefined) => void
+    /** Puts back keys that no create was asked to bind. */
+    readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Puts back keys of creates that failed without being applied, some seconds later and only where the store says that they are not bound. */
+    readonly putBackUnbound: (keys: ReadonlyArray<string>) => Effect.Effect<void>
+    /**
+     * Drops the keys held that are bound already. A pool that forgot what it handed out hands it out again in its old order, so behind one
+     * key that turns out to be bound stand others.
+     */
+    readonly dropBound: Effect.Effect<void>
+    /** Keys held now. */
+    readonly level: Effect.Effect<number>
+    /** Keys held, at least one: waits for a lease when the buffer is empty, and fails as `take` does. */
+    readonly held: Effect.Effect<number, Unavailable>
+  }
+>() {}
+
+/** Leases are given up after this long: long enough for a refill, short enough to answer the client in time. */
+const leaseWaitMax = { onlyShard: Duration.seconds(3), oneOfMany: Duration.seconds(1) }
+const returnWaitMax = Duration.seconds(2)
+
+/** How often shards that failed are asked whether they are back. */
+const checkEvery = Duration.seconds(1)
+
+/**
+ * Leases from the shard that had the most keys when it was last heard of. A shard that fails is left out, that is asked after all others, until it
+ * answers a check.
+ */
+const makeLease = Effect.gen(function* () {
+  const { shards } = yield* KeyPool
+  const clientOf = yield* PoolShard.client
+  const levels = Array.from({ length: shards }, () => Number.POSITIVE_INFINITY)
+  const waitMax = shards === 1 ? leaseWaitMax.onlyShard : leaseWaitMax.oneOfMany
+
+  const late = Effect.fnUntraced(function* (shard: number, wanted: number) {
+    yield* Effect.logWarning(
+      `Pool shard ${shard} did not answer a lease of ${wanted} keys in time: those that it gives all the same are lost`
+    )
+    return yield* new Unavailable({
+      reason: `pool shard ${shard} did not answer`,
+      applied: "unknown",
+      away: true
+    })
+  })
+
+  const leaseFrom = (shard: number, wanted: number) =>
+    orElsewhere(clientOf(String(shard)).Lease({ count: wanted })).pipe(
+      Effect.timeoutTo({
+        duration: waitMax,
+        onSuccess: Effect.succeed,
+        onTimeout: () => late(shard, wanted)
+      }),
+      Effect.flatten,
+      Effect.tapBoth({
+        onSuccess: ({ level }) => Effect.sync(() => (levels[shard] = level)),
+        onFailure: () => Effect.sync(() => (levels[shard] = -1))
+      }),
+      Effect.map(({ keys }) => ({ keys, shard }))
+    )
+
+  const lease = (wanted: number) =>
+    Effect.suspend(() => {
+      const fullestFirst = levels.map((_, shard) => shard).toSorted((a, b) => levels[b]! - levels[a]!)
+      const [first, ...others] = fullestFirst.map((shard) => leaseFrom(shard, wanted))
+      return Effect.firstSuccessOf([first!, ...others])
+    })
+
+  const check = (shard: number) =>
+    orElsewhere(clientOf(String(shard)).Status()).pipe(
+      Effect.timeout(waitMax),
+      Effect.tap(({ level }) => Effect.sync(() => (levels[shard] = level))),
+      Effect.ignore
+    )
+  const checkFailed = Effect.suspend(() => {
+    const failed = levels.flatMap((level, shard) => (level < 0 ? [shard] : []))
+    return failed.length === 0 ? Effect.void : AllAtOnce.forEach(failed, check)
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(checkFailed, checkEvery)))
+
+  return { lease, clientOf }
+})
+
+/**
+ * A buffer of `capacity` keys. It leases anew in the background when fewer than half are left; takers of an empty buffer wait for
+ * that lease together.
+ */
+export const make = (
+  capacity: number
+): Effect.Effect<typeof KeyBuffer.Service, never, KeyPool | LinkStore | Sharding | Scope.Scope> =>
+  Effect.gen(function* () {
+    const store = yield* LinkStore
+    const { clientOf, lease } = yield* makeLease
+    const ring = new KeyRing(capacity, partitionOf)
+    const runtime = yield* Effect.runtime()
+    let preferred: () => number | undefined = () => undefined
+    let lastShard = 0
+    let closed = false
+
+    const giveBack = (shard: number, keys: ReturnType<KeyRing["drain"]>) =>
+      count(keys) === 0
+        ? Effect.void
+        : Effect.flatMap(drawId, (returnId) => clientOf(String(shard)).Return({ keys, returnId })).pipe(
+            // In a finalizer, nothing could be given up otherwise.
+            Effect.interruptible,
+            Effect.timeout(returnWaitMax),
+            Effect.catchAllCause((cause) => {
+              Metered.add(KeyMetrics.lost["return-failed"], count(keys))
+              return Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
+            })
+          )
+
+    /** By the time it runs, keys that were put back may have filled the ring. */
+    const refillOnce = Effect.suspend(() => {
+      if (closed) return new Unavailable({ reason: "the key buffer is closed", applied: "no" })
+      const wanted = capacity - ring.size
+      if (wanted === 0) return Effect.void
+      return Effect.flatMap(lease(wanted), ({ keys, shard }) => {
+        lastShard = shard
+        return giveBack(shard, ring.add(keys))
+      })
+    })
+
+    // A scope of its own: the buffer's would interrupt a lease that is under way, and its keys are nowhere else.
+    const leasing = yield* Scope.make()
+    const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
+
+    const putBack = (keys: ReadonlyArray<string>) =>
+      Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys))))
+    const unsure = yield* Scope.extend(UnsureKeys.make(store, putBack), leasing)
+
+    const dropOnce = Effect.gen(function* () {
+      const held = toStrings(ring.drain())
+      const taken = yield* Effect.orElseSucceed(store.takenAmong(held), () => new Set<string>())
+      const free = held.filter((key) => !taken.has(key))
+      if (taken.size > 0) {
+        yield* Metric.incrementBy(keyConflicts.key, taken.size)
+        yield* Effect.logWarning(`${taken.size} of ${held.length} keys held were bound already`)
+      }
+      yield* putBack(free)
+    })
+    const drop = yield* Scope.extend(SingleFlight.make(dropOnce), leasing)
+
+    /** Whether it is time for a lease. */
+    const isLow = () => ring.size < capacity / 2 && !refill.isRunning()
+
+    /** Takes what the ring has. Many may have waited for the same lease, more than it brought: those that find nothing wait for the next. */
+    const taking = <A>(takeNow: () => A | undefined): Effect.Effect<A, Unavailable> =>
+      Effect.suspend(() => {
+        const taken = takeNow()
+        if (taken === undefined) return Effect.zipRight(Effect.interruptible(refill.join), taking(takeNow))
+        return isLow() ? Effect.as(refill.start, taken) : Effect.succeed(taken)
+      })
+
+    const takeOne = () => {
+      const partition = preferred()
+      return partition === undefined ? ring.take() : ring.takeOf(partition)
+    }
+
+    const take = taking(takeOne)
+
+    const takeNow = () => {
+      const taken = takeOne()
+      if (taken !== undefined && isLow()) Runtime.runFork(runtime, refill.start)
+      return taken
+    }
+
+    const takeMany = (wanted: number) =>
+      taking(() => {
+        const keys = Array.from({ length: Math.min(wanted, ring.size) }, () => ring.take()!)
+        return keys.length === 0 ? undefined : keys
+      })
+
+    const held: Effect.Effect<number, Unavailable> = Effect.suspend(() =>
+      ring.size > 0 ? Effect.succeed(ring.size) : Effect.zipRight(refill.join, held)
+    )
+
+    /** A lease that is under way ends by itself, after `waitMax` a shard at the latest. */
+    const close = Effect.gen(function* () {
+      closed = true
+      yield* refill.rest
+      yield* drop.rest
+      const unbound = yield* unsure.close
+      yield* giveBack(lastShard, concat(ring.drain(), fromStrings(unbound)))
+      yield* Scope.close(leasing, Exit.void)
+    })
+    yield* Effect.addFinalizer(() => close)
+
+    return {
+      take,
+      takeNow,
+      takeMany,
+      prefer: (partition) => {
+        preferred = partition
+      },
+      putBack,
+      putBackUnbound: unsure.add,
+      dropBound: drop.join,
+      level: Effect.sync(() => ring.size),
+      held
+    }
+  })
+
+/** See {@link make}. */
+export const layer = (capacity: number): Layer.Layer<KeyBuffer, never, KeyPool | LinkStore | Sharding> =>
+  Layer.scoped(KeyBuffer, make(capacity))

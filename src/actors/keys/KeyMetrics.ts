@@ -1,0 +1,61 @@
+import * as Metered from "../../telemetry/Metered.ts"
+
+/** Keys on their way, each counted by the node that has the actor, or loses the key. */
+
+/** Keys that left their ranges for good. */
+export const minted = Metered.counter("linkmint_keys_minted_total", "Keys that left their ranges")
+
+/** Random keys that went no further. */
+export const drawnBound = Metered.counter(
+  "linkmint_keys_drawn_bound_total",
+  "Keys that were drawn at random and left out, since they were bound already or drawn twice"
+)
+
+/** Keys that went into the pools, and where they came from. */
+export const refilled = Metered.countersBy(
+  "linkmint_keys_refilled_total",
+  "Keys that went from the stock, or newly minted, into pool shards",
+  "source",
+  ["stocked", "minted"]
+)
+
+/** Keys that were minted ahead, and what the stock made of them: `known` ones it had already, which only keys drawn at random can be. */
+export const stocked = Metered.countersBy(
+  "linkmint_keys_stocked_total",
+  "Keys that were minted ahead for the stock, by whether they were new to it",
+  "outcome",
+  ["new", "known"]
+)
+
+/** Keys that another kind of stock had left. */
+export const adopted = Metered.counter(
+  "linkmint_keys_adopted_total",
+  "Keys that moved over from a kind of stock that is not in use any more"
+)
+
+/** Refills of which nothing came. */
+export const refillsFailed = Metered.counter(
+  "linkmint_pool_refills_failed_total",
+  "Refills of a pool shard that failed"
+)
+
+/** Keys that went out of the pools. */
+export const leased = Metered.counter("linkmint_keys_leased_total", "Keys that pool shards leased to nodes")
+
+/** Keys that came back into the pools. */
+export const returned = Metered.counter(
+  "linkmint_keys_returned_total",
+  "Leased keys that nodes gave back to pool shards"
+)
+
+/**
+ * Keys that a node had and knows nothing of any more: `return-failed`, its pool shard did not answer when it gave them back; `unsure`, the store did not say whether
+ * they are bound; `unknown-outcome`, nobody knows whether a create has bound it. Some of them are bound, or in a pool after all: the ledger
+ * knows how many are lost.
+ */
+export const lost = Metered.countersBy(
+  "linkmint_keys_given_up_total",
+  "Keys that a node gave up, and that may be lost",
+  "cause",
+  ["return-failed", "unsure", "unknown-outcome"]
+)

@@ -1,0 +1,87 @@
+import { Entity } from "@effect/cluster"
+import { Duration, Effect } from "effect"
+import { KeyMinter } from "../../keys/KeyMinter.ts"
+import { lengthMax } from "../../keys/KeySpace.ts"
+import { concat, count, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
+import { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
+import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { KeyRange, RangeExhausted } from "./KeyRange.ts"
+import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import * as Traced from "../../telemetry/Traced.ts"
+import * as Turns from "../../fibers/Turns.ts"
+import * as ActorMetrics from "../ActorMetrics.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
+
+/**
+ * The behaviour of `KeyRange`. Its only state is which key length it found not yet used up: a cache of the store.
+ *
+ * When a length ends, the next one is opened by the same request, by this range alone, without telling anyone.
+ */
+export const KeyRangeLive = KeyRange.toLayer(
+  Effect.gen(function* () {
+    const store = yield* KeyRangeStore
+    const links = yield* LinkStore
+    const minter = yield* KeyMinter
+    const range = Number((yield* Entity.CurrentAddress).entityId)
+    let length = minter.space.length
+
+    /** What is left of keys that may come twice: each once, without those that are bound. */
+    const unbound = Effect.fnUntraced(function* (drawn: PackedKeys) {
+      const keys = Array.from(new Set(toStrings(drawn)))
+      const bound = yield* links.takenAmong(keys)
+      const free = keys.filter((key) => !bound.has(key))
+      Metered.add(KeyMetrics.drawnBound, count(drawn) - free.length)
+      if (free.length > 0) return fromStrings(free)
+      return yield* new Unavailable({ reason: "all keys that were drawn are bound", applied: "no" })
+    })
+
+    /** Two at once would only wait for each other on the range's row. */
+    const oneByOne = Turns.make(1)
+
+    const mint = Effect.fnUntraced(function* (wanted: number) {
+      const parts: Array<PackedKeys> = []
+      for (let left = wanted; left > 0;) {
+        const size = minter.spanOf(length, range)
+        const advanced = yield* Effect.either(store.advance({ length, range }, { count: left, size }))
+        if (advanced._tag === "Left") {
+          // What this request has minted already is out of the store, so it is given all the same.
+          if (parts.length > 0) break
+          return yield* advanced.left
+        }
+        const block = advanced.right
+        if (block.count > 0) parts.push(minter.mint(length, range, block.first, block.count))
+        left -= block.count
+        Metered.add(KeyMetrics.minted, block.count)
+        if (left > 0 && length === lengthMax) break
+        if (left > 0) length++
+      }
+      if (parts.length === 0) return yield* new RangeExhausted({ range })
+      return minter.repeats ? yield* unbound(concat(...parts)) : concat(...parts)
+    }, Traced.span("KeyRange.mint"))
+
+    const status = Effect.map(store.watermarks, (watermarks) =>
+      watermarks
+        .filter((mark) => mark.range === range)
+        .map(({ length, next }) => ({
+          length,
+          minted: next,
+          remaining: minter.spanOf(length, range) - next
+        }))
+    )
+
+    return ActorMetrics.watch(
+      "KeyRange",
+      KeyRange.of({
+        Mint: ({ payload }) => Effect.catchTag(oneByOne(mint(payload.count)), "StorageError", fromFailure),
+        Status: () => Effect.mapError(status, fromFailure)
+      })
+    )
+  }),
+  {
+    concurrency: "unbounded",
+    mailboxCapacity: 256,
+    disableFatalDefects,
+    maxIdleTime: Duration.minutes(10)
+  }
+)

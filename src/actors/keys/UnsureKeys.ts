@@ -1,0 +1,74 @@
+import { Duration, Effect, type Scope } from "effect"
+import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import * as SingleFlight from "../../fibers/SingleFlight.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
+
+/**
+ * Keys of creates that failed, as their owner says without being applied. A message that comes twice can be applied the one time and fail
+ * the other: so the store is asked whether they are bound before they are used again.
+ */
+export interface UnsureKeys {
+  readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void>
+  /** Asks about all of them now, and gives those that are not bound. Where the store does not tell, all are lost. */
+  readonly close: Effect.Effect<ReadonlyArray<string>>
+}
+
+/** Keys kept at most, some 4 MB; more than pools hold by default, and these are not refilled while the store is away. More are lost. */
+const keysMax = 65_536
+
+/** Keys are asked about after this long at least, and twice that at most. An owner's statement has come to its end by then. */
+const askAfter = Duration.seconds(5)
+
+/** How long closing waits for the store. */
+const closeMax = Duration.seconds(2)
+
+/** Gives keys to `onFree` when they turn out not to be bound, and keeps those of which the store does not tell yet. */
+export const make = (
+  store: typeof LinkStore.Service,
+  onFree: (keys: ReadonlyArray<string>) => Effect.Effect<void>
+): Effect.Effect<UnsureKeys, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let fresh: Array<string> = []
+    let rested: Array<string> = []
+    let closed = false
+
+    const freeAmong = (keys: ReadonlyArray<string>) =>
+      keys.length === 0
+        ? Effect.succeed(keys)
+        : Effect.map(store.takenAmong(keys), (taken) => keys.filter((key) => !taken.has(key)))
+
+    const ask = yield* SingleFlight.make(
+      Effect.gen(function* () {
+        if (closed) return
+        const free = yield* freeAmong(rested)
+        rested = fresh
+        fresh = []
+        if (free.length > 0) yield* onFree(free)
+      })
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.ignore(ask.join), askAfter)))
+
+    return {
+      add: (keys) =>
+        Effect.suspend(() => {
+          const room = keysMax - fresh.length - rested.length
+          fresh.push(...keys.slice(0, room))
+          const lost = keys.length - room
+          if (lost <= 0) return Effect.void
+          Metered.add(KeyMetrics.lost.unsure, lost)
+          return Effect.logWarning(`${lost} keys of creates that failed are given up`)
+        }),
+      close: Effect.suspend(() => {
+        closed = true
+        return Effect.flatMap(ask.rest, () => freeAmong([...rested, ...fresh]))
+      }).pipe(
+        Effect.interruptible,
+        Effect.timeout(closeMax),
+        Effect.catchAllCause((cause) => {
+          Metered.add(KeyMetrics.lost.unsure, rested.length + fresh.length)
+          return Effect.as(Effect.logWarning("Keys of creates that failed are given up", cause), [])
+        })
+      )
+    }
+  })

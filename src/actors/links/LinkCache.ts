@@ -1,0 +1,254 @@
+import { Effect, Exit, Fiber, type Scope, type Tracer } from "effect"
+import { LRUCache } from "lru-cache"
+import type { Link } from "../../model/Link.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { type freshFor_ms, LinkChanges } from "../../storage/links/LinkChanges.ts"
+import { UnsettledKeys } from "../keys/UnsettledKeys.ts"
+
+const lookups = (level: "l1" | "l2") =>
+  Metered.countersBy(
+    `linkmint_${level}_lookups_total`,
+    `Links asked of ${level === "l1" ? "nodes' caches" : "the caches of partitions' owners"}; bypassed: while news of changes was not fresh`,
+    "outcome",
+    ["hit", "miss", "bypassed"]
+  )
+
+/** How often links were at hand, in the nodes' caches (L1) and the owners' (L2). */
+const lookupsOf = { l1: lookups("l1"), l2: lookups("l2") }
+
+/** Counts an answer out of a node's cache that was got by `peek`, which does not count. */
+export const countPeeked = (): void => Metered.add(lookupsOf.l1.hit)
+
+const staleAnswers = Metered.counter(
+  "linkmint_stale_links_total",
+  "Links given out of a node's cache for redirects, while the database did not answer"
+)
+
+/** The writes of one key that are under way. */
+interface Writes {
+  count: number
+  overlapped: boolean
+}
+
+/**
+ * Asks for the row of a key, without an effect: `answer` is called once, at once or later, and must not throw. `span`: that of who asks, where requests are
+ * traced.
+ */
+export type Ask<E> = (
+  key: string,
+  answer: (row: Exit.Exit<Link | null, E>) => void,
+  span?: Tracer.AnySpan
+) => void
+
+/** Whether a link's redirects need nothing but its row. */
+export const isPlain = (link: Link): boolean => link.passwordHash === null && link.maxVisits === null
+
+/** A cache of links that reads what it does not have. */
+export interface LinkCache<E> {
+  /** The cached row of a key, if there is one, without an effect. */
+  readonly peek: (key: string) => Link | undefined
+  /**
+   * The row of a key as it was when the news ended, while the store does not answer and for `staleMax_ms` at most: for a redirect, of a link whose
+   * redirects need nothing else than its row. It may have been changed or deleted since.
+   */
+  readonly stale: (key: string) => Link | undefined
+  /** Whether `stale` could give the key's row, as soon as it is known that the store does not answer. */
+  readonly mayBeStale: (key: string) => boolean
+  /** Whether the store is known not to answer, for no longer than `staleMax_ms`. */
+  readonly isAway: () => boolean
+  /** Asks for the row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
+  readonly ask: Ask<E>
+  /**
+   * Runs a write of keys and keeps the links that it left, as `kept` tells. Before it and after it the keys are forgotten; what it left
+   * is kept only where no other write of that key overlapped, since then their order is the store's secret.
+   *
+   * Being interrupted stops the waiting, not the write: a write that goes on unwatched would change rows behind the cache's back.
+   */
+  readonly write: <A, E1, R1>(
+    keys: ReadonlyArray<string>,
+    effect: Effect.Effect<A, E1, R1>,
+    kept: (result: A) => ReadonlyArray<Link>
+  ) => Effect.Effect<A, E1, R1>
+  /**
+   * Forgets a key. A read that is under way answers those who wait for it already, but is not joined by later ones nor kept: it may have
+   * seen the row as it was before. Nor is what a write that is under way leaves.
+   */
+  readonly forget: (key: string) => void
+  /** Entries held. */
+  readonly size: () => number
+}
+
+/** The row of a key, as an effect. Being interrupted stops the waiting, not the read. */
+export const get = <E>({ ask }: Pick<LinkCache<E>, "ask">, key: string): Effect.Effect<Link | null, E> =>
+  Effect.withFiberRuntime((fiber) =>
+    Effect.async<Link | null, E>((resume) => ask(key, resume, fiber.currentSpan))
+  )
+
+/** The rows of keys, in their order. The first failure is the whole's. */
+export const getMany = <E>(
+  { ask }: Pick<LinkCache<E>, "ask">,
+  keys: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Link | null>, E> =>
+  Effect.withFiberRuntime((fiber) =>
+    Effect.async<ReadonlyArray<Link | null>, E>((resume) => {
+      const links: Array<Link | null> = Array.from({ length: keys.length })
+      let left = keys.length
+      if (left === 0) return resume(Effect.succeed(links))
+      for (const [index, key] of keys.entries()) {
+        const answer = (row: Exit.Exit<Link | null, E>) => {
+          if (Exit.isFailure(row)) return resume(Effect.failCause(row.cause))
+          links[index] = row.value
+          if (--left === 0) resume(Effect.succeed(links))
+        }
+        ask(key, answer, fiber.currentSpan)
+      }
+    })
+  )
+
+/**
+ * A least-recently-used cache of at most `max` links over `read`. It heeds `LinkChanges`: what another node changed is forgotten, and while the
+ * news is not fresh, every question is read anew and nothing is kept.
+ *
+ * That a key has no row is never remembered: not even the owner of a partition sees every create of it, since for a moment there can be two owners.
+ */
+export const make = <E>(options: {
+  /** Which of the caches a redirect passes it is, for its metrics. */
+  readonly level: "l1" | "l2"
+  readonly max: number
+  /** Reads a row, once for each question. Whoever waits when it is given up must be told so. */
+  readonly read: Ask<E>
+  /**
+   * How old what `read` gives may be, in milliseconds: 0 where the store answers. Another cache may hear of a change later than this one:
+   * what it answers until then must not be kept here, since no more news of that change would come.
+   */
+  readonly readAge_ms: typeof freshFor_ms | 0
+  /** For how long after the news ended a row may be given as `stale`, in milliseconds; 0 never. */
+  readonly staleMax_ms: number
+}): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    const changes = yield* LinkChanges
+    const clock = yield* Effect.clock
+    const { bypassed, hit, miss } = lookupsOf[options.level]
+    const now_ms = () => monotonic_ms(clock)
+    const entries = new LRUCache<string, Link>({ max: options.max })
+    /** Who waits for each read that is under way. */
+    const reads = new Map<string, Array<Parameters<Ask<E>>[1]>>()
+    const writes = new Map<string, Writes>()
+    const unsettled = new UnsettledKeys(options.readAge_ms)
+
+    const joinOrStart: Ask<E> = (key, answer, span) => {
+      const running = reads.get(key)
+      if (running !== undefined) return void running.push(answer)
+      const waiting = [answer]
+      const isSettled = !unsettled.has(key, now_ms())
+      reads.set(key, waiting)
+      options.read(
+        key,
+        (row) => {
+          if (reads.get(key) === waiting) {
+            if (isSettled && Exit.isSuccess(row) && row.value !== null) entries.set(key, row.value)
+            reads.delete(key)
+          }
+          waiting.forEach((tell) => tell(row))
+        },
+        span
+      )
+    }
+
+    /**
+     * Not all creates pass through this cache: a read that began before the question and found nothing may have missed one that was acknowledged
+     * since. Whatever read is under way after it began later than the question.
+     */
+    const readOnce: Ask<E> = (key, answer, span) => {
+      if (!reads.has(key)) return joinOrStart(key, answer, span)
+      joinOrStart(key, (row) => {
+        if (Exit.isSuccess(row) && row.value === null) joinOrStart(key, answer, span)
+        else answer(row)
+      })
+    }
+
+    const isAway = () => (changes.awayFor(now_ms()) ?? Number.POSITIVE_INFINITY) < options.staleMax_ms
+
+    const plainEntry = (key: string) => {
+      const link = entries.get(key)
+      return link !== undefined && isPlain(link) ? link : undefined
+    }
+
+    const forget = (key: string) => {
+      reads.delete(key)
+      entries.delete(key)
+    }
+
+    const beginWrite = (key: string) => {
+      forget(key)
+      const present = writes.get(key)
+      if (present === undefined) return void writes.set(key, { count: 1, overlapped: false })
+      present.count++
+      present.overlapped = true
+    }
+
+    /** Whether the write that ends was alone. */
+    const endWrite = (key: string): boolean => {
+      forget(key)
+      const present = writes.get(key)!
+      present.count--
+      if (present.count === 0) writes.delete(key)
+      return !present.overlapped
+    }
+
+    /** News may be of a change that came after the write that is under way: what that write leaves may be older. */
+    const forgetChanged = (key: string) => {
+      forget(key)
+      unsettled.add(key, now_ms())
+      const present = writes.get(key)
+      if (present !== undefined) present.overlapped = true
+    }
+
+    yield* changes.subscribe({
+      forget: forgetChanged,
+      forgetAll: () => {
+        reads.clear()
+        entries.clear()
+        unsettled.addAll(now_ms())
+        writes.forEach((present) => (present.overlapped = true))
+      }
+    })
+
+    return {
+      peek: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
+      stale: (key) => {
+        const link = isAway() ? plainEntry(key) : undefined
+        if (link !== undefined) Metered.add(staleAnswers)
+        return link
+      },
+      isAway,
+      mayBeStale: (key) => options.staleMax_ms > 0 && plainEntry(key) !== undefined,
+      ask: (key, answer, span) => {
+        if (!changes.isFresh(now_ms())) {
+          Metered.add(bypassed)
+          return options.read(key, answer, span)
+        }
+        const link = entries.get(key)
+        Metered.add(link === undefined ? miss : hit)
+        if (link === undefined) readOnce(key, answer, span)
+        else answer(Exit.succeed(link))
+      },
+      write: (keys, effect, kept) =>
+        Effect.uninterruptibleMask((restore) => {
+          const distinct = new Set(keys)
+          distinct.forEach(beginWrite)
+          const run = Effect.onExit(Effect.interruptible(effect), (exit) =>
+            Effect.sync(() => {
+              const alone = new Set([...distinct].filter(endWrite))
+              if (Exit.isFailure(exit)) return
+              kept(exit.value).forEach((link) => alone.has(link.key) && entries.set(link.key, link))
+            })
+          )
+          return Effect.flatMap(Effect.forkIn(run, scope), (fiber) => restore(Fiber.join(fiber)))
+        }),
+      forget: forgetChanged,
+      size: () => entries.size
+    }
+  })

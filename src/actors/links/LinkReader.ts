@@ -1,0 +1,55 @@
+import { Context, Effect, Exit, Layer, type Scope } from "effect"
+import * as Batcher from "../../fibers/Batcher.ts"
+import type { Link } from "../../model/Link.ts"
+import { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { Ask } from "./LinkCache.ts"
+import { fromFailure, Unavailable } from "../Unavailable.ts"
+
+/** Keys of one statement at most. */
+const keysMax = 1_000
+
+/** Keys that wait at most; more are refused at once. */
+const waitingMax = 10_000
+
+/**
+ * Reads single links from the store without an effect for each, together with what else this node reads at the time. Whoever waits when its scope
+ * closes is interrupted.
+ */
+export class LinkReader extends Context.Tag("linkmint/LinkReader")<
+  LinkReader,
+  {
+    /** Reads the row of a key, tombstones included, as the store has it no earlier than now. */
+    readonly read: Ask<Unavailable>
+  }
+>() {}
+
+const tooMany = Exit.fail(new Unavailable({ reason: "too many reads wait for the store", applied: "no" }))
+
+/** Reads by `findMany`, in `inFlightMax` statements at a time; see {@link LinkReader}. */
+export const over = (
+  findMany: (typeof LinkStore.Service)["findMany"],
+  inFlightMax: number
+): Effect.Effect<typeof LinkReader.Service, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const batcher = yield* Batcher.make<string, Link | null, Unavailable>({
+      name: "LinkStore.findMany",
+      kind: "LinkStore.findMany",
+      run: (keys) => Effect.mapError(findMany(keys), fromFailure),
+      batchMax: keysMax,
+      queueMax: waitingMax,
+      inFlightMax,
+      quietTurns: 4
+    })
+    return {
+      read: (key, answer, span) => {
+        if (!batcher.push(key, answer, span)) answer(tooMany)
+      }
+    }
+  })
+
+/** See {@link LinkReader}. `inFlightMax`: statements that are under way at most. */
+export const layer = (inFlightMax: number): Layer.Layer<LinkReader, never, LinkStore> =>
+  Layer.scoped(
+    LinkReader,
+    Effect.flatMap(LinkStore, ({ findMany }) => over(findMany, inFlightMax))
+  )

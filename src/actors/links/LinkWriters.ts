@@ -1,0 +1,150 @@
+import type { Sharding } from "@effect/cluster/Sharding"
+import { Duration, Effect, type Exit, type Scope } from "effect"
+import * as Batcher from "../../fibers/Batcher.ts"
+import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import * as Timeout from "../../fibers/Timeout.ts"
+import type { Link } from "../../model/Link.ts"
+import { Gathering } from "./Gathering.ts"
+import { fromFailure, orUnavailable, Unavailable } from "../Unavailable.ts"
+import {
+  batchMax,
+  type CreateOutcome,
+  ownerRest_ms,
+  partitionCount,
+  partitionOf,
+  UrlMapping
+} from "./UrlMapping.ts"
+
+/** Sends a node's creates to the owners of their partitions, what waits for one partition in one message. */
+export interface LinkWriters {
+  /** Asks for a link to be bound; gives the effect that waits for the outcome. */
+  readonly ask: (link: Link) => Effect.Effect<Effect.Effect<CreateOutcome, Unavailable>, Unavailable>
+  /** The same without an effect: calls `answer` once; `false`, and nothing is asked, where too many wait. */
+  readonly push: (link: Link, answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void) => boolean
+  /** Asks for links of one partition to be bound, all or none; gives the effect that waits for what became of each. */
+  readonly askMany: (
+    links: ReadonlyArray<Link>
+  ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<CreateOutcome, Unavailable>>>, Unavailable>
+  /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
+  readonly isAway: (key: string, now: number) => boolean
+  /** The partition of which a new key had best be now, if it matters: see `Gathering`. */
+  readonly gathering: () => number | undefined
+}
+
+/** Creates that wait for one partition at most; more are refused at once. */
+const queueMax = 10_000
+
+/** An owner that takes longer is taken to be away: dead, paused, or on its way to another node. */
+export const ownerMax = Duration.millis(1_200)
+
+/** An owner that has been silent for this long is avoided, in milliseconds. */
+const silentMax_ms = 500
+
+/** What becomes of links that were not bound, whether or not anyone still waits for them. */
+export interface NotBound {
+  /** They were not sent to their owner. */
+  readonly onUnsent: (links: ReadonlyArray<Link>) => Effect.Effect<void>
+  /** Their owner says that they were not bound, for all that it knows: had the message come to another one before, they may be. */
+  readonly onRefused: (links: ReadonlyArray<Link>) => Effect.Effect<void>
+}
+
+/**
+ * Writers for all partitions.
+ *
+ * An owner that does not answer fails what it was sent (`away`, it may have been applied), and for a moment whatever else waits for it (`away`,
+ * not applied), so that those creates can go elsewhere.
+ */
+export const make = ({
+  onRefused,
+  onUnsent
+}: NotBound): Effect.Effect<LinkWriters, never, Sharding | Scope.Scope> =>
+  Effect.gen(function* () {
+    const clientOf = yield* UrlMapping.client
+    const clock = yield* Effect.clock
+    const gathering = new Gathering()
+    const makeBatcher = yield* Batcher.maker
+
+    const makeWriter = (partition: number) => {
+      const name = `create in partition ${partition}`
+      let sentAt = Number.POSITIVE_INFINITY
+      let awayUntil = Number.NEGATIVE_INFINITY
+      const away = (applied: "no" | "unknown") =>
+        new Unavailable({ reason: `${name}: no owner`, applied, away: true })
+
+      const begin = () => gathering.begin(partition, monotonic_ms(clock))
+
+      const send = (links: ReadonlyArray<Link>) =>
+        Timeout.within(orUnavailable(clientOf(String(partition)).CreateMany({ links })), {
+          duration: ownerMax,
+          onTimeout: () => away("unknown")
+        })
+
+      const run = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
+        const now = yield* monotonicNow_ms
+        if (now < awayUntil) {
+          yield* onUnsent(links)
+          return yield* away("no")
+        }
+        sentAt = now
+        return yield* send(links).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              sentAt = Number.POSITIVE_INFINITY
+            })
+          ),
+          Effect.tapError((error) =>
+            Effect.gen(function* () {
+              if (error.away && error.applied === "unknown") {
+                awayUntil = (yield* monotonicNow_ms) + ownerRest_ms
+              }
+              if (error.applied === "no") yield* onRefused(links)
+            })
+          )
+        )
+      })
+
+      const batcher = makeBatcher<Link, CreateOutcome, Unavailable>({
+        name,
+        kind: "create",
+        run: (links) =>
+          Effect.suspend(() => {
+            begin()
+            return Effect.ensuring(
+              run(links),
+              Effect.sync(() => gathering.end(partition))
+            )
+          }),
+        batchMax,
+        queueMax,
+        inFlightMax: 1
+      })
+      /** Sent in a moment, and what is asked meanwhile should know. */
+      const announce = () => {
+        if (!gathering.isBusy(partition)) begin()
+      }
+      const asking = <A>(ask: Effect.Effect<A, Batcher.QueueFull>) =>
+        Effect.suspend(() => {
+          announce()
+          return Effect.mapError(ask, fromFailure)
+        })
+      return {
+        ask: (link: Link) => asking(batcher.ask(link)),
+        askMany: (links: ReadonlyArray<Link>) => asking(batcher.askMany(links)),
+        push: (link: Link, answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void) => {
+          announce()
+          return batcher.push(link, answer)
+        },
+        isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
+      }
+    }
+
+    const writers = Array.from({ length: partitionCount }, (_, partition) => makeWriter(partition))
+    const writerOf = (key: string) => writers[partitionOf(key)]!
+    return {
+      ask: (link) => writerOf(link.key).ask(link),
+      push: (link, answer) => writerOf(link.key).push(link, answer),
+      askMany: (links) => writerOf(links[0]!.key).askMany(links),
+      isAway: (key, now) => writerOf(key).isAway(now),
+      gathering: () => gathering.next(monotonic_ms(clock))
+    }
+  })

@@ -1,0 +1,83 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import type { Link } from "../../model/Link.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { drawId } from "../../model/RandomId.ts"
+import { abandon, begin, type Guard, GuardedCreates, guardTimes } from "../../storage/links/GuardedCreates.ts"
+import { urlDigest } from "../../storage/links/LinkColumns.ts"
+import { type AliasTaken, type Guarding, type LinkDraft, Links, Superseded } from "./Links.ts"
+import { fromFailure, Unavailable } from "../Unavailable.ts"
+import * as Traced from "../../telemetry/Traced.ts"
+
+/** A link for a draft, and whether it was made for it. */
+export interface Reused {
+  readonly link: Link
+  readonly isNew: boolean
+}
+
+/** How often one who waits for another's create looks for its link, and for how long at most. */
+const lookEvery = Duration.millis(50)
+const waitMax_ms = 3_000
+
+/** Gives an owner the link of a URL that he has already, or makes one. */
+export class ReusedLinks extends Context.Tag("linkmint/ReusedLinks")<
+  ReusedLinks,
+  {
+    /**
+     * The owner's newest link of the draft's URL that has not ended; where there is none, a new one, of which many who ask at once make one together.
+     * Its guards are settled only with a new link.
+     */
+    readonly get: (
+      draft: LinkDraft & { readonly owner: string },
+      guarding: Guarding
+    ) => Effect.Effect<Reused, AliasTaken | Superseded | Unavailable>
+  }
+>() {}
+
+/** See {@link ReusedLinks}. */
+export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = Layer.effect(
+  ReusedLinks,
+  Effect.gen(function* () {
+    const links = yield* Links
+    const guarded = yield* GuardedCreates
+
+    const createUnder = (guard: Guard, draft: LinkDraft, { answerOf, guards }: Guarding) =>
+      links
+        .createGuarded(draft, { answerOf, guards: [...guards, guard] })
+        .pipe(
+          Effect.tapError((error) =>
+            error._tag === "AliasTaken" || (error._tag === "Unavailable" && error.applied === "no")
+              ? Effect.ignore(abandon(guarded, guard))
+              : Effect.void
+          )
+        )
+
+    return {
+      get: Effect.fnUntraced(function* (draft, guarding) {
+        const name = `reuse:${urlDigest(draft.owner, draft.url)}`
+        const start = yield* monotonicNow_ms
+        // A key that stands settled and whose link was not found afterwards has ended, or leads elsewhere now.
+        let ended: string | undefined
+        while (true) {
+          const now = yield* Clock.currentTimeMillis
+          const link = yield* Effect.mapError(guarded.findByUrl(draft.owner, draft.url, now), fromFailure)
+          if (link !== null) return { link, isNew: false }
+          const guard = { name, token: yield* drawId }
+          const state = yield* begin(guarded, {
+            ...guard,
+            ...guardTimes,
+            fingerprint: "",
+            ...(ended !== undefined && { replaces: ended })
+          }).pipe(Effect.mapError(fromFailure))
+          if (state._tag === "Begun") return { link: yield* createUnder(guard, draft, guarding), isNew: true }
+          if (state._tag === "Settled" && state.key !== null) ended = state.key
+          else if ((yield* monotonicNow_ms) - start > waitMax_ms) {
+            return yield* new Unavailable({
+              reason: "another create of the same link is under way",
+              applied: "no"
+            })
+          } else yield* Effect.sleep(lookEvery)
+        }
+      }, Traced.span("ReusedLinks.get"))
+    }
+  })
+)

@@ -1,0 +1,114 @@
+import { Entity } from "@effect/cluster"
+import { Duration, Effect } from "effect"
+import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Traced from "../../telemetry/Traced.ts"
+import * as ActorMetrics from "../ActorMetrics.ts"
+import type { Link } from "../../model/Link.ts"
+import { type GuardedLink, GuardedCreates } from "../../storage/links/GuardedCreates.ts"
+import { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { Take } from "../../storage/visits/VisitTakes.ts"
+import * as LinkCache from "./LinkCache.ts"
+import { LinkReader } from "./LinkReader.ts"
+import { LocalOwners } from "./LocalOwners.ts"
+import { disableFatalDefects, fromFailure, type Unavailable } from "../Unavailable.ts"
+import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
+
+/** Rows that an owner remembers of its partition: at most some 20 MB a partition with the longest URLs, titles and tags. */
+const ownerCacheMax = 4_096
+
+/**
+ * The behaviour of `UrlMapping`: the store decides, the cache remembers.
+ */
+export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
+  UrlMapping.toLayer(
+    Effect.gen(function* () {
+      const store = yield* LinkStore
+      const guarded = yield* GuardedCreates
+      const { read } = yield* LinkReader
+      const { entityId } = yield* Entity.CurrentAddress
+      const cache = yield* LinkCache.make<Unavailable>({
+        level: "l2",
+        max: cacheMax,
+        readAge_ms: 0,
+        staleMax_ms: 0,
+        read
+      })
+      yield* (yield* LocalOwners).add(Number(entityId), cache)
+
+      const holderOf = (key: string): Effect.Effect<CreateOutcome> =>
+        Effect.match(LinkCache.get(cache, key), {
+          onSuccess: (holder) => (holder?.custom === true ? "taken-by-alias" : "taken-by-key"),
+          // The batch is durable, so it must not fail any more.
+          onFailure: () => "taken"
+        })
+
+      const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
+        bound.every(Boolean)
+          ? Effect.succeed(links.map(() => "bound" as const))
+          : AllAtOnce.forEach(links, ({ key }, index) =>
+              bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
+            )
+
+      const createMany = (links: ReadonlyArray<Link>) =>
+        Effect.flatMap(
+          cache.write(
+            links.map((link) => link.key),
+            store.insertMany(links),
+            (bound) => links.filter((_, index) => bound[index] === true)
+          ),
+          (bound): Effect.Effect<ReadonlyArray<CreateOutcome>> => outcomesOf(links, bound)
+        ).pipe(Traced.span("UrlMapping.createMany"))
+
+      const createGuarded = Effect.fnUntraced(function* (links: ReadonlyArray<GuardedLink>) {
+        const outcomes = yield* cache.write(
+          links.map(({ link }) => link.key),
+          guarded.bindMany(links),
+          // One that comes twice is bound again, also where its link was changed or deleted in between.
+          () => []
+        )
+        return yield* AllAtOnce.forEach(outcomes, (outcome, index) =>
+          outcome === "taken" ? holderOf(links[index]!.link.key) : Effect.succeed(outcome)
+        )
+      }, Traced.span("UrlMapping.createGuarded"))
+
+      /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
+      const takeVisits = (takes: ReadonlyArray<Take>) =>
+        Effect.tap(store.takeVisits(takes), (taken) =>
+          takes.forEach(({ key }, index) => {
+            if (taken[index]!.left === 0) cache.forget(key)
+          })
+        )
+
+      return ActorMetrics.watch(
+        "UrlMapping",
+        UrlMapping.of({
+          CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
+          CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
+          ResolveMany: ({ payload }) => LinkCache.getMany(cache, payload.keys),
+          Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
+          Delete: ({ payload }) =>
+            cache
+              .write([payload.key], store.deleteMany([payload]), () => [])
+              .pipe(
+                Effect.map(([deleted]) => deleted === true),
+                Effect.mapError(fromFailure)
+              ),
+          Update: ({ payload }) =>
+            cache
+              .write([payload.key], store.updateMany([payload]), (rows) => rows.filter((row) => row !== null))
+              .pipe(
+                Effect.map(([row]) => row ?? null),
+                Effect.mapError(fromFailure)
+              )
+        })
+      )
+    }),
+    {
+      // Reads do not wait for writes: the cache keeps them in order where order matters.
+      concurrency: "unbounded",
+      mailboxCapacity: 4_096,
+      disableFatalDefects,
+      // Passivation would only empty the cache.
+      maxIdleTime: Duration.infinity
+    }
+  )

@@ -1,0 +1,119 @@
+import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Clock, Effect, Redacted } from "effect"
+import type { KnownCaller } from "../../accounts/Access.ts"
+import { Accounts, keysMax } from "../../accounts/Accounts.ts"
+import * as Iso8601 from "../../model/Iso8601.ts"
+import type { ApiKey } from "../../storage/accounts/AccountStore.ts"
+import { type KeyBody, NewKeyBody } from "../contract/AccountSchemas.ts"
+import { Api } from "../contract/Api.ts"
+import * as Body from "../exchange/Body.ts"
+import * as Caller from "../exchange/Caller.ts"
+import * as Decode from "../exchange/Decode.ts"
+import * as Doing from "../exchange/Doing.ts"
+import { isIdShaped } from "../contract/LinkSchemas.ts"
+import * as Problem from "../exchange/Problem.ts"
+import { fromEffect } from "../exchange/Request.ts"
+
+const decodeNewKey = Decode.body(NewKeyBody)
+
+const noStore = { "cache-control": "no-store" }
+
+const forbidden = (detail: string) => Effect.fail<Problem.Problem>({ kind: "forbidden", detail })
+
+const bodyOf = (key: ApiKey): typeof KeyBody.Type => ({
+  id: key.id,
+  name: key.name,
+  scopes: key.scopes,
+  createsPerMinute: key.createsPerMinute,
+  redirectsPerDay: key.redirectsPerDay,
+  createdAt: Iso8601.formatMoment(key.createdAt),
+  expiresAt: key.expiresAt === null ? null : Iso8601.formatMoment(key.expiresAt)
+})
+
+const checkExpiry = (
+  text: string | undefined,
+  now: number
+): Effect.Effect<number | null, Problem.Problem> => {
+  if (text === undefined) return Effect.succeed(null)
+  const moment = Iso8601.parseMoment(text)
+  return moment !== undefined && moment > now && moment <= Iso8601.momentMax
+    ? Effect.succeed(moment)
+    : Effect.fail(
+        Problem.faulty("invalid-request", [
+          {
+            path: "expiresAt",
+            message: "must be an RFC 3339 date-time in the future such as 2030-01-01T00:00:00Z"
+          }
+        ])
+      )
+}
+
+const keeperOf = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.flatMap(Caller.identify(request), (caller) => Caller.requireKeeper(caller, "API keys"))
+
+const lackedBy = (caller: KnownCaller, wanted: ReadonlyArray<string>) =>
+  wanted.filter((scope) => ![...caller.scopes].some((own) => own === scope))
+
+/** Makes, lists and revokes API keys. */
+export const layer = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const { doerOf } = yield* Doing.make
+
+    const add = Effect.fn("apiKeys.add")(function* (request: HttpServerRequest.HttpServerRequest) {
+      const now = yield* Clock.currentTimeMillis
+      const caller = yield* Caller.requireRecent(yield* keeperOf(request), now)
+      const body = yield* decodeNewKey(yield* Body.read(fromEffect(request)))
+      const { createsPerMinute = null, name, redirectsPerDay = null } = body
+      const expiresAt = yield* checkExpiry(body.expiresAt, now)
+      const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)
+      if (lacked.length > 0) {
+        return yield* forbidden(`You do not have what you would allow: ${lacked.join(", ")}.`)
+      }
+      const scopes = [...new Set(body.scopes)]
+      const draft = { name, scopes, createsPerMinute, redirectsPerDay, expiresAt }
+      const made = yield* Problem.orUnavailable(
+        accounts.addKey(caller.userId, draft, doerOf(request, caller))
+      )
+      if (made === "nobody") {
+        const detail = "The account is disabled or gone."
+        return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail })
+      }
+      if (made === "full") {
+        const detail = `There may be ${keysMax} API keys at most. Revoke one first.`
+        return yield* Effect.fail<Problem.Problem>({ kind: "too-many-keys", detail })
+      }
+      return HttpServerResponse.unsafeJson(
+        { ...bodyOf(made.key), secret: Redacted.value(made.secret) },
+        { status: 201, headers: noStore }
+      )
+    })
+
+    const list = Effect.fn("apiKeys.list")(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { userId } = yield* keeperOf(request)
+      const keys = yield* Problem.orUnavailable(accounts.keysOf(userId))
+      return HttpServerResponse.unsafeJson({ data: keys.map(bodyOf) }, { headers: noStore })
+    })
+
+    const revoke = Effect.fn("apiKeys.revoke")(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      id: string
+    ) {
+      const caller = yield* keeperOf(request)
+      const owner = caller.isAdmin ? null : caller.userId
+      const revoked =
+        isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner, doerOf(request, caller))))
+      return revoked
+        ? HttpServerResponse.empty()
+        : yield* Effect.fail<Problem.Problem>({
+            kind: "not-found",
+            detail: "There is no API key with this id."
+          })
+    })
+
+    return handlers
+      .handleRaw("addKey", ({ request }) => Problem.orRespond(add(request)))
+      .handleRaw("listKeys", ({ request }) => Problem.orRespond(list(request)))
+      .handleRaw("revokeKey", ({ path, request }) => Problem.orRespond(revoke(request, path.id)))
+  })
+)

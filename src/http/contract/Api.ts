@@ -1,0 +1,281 @@
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { accounts, apiKeys } from "./AccountApi.ts"
+import { audit } from "./AuditApi.ts"
+import { cluster } from "./ClusterApi.ts"
+import {
+  BulkAnswer,
+  BulkBody,
+  CreateBody,
+  LinkBody,
+  LinksBody,
+  PatchBody,
+  PreviewBody
+} from "./LinkSchemas.ts"
+import { ListParameters } from "../links/ListRequest.ts"
+import * as OpenApiDocument from "./OpenApiDocument.ts"
+import { version } from "../../model/Version.ts"
+import * as Problem from "../exchange/Problem.ts"
+import { sessions } from "./SessionApi.ts"
+import { users } from "./UserApi.ts"
+import { webhooks } from "./WebhookApi.ts"
+import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "../links/QrImage.ts"
+import { queryParameter } from "../exchange/QueryParameter.ts"
+import { StatsBody, StatsParameters } from "./StatsSchemas.ts"
+
+const KeyPath = Schema.Struct({ key: Schema.String })
+
+/** One part of the service in a readiness report. */
+const Part = Schema.Struct({ ok: Schema.Boolean, detail: Schema.optional(Schema.String) })
+
+/** The answer of the readiness check. */
+export const ReadyBody = Schema.Struct({
+  status: Schema.Literal("ready", "unready"),
+  database: Part,
+  pools: Schema.Array(
+    Schema.Struct({ shard: Schema.Number, ok: Schema.Boolean, depth: Schema.NullOr(Schema.Number) })
+  ),
+  keys: Part,
+  runner: Part,
+  ranges: Part
+}).annotations({ identifier: "Readiness" })
+/** See {@link ReadyBody}. */
+export type ReadyBody = typeof ReadyBody.Type
+
+const IdempotencyKey = Schema.Struct({
+  "idempotency-key": Schema.optionalWith(
+    Schema.String.annotations({ description: "A repeat with it within 24 h gets the first answer again" }),
+    { exact: true }
+  )
+})
+
+/** The operations on links. */
+export const links = HttpApiGroup.make("links")
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/links")
+      .setHeaders(IdempotencyKey)
+      .setPayload(CreateBody)
+      .addSuccess(LinkBody, { status: 201 })
+      .addSuccess(LinkBody)
+      .addError(Problem.schema("invalid-url"))
+      .addError(Problem.schema("alias-reserved"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("rate-limited"))
+      .addError(Problem.schema("alias-taken"))
+      .addError(Problem.schema("idempotency-in-progress"))
+      .addError(Problem.schema("idempotency-mismatch"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("blocked-target"))
+      .annotate(OpenApi.Description, "Shortens a URL. The response's Location names the link.")
+  )
+  .add(
+    HttpApiEndpoint.post("createBulk", "/api/v1/links/bulk")
+      .setHeaders(IdempotencyKey)
+      .setPayload(BulkBody)
+      .addSuccess(BulkAnswer)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .annotate(OpenApi.Description, "Shortens up to 1,000 URLs. Each item fails alone.")
+  )
+  .add(
+    HttpApiEndpoint.get("get", "/api/v1/links/:key")
+      .setPath(KeyPath)
+      .addSuccess(LinkBody)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("not-found"))
+      .annotate(OpenApi.Description, "A link that is not deleted, also when it has expired.")
+  )
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/links")
+      .setUrlParams(ListParameters)
+      .addSuccess(LinksBody)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .annotate(
+        OpenApi.Description,
+        "The caller's links page by page, expired ones too. A page of a search can be short, even empty, and not be the last."
+      )
+  )
+  .add(
+    HttpApiEndpoint.patch("patch", "/api/v1/links/:key")
+      .setPath(KeyPath)
+      .setPayload(PatchBody)
+      .addSuccess(LinkBody)
+      .addError(Problem.schema("invalid-url"))
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("blocked-target"))
+      .annotate(
+        OpenApi.Description,
+        "Changes a link that is not deleted, also when it has expired. null clears."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("delete", "/api/v1/links/:key")
+      .setPath(KeyPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("not-found"))
+      .annotate(OpenApi.Description, "Deletes a link: it answers 410 from now on.")
+  )
+
+const image = Schema.Uint8ArrayFromSelf.annotations({ description: "The image" })
+
+const qr = HttpApiGroup.make("qr").add(
+  HttpApiEndpoint.get("image", "/api/v1/links/:key/qr")
+    .setPath(KeyPath)
+    .setUrlParams(
+      Schema.Struct({
+        format: queryParameter({ type: "string", enum: ["svg", "png"], default: "svg" }),
+        size: queryParameter({
+          type: "integer",
+          minimum: qrSizeMin,
+          maximum: qrSizeMax,
+          default: 256,
+          description: "Pixels to each side"
+        })
+      })
+    )
+    .addSuccess(image.pipe(HttpApiSchema.withEncoding({ kind: "Uint8Array", contentType: "image/png" })))
+    .addSuccess(HttpApiSchema.Empty(304))
+    .addError(Problem.schema("unauthorized"))
+    .addError(Problem.schema("forbidden"))
+    .addError(Problem.schema("not-found"))
+    .annotate(OpenApi.Description, "The short URL as a QR code.")
+    .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
+)
+
+const stats = HttpApiGroup.make("stats")
+  .add(
+    HttpApiEndpoint.get("ofLink", "/api/v1/links/:key/stats")
+      .setPath(KeyPath)
+      .setUrlParams(StatsParameters)
+      .addSuccess(StatsBody)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("not-found"))
+      .annotate(OpenApi.Description, "The visits of a link that is not deleted. They appear within a second.")
+  )
+  .add(
+    HttpApiEndpoint.get("ofOwner", "/api/v1/stats")
+      .setUrlParams(StatsParameters)
+      .addSuccess(StatsBody)
+      .addError(Problem.schema("unauthorized"))
+      .addError(Problem.schema("forbidden"))
+      .annotate(OpenApi.Description, "The visits of all links that the caller owns or owned.")
+  )
+
+const redirects = HttpApiGroup.make("redirects")
+  .add(
+    HttpApiEndpoint.get("redirect", "/:key")
+      .setPath(KeyPath)
+      .addSuccess(PreviewBody)
+      .addSuccess(HttpApiSchema.Empty(301))
+      .addSuccess(HttpApiSchema.Empty(302))
+      .addSuccess(HttpApiSchema.Empty(307))
+      .addSuccess(HttpApiSchema.Empty(308))
+      .addError(Problem.schema("password-required"))
+      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("gone"))
+      .addError(Problem.schema("uri-too-long"))
+      .addError(Problem.schema("rate-limited"))
+      .annotate(
+        OpenApi.Description,
+        "Redirects to the link's target. HEAD answers the same, and is no visit. With a + behind the key: the preview (200)."
+      )
+      .annotate(
+        OpenApi.Transform,
+        OpenApiDocument.answersPages(["200", "401", "404", "410", "414", "429", "500", "503"])
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("unlock", "/:key")
+      .setPath(KeyPath)
+      .setPayload(
+        Schema.Struct({ password: Schema.String }).pipe(HttpApiSchema.withEncoding({ kind: "UrlParams" }))
+      )
+      .addSuccess(HttpApiSchema.Empty(303))
+      .addError(Problem.schema("password-required"))
+      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("gone"))
+      .addError(Problem.schema("payload-too-large"))
+      .addError(Problem.schema("uri-too-long"))
+      .addError(Problem.schema("rate-limited"))
+      .addError(Problem.schema("unsupported-media-type"))
+      .annotate(OpenApi.Description, "Redirects to the target of a link that a password guards.")
+      .annotate(
+        OpenApi.Transform,
+        OpenApiDocument.answersPages(["401", "404", "410", "413", "414", "415", "429", "500", "503"])
+      )
+  )
+
+const robots = HttpApiGroup.make("robots").add(
+  HttpApiEndpoint.get("robots", "/robots.txt")
+    .addSuccess(HttpApiSchema.Text({ contentType: "text/plain" }))
+    .annotate(
+      OpenApi.Description,
+      "What crawlers may follow: links that were made for them, and nothing else."
+    )
+)
+
+const health = HttpApiGroup.make("health")
+  .add(
+    HttpApiEndpoint.get("live", "/health/live")
+      .addSuccess(Schema.Struct({ status: Schema.Literal("live") }))
+      .annotate(OpenApi.Description, "200 while the process runs.")
+  )
+  .add(
+    HttpApiEndpoint.get("ready", "/health/ready")
+      .addSuccess(ReadyBody)
+      .addError(ReadyBody, { status: 503 })
+      .annotate(OpenApi.Description, "200 when this node can create and redirect.")
+  )
+
+const metrics = HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("metrics", "/metrics")
+    .addSuccess(HttpApiSchema.Text({ contentType: "text/plain" }))
+    .addError(Problem.schema("unauthorized"))
+    .addError(Problem.schema("forbidden"))
+    .annotate(
+      OpenApi.Description,
+      "This node's metrics in Prometheus' text format, for administrators, and for the bearer of METRICS_TOKEN where it is set."
+    )
+)
+
+/** Of all operations that heed a session. */
+const mustChangePassword = Problem.schema("password-change-required")
+
+/** The HTTP contract: `/openapi.json` is made from it. */
+export class Api extends HttpApi.make("linkmint")
+  .add(links.addError(mustChangePassword))
+  .add(qr.addError(mustChangePassword))
+  .add(stats.addError(mustChangePassword))
+  .add(accounts)
+  .add(sessions)
+  .add(users.addError(mustChangePassword))
+  .add(apiKeys.addError(mustChangePassword))
+  .add(webhooks.addError(mustChangePassword))
+  .add(audit.addError(mustChangePassword))
+  .add(redirects)
+  .add(robots)
+  .add(health)
+  .add(metrics.addError(mustChangePassword))
+  .add(cluster.addError(mustChangePassword))
+  .addError(Problem.schema("invalid-request"))
+  .addError(Problem.schema("request-timeout"))
+  .addError(Problem.schema("headers-too-large"))
+  .addError(Problem.schema("unavailable"))
+  .addError(Problem.schema("internal"))
+  .annotate(OpenApi.Title, "Linkmint")
+  .annotate(OpenApi.Version, version)
+  .annotate(OpenApi.Description, "Shortens URLs.")
+  .annotate(OpenApi.Transform, OpenApiDocument.correct) {}

@@ -1,0 +1,174 @@
+import { Record, Schema, Struct } from "effect"
+import { RedirectStatus } from "../../model/Link.ts"
+import * as Problem from "../exchange/Problem.ts"
+import { passwordLengthMax } from "../../accounts/Passwords.ts"
+
+/** Bounds of what a link's creator says of it; lengths count characters (Unicode code points). */
+const titleLengthMax = 256
+const tagLengthMax = 64
+const tagsMax = 20
+const visitsMax = 1_000_000_000
+
+/** Characters of a short key or alias. */
+const keyCharacters = /^[A-Za-z0-9_-]+$/
+
+/** Whether a path segment can be a short key or an alias at all. */
+export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
+
+/** Whether a path segment can be an id of this service: the database is asked for no other text, which it might refuse. */
+export const isIdShaped = (text: string): boolean => /^[\w-]{1,64}$/.test(text)
+
+// With messages of their own: a schema's would quote the whole value, whatever its size and depth.
+/** Any text. */
+export const Text = Schema.String.annotations({ message: () => "must be a string" })
+/** Yes or no. */
+export const Flag = Schema.Boolean.annotations({ message: () => "must be true or false" })
+const Status = RedirectStatus.annotations({
+  message: () => ({ message: "must be 301, 302, 307 or 308", override: true })
+})
+
+const Alias = Text.pipe(
+  Schema.minLength(3, { message: () => "must have 3 to 64 characters" }),
+  Schema.maxLength(64, { message: () => "must have 3 to 64 characters" }),
+  Schema.pattern(keyCharacters, { message: () => "may contain A-Z, a-z, 0-9, - and _ only" })
+)
+
+/** Text of 1 to `max` characters that every database can hold: without control characters and halves of characters. */
+export const plainText = (max: number) =>
+  Text.pipe(
+    // No character has more than two units: what is longer needs not be taken apart.
+    Schema.filter((text) => text.length > 0 && text.length <= 2 * max && Array.from(text).length <= max, {
+      jsonSchema: { minLength: 1, maxLength: max },
+      message: () => `must have 1 to ${max} characters`
+    }),
+    Schema.pattern(/^[^\p{Cc}\p{Cs}]*$/u, { message: () => "may not contain control characters" })
+  )
+
+const Tags = Schema.Array(plainText(tagLengthMax))
+  .annotations({ message: () => "must be a list of strings" })
+  .pipe(
+    Schema.maxItems(tagsMax, { message: () => `may have ${tagsMax} tags at most` }),
+    Schema.annotations({ description: "A tag that comes twice counts once" })
+  )
+
+/** A whole number from 1 to `max`. */
+export const wholeNumber = (max: number) => {
+  const message = () => `must be a whole number from 1 to ${max.toLocaleString("en")}`
+  return Schema.Number.annotations({ message }).pipe(
+    Schema.int({ message }),
+    Schema.between(1, max, { message })
+  )
+}
+
+/** A field that may be missing, and may not be `null`. */
+export const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
+  Schema.optionalWith(schema, { exact: true })
+
+/** A moment as clients write it, to be understood by `Iso8601.parseMoment`. */
+export const Moment = Text.annotations({
+  description: "RFC 3339 date-time",
+  jsonSchema: { type: "string", format: "date-time" }
+})
+
+/** A URL as clients write it, to be understood by `TargetUrl`. */
+export const Url = Text.annotations({
+  description: "http or https, at most 2,048 characters",
+  jsonSchema: { type: "string", format: "uri" }
+})
+
+/** What a create may say beside the target and the key, and what may be changed and cleared later. */
+const settings = {
+  expiresAt: Moment,
+  expiresIn: Text.annotations({
+    description: "ISO 8601 duration, such as P30D",
+    jsonSchema: { type: "string", format: "duration" }
+  }),
+  validSince: Moment,
+  maxVisits: wholeNumber(visitsMax),
+  password: plainText(passwordLengthMax),
+  title: plainText(titleLengthMax),
+  tags: Tags,
+  redirectStatus: Status,
+  forwardQuery: Flag,
+  crawlable: Flag
+}
+
+/** See {@link settings}. */
+export const settingNames = Struct.keys(settings)
+
+const whatever = Schema.partialWith(Schema.Struct(settings), { exact: true })
+
+/** The body of a create. What the schema alone cannot say of a field is checked by `CreateRequest`. */
+export const CreateBody = Schema.Struct({
+  url: Url,
+  alias: optional(Alias),
+  reuse: optional(
+    Flag.annotations({ description: "Give the caller's own link of this URL, if there is one" })
+  )
+})
+  .pipe(Schema.extend(whatever))
+  .annotations({ identifier: "CreateLink" })
+
+/** Links in one bulk at most. */
+export const bulkMax = 1_000
+
+/** The body of a bulk, for the contract. Each item is checked by itself, so that it fails alone. */
+export const BulkBody = Schema.Struct({
+  links: Schema.Array(CreateBody).pipe(Schema.minItems(1), Schema.maxItems(bulkMax))
+}).annotations({ identifier: "CreateLinks" })
+
+/** The body of a patch without the settings that it clears. What the schema alone cannot say of a field is checked by `PatchRequest`. */
+export const ChangeBody = Schema.Struct({ url: optional(Url) }).pipe(Schema.extend(whatever))
+
+/** The body of a patch, for the contract: `null` clears. */
+export const PatchBody = Schema.Struct({
+  url: optional(Url),
+  ...Record.map(settings, (schema: Schema.Schema.AnyNoContext) =>
+    Schema.optionalWith(Schema.NullOr(schema), { exact: true })
+  )
+}).annotations({ identifier: "ChangeLink" })
+
+/** A link as clients see it; times are RFC 3339 in UTC. */
+export const LinkBody = Schema.Struct({
+  key: Schema.String,
+  shortUrl: Schema.String,
+  url: Schema.String,
+  title: Schema.NullOr(Schema.String),
+  tags: Schema.Array(Schema.String),
+  createdAt: Schema.String,
+  updatedAt: Schema.String,
+  expiresAt: Schema.NullOr(Schema.String),
+  validSince: Schema.NullOr(Schema.String),
+  maxVisits: Schema.NullOr(Schema.Number),
+  redirectStatus: RedirectStatus,
+  forwardQuery: Schema.Boolean,
+  crawlable: Schema.Boolean,
+  hasPassword: Schema.Boolean,
+  custom: Schema.Boolean,
+  visits: Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
+}).annotations({ identifier: "Link" })
+
+/** The answer to a bulk: what became of each of its items, in the order given. */
+export const BulkAnswer = Schema.Struct({
+  results: Schema.Array(
+    Schema.Union(
+      Schema.Struct({ status: Schema.Literal(200, 201), link: LinkBody }),
+      Schema.Struct({ status: Schema.Number, problem: Problem.ProblemBody })
+    )
+  )
+}).annotations({ identifier: "CreatedLinks" })
+
+/** What anybody may know of a link. `url` is `null` where a password guards it. */
+export const PreviewBody = Schema.Struct({
+  key: Schema.String,
+  shortUrl: Schema.String,
+  url: Schema.NullOr(Schema.String),
+  createdAt: Schema.String,
+  visits: Schema.Number
+}).annotations({ identifier: "Preview" })
+
+/** A page of links as clients see it. */
+export const LinksBody = Schema.Struct({
+  data: Schema.Array(LinkBody),
+  nextCursor: Schema.NullOr(Schema.String)
+}).annotations({ identifier: "Links" })

@@ -1,0 +1,103 @@
+import { isProblemType } from "../exchange/Problem.ts"
+
+/** What is looked at here of a JSON schema. */
+interface Schema {
+  readonly $ref?: string
+  readonly anyOf?: ReadonlyArray<Schema>
+  readonly enum?: ReadonlyArray<unknown>
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>
+
+/** What is looked at here of an OpenAPI operation. */
+interface Operation {
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+
+/** What is looked at here of an OpenAPI document. */
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name: string) => B) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]))
+
+/** What Effect answers by itself to a request that does not fit. Here such requests get problems, so nobody ever sees it. */
+const unused = ["HttpApiDecodeError", "Issue", "PropertyKey"]
+
+const isUnused = ({ $ref }: Schema) => unused.some((name) => $ref === `#/components/schemas/${name}`)
+
+const isProblem = ({ properties }: Schema) => isProblemType(String(properties?.["type"]?.enum?.[0]))
+
+const oneOf = (schemas: ReadonlyArray<Schema>): Schema =>
+  schemas.length === 1 ? schemas[0]! : { anyOf: schemas }
+
+/** A response's content by media type: Effect puts all JSON that one status can mean under one. */
+const contentOf = (content: Content): Content => {
+  const others = Object.entries(content).filter(([mediaType]) => !mediaType.endsWith("json"))
+  const schemas = Object.entries(content)
+    .filter(([mediaType]) => mediaType.endsWith("json"))
+    .flatMap(([, { schema }]) => schema.anyOf ?? [schema])
+    .filter((schema) => !isUnused(schema))
+  const problems = schemas.filter(isProblem)
+  const bodies = schemas.filter((schema) => !isProblem(schema))
+  return {
+    ...Object.fromEntries(others),
+    ...(bodies.length > 0 && { "application/json": { schema: oneOf(bodies) } }),
+    ...(problems.length > 0 && { "application/problem+json": { schema: oneOf(problems) } })
+  }
+}
+
+/** Responses with their content under the right media types, and without those that only the unused errors would give. */
+const responsesOf = (responses: Operation["responses"]): Operation["responses"] =>
+  Object.fromEntries(
+    Object.entries(responses).flatMap(([status, response]) => {
+      if (response.content === undefined) return [[status, response]]
+      const content = contentOf(response.content)
+      return Object.keys(content).length === 0 ? [] : [[status, { ...response, content }]]
+    })
+  )
+
+/** An operation whose answer of a status has one of several media types, the first of which Effect was told. */
+export const answersWith =
+  (status: string, [told, ...others]: readonly [string, ...Array<string>]) =>
+  (made: Record<string, unknown>): Record<string, unknown> => {
+    const { responses } = made as unknown as Operation
+    const schema = responses[status]!.content![told]!
+    const content = { [told]: schema, ...Object.fromEntries(others.map((other) => [other, schema])) }
+    return { ...made, responses: { ...responses, [status]: { ...responses[status], content } } }
+  }
+
+const page: Content = { "text/html": { schema: { type: "string" } as Schema } }
+
+/** An operation that answers browsers with pages at these statuses. */
+export const answersPages =
+  (statuses: ReadonlyArray<string>) =>
+  (made: Record<string, unknown>): Record<string, unknown> => {
+    const { responses } = made as unknown as Operation
+    return {
+      ...made,
+      responses: mapValues(responses, (response, status) =>
+        statuses.includes(status) ? { ...response, content: { ...response.content, ...page } } : response
+      )
+    }
+  }
+
+/** The document that Effect makes of the API, as the answers really are. */
+export const correct = (made: Record<string, unknown>): Record<string, unknown> => {
+  const { components, paths } = made as unknown as Document
+  return {
+    ...made,
+    paths: mapValues(paths, (operations) =>
+      mapValues(operations, (operation) => ({ ...operation, responses: responsesOf(operation.responses) }))
+    ),
+    components: {
+      ...components,
+      schemas: Object.fromEntries(
+        Object.entries(components.schemas).filter(([name]) => !unused.includes(name))
+      )
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { daysKept_days, hoursKept_days } from "../../visits/VisitUpkeep.ts"
+import { queryParameter } from "../exchange/QueryParameter.ts"
+
+/** Points of a series at most. */
+export const pointsMax = 10_000
+
+/** Values of a dimension that are named; all others are one, called `other`. */
+export const namedMax = 20
+
+const moment = (description: string) => queryParameter({ type: "string", format: "date-time", description })
+
+/** What can be asked of statistics. */
+export const StatsParameters = Schema.Struct({
+  from: moment(
+    `The first hour or day, in UTC, is the one that this moment is in. By default a day before \`to\`, or 30 days by the day. Hours are kept for ${hoursKept_days} days, days for ${daysKept_days}.`
+  ),
+  to: moment(
+    "The last hour or day is the one that ends at this moment or is under way then. By default now."
+  ),
+  interval: queryParameter({ type: "string", enum: ["hour", "day"], default: "day" })
+})
+
+const Values = Schema.Array(Schema.Struct({ value: Schema.String, visits: Schema.Number })).annotations({
+  description: `The ${namedMax} most frequent values, and \`other\``
+})
+
+/** The visits of a link, or of all links of an owner, in a range of time. */
+export const StatsBody = Schema.Struct({
+  total: Schema.Number,
+  nonBots: Schema.Number,
+  bots: Schema.Number,
+  series: Schema.Array(Schema.Struct({ at: Schema.String, visits: Schema.Number })).annotations({
+    description: "Every hour or day of the range, also those without visits"
+  }),
+  referrers: Values,
+  countries: Values,
+  browsers: Values,
+  os: Values,
+  devices: Values
+}).annotations({ identifier: "Statistics" })
+/** See {@link StatsBody}. */
+export type StatsBody = typeof StatsBody.Type

@@ -1,0 +1,159 @@
+import { Effect, Either, Redacted } from "effect"
+import type { KnownCaller, Scope } from "../../accounts/Access.ts"
+import { Accounts } from "../../accounts/Accounts.ts"
+import { Sessions } from "../../accounts/Sessions.ts"
+import type { Link } from "../../model/Link.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
+import { SessionCookie } from "./SessionCookie.ts"
+import * as Problem from "./Problem.ts"
+import type { Request } from "./Request.ts"
+
+/** What is looked at of a request. */
+type Source = Pick<Request, "headers" | "method">
+
+/** Who sent a request. */
+export type Caller = KnownCaller | "anonymous"
+
+const unauthorized = (detail: string): Problem.Problem => ({ kind: "unauthorized", detail })
+
+const forged: Problem.Problem = {
+  kind: "forbidden",
+  detail: "A session is heeded in requests of this service's own pages alone."
+}
+
+/** The API key of a request: `X-Api-Key`, or `Authorization: Bearer`. */
+export const presented = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
+  headers["x-api-key"] ?? /^Bearer +(\S+) *$/i.exec(headers["authorization"] ?? "")?.[1]
+
+const temporaryPassword: Problem.Problem = {
+  kind: "password-change-required",
+  detail: "Somebody else may know this password. Choose another one first: PUT /api/v1/me/password."
+}
+
+/** Tells who sends requests, as {@link identifyNewcomer} does. */
+const makeNewcomer = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const sessions = yield* Sessions
+  const cookies = yield* SessionCookie
+
+  const known = (
+    found: Effect.Effect<KnownCaller | null, StorageError>,
+    otherwise: string
+  ): Effect.Effect<Caller, Problem.Problem> =>
+    Effect.flatMap(Problem.orUnavailable(found), (caller) =>
+      caller === null ? Effect.fail(unauthorized(otherwise)) : Effect.succeed(caller)
+    )
+
+  return (request: Source): Effect.Effect<Caller, Problem.Problem> => {
+    const { headers } = request
+    const key = presented(headers)
+    if (key !== undefined) return known(accounts.ofKey(Redacted.make(key)), "The API key is not valid.")
+    if (headers["authorization"] !== undefined) {
+      return Effect.fail(unauthorized("The Authorization header must be of the form: Bearer KEY."))
+    }
+    const token = cookies.tokenOf(request)
+    if (token === undefined) return Effect.succeed("anonymous")
+    return cookies.mayBeForged(request)
+      ? Effect.fail(forged)
+      : known(sessions.of(token), "The session has ended.")
+  }
+})
+
+/** Tells who sends requests, as {@link identify} does. */
+export const make = Effect.map(
+  makeNewcomer,
+  (identify) => (request: Source) =>
+    Effect.filterOrFail(
+      identify(request),
+      (caller) => caller === "anonymous" || caller.session?.hasTemporaryPassword !== true,
+      () => temporaryPassword
+    )
+)
+
+/** Tells who sends requests, without an effect; `undefined` where {@link make} must be asked, or would refuse. */
+export const makeNow = Effect.map(Accounts, (accounts) => ({ headers }: Source): Caller | undefined => {
+  const key = presented(headers)
+  if (key !== undefined) return accounts.ofKeyNow(Redacted.make(key)) ?? undefined
+  return headers["authorization"] === undefined && headers["cookie"] === undefined ? "anonymous" : undefined
+})
+
+/**
+ * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
+ * sends one means to be someone.
+ */
+export const identify = (request: Source): Effect.Effect<Caller, Problem.Problem, Accounts | Sessions> =>
+  Effect.flatMap(make, (identify) => identify(request))
+
+/** The same, also for users who have signed in with a password that they have not chosen themselves: it opens nothing but the way to another one. */
+export const identifyNewcomer = (
+  request: Source
+): Effect.Effect<Caller, Problem.Problem, Accounts | Sessions> =>
+  Effect.flatMap(makeNewcomer, (identify) => identify(request))
+
+/** Lets callers pass who have shown who they are, whatever they may do: 401 `unauthorized` for the others. */
+export const requireKnown = (caller: Caller): Either.Either<KnownCaller, Problem.Problem> =>
+  caller === "anonymous"
+    ? Either.left(
+        unauthorized("This needs an API key, as X-Api-Key: KEY or Authorization: Bearer KEY, or a session.")
+      )
+    : Either.right(caller)
+
+/** Lets callers pass who have a scope, and gives who they are: 401 `unauthorized` for the anonymous, 403 `forbidden` for the others. */
+export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownCaller, Problem.Problem> =>
+  Either.filterOrLeft(
+    requireKnown(caller),
+    ({ scopes }) => scopes.has(scope) || scopes.has("admin"),
+    () => ({ kind: "forbidden", detail: `This needs the scope ${scope}.` })
+  )
+
+/**
+ * Lets callers pass who may manage their API keys or sessions (`what`): in a session, or with a key that has the scope `admin`. Else one that leaked could outlive its end, its limits
+ * and its revocation.
+ */
+export const requireKeeper = (caller: Caller, what: string): Either.Either<KnownCaller, Problem.Problem> =>
+  Either.filterOrLeft(
+    requireKnown(caller),
+    ({ isAdmin, keyId }) => keyId === null || isAdmin,
+    () => ({
+      kind: "forbidden",
+      detail: `${what} are managed in a session, or with a key that has the scope admin.`
+    })
+  )
+
+/** How long a caller who has signed in may do what needs the password again, in milliseconds. */
+export const recentFor_ms = 15 * 60_000
+
+/** Lets callers pass who have shown the password some minutes ago at most, or who show a key: 403 `reauthentication-required` for the others. */
+export const requireRecent = (
+  caller: KnownCaller,
+  now: number
+): Either.Either<KnownCaller, Problem.Problem> =>
+  caller.session === undefined || now - caller.session.begunAt < recentFor_ms
+    ? Either.right(caller)
+    : Either.left({
+        kind: "reauthentication-required",
+        detail: "This needs a session that began within 15 minutes. Sign in again: POST /api/v1/session."
+      })
+
+/** Lets callers pass who may create links: those with the scope for it, and the anonymous where they may. */
+export const requireCreator = (
+  caller: Caller,
+  anonymousCreates: boolean
+): Either.Either<Caller, Problem.Problem> =>
+  caller === "anonymous" && anonymousCreates ? Either.right(caller) : requireScope(caller, "links:write")
+
+/** The owner of what a caller makes; `null` for the anonymous. */
+export const ownerOf = (caller: Caller): string | null => (caller === "anonymous" ? null : caller.userId)
+
+/** What a link keeps of the API key by which a caller makes it: that and its limit of redirects, where it has one. */
+export const keyLimitOf = (caller: Caller): Pick<Link, "keyId" | "keyRedirectsPerDay"> => {
+  if (caller === "anonymous") return {}
+  const { keyId, limits } = caller
+  return keyId === null || limits.redirectsPerDay === null
+    ? {}
+    : { keyId, keyRedirectsPerDay: limits.redirectsPerDay }
+}
+
+/** Whether what `owner` made is a caller's to see and change. What has no owner is the administrators'. */
+export const mayManage = (caller: KnownCaller, owner: string | null): boolean =>
+  caller.isAdmin || caller.userId === owner

@@ -1,0 +1,156 @@
+import { Effect, Either, Schema } from "effect"
+import type { Guarding, Superseded } from "../../actors/links/Links.ts"
+import { fromFailure, type Unavailable } from "../../actors/Unavailable.ts"
+import type { Link } from "../../model/Link.ts"
+import { drawId } from "../../model/RandomId.ts"
+import { KeyedHash } from "../../secrets/KeyedHash.ts"
+import * as Secret from "../../secrets/Secret.ts"
+import {
+  abandon,
+  begin,
+  type Guard,
+  GuardedCreates,
+  type GuardState,
+  guardTimes,
+  settle
+} from "../../storage/links/GuardedCreates.ts"
+import * as Http from "../exchange/Answer.ts"
+import * as Problem from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
+import * as Traced from "../../telemetry/Traced.ts"
+
+/** An answer as it is kept for repeats. */
+const Answer = Schema.Struct({
+  status: Schema.Number,
+  contentType: Schema.String,
+  location: Schema.NullOr(Schema.String),
+  body: Schema.String
+})
+/** See {@link Answer}. */
+export type Answer = typeof Answer.Type
+
+const Kept = Schema.parseJson(Answer)
+const encode = Schema.encodeSync(Kept)
+
+/** The HTTP answer that an answer is. */
+export const respond = ({ answer, isReplay }: Answered): Http.Answer => ({
+  status: answer.status,
+  headers: Http.flatten({
+    "content-type": answer.contentType,
+    "cache-control": "no-store",
+    ...(answer.location !== null && { location: answer.location }),
+    ...(isReplay && { "idempotency-replayed": "true" })
+  }),
+  body: answer.body
+})
+
+/** 1 to 255 printable ASCII characters. */
+const keyShape = /^[\x20-\x7e]{1,255}$/
+
+const badKey = Problem.faulty("invalid-request", [
+  { path: "Idempotency-Key", message: "must have 1 to 255 printable ASCII characters" }
+])
+
+const inProgress: Problem.Problem = {
+  kind: "idempotency-in-progress",
+  detail: "A request with this Idempotency-Key is under way. Please try again."
+}
+
+const mismatch: Problem.Problem = {
+  kind: "idempotency-mismatch",
+  detail: "This Idempotency-Key was used with another request body."
+}
+
+/** What a guard has for a fingerprint of which nothing is known any more: repeats are not compared with its create. */
+const unknownBody = ""
+
+/** What a create that is answered once comes to: an answer that was made under the guards, and is settled; or one that is not. */
+export interface Outcome {
+  readonly answer: Answer
+  readonly isSettled: boolean
+}
+
+/** A create that can be asked to hold guards. `answerOf` says how the answer of a link is kept. */
+export type Create = (
+  guarding: Guarding
+) => Effect.Effect<Outcome, Problem.Problem | Superseded | Unavailable>
+
+/** The `Idempotency-Key` of a request, if it has one. */
+export const keyOf = (
+  request: Pick<Request, "headers">
+): Either.Either<string | undefined, Problem.Problem> => {
+  const key = request.headers["idempotency-key"]
+  return key === undefined || keyShape.test(key) ? Either.right(key) : Either.left(badKey)
+}
+
+/** What is to be run once. */
+export interface Once {
+  /** `undefined`: it runs each time. */
+  readonly key: string | undefined
+  readonly owner: string | null
+  readonly body: unknown
+  /** How the answer of a link is kept. */
+  readonly answerOf: (link: Link) => Answer
+  readonly create: Create
+}
+
+/** An answer, and whether it was given before. */
+export interface Answered {
+  readonly answer: Answer
+  readonly isReplay: boolean
+}
+
+const problemOf = (
+  error: Problem.Problem | Superseded | Unavailable
+): Effect.Effect<never, Problem.Problem> => {
+  if (!("_tag" in error)) return Effect.fail(error)
+  return error._tag === "Superseded" ? Effect.fail(inProgress) : Problem.orUnavailable(error)
+}
+
+/** Runs creates once for each key. */
+export const make = Effect.map(Effect.all([GuardedCreates, KeyedHash]), ([guarded, hash]) => {
+  const replay = (state: GuardState, fingerprint: string): Effect.Effect<Answered, Problem.Problem> => {
+    if (state._tag === "Begun") return Effect.fail(inProgress)
+    if (state.fingerprint !== unknownBody && state.fingerprint !== fingerprint) return Effect.fail(mismatch)
+    if (state._tag === "Running") return Effect.fail(inProgress)
+    return Effect.orDie(
+      Effect.map(Schema.decode(Kept)(state.answer), (answer) => ({ answer, isReplay: true }))
+    )
+  }
+
+  /**
+   * Runs a create once for each key of an owner: a repeat with the same body within 24 h gets the first answer again. Answers that a repeat would get
+   * anyway, because something is wrong with the request, are not kept, nor is one that says to try again. Callers without an account share one space of
+   * keys.
+   */
+  return Effect.fnUntraced(function* ({ answerOf, body, create, key, owner }: Once) {
+    const guarding = (guards: ReadonlyArray<Guard>): Guarding => ({
+      guards,
+      answerOf: (link) => encode(answerOf(link))
+    })
+    if (key === undefined) {
+      const { answer } = yield* Effect.catchAll(create(guarding([])), problemOf)
+      return { answer, isReplay: false }
+    }
+    const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawId }
+    const fingerprint = hash.of("create-body", JSON.stringify(body))
+    const beginning = Problem.orUnavailable(
+      Effect.mapError(begin(guarded, { ...guard, ...guardTimes, fingerprint }), fromFailure)
+    )
+    const state = yield* beginning
+    if (state._tag !== "Begun") return yield* replay(state, fingerprint)
+
+    const outcome = yield* Effect.either(create(guarding([guard])))
+    if (Either.isRight(outcome)) {
+      const { answer, isSettled } = outcome.right
+      if (!isSettled) yield* Effect.ignore(settle(guarded, guard, encode(answer)))
+      return { answer, isReplay: false }
+    }
+    const error = outcome.left
+    // An earlier try of this very create may have been applied, and its answer lost.
+    if ("_tag" in error && error._tag === "Superseded") return yield* replay(yield* beginning, fingerprint)
+    const isUnknown = "_tag" in error && error.applied === "unknown"
+    if (!isUnknown) yield* Effect.ignore(abandon(guarded, guard))
+    return yield* problemOf(error)
+  }, Traced.span("Idempotency.once"))
+})

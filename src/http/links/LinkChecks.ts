@@ -1,0 +1,88 @@
+import { Either, Option } from "effect"
+import * as Iso8601 from "../../model/Iso8601.ts"
+import { faulty, oneFault, type Problem } from "../exchange/Problem.ts"
+import type { TargetPolicyService } from "./TargetPolicy.ts"
+import * as TargetUrl from "./TargetUrl.ts"
+
+/** What the checks of a link need to know of this service. */
+export interface LinkPolicy {
+  readonly own: TargetUrl.OwnAddress
+  readonly targets: TargetPolicyService
+}
+
+const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
+
+/** The target as it is stored. */
+export const checkUrl = (text: string, { own, targets }: LinkPolicy): Either.Either<string, Problem> =>
+  TargetUrl.parse(text, own).pipe(
+    Either.mapLeft((error) =>
+      error._tag === "InvalidTarget"
+        ? faulty("invalid-url", [{ path: "url", message: error.fault }])
+        : blocked(`leads to this service itself (${error.host})`)
+    ),
+    Either.flatMap((url) => {
+      const fault = targets.faultOf(url)
+      return fault === undefined ? Either.right(url) : Either.left(blocked(fault))
+    })
+  )
+
+/** A moment of RFC 3339, in milliseconds since the Unix epoch. */
+export const checkMoment = (path: string, text: string): Either.Either<number, Problem> =>
+  Either.fromNullable(Iso8601.parseMoment(text), () =>
+    faulty("invalid-request", [
+      { path, message: "must be an RFC 3339 date-time such as 2027-01-01T00:00:00Z" }
+    ])
+  )
+
+const endAfter = (lifetime: Iso8601.Duration, now: number): Either.Either<number, Problem> => {
+  const end = Iso8601.after(now, lifetime)
+  return end > now && end <= Iso8601.momentMax
+    ? Either.right(end)
+    : oneFault("invalid-request", "expiresIn", "must end before the year 10000")
+}
+
+/** When a link ends that is written at `now`: `undefined` where neither field says it, and nothing else does. */
+export const checkEnd = (
+  { expiresAt, expiresIn }: { readonly expiresAt?: string; readonly expiresIn?: string },
+  now: number,
+  orElse: Option.Option<Iso8601.Duration>
+): Either.Either<number | undefined, Problem> => {
+  if (expiresAt !== undefined && expiresIn !== undefined) {
+    return oneFault("invalid-request", "expiresIn", "cannot stand beside expiresAt")
+  }
+  if (expiresAt !== undefined) {
+    return Either.flatMap(checkMoment("expiresAt", expiresAt), (moment) =>
+      moment > now && moment <= Iso8601.momentMax
+        ? Either.right(moment)
+        : oneFault("invalid-request", "expiresAt", "must lie in the future, before the year 10000")
+    )
+  }
+  if (expiresIn === undefined) {
+    return Option.match(orElse, {
+      onNone: () => Either.right(undefined),
+      onSome: (lifetime) => endAfter(lifetime, now)
+    })
+  }
+  const lifetime = Iso8601.parseDuration(expiresIn)
+  return lifetime === undefined
+    ? oneFault(
+        "invalid-request",
+        "expiresIn",
+        "must be an ISO 8601 duration above zero such as P30D or PT10M"
+      )
+    : endAfter(lifetime, now)
+}
+
+/** Lets a link pass that begins before it ends: another one would never redirect. `path` is the field to be blamed. */
+export const checkOrder = (
+  path: "validSince" | "expiresAt",
+  validSince: number | null,
+  expiresAt: number | null
+): Either.Either<void, Problem> => {
+  if (validSince === null || expiresAt === null || validSince < expiresAt) return Either.void
+  const message = path === "validSince" ? "must lie before the link's end" : "must lie after validSince"
+  return oneFault("invalid-request", path, message)
+}
+
+/** Tags, each once. */
+export const distinct = (tags: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(tags)]

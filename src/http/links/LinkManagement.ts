@@ -1,0 +1,96 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import type { KnownCaller } from "../../accounts/Access.ts"
+import { Links } from "../../actors/links/Links.ts"
+import type { AuditAction } from "../../model/Audit.ts"
+import { type Link, stateAt } from "../../model/Link.ts"
+import { AuditLog } from "../../storage/accounts/AuditLog.ts"
+import * as Traced from "../../telemetry/Traced.ts"
+import { type Answer, ofJson } from "../exchange/Answer.ts"
+import * as Body from "../exchange/Body.ts"
+import * as Caller from "../exchange/Caller.ts"
+import * as Doing from "../exchange/Doing.ts"
+import { bodyOf, orProblem } from "./LinkAnswers.ts"
+import * as LinkChecking from "./LinkChecking.ts"
+import type { LinkRoutesOptions } from "./LinkCreation.ts"
+import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import * as PatchRequest from "./PatchRequest.ts"
+import * as Problem from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
+import * as VisitTotals from "./VisitTotals.ts"
+
+/** Answers a request that is about the link with a key. */
+type OfLink = (request: Request, key: string) => Effect.Effect<Answer, Problem.Problem>
+
+/** Shows, changes and deletes single links of those who may. */
+export class LinkManagement extends Context.Tag("linkmint/LinkManagement")<
+  LinkManagement,
+  { readonly show: OfLink; readonly change: OfLink; readonly remove: OfLink }
+>() {}
+
+const notFound: Problem.Problem = { kind: "not-found", detail: "There is no link with this key." }
+
+/** See {@link LinkManagement}. */
+export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
+  const links = yield* Links
+  const identify = yield* Caller.make
+  const checks = yield* LinkChecking.make(options)
+  const totals = yield* VisitTotals.make
+  const log = yield* AuditLog
+  const { doerOf } = yield* Doing.make
+
+  /** A link that is not deleted, if it is the caller's to manage. Another one is not there for him. */
+  const manageable = Effect.fnUntraced(function* (caller: KnownCaller, key: string) {
+    const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+    const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
+    return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(notFound)
+  })
+
+  /**
+   * Records that a caller is about to do something to a link of somebody else's, as administrators may. Before it is done, since the link's owner is not in the database alone: so
+   * it is never done unrecorded, and an entry can be of something that failed in the end.
+   */
+  const recorded = (request: Request, caller: KnownCaller, action: AuditAction, { key, owner }: Link) =>
+    owner === caller.userId
+      ? Effect.void
+      : Effect.flatMap(Clock.currentTimeMillis, (at) =>
+          Problem.orUnavailable(log.record({ doer: doerOf(request, caller), action, target: key, owner, at }))
+        )
+
+  const shown = Effect.fnUntraced(function* (link: Link) {
+    const [visits] = yield* totals([link])
+    return ofJson(JSON.stringify(bodyOf(link, options.own.baseUrl, visits!)))
+  })
+
+  return LinkManagement.of({
+    show: Effect.fnUntraced(function* (request, key) {
+      const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
+      return yield* shown(yield* manageable(caller, key))
+    }, Traced.span("links.get")),
+
+    change: Effect.fnUntraced(function* (request, key) {
+      const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
+      const json = yield* Body.read(request)
+      const link = yield* manageable(caller, key)
+      const now = yield* Clock.currentTimeMillis
+      const { change, password } = yield* PatchRequest.check(json, link, checks.policyOf(request), now)
+      const passwordHash =
+        typeof password === "string" ? yield* checks.hash(password, caller.userId) : password
+      yield* recorded(request, caller, "link.changed", link)
+      const changed = yield* orProblem(
+        links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
+      )
+      return changed === null ? yield* Effect.fail(notFound) : yield* shown(changed)
+    }, Traced.span("links.patch")),
+
+    remove: Effect.fnUntraced(function* (request, key) {
+      const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
+      const link = yield* manageable(caller, key)
+      yield* recorded(request, caller, "link.deleted", link)
+      const removed = yield* orProblem(links.remove(key, link.owner))
+      return removed ? { status: 204, headers: [], body: "" } : yield* Effect.fail(notFound)
+    }, Traced.span("links.delete"))
+  })
+})
+
+/** See {@link LinkManagement}. */
+export const layer = (options: LinkRoutesOptions) => Layer.effect(LinkManagement, make(options))

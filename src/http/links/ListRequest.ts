@@ -1,0 +1,108 @@
+import { Either, Schema } from "effect"
+import type { KnownCaller } from "../../accounts/Access.ts"
+import type { LinkOrder, LinkQuery, Position } from "../../storage/links/LinkStore.ts"
+import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
+import { type QueryText, queryParameter } from "../exchange/QueryParameter.ts"
+
+/** Links on a page: at most, and unless asked for otherwise. */
+const limitMax = 500
+const limitDefault = 50
+
+/** Characters of what is searched for at most. */
+const searchMax = 256
+
+/**
+ * Links that are looked at for a page of a search at most: some 0.1 s of work for the database. A page can have fewer links than were asked for
+ * because of it, and then says where the next one begins.
+ */
+const lookedAtMax = 50_000
+
+const orders = ["createdAt-desc", "createdAt-asc"] as const satisfies ReadonlyArray<LinkOrder>
+
+const text = (description: string) =>
+  queryParameter({ type: "string", minLength: 1, maxLength: searchMax, description })
+
+/** The query parameters of a list, for the contract. */
+export const ListParameters = Schema.Struct({
+  limit: queryParameter({ type: "integer", minimum: 1, maximum: limitMax, default: limitDefault }),
+  cursor: queryParameter({
+    type: "string",
+    description: "The nextCursor of the page before, in the same order"
+  }),
+  q: text("Is in the key, the URL or the title, in whatever case"),
+  tag: text("A tag of the link, to the letter"),
+  orderBy: queryParameter({ type: "string", enum: orders, default: orders[0] }),
+  owner: text("For administrators: the user whose links are listed, instead of everybody's")
+})
+
+/** A cursor's content: an order and a place in it. It opens nothing: the caller sees his own links, whatever it says. */
+const Cursor = Schema.StringFromBase64Url.pipe(
+  Schema.compose(
+    Schema.parseJson(
+      Schema.Tuple(
+        Schema.Literal(...orders),
+        Schema.NonNegativeInt,
+        Schema.String.pipe(Schema.filter((key) => isKeyShaped(key)))
+      )
+    )
+  )
+)
+
+const decodeCursor = Schema.decodeEither(Cursor)
+const encodeCursor = Schema.encodeSync(Cursor)
+
+/** The cursor of what lies behind a place in an order. */
+export const cursorOf = (order: LinkOrder, { createdAt, key }: Position): string =>
+  encodeCursor([order, createdAt, key])
+
+// With control characters and halves of characters PostgreSQL would refuse the query.
+const isSearchable = (value: string) =>
+  /^[^\p{Cc}\p{Cs}]+$/u.test(value) && Array.from(value).length <= searchMax
+
+const isOneOf = <A extends string>(values: ReadonlyArray<A>, value: QueryText): value is A =>
+  values.some((known) => known === value)
+
+/** Checks a list's parameters: gives what the caller may see of it, or the problem to answer. */
+export const check = (
+  parameters: typeof ListParameters.Type,
+  caller: KnownCaller
+): Either.Either<LinkQuery, Problem> => {
+  const { cursor, limit = String(limitDefault), orderBy = orders[0], owner, q, tag } = parameters
+  const errors: Array<Fault> = []
+  const fault = (path: string, message: string) => void errors.push({ path, message })
+
+  const searched = (path: string, value: QueryText | undefined): string | undefined => {
+    if (value === undefined || (typeof value === "string" && isSearchable(value))) return value as string
+    fault(path, `must have 1 to ${searchMax} characters, and no control characters`)
+    return undefined
+  }
+
+  const wanted = typeof limit === "string" && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
+  if (wanted < 1 || wanted > limitMax) fault("limit", `must be a whole number from 1 to ${limitMax}`)
+  const order = isOneOf(orders, orderBy) ? orderBy : orders[0]
+  if (order !== orderBy) fault("orderBy", `must be ${orders.join(" or ")}`)
+
+  const placeOf = (cursor: QueryText): Position | undefined => {
+    const content = typeof cursor === "string" ? Either.getOrUndefined(decodeCursor(cursor)) : undefined
+    if (content === undefined) return void fault("cursor", "is not a cursor of this service")
+    const [of, createdAt, key] = content
+    if (of !== order) return void fault("cursor", `belongs to a list in the order ${of}`)
+    return { createdAt, key }
+  }
+
+  const query = {
+    order,
+    limit: wanted,
+    lookedAtMax,
+    text: searched("q", q),
+    tag: searched("tag", tag),
+    owner: searched("owner", owner),
+    after: cursor === undefined ? undefined : placeOf(cursor)
+  }
+  if (errors.length > 0) return Either.left(faulty("invalid-request", errors))
+  if (caller.isAdmin) return Either.right(query)
+  return query.owner === undefined || query.owner === caller.userId
+    ? Either.right({ ...query, owner: caller.userId })
+    : Either.left({ kind: "forbidden", detail: "The links of others are listed for administrators alone." })
+}

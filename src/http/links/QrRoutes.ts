@@ -1,0 +1,95 @@
+import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { createHash } from "node:crypto"
+import { Clock, Effect, Either } from "effect"
+import { Links } from "../../actors/links/Links.ts"
+import { stateAt } from "../../model/Link.ts"
+import * as Turns from "../../fibers/Turns.ts"
+import { Api } from "../contract/Api.ts"
+import * as Caller from "../exchange/Caller.ts"
+import { orProblem, shortUrlOf } from "./LinkAnswers.ts"
+import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import * as Problem from "../exchange/Problem.ts"
+import type { QueryText } from "../exchange/QueryParameter.ts"
+import * as QrImage from "./QrImage.ts"
+
+/** Images that are drawn at once; each takes some ms of the one thread that answers everything. */
+const drawnAtOnceMax = 2
+
+/** How long a client may keep an image, in seconds: what a short URL looks like never changes, but who may ask does. */
+const keepFor_s = 86_400
+
+interface Parameters {
+  readonly format?: QueryText
+  readonly size?: QueryText
+}
+
+interface Wish {
+  readonly format: "svg" | "png"
+  readonly size: number
+}
+
+const check = ({ format = "svg", size = "256" }: Parameters): Either.Either<Wish, Problem.Problem> => {
+  const errors: Array<Problem.Fault> = []
+  if (format !== "svg" && format !== "png") errors.push({ path: "format", message: "must be svg or png" })
+  const pixels = typeof size === "string" && /^\d{1,4}$/.test(size) ? Number(size) : Number.NaN
+  if (!(pixels >= QrImage.sizeMin && pixels <= QrImage.sizeMax)) {
+    const message = `must be a whole number from ${QrImage.sizeMin} to ${QrImage.sizeMax}`
+    errors.push({ path: "size", message })
+  }
+  return errors.length === 0
+    ? Either.right({ format: format as Wish["format"], size: pixels })
+    : Either.left(Problem.faulty("invalid-request", errors))
+}
+
+const contentTypes = { svg: "image/svg+xml", png: "image/png" } as const
+
+/** What tells one image from another; the first part is the drawing's own version. */
+const tagOf = (text: string, { format, size }: Wish): string =>
+  `"${createHash("sha256").update(`1 ${format} ${size} ${text}`).digest("base64url").slice(0, 22)}"`
+
+/** Whether a client says that it has what the tag names (RFC 9110, section 13.1.2). */
+const has = ({ headers }: HttpServerRequest.HttpServerRequest, tag: string): boolean =>
+  (headers["if-none-match"] ?? "")
+    .split(",")
+    .some((known) => known.trim().replace(/^W\//, "") === tag || known.trim() === "*")
+
+/** Draws short URLs as QR codes. */
+export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
+  HttpApiBuilder.group(Api, "qr", (handlers) =>
+    Effect.gen(function* () {
+      const links = yield* Links
+      const turns = Turns.make(drawnAtOnceMax)
+
+      const image = Effect.fn("qr.image")(function* (
+        request: HttpServerRequest.HttpServerRequest,
+        key: string,
+        parameters: Parameters
+      ) {
+        const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
+        const wish = yield* check(parameters)
+        const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+        const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
+        if (!isThere || !Caller.mayManage(caller, link.owner)) {
+          return yield* Effect.fail<Problem.Problem>({
+            kind: "not-found",
+            detail: "There is no link with this key."
+          })
+        }
+        const text = shortUrlOf(link.key, baseUrl)
+        const etag = tagOf(text, wish)
+        const headers = { etag, "cache-control": `private, max-age=${keepFor_s}` }
+        if (has(request, etag)) return HttpServerResponse.empty({ status: 304, headers })
+        const draw = wish.format === "svg" ? QrImage.svg : QrImage.png
+        return HttpServerResponse.uint8Array(yield* turns(draw(text, wish.size)), {
+          contentType: contentTypes[wish.format],
+          headers
+        })
+      })
+
+      return handlers.handleRaw("image", ({ path, request, urlParams }) =>
+        Effect.catchAll(image(request, path.key, urlParams), (problem) =>
+          Effect.succeed(Problem.respond(problem))
+        )
+      )
+    })
+  )

@@ -1,0 +1,95 @@
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { DatabasePresence } from "../../storage/sql/postgres/DatabasePresence.ts"
+import { HttpServerResponse } from "@effect/platform"
+import { Context, Duration, Effect, Layer } from "effect"
+import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
+import { RedirectCache } from "../../actors/links/RedirectCache.ts"
+import * as ProcessMetrics from "../../telemetry/ProcessMetrics.ts"
+import { TrustedTime } from "../../time/TrustedTime.ts"
+import { contentType, encode, type Family, fromEffect, type Sample } from "../../telemetry/PrometheusText.ts"
+import * as KeyLevels from "./KeyLevels.ts"
+
+/** All metrics of this node, in Prometheus' text format. */
+export class Metrics extends Context.Tag("linkmint/Metrics")<
+  Metrics,
+  { readonly text: Effect.Effect<string> }
+>() {}
+
+/** Whoever asks more often sees the same. */
+const keptFor = Duration.seconds(1)
+
+const gauge = (name: string, help: string, samples: ReadonlyArray<Sample>): ReadonlyArray<Family> =>
+  samples.length === 0 ? [] : [{ name, help, type: "gauge", samples }]
+
+const one = (value: number): ReadonlyArray<Sample> => [{ labels: {}, value }]
+
+/** See {@link Metrics}. What Effect's metrics do not count as it happens is read when somebody asks. */
+export const make = Effect.gen(function* () {
+  const keyLevels = yield* KeyLevels.make
+  const buffer = yield* KeyBuffer
+  const cache = yield* RedirectCache
+  const time = yield* TrustedTime
+  const presence = yield* DatabasePresence
+  const clock = yield* Effect.clock
+  const processMetrics = ProcessMetrics.watch()
+
+  const readStores = Effect.gen(function* () {
+    const { pools, ranges } = yield* keyLevels.read
+    const levels = pools.flatMap(({ level, shard }) =>
+      level === null ? [] : [{ labels: { shard: String(shard) }, value: level }]
+    )
+    const rangeSamples = (valueOf: (slot: KeyLevels.RangeLevel) => number) =>
+      (ranges ?? []).map((slot) => ({
+        labels: { range: String(slot.range), length: String(slot.length) },
+        value: valueOf(slot)
+      }))
+    return [
+      ...gauge("linkmint_pool_keys", "Keys in a pool shard, as every node sees them", levels),
+      ...gauge(
+        "linkmint_key_range_minted_keys",
+        "The watermark of a key range: keys that have left it",
+        rangeSamples(({ minted }) => minted)
+      ),
+      ...gauge(
+        "linkmint_key_range_remaining_keys",
+        "Keys that a key range has left at a length",
+        rangeSamples(({ remaining }) => remaining)
+      )
+    ]
+  })
+
+  const text = Effect.gen(function* () {
+    const stores = yield* readStores
+    const node = [
+      ...gauge("linkmint_key_buffer_keys", "Keys that this node holds", one(yield* buffer.level)),
+      ...gauge("linkmint_redirect_cache_links", "Links that this node has cached", one(cache.size())),
+      ...gauge(
+        "linkmint_database_reachable",
+        "1, or 0 while PostgreSQL's primary has not answered this process for 0.75 s, or others have its place there",
+        one(presence.isHeld(monotonic_ms(clock)) ? 1 : 0)
+      ),
+      ...gauge(
+        "linkmint_clock_ahead_seconds",
+        "By how much this machine's clock is ahead of the time that links are judged by",
+        one(time.wallAhead_ms() / 1_000)
+      ),
+      ...gauge(
+        "linkmint_clock_settled",
+        "1, or 0 while nothing is ended for good because the clock has jumped",
+        one(time.isSettled() ? 1 : 0)
+      )
+    ]
+    const ofProcess = yield* Effect.promise(() => processMetrics.metrics())
+    return encode([...fromEffect(), ...node, ...stores]) + ofProcess
+  })
+  return Metrics.of({ text: yield* Effect.cachedWithTTL(text, keptFor) })
+})
+
+/** The answer to whoever may read the metrics. */
+export const response = Effect.map(
+  Effect.flatMap(Metrics, ({ text }) => text),
+  (text) => HttpServerResponse.text(text, { contentType })
+)
+
+/** See {@link Metrics}. */
+export const layer = Layer.effect(Metrics, make)

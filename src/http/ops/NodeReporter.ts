@@ -1,0 +1,50 @@
+import { Duration, Effect, Layer, Schedule } from "effect"
+import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
+import { linksCreated } from "../../actors/links/Links.ts"
+import { RedirectCache } from "../../actors/links/RedirectCache.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import type { NodeReport } from "../../model/NodeReport.ts"
+import { NodeReports } from "../../storage/nodes/NodeReports.ts"
+import { version } from "../../model/Version.ts"
+import { Draining } from "./Draining.ts"
+import * as RequestMetrics from "./RequestMetrics.ts"
+
+/** Who this node is to the others: see `NodeReport`. */
+export type NodeName = Pick<NodeReport, "address" | "id" | "role">
+
+const tellEvery = Duration.seconds(1)
+
+/** A node that stops says goodbye for so long. */
+const goodbyeMax = Duration.seconds(1)
+
+/** Tells the others of this node, from its start to its orderly stop. */
+export const layer = (name: NodeName) =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const reports = yield* NodeReports
+      const buffer = yield* KeyBuffer
+      const cache = yield* RedirectCache
+      const { isDraining } = yield* Draining
+      const start_ms = yield* monotonicNow_ms
+
+      const tell = Effect.gen(function* () {
+        yield* reports.tell({
+          ...name,
+          version,
+          isStopping: isDraining(),
+          uptime_ms: (yield* monotonicNow_ms) - start_ms,
+          bufferedKeys: yield* buffer.level,
+          cachedLinks: cache.size(),
+          linksCreated: Metered.read(linksCreated).count,
+          totals: RequestMetrics.totals()
+        })
+      }).pipe(Effect.catchAll((error) => Effect.logDebug(`Nothing was told of this node: ${error.message}`)))
+
+      const leave = reports
+        .leave(name.id)
+        .pipe(Effect.interruptible, Effect.timeoutOption(goodbyeMax), Effect.ignore)
+      yield* Effect.addFinalizer(() => leave)
+      yield* Effect.forkScoped(Effect.repeat(tell, Schedule.spaced(tellEvery)))
+    })
+  )

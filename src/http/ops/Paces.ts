@@ -1,0 +1,66 @@
+import type { NodeReport, TimedTotal } from "../../model/NodeReport.ts"
+import { bounds_s } from "./RequestMetrics.ts"
+
+/** Reports of a node that are compared: the last, and the one some ten seconds before it. */
+const reportsMax = 11
+
+/** The first and the last report of the time that is looked at. */
+export interface Stretch {
+  readonly first: NodeReport
+  readonly last: NodeReport
+}
+
+/** The recent reports of each node, by which its pace is told. */
+export class Paces {
+  #reports = new Map<string, ReadonlyArray<NodeReport>>()
+
+  /** Takes in the last report of each node there is; the others are forgotten. */
+  add(reports: ReadonlyArray<NodeReport>): void {
+    this.#reports = new Map(
+      reports.map((report) => {
+        const before = this.#reports.get(report.id) ?? []
+        const isNew = before.at(-1)?.uptime_ms !== report.uptime_ms
+        return [report.id, isNew ? [...before, report].slice(-reportsMax) : before]
+      })
+    )
+  }
+
+  /** What can be compared of a node; nothing before its second report. */
+  stretchOf(id: string): Stretch | undefined {
+    const reports = this.#reports.get(id) ?? []
+    return reports.length < 2 ? undefined : { first: reports[0]!, last: reports.at(-1)! }
+  }
+}
+
+/** How much a number of a node grew each second; `null` where that is not known. */
+export const perSecond = (
+  stretch: Stretch | undefined,
+  valueOf: (report: NodeReport) => number
+): number | null => {
+  if (stretch === undefined) return null
+  const { first, last } = stretch
+  return (1_000 * (valueOf(last) - valueOf(first))) / (last.uptime_ms - first.uptime_ms)
+}
+
+/**
+ * The time in milliseconds within which the share `q` of the requests of all stretches was answered: within the bucket, as even as Prometheus'
+ * `histogram_quantile` takes it. `null` where there were none; at most the greatest bound.
+ */
+export const quantile_ms = (
+  stretches: ReadonlyArray<Stretch>,
+  timedOf: (report: NodeReport) => TimedTotal,
+  q: number
+): number | null => {
+  const grown = (valueOf: (timed: TimedTotal) => number) =>
+    stretches.reduce((sum, { first, last }) => sum + valueOf(timedOf(last)) - valueOf(timedOf(first)), 0)
+  const rank = q * grown(({ count }) => count)
+  if (rank === 0) return null
+  let [below, from_s] = [0, 0]
+  for (const [index, to_s] of bounds_s.entries()) {
+    const within = grown((timed) => timed.within[index] ?? 0)
+    if (within >= rank) return 1_000 * (from_s + ((to_s - from_s) * (rank - below)) / (within - below))
+    below = within
+    from_s = to_s
+  }
+  return 1_000 * from_s
+}

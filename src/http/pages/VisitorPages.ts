@@ -1,0 +1,183 @@
+import { Context, Effect, Layer } from "effect"
+import { formFor, type Form } from "../exchange/Accept.ts"
+import { type Answer, flatten, ofJson } from "../exchange/Answer.ts"
+import type { PreviewBody } from "../contract/LinkSchemas.ts"
+import { ownSeed } from "./Marks.ts"
+import * as Problem from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
+import { plainPolicy } from "../exchange/StrictHeaders.ts"
+import { type Theme, themeOf } from "./ThemeCookie.ts"
+import { type VisitorFiles, WebAssets } from "./WebAssets.ts"
+import { engraving } from "./Engraving.ts"
+import type { Html } from "./Html.ts"
+import * as Markup from "./Markup.ts"
+import * as Words from "./Words.ts"
+
+/** The name of a page that says why a visitor is not redirected. */
+export type PageName = keyof typeof Words.messages
+
+interface Manner {
+  /** Whether a repeat of the request can succeed, so that the page offers one. */
+  readonly again: boolean
+  /** What clients get that accept either. */
+  readonly otherwise: Form
+}
+
+/** How a page behaves. Clients that accept anything get a page where a link is missing or refused, and JSON otherwise. */
+const manners: Readonly<Record<PageName, Manner>> = {
+  "no-link": { again: false, otherwise: "page" },
+  ended: { again: false, otherwise: "page" },
+  "too-many-requests": { again: true, otherwise: "page" },
+  "too-many-passwords": { again: true, otherwise: "page" },
+  "owner-limit": { again: false, otherwise: "page" },
+  "too-long": { again: false, otherwise: "page" },
+  "no-page": { again: false, otherwise: "json" },
+  "not-understood": { again: true, otherwise: "json" },
+  unavailable: { again: true, otherwise: "json" },
+  broken: { again: true, otherwise: "json" }
+}
+
+/** The page of a problem that names none. */
+const pageOf = (kind: Problem.Kind): PageName => {
+  switch (kind) {
+    case "not-found":
+      return "no-link"
+    case "gone":
+      return "ended"
+    case "rate-limited":
+      return "too-many-requests"
+    case "uri-too-long":
+      return "too-long"
+    case "unavailable":
+      return "unavailable"
+    case "internal":
+      return "broken"
+    default:
+      return "not-understood"
+  }
+}
+
+/** A problem, and the page that explains it where the kind alone does not decide that. */
+export interface Refusal extends Problem.Problem {
+  readonly page?: PageName
+}
+
+/** Paths for programs: the contract promises problems there, whatever a client accepts. */
+const ofPrograms = /^\/+(api|health|metrics|openapi\.json|robots\.txt)\b/i
+
+/** The service behind {@link VisitorPages}. */
+export interface VisitorPagesService {
+  /** Answers with a problem: as a page, or as JSON (RFC 9457) to clients that prefer it. */
+  readonly refuse: (request: Pick<Request, "headers" | "url">, refusal: Refusal) => Answer
+  /** 401: asks for the password of a link, by a form or as a problem. */
+  readonly askPassword: (request: Pick<Request, "headers">, why: "asked" | "wrong") => Answer
+  /** Shows a preview, as a page or as JSON. */
+  readonly preview: (request: Pick<Request, "headers">, body: typeof PreviewBody.Type) => Answer
+}
+
+const themes = ["auto", "light", "dark"] as const
+
+/** Renders a page for each name and theme, once. */
+const written = <Name extends string>(
+  names: ReadonlyArray<Name>,
+  write: (name: Name, theme: Theme) => Html
+): Readonly<Record<Name, Readonly<Record<Theme, string>>>> =>
+  Object.fromEntries(
+    names.map((name) => [name, Object.fromEntries(themes.map((theme) => [theme, write(name, theme).text]))])
+  ) as Record<Name, Record<Theme, string>>
+
+/** Allows the files of a page, all of this service. */
+const policyWithFiles = plainPolicy.replace(
+  "default-src 'none'",
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'"
+)
+
+/**
+ * The form may be sent, and the answer may lead anywhere: browsers hold what a form's answer redirects to against `form-action` as well. The page
+ * has nothing of a request in it.
+ */
+const withForm = (policy: string) => policy.replace("form-action 'none'", "form-action http: https:")
+
+/** RFC 9110, section 15.5.2, wants a challenge; of a scheme that browsers do not know, so that they show the form. */
+const challenge = { "www-authenticate": `Form realm="linkmint"` }
+
+const passwordDetails = {
+  asked: "A password guards this link. Send it as the form field password with POST.",
+  wrong: "That was not the password."
+}
+
+/** See {@link VisitorPages}. `files`: what the pages load; none where there is no web page. */
+export const make = (files?: VisitorFiles): VisitorPagesService => {
+  const policy = files === undefined ? plainPolicy : policyWithFiles
+  const own = engraving(ownSeed)
+  const frame = (theme: Theme): Markup.Frame => ({ files, theme, engraving: own })
+
+  // Scanners ask for thousands of missing keys, so these are rendered in advance.
+  const names = Object.keys(manners) as ReadonlyArray<PageName>
+  const messages = written(names, (name, theme) =>
+    Markup.message(frame(theme), Words.messages[name], manners[name])
+  )
+  const forms = written(["asked", "wrong"], (why, theme) => Markup.passwordForm(frame(theme), why))
+
+  const answer = (html: string, status: number, headers: Readonly<Record<string, string>>): Answer => ({
+    status,
+    headers: flatten({
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "content-security-policy": policy,
+      vary: "accept",
+      ...headers
+    }),
+    body: html
+  })
+
+  const themeFor = ({ headers }: Pick<Request, "headers">) => themeOf(headers["cookie"])
+
+  return {
+    refuse: (request, { page, ...problem }) => {
+      const name = page ?? pageOf(problem.kind)
+      const { otherwise } = manners[name]
+      const isForProgram = otherwise === "json" && ofPrograms.test(request.url)
+      if (isForProgram || formFor(request, otherwise) === "json") {
+        const headers = otherwise === "page" ? { ...problem.headers, vary: "accept" } : problem.headers
+        return Problem.answer({ ...problem, ...(headers && { headers }) })
+      }
+      return answer(
+        messages[name][themeFor(request)],
+        Problem.statusOf(problem.kind),
+        Problem.headersOf(problem)
+      )
+    },
+    askPassword: (request, why) => {
+      if (formFor(request, "page") === "page") {
+        const headers = { ...challenge, "content-security-policy": withForm(policy) }
+        return answer(forms[why][themeFor(request)], 401, headers)
+      }
+      const headers = { ...challenge, vary: "accept" }
+      return Problem.answer({ kind: "password-required", detail: passwordDetails[why], headers })
+    },
+    preview: (request, body) => {
+      if (formFor(request, "page") === "json") {
+        const { headers, ...json } = ofJson(JSON.stringify(body))
+        return { ...json, headers: [...headers, ...flatten({ vary: "accept" })] }
+      }
+      const framed = { files, theme: themeFor(request), engraving: engraving(body.key) }
+      return answer(Markup.preview(framed, body).text, 200, {})
+    }
+  }
+}
+
+/**
+ * The pages for visitors who are not redirected, and the choice between a page and JSON. Pages have no scripts, and can be read without their stylesheet.
+ *
+ * By default they have no stylesheet, as a service without the web page.
+ */
+export class VisitorPages extends Context.Reference<VisitorPages>()("linkmint/VisitorPages", {
+  defaultValue: (): VisitorPagesService => make()
+}) {}
+
+/** Pages in the web page's design. */
+export const layer: Layer.Layer<VisitorPages, never, WebAssets> = Layer.effect(
+  VisitorPages,
+  Effect.map(WebAssets, ({ visitorFiles }) => make(visitorFiles))
+)

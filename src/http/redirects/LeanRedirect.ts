@@ -1,0 +1,99 @@
+import { Effect, Exit, FiberRef } from "effect"
+import { Quotas } from "../../accounts/Quotas.ts"
+import { isReserved, type Reservation, uncounted } from "../../accounts/Reservations.ts"
+import { countPeeked, isPlain } from "../../actors/links/LinkCache.ts"
+import { Links } from "../../actors/links/Links.ts"
+import { type Link, stateAt } from "../../model/Link.ts"
+import type { Answer } from "../exchange/Answer.ts"
+import type { Answering } from "../exchange/Answering.ts"
+import { ClientAddress } from "../exchange/ClientAddress.ts"
+import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import * as Redirect from "./Redirect.ts"
+import { endLookUp, Redirects } from "./Redirects.ts"
+import type { Request } from "../exchange/Request.ts"
+import { TargetPolicy } from "../links/TargetPolicy.ts"
+import * as VisitRecorder from "./VisitRecorder.ts"
+
+/** Paths that look like a short key, and are pages of this service. */
+const pages: ReadonlySet<string> = new Set(["docs", "metrics"])
+
+/** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
+export const keyOf = (url: string): string | undefined => {
+  const end = url.indexOf("?")
+  const key = url.slice(1, end === -1 ? undefined : end)
+  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !pages.has(key) ? key : undefined
+}
+
+/**
+ * Redirects of links that lead somewhere now, and about which nothing else is to be asked or told. They have the checks and answers of all others, which are
+ * left to `Redirects`, and no fiber of their own.
+ */
+export interface LeanRedirect {
+  /** Redirects a link that this node has cached; `undefined` for all others, of which nothing has been counted then. `idOf`: the request's id. */
+  readonly now: (
+    request: Request,
+    key: string,
+    idOf: (headers: Request["headers"]) => string
+  ) => Answer | undefined
+  /** Redirects a link when it has been read; `false`, and nothing is done, where the client may not look for more or requests are traced. */
+  readonly soon: (request: Request, key: string, answering: Answering) => boolean
+}
+
+/** See {@link LeanRedirect}. */
+export const make = Effect.gen(function* () {
+  const links = yield* Links
+  const redirects = yield* Redirects
+  const targets = yield* TargetPolicy
+  const quotas = yield* Quotas
+  const record = yield* VisitRecorder.make
+  const { clientOf } = yield* ClientAddress
+  const clock = yield* Effect.clock
+  const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
+
+  /** What a look-up of a key takes in advance; nothing where the link is at hand. `undefined` where the client has to wait for it, or is refused. */
+  const reserve = (request: Request, key: string): Reservation | undefined => {
+    const client = clientOf(request)
+    if ((links.peek(key) ?? links.stale(key)) !== undefined) {
+      return quotas.lookupsUsedUp(client) === undefined ? uncounted : undefined
+    }
+    const reserved = quotas.lookUp(client)
+    return reserved !== undefined && isReserved(reserved) ? reserved : undefined
+  }
+
+  /** The answer where it is as plain as that, and it is counted. */
+  const plain = (request: Request, link: Link, ...headers: ReadonlyArray<string>): Answer | undefined => {
+    if (!isPlain(link)) return undefined
+    if (link.forwardQuery && Redirect.queryOf(request.url) !== "") return undefined
+    const now = clock.unsafeCurrentTimeMillis()
+    if (stateAt(link, now) !== "live" || targets.faultOf(link.url) !== undefined) return undefined
+    const standing = quotas.redirect(link)
+    if (standing === undefined || standing?.isAllowed === false) return undefined
+    if (request.method !== "HEAD") record(request, link, now)
+    return Redirect.answer(link, link.redirectStatus, link.url, ...headers)
+  }
+
+  return {
+    now: (request, key, idOf) => {
+      const fresh = links.peek(key)
+      const link = fresh ?? links.stale(key)
+      if (link === undefined || quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
+      const answer = plain(request, link, "x-request-id", idOf(request.headers))
+      if (answer !== undefined && fresh !== undefined) countPeeked()
+      return answer
+    },
+    soon: (request, key, { answer, instead, isOver }) => {
+      if (isTraced) return false
+      const reserved = reserve(request, key)
+      if (reserved === undefined) return false
+      links.findSoon(key, (found) => {
+        endLookUp(reserved, found)
+        if (isOver()) return
+        const link = Exit.getOrElse(found, () => null)
+        const redirected = link === null ? undefined : plain(request, link)
+        if (redirected === undefined) instead(redirects.redirect(request, key, found))
+        else answer(redirected)
+      })
+      return true
+    }
+  } satisfies LeanRedirect
+})

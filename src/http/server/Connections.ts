@@ -1,0 +1,274 @@
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { Duration } from "effect"
+import type { LoopTurnsService } from "../../fibers/LoopTurns.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import * as BrokenRequests from "./BrokenRequests.ts"
+import * as Crowd from "../exchange/Crowd.ts"
+
+/** Time for a client to send its whole request. */
+const requestTimeout_ms = 10_000
+
+/** What a server is made with: Node looks only every 30 s for requests that take too long, unless it is told to look more often. */
+export const serverOptions: ServerOptions = {
+  requestTimeout: requestTimeout_ms,
+  headersTimeout: requestTimeout_ms,
+  connectionsCheckingInterval: 1_000
+}
+
+/** How many connections there may be. */
+export interface ConnectionBounds {
+  readonly connectionsMax: number
+  /** Of one client; `null`: as many as of all. */
+  readonly perClientMax: number | null
+}
+
+/** What is bounded of each connection, beside the times. */
+export interface AnswerBounds {
+  /** Pipelined requests that are answered at once, and those that wait for their turn behind them. */
+  readonly answeringMax: number
+  readonly heldMax: number
+  /** While a client leaves more than so many bytes unread, none of its next requests is begun. */
+  readonly unreadBytes: number
+  /** Bytes that a client leaves unread at most, and all of them together. */
+  readonly waitingMax: number
+  readonly allWaitingMax: number
+  /** Within this time a client must take some of what waits for it, in milliseconds; Node may notice it as late as after twice the time. */
+  readonly takenWithin_ms: number
+  /** Sweeps in a row in which something waits for a client at most. */
+  readonly sweepsMax: number
+}
+
+const mebibyte = 1024 * 1024
+
+/** How often connections are looked at. */
+export const sweepEvery = Duration.seconds(1)
+
+/** What the service does with its connections. */
+export const usual: AnswerBounds = {
+  answeringMax: 8,
+  heldMax: 64,
+  unreadBytes: 64 * 1024,
+  waitingMax: 16 * mebibyte,
+  allWaitingMax: 64 * mebibyte,
+  takenWithin_ms: 10_000,
+  sweepsMax: 600
+}
+
+const opened = Metered.gauge("linkmint_http_connections", "Connections that are open")
+
+const cuts = Metered.countersBy(
+  "linkmint_http_connections_cut_total",
+  "Connections that were ended, or not accepted, because of a bound",
+  "bound",
+  ["all", "client", "pipelined", "taken", "waiting"]
+)
+
+/** One connection, and the requests that came over it. */
+class Connection {
+  readonly socket: Socket
+  readonly client: string | null
+  /** Those that are begun, and not answered or not taken yet. */
+  readonly answering = new Set<ServerResponse>()
+  /** Those that wait for their turn. */
+  readonly held: Array<readonly [request: IncomingMessage, response: ServerResponse]> = []
+  /** Whether the next of them waits for a turn of the event loop. */
+  isDeferred = false
+  /** Whether its last request has come: what comes behind it is not answered. */
+  isEnding = false
+  /** Sweeps in a row in which something waited for its client. */
+  sweeps = 0
+
+  constructor(socket: Socket, client: string | null) {
+    this.socket = socket
+    this.client = client
+  }
+}
+
+const connection = Symbol("linkmint/Connection")
+
+interface Known extends Socket {
+  [connection]: Connection
+}
+
+/** Tells a response that nobody waits for it any more: Node tells only the one whose turn it is. */
+const abandon = (response: ServerResponse) => {
+  if (response.socket !== null) return
+  response.destroy()
+  response.emit("close")
+}
+
+/** The connections of a server, held to their bounds. */
+export interface Connections {
+  /** Those that are open. */
+  readonly connections: Pick<Crowd.Crowd<object>, "empty">
+  /** Requests that are begun, and whose answers are not taken yet. */
+  readonly underWay: Pick<Crowd.Crowd<ServerResponse>, "empty" | "members">
+  /** Answers requests in the order that their connection can take. */
+  readonly answering: (answer: RequestListener) => RequestListener
+  /** To be called every {@link sweepEvery}: cuts connections off whose clients do not take what is sent to them. */
+  readonly sweep: () => void
+}
+
+/** Requests that are kept until somebody answers them, at most; the connections of further ones are closed. */
+const earlyMax = 1_024
+
+/** Keeps requests that come between the moment a server listens and the one its requests are answered: turns of the event loop pass there, and Node would drop what it has nobody for without an answer. */
+const keepEarly = (server: Server): void => {
+  const early: Array<readonly [request: IncomingMessage, response: ServerResponse]> = []
+  const keep: RequestListener = (request, response) => {
+    if (early.length < earlyMax) early.push([request, response])
+    else request.socket.destroy()
+  }
+  const handOver = (event: string | symbol, answer: RequestListener) => {
+    if (event !== "request") return
+    server.off("newListener", handOver).off("request", keep)
+    for (const one of early) answer.apply(server, [...one])
+  }
+  server.on("request", keep).on("newListener", handOver)
+}
+
+/** Bounds the connections of a server. `clientOf` says whose a connection is, `null` where it counts for nobody. */
+export const make = (
+  server: Server,
+  { connectionsMax, perClientMax }: ConnectionBounds,
+  clientOf: (socket: Socket) => string | null,
+  turns: LoopTurnsService,
+  bounds: AnswerBounds = usual
+): Connections => {
+  const connections = Crowd.make<Connection>()
+  const underWay = Crowd.make<ServerResponse>()
+  const ofClient = new Map<string, number>()
+
+  const cut = (socket: Socket, bound: keyof typeof cuts) => {
+    Metered.add(cuts[bound])
+    socket.destroy()
+  }
+
+  /** Counts one more connection of a client, or says that there are too many. */
+  const enter = (client: string | null): boolean => {
+    if (client === null || perClientMax === null) return true
+    const before = ofClient.get(client) ?? 0
+    if (before >= perClientMax) return false
+    ofClient.set(client, before + 1)
+    return true
+  }
+  const leave = (client: string | null) => {
+    if (client === null || perClientMax === null) return
+    const left = ofClient.get(client)! - 1
+    if (left === 0) ofClient.delete(client)
+    else ofClient.set(client, left)
+  }
+
+  keepEarly(server)
+  server.maxConnections = connectionsMax
+  server.on("drop", () => Metered.add(cuts.all))
+  // It comes also for connections that are just idle.
+  server.on("timeout", (socket) => {
+    if (socket.writableLength > 0) cut(socket, "taken")
+    else socket.destroy()
+  })
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const { answering } = (socket as Known)[connection] ?? { answering: [] }
+    const [next] = answering
+    BrokenRequests.refuse(error, socket as Known, next)
+  })
+  server.on("connection", (socket: Known) => {
+    const client = clientOf(socket)
+    if (!enter(client)) return cut(socket, "client")
+    const made = new Connection(socket, client)
+    socket[connection] = made
+    connections.add(made)
+    Metered.add(opened)
+    socket.once("close", () => {
+      connections.remove(made)
+      Metered.add(opened, -1)
+      leave(client)
+      made.held.length = 0
+      made.answering.forEach(abandon)
+    })
+  })
+
+  /** Not by the server's own time-out, which has Node renew two timers for each request, a tenth of what a hot redirect costs. */
+  const mindTaking = ({ socket }: Connection, isWaiting: boolean) => {
+    const isMinded = socket.timeout === bounds.takenWithin_ms
+    if (isWaiting !== isMinded) socket.setTimeout(isWaiting ? bounds.takenWithin_ms : 0)
+  }
+
+  const sweep = () => {
+    let sum = 0
+    const waiting: Array<Connection> = []
+    for (const one of connections.members) {
+      const bytes = one.socket.writableLength
+      mindTaking(one, bytes > 0)
+      if (bytes === 0) {
+        one.sweeps = 0
+        continue
+      }
+      one.sweeps++
+      if (bytes > bounds.waitingMax) cut(one.socket, "waiting")
+      else if (one.sweeps > bounds.sweepsMax) cut(one.socket, "taken")
+      else {
+        sum += bytes
+        waiting.push(one)
+      }
+    }
+    if (sum <= bounds.allWaitingMax) return
+    // Those who leave the most unread first.
+    waiting.sort((one, other) => other.socket.writableLength - one.socket.writableLength)
+    for (const { socket } of waiting) {
+      if (sum <= bounds.allWaitingMax) return
+      sum -= socket.writableLength
+      cut(socket, "waiting")
+    }
+  }
+
+  const answering = (answer: RequestListener): RequestListener => {
+    const begin = (from: Connection, request: IncomingMessage, response: ServerResponse) => {
+      answer(request, response)
+      // The answers to hot requests are mostly at the operating system by now.
+      if (response.writableEnded && response.writableLength === 0) return
+      from.answering.add(response)
+      underWay.add(response)
+      response.once("close", () => {
+        from.answering.delete(response)
+        underWay.remove(response)
+        goOn(from)
+      })
+    }
+    const hasRoom = (from: Connection) =>
+      from.answering.size === 0 ||
+      (from.answering.size < bounds.answeringMax && from.socket.writableLength <= bounds.unreadBytes)
+    /** Begins what there is room for. Many connections with many requests take several turns of the event loop, in which others have theirs. */
+    const goOn = (from: Connection) => {
+      while (from.held.length > 0 && hasRoom(from) && !from.isDeferred) {
+        if (turns.isOver()) {
+          from.isDeferred = true
+          turns.defer(() => {
+            from.isDeferred = false
+            goOn(from)
+          })
+        } else begin(from, ...from.held.shift()!)
+      }
+    }
+    /** Where others are before it on its connection. */
+    const queue = (from: Connection, request: IncomingMessage, response: ServerResponse) => {
+      if (from.isEnding) return
+      from.held.push([request, response])
+      goOn(from)
+      if (from.held.length < bounds.heldMax) return
+      // The last one is told so, and Node closes the connection behind its answer.
+      from.isEnding = true
+      response.shouldKeepAlive = false
+      Metered.add(cuts.pipelined)
+    }
+    return (request, response) => {
+      const from = (request.socket as Known)[connection]
+      if (from.answering.size === 0 && !from.isEnding) begin(from, request, response)
+      else queue(from, request, response)
+    }
+  }
+
+  return { connections, underWay, answering, sweep }
+}

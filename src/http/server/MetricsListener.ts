@@ -1,0 +1,34 @@
+import { createServer } from "node:http"
+import { HttpMiddleware, HttpRouter, HttpServer } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { LoopTurns, type LoopTurnsService } from "../../fibers/LoopTurns.ts"
+import * as Connections from "./Connections.ts"
+import { cannotListen } from "./Listener.ts"
+import * as Metrics from "../ops/Metrics.ts"
+
+/** Those who watch a node are few. */
+const connectionsMax = 64
+
+const makeServer = (turns: LoopTurnsService) => {
+  const server = createServer(Connections.serverOptions)
+  Connections.make(server, { connectionsMax, perClientMax: null }, () => null, turns)
+  return server
+}
+
+/**
+ * Shows the metrics, and nothing else, at a port of their own, to everybody who reaches it. Processes that share the service's port need one each, since there
+ * nobody can tell which of them answers.
+ */
+export const layer = (options: { readonly host: string; readonly port: number }) =>
+  HttpRouter.empty.pipe(
+    HttpRouter.get("/metrics", Metrics.response),
+    HttpServer.serve(),
+    HttpMiddleware.withTracerDisabledWhen(() => true),
+    Layer.provide(
+      Layer.unwrapEffect(
+        Effect.map(LoopTurns, (turns) => NodeHttpServer.layer(() => makeServer(turns), options))
+      ).pipe(Layer.mapError(cannotListen({ ...options, setting: "METRICS_PORT" })))
+    ),
+    Layer.provide(Metrics.layer)
+  )

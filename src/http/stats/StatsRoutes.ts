@@ -1,0 +1,110 @@
+import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Clock, Effect } from "effect"
+import { Links } from "../../actors/links/Links.ts"
+import * as Iso8601 from "../../model/Iso8601.ts"
+import { stateAt } from "../../model/Link.ts"
+import { type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
+import { type Dimension, dimensions, hour_ms, subjectOfLink, subjectOfOwner } from "../../model/Visit.ts"
+import { Api } from "../contract/Api.ts"
+import * as Caller from "../exchange/Caller.ts"
+import { orProblem } from "../links/LinkAnswers.ts"
+import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import * as Problem from "../exchange/Problem.ts"
+import * as StatsRequest from "./StatsRequest.ts"
+import { namedMax, type StatsBody } from "../contract/StatsSchemas.ts"
+
+const sumOf = (counts: ReadonlyArray<number>) => counts.reduce((sum, count) => sum + count, 0)
+
+/** Every point of the range, from the points that have visits. */
+const seriesOf = ({ from, interval, to }: StatsRequest.StatsRange, points: ReadonlyArray<Point>) => {
+  const visits = new Map(points.map(({ bots, hour, nonBots }) => [hour, bots + nonBots]))
+  const hours = StatsRequest.hoursOf[interval]
+  return Array.from({ length: (to - from) / hours }, (_, index) => {
+    const hour = from + index * hours
+    return { at: Iso8601.formatMoment(hour * hour_ms), visits: visits.get(hour) ?? 0 }
+  })
+}
+
+/** A dimension's named values, and what is left of all visits. */
+const valuesOf = (dimension: Dimension, top: ReadonlyArray<ValueCount>, total: number) => {
+  const named = top.filter((value) => value.dimension === dimension)
+  // What was written between the two readings is not named yet, or not counted in the total.
+  const rest = Math.max(0, total - sumOf(named.map(({ visits }) => visits)))
+  return [
+    ...named.map(({ value, visits }) => ({ value, visits })),
+    ...(rest > 0 ? [{ value: "other", visits: rest }] : [])
+  ]
+}
+
+const bodyOf = (
+  range: StatsRequest.StatsRange,
+  points: ReadonlyArray<Point>,
+  top: ReadonlyArray<ValueCount>
+): StatsBody => {
+  const nonBots = sumOf(points.map((point) => point.nonBots))
+  const bots = sumOf(points.map((point) => point.bots))
+  const values = dimensions.map((dimension) => [dimension, valuesOf(dimension, top, nonBots + bots)])
+  return {
+    total: nonBots + bots,
+    nonBots,
+    bots,
+    series: seriesOf(range, points),
+    ...(Object.fromEntries(values) as Pick<StatsBody, Dimension>)
+  }
+}
+
+/** Tells how often links were visited. */
+export const layer = HttpApiBuilder.group(Api, "stats", (handlers) =>
+  Effect.gen(function* () {
+    const links = yield* Links
+    const store = yield* VisitStore
+
+    const respond = Effect.fnUntraced(function* (subject: string, range: StatsRequest.StatsRange) {
+      const { from, interval, to } = range
+      const [points, top] = yield* Problem.orUnavailable(
+        Effect.all([
+          store.series({ subject, from, to }, interval),
+          store.top({ subject, from, to }, namedMax)
+        ])
+      )
+      return HttpServerResponse.unsafeJson(bodyOf(range, points, top))
+    })
+
+    const ofLink = Effect.fn("stats.ofLink")(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      key: string,
+      parameters: StatsRequest.Parameters
+    ) {
+      const caller = yield* Caller.requireScope(yield* Caller.identify(request), "stats:read")
+      const now = yield* Clock.currentTimeMillis
+      const range = yield* StatsRequest.check(parameters, now)
+      const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+      const isThere = link !== null && stateAt(link, now) !== "deleted"
+      if (!isThere || !Caller.mayManage(caller, link.owner)) {
+        return yield* Effect.fail<Problem.Problem>({
+          kind: "not-found",
+          detail: "There is no link with this key."
+        })
+      }
+      return yield* respond(subjectOfLink(link), range)
+    })
+
+    const ofOwner = Effect.fn("stats.ofOwner")(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      parameters: StatsRequest.Parameters
+    ) {
+      const { userId } = yield* Caller.requireScope(yield* Caller.identify(request), "stats:read")
+      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+      return yield* respond(subjectOfOwner(userId), range)
+    })
+
+    const answer = <R>(
+      self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem, R>
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+      Effect.catchAll(self, (problem) => Effect.succeed(Problem.respond(problem)))
+
+    return handlers
+      .handleRaw("ofLink", ({ path, request, urlParams }) => answer(ofLink(request, path.key, urlParams)))
+      .handleRaw("ofOwner", ({ request, urlParams }) => answer(ofOwner(request, urlParams)))
+  })
+)

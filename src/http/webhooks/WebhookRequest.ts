@@ -1,0 +1,60 @@
+import { Either } from "effect"
+import { isPrivate } from "../../model/PrivateTarget.ts"
+import type { DeadLetterPosition } from "../../storage/webhooks/WebhookStore.ts"
+import type { WebhookEvent } from "../../model/Webhook.ts"
+import * as Decode from "../exchange/Decode.ts"
+import * as PageRequest from "../exchange/PageRequest.ts"
+import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
+import * as TargetUrl from "../links/TargetUrl.ts"
+import { type DeadLetterParameters, NewWebhookBody, pageBounds } from "../contract/WebhookSchemas.ts"
+
+/** What the checks of a webhook need to know of this service. */
+export interface WebhookPolicy {
+  readonly own: TargetUrl.OwnAddress
+  readonly allowPrivate: boolean
+}
+
+const decode = Decode.body(NewWebhookBody)
+
+const blocked = (message: string) => faulty("blocked-target", [{ path: "url", message }])
+
+/** A private name or address is refused here so that its owner is told; what a name leads to is looked at when a message is sent. */
+const checkUrl = (text: string, { allowPrivate, own }: WebhookPolicy): Either.Either<string, Problem> =>
+  TargetUrl.parse(text, own).pipe(
+    Either.mapLeft((error) =>
+      error._tag === "InvalidTarget"
+        ? faulty("invalid-url", [{ path: "url", message: error.fault }])
+        : blocked(`leads to this service itself (${error.host})`)
+    ),
+    Either.filterOrLeft(
+      (url) => allowPrivate || !isPrivate(new URL(url).hostname),
+      (url) => blocked(`leads to a private network (${new URL(url).hostname})`)
+    )
+  )
+
+/** Checks the body that makes a webhook: gives where to post which events, or the problem to answer. */
+export const check = (
+  json: unknown,
+  policy: WebhookPolicy
+): Either.Either<{ readonly url: string; readonly events: ReadonlyArray<WebhookEvent> }, Problem> =>
+  Either.gen(function* () {
+    const body = yield* decode(json)
+    return { url: yield* checkUrl(body.url, policy), events: [...new Set(body.events)] }
+  })
+
+/** The cursor of what lies behind a dead letter. */
+export const cursorOf = ({ failedAt, id }: DeadLetterPosition): string =>
+  PageRequest.cursorOf({ at: failedAt, id })
+
+/** Checks the parameters of a list of dead letters. */
+export const checkPage = (
+  parameters: typeof DeadLetterParameters.Type
+): Either.Either<{ readonly limit: number; readonly after: DeadLetterPosition | null }, Problem> => {
+  const errors: Array<Fault> = []
+  const { after, limit } = PageRequest.check(parameters, pageBounds, (path, message) => {
+    errors.push({ path, message })
+  })
+  return errors.length > 0
+    ? Either.left(faulty("invalid-request", errors))
+    : Either.right({ limit, after: after && { failedAt: after.at, id: after.id } })
+}

@@ -1,0 +1,62 @@
+import {
+  MessageStorage,
+  RunnerHealth,
+  Runners,
+  RunnerStorage,
+  ShardId,
+  Sharding,
+  ShardingConfig
+} from "@effect/cluster"
+import { Duration, Effect, Layer } from "effect"
+import { shardsPerGroup } from "./ClusterRunner.ts"
+import * as LinkReader from "../actors/links/LinkReader.ts"
+import * as LocalOwners from "../actors/links/LocalOwners.ts"
+import { KeyRangeLive } from "../actors/keys/KeyRangeLive.ts"
+import { type PoolMarks, PoolShardLive } from "../actors/keys/PoolShardLive.ts"
+import { UrlMappingLive } from "../actors/links/UrlMappingLive.ts"
+
+/**
+ * Waits until this runner owns every shard. Where storage is memory that takes some turns of the scheduler and no time; a message
+ * that came before would be sent again only after a delay.
+ */
+const owningAll = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sharding = yield* Sharding.Sharding
+    const shards = Array.from({ length: shardsPerGroup }, (_, index) => ShardId.make("default", index + 1))
+    yield* Effect.yieldNow().pipe(Effect.repeat({ until: () => shards.every(sharding.hasShardId) }))
+  })
+)
+
+/**
+ * One runner alone, in this process: it owns every shard from the start, and messages are plain calls. No message is
+ * persisted, because every actor's state is a cache of the store and every request is answered or failed at once.
+ */
+export const layerEmbedded: Layer.Layer<Sharding.Sharding> = owningAll.pipe(
+  Layer.provideMerge(Sharding.layer),
+  Layer.provide(Runners.layerNoop),
+  Layer.provide([MessageStorage.layerNoop, RunnerStorage.layerMemory, RunnerHealth.layerNoop]),
+  Layer.provide(
+    ShardingConfig.layer({
+      // Nothing leaves the process, so nothing needs to be encoded.
+      simulateRemoteSerialization: false,
+      shardsPerGroup,
+      refreshAssignmentsInterval: Duration.seconds(30),
+      entityTerminationTimeout: Duration.seconds(5)
+    })
+  )
+)
+
+/** What the actors keep. */
+export interface ActorsOptions {
+  readonly pool: PoolMarks
+  /** Rows that the owner of a partition remembers; by default as `UrlMappingLive` has it. */
+  readonly ownerCacheMax?: number
+  /** Statements under way that read links for redirects; one by default. */
+  readonly readsInFlightMax?: number
+}
+
+/** All actors, and how links are read without a message to them. */
+export const actors = ({ ownerCacheMax, pool, readsInFlightMax = 1 }: ActorsOptions) =>
+  Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax)).pipe(
+    Layer.provideMerge(Layer.merge(LinkReader.layer(readsInFlightMax), LocalOwners.layer))
+  )

@@ -1,0 +1,212 @@
+import {
+  ClusterError,
+  RunnerAddress,
+  RunnerHealth,
+  Runners,
+  RunnerStorage,
+  Sharding,
+  ShardingConfig,
+  SocketRunner,
+  SqlRunnerStorage,
+  MessageStorage
+} from "@effect/cluster"
+import { NodeClusterSocket } from "@effect/platform-node"
+import type { SocketServer, SocketServerError } from "@effect/platform/SocketServer"
+import { RpcSerialization } from "@effect/rpc"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Duration, Effect, Layer, Option, Schedule } from "effect"
+import * as Metered from "../telemetry/Metered.ts"
+import * as RunnerProtocol from "./RunnerProtocol.ts"
+import type { DatabaseServers } from "../storage/sql/postgres/DatabaseServers.ts"
+import * as PostgresClient from "../storage/sql/postgres/PostgresClient.ts"
+
+/** Where the other nodes reach this one, and what it does for them. */
+export interface RunnerIdentity {
+  readonly host: string
+  readonly port: number
+  /** The local address to listen at. */
+  readonly listenHost: string
+  /** `http`: it owns no actors, and only sends messages. */
+  readonly role: "all" | "http"
+}
+
+/** A node, and the database that it shares with the others. */
+export interface RunnerOptions extends RunnerIdentity {
+  /** A name that no other start of any node has. */
+  readonly applicationName: string
+}
+
+const shardMoves = Metered.countersBy(
+  "linkmint_shard_moves_total",
+  "Shards that came to this node, and that it gave to others",
+  "direction",
+  ["acquired", "released"]
+)
+
+/** A failover begins with it: the shards of such a node go to others. */
+const runnersLost = Metered.counter(
+  "linkmint_runners_lost_total",
+  "Nodes that this one found not to answer, so that their shards go to others"
+)
+
+/** Shards that actors are spread over; the same on every node. */
+export const shardsPerGroup = 64
+
+/** A node that has not renewed its locks for this long has lost them. */
+export const lockExpiry = Duration.seconds(6)
+
+/** How often a node renews its locks, and how long it tries. */
+const lockRefreshInterval = Duration.seconds(2)
+
+/**
+ * How runner storage keeps its connections. A connection that swallows what it is told is given up with the renewal that met it: the library would take
+ * the same one from the pool again, until TCP gives it up.
+ */
+export const connections = {
+  maxConnections: 4,
+  connectTimeout: Duration.seconds(1),
+  answerTimeout: lockRefreshInterval,
+  idleTimeout: Duration.seconds(3)
+}
+
+/**
+ * Runner storage has connections of its own, with a setting that makes advisory locks into leases. A killed node's connection is closed by its
+ * operating system, which frees its locks at once; a paused node's stays open. `idle_session_timeout` ends it when nothing came for as long as a
+ * lock lasts, and a running node renews its locks three times in that time.
+ */
+export const runnerSql = (applicationName: string) =>
+  PostgresClient.layerBounded({
+    applicationName,
+    ...connections,
+    bounds: { idle_ms: Duration.toMillis(lockExpiry) }
+  })
+
+/** How long a node that stops tries to tell the database so. */
+const goodbyeMax = Duration.seconds(3)
+
+/**
+ * What a runner says in its last moments it says in finalizers. Nothing is interrupted there, so that the deadlines of `SqlRunnerStorage` do
+ * not end anything, and a node whose database does not answer just then would never stop. Its locks end with its sessions in any case.
+ */
+const withinGoodbye = <A>(self: Effect.Effect<A, ClusterError.PersistenceError>) =>
+  self.pipe(
+    Effect.disconnect,
+    Effect.interruptible,
+    Effect.timeoutFail({
+      duration: goodbyeMax,
+      onTimeout: () => new ClusterError.PersistenceError({ cause: new Error("not answered in time") })
+    })
+  )
+
+/**
+ * Where runners and the locks of their shards stand. Nodes that start at once on a new database can collide in making the tables; the one that
+ * loses finds them made.
+ */
+export const storage = Layer.effect(
+  RunnerStorage.RunnerStorage,
+  Effect.map(RunnerStorage.RunnerStorage, (runners) =>
+    RunnerStorage.RunnerStorage.of({
+      ...runners,
+      acquire: (address, shardIds) =>
+        Effect.tap(runners.acquire(address, shardIds), ({ length }) =>
+          Effect.sync(() => Metered.add(shardMoves.acquired, length))
+        ),
+      release: (address, shardId) =>
+        Effect.tap(runners.release(address, shardId), () =>
+          Effect.sync(() => Metered.add(shardMoves.released))
+        ),
+      setRunnerHealth: (address, isHealthy) =>
+        Effect.tap(runners.setRunnerHealth(address, isHealthy), () =>
+          Effect.sync(() => {
+            if (!isHealthy) Metered.add(runnersLost)
+          })
+        ),
+      unregister: (address) => withinGoodbye(runners.unregister(address)),
+      releaseAll: (address) => withinGoodbye(runners.releaseAll(address))
+    })
+  )
+).pipe(
+  Layer.provide(
+    SqlRunnerStorage.layer.pipe(
+      Layer.retry(Schedule.recurs(5).pipe(Schedule.addDelay(() => Duration.millis(200))))
+    )
+  )
+)
+
+/**
+ * Whether another node answers. `RunnerHealth.layerPing` tries for 2.5 s and more before it gives up a node that refuses connections,
+ * most of the time that a failover takes; this gives up after 0.4 s on refusal and 1.7 s on silence. A node that is given up too early keeps its
+ * locks, so nothing but the placement moves.
+ */
+const health = Layer.effect(
+  RunnerHealth.RunnerHealth,
+  Effect.map(Runners.Runners, (runners) =>
+    RunnerHealth.RunnerHealth.of({
+      isAlive: (address) =>
+        runners
+          .ping(address)
+          .pipe(
+            Effect.timeout(Duration.millis(500)),
+            Effect.retry({ times: 2, schedule: Schedule.spaced(Duration.millis(100)) }),
+            Effect.isSuccess
+          )
+    })
+  )
+).pipe(Layer.provide(Runners.layerRpc))
+
+/** How all runners are configured. */
+export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
+  ShardingConfig.layer({
+    runnerAddress: role === "all" ? Option.some(RunnerAddress.make(host, port)) : Option.none(),
+    runnerListenAddress: Option.some(RunnerAddress.make(listenHost, port)),
+    shardsPerGroup,
+    shardLockExpiration: lockExpiry,
+    shardLockRefreshInterval: lockRefreshInterval,
+    // How soon a node hears that another one came, went, or was found dead.
+    refreshAssignmentsInterval: Duration.millis(500),
+    runnerHealthCheckInterval: Duration.millis(500),
+    // How soon a shard that was still locked is tried again.
+    entityMessagePollInterval: Duration.millis(500),
+    sendRetryInterval: Duration.millis(50),
+    // An orderly stop waits this long for an actor's requests.
+    entityTerminationTimeout: Duration.seconds(3),
+    simulateRemoteSerialization: false
+  })
+
+/** What a runner stands on: a network, and a database. */
+export interface RunnerGround<R> {
+  readonly server: Layer.Layer<SocketServer, SocketServerError, ShardingConfig.ShardingConfig>
+  readonly clientProtocol: Layer.Layer<Runners.RpcClientProtocol, never, RpcSerialization.RpcSerialization>
+  readonly sql: Layer.Layer<SqlClient, SqlError, R>
+}
+
+/**
+ * One runner of many: actors are placed on all runners by `@effect/cluster`, over sockets, with the runners and the locks of their shards in
+ * PostgreSQL. No message is persisted, because every actor's state is a cache of the store and every request is answered or failed at once.
+ */
+export const layerOn = <R>(
+  identity: RunnerIdentity,
+  ground: RunnerGround<R>
+): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError, R> => {
+  const runner =
+    identity.role === "all"
+      ? SocketRunner.layer.pipe(Layer.provide([ground.server, health]))
+      : SocketRunner.layerClientOnly
+  return runner.pipe(
+    Layer.provide(ground.clientProtocol),
+    Layer.provide([MessageStorage.layerNoop, storage.pipe(Layer.provide(ground.sql))]),
+    Layer.provide(config(identity)),
+    Layer.provide(RpcSerialization.layerMsgPack)
+  )
+}
+
+/** A runner (see {@link layerOn}) on this machine's network and a PostgreSQL server. */
+export const layer = (
+  options: RunnerOptions
+): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError, DatabaseServers> =>
+  layerOn(options, {
+    server: NodeClusterSocket.layerSocketServer,
+    clientProtocol: RunnerProtocol.layerClient,
+    sql: runnerSql(options.applicationName)
+  })

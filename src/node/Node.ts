@@ -1,0 +1,333 @@
+import { fileURLToPath } from "node:url"
+import type { FileSystem } from "@effect/platform/FileSystem"
+import type { Path } from "@effect/platform/Path"
+import type { SocketServerError } from "@effect/platform/SocketServer"
+import type { Sharding } from "@effect/cluster/Sharding"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import * as Accounts from "../accounts/Accounts.ts"
+import * as AuditSweep from "../actors/AuditSweep.ts"
+import * as ExpiredLinks from "../actors/links/ExpiredLinks.ts"
+import * as Administrator from "../accounts/Administrator.ts"
+import * as Users from "../accounts/Users.ts"
+import * as Quotas from "../accounts/Quotas.ts"
+import * as RateLimiter from "../accounts/RateLimiter.ts"
+import * as Sessions from "../accounts/Sessions.ts"
+import * as KeyStocking from "../actors/keys/KeyStocking.ts"
+import * as KeyBuffer from "../actors/keys/KeyBuffer.ts"
+import { followersMax } from "../actors/keys/KeyRing.ts"
+import * as Links from "../actors/links/Links.ts"
+import * as LinkRemoval from "../actors/links/LinkRemoval.ts"
+import * as LinkSweep from "../actors/links/LinkSweep.ts"
+import * as PoolStart from "../actors/keys/PoolStart.ts"
+import * as RedirectCache from "../actors/links/RedirectCache.ts"
+import * as ReusedLinks from "../actors/links/ReusedLinks.ts"
+import * as Visits from "../visits/Visits.ts"
+import * as VisitUpkeep from "../visits/VisitUpkeep.ts"
+import * as WitnessWatch from "../actors/WitnessWatch.ts"
+import { actors, layerEmbedded } from "./Cluster.ts"
+import * as ClusterRunner from "./ClusterRunner.ts"
+import { DeploymentName, layerAdminKey, layerHash, layerMinter } from "./Deployment.ts"
+import * as ClientAddress from "../http/exchange/ClientAddress.ts"
+import * as LinkAnswers from "../http/links/LinkAnswers.ts"
+import * as HttpServer from "../http/server/Server.ts"
+import * as VisitorCountryLive from "../http/redirects/VisitorCountryLive.ts"
+import * as Passwords from "../accounts/Passwords.ts"
+import * as TargetPolicy from "../http/links/TargetPolicy.ts"
+import type { Settings } from "./Settings.ts"
+import * as Stock from "./Stock.ts"
+import * as AccountStoreSql from "../storage/accounts/AccountStoreSql.ts"
+import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
+import * as VisitTotals from "../http/links/VisitTotals.ts"
+import * as DataFolder from "../storage/nodes/DataFolder.ts"
+import * as DeploymentStoreSql from "../storage/nodes/DeploymentStoreSql.ts"
+import * as GuardedCreatesGrouped from "../storage/links/GuardedCreatesGrouped.ts"
+import * as GuardedCreatesSql from "../storage/links/GuardedCreatesSql.ts"
+import type { KeyPool } from "../storage/keys/KeyPool.ts"
+import * as KeyPoolMemory from "../storage/keys/KeyPoolMemory.ts"
+import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
+import * as LedgerSql from "../storage/keys/LedgerSql.ts"
+import * as LinkChangesLocal from "../storage/links/LinkChangesLocal.ts"
+import * as LinkLifetimeSql from "../storage/links/LinkLifetimeSql.ts"
+import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
+import * as LinkStoreGrouped from "../storage/links/LinkStoreGrouped.ts"
+import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
+import * as LinkStoreTelling from "../storage/webhooks/LinkStoreTelling.ts"
+import * as Migrations from "../storage/sql/Migrations.ts"
+import type { NodeReports } from "../storage/nodes/NodeReports.ts"
+import * as NodeReportsMemory from "../storage/nodes/NodeReportsMemory.ts"
+import * as NodeReportsSql from "../storage/nodes/NodeReportsSql.ts"
+import * as Durability from "../storage/sql/postgres/Durability.ts"
+import * as DatabasePresence from "../storage/sql/postgres/DatabasePresence.ts"
+import * as DatabaseServers from "../storage/sql/postgres/DatabaseServers.ts"
+import type { SessionLost } from "../storage/sql/postgres/KeptSession.ts"
+import * as LinkReplicasPostgres from "../storage/links/LinkReplicasPostgres.ts"
+import * as LinkChangesPostgres from "../storage/links/LinkChangesPostgres.ts"
+import * as PostgresClient from "../storage/sql/postgres/PostgresClient.ts"
+import type { QuotaStore } from "../storage/accounts/QuotaStore.ts"
+import * as QuotaStoreSql from "../storage/accounts/QuotaStoreSql.ts"
+import * as RunnersSeen from "../storage/nodes/RunnersSeen.ts"
+import * as ShardOwnership from "../storage/keys/ShardOwnership.ts"
+import * as SqliteClient from "../storage/sql/SqliteClient.ts"
+import type { StorageError } from "../storage/StorageError.ts"
+import * as TrustedTime from "../time/TrustedTime.ts"
+import * as VisitStoreSql from "../storage/visits/VisitStoreSql.ts"
+import * as WebhookListeners from "../storage/webhooks/WebhookListeners.ts"
+import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
+import * as Witnesses from "./Witnesses.ts"
+import type { Witness } from "../storage/nodes/Witness.ts"
+import * as VisitNews from "../webhooks/VisitNews.ts"
+import * as WebhookDelivery from "../webhooks/WebhookDelivery.ts"
+import * as WebhookMessages from "../webhooks/WebhookMessages.ts"
+import * as WebhookSender from "../webhooks/WebhookSender.ts"
+
+/** Links that a node keeps in its redirect cache: some 100 MB with URLs of 100 characters (`npm run bench -- --case memory`). */
+const redirectCacheMax = 100_000
+
+/** Statements of one kind that a node has under way at PostgreSQL. SQLite has one writer, so there it is one. */
+const inFlightMax = 4
+
+/** Rows that are rolled up in one step. SQLite takes up to 30 ms for the values of 10, in which nothing else is written. */
+const rollUpMax = { sqlite: 10, postgres: 200 }
+
+/** Links that are counted beside requests: some 30 ms on SQLite, in which one of two readers is busy, and a second on PostgreSQL. */
+const countedMax = { sqlite: 100_000, postgres: 5_000_000 }
+
+/** Time after which the witnesses are told of links that were made. A file on a disk is synced each time; a database of its own forgets only what is restored. */
+const compareEvery = { sqlite: Duration.seconds(1), postgres: Duration.millis(200) }
+
+/** What a process is to its operating system, and to the nodes around it. */
+export interface NodeIdentity {
+  readonly pid: number
+  /** A text that no other start of any node has. */
+  readonly incarnation: string
+}
+
+/** What differs between a process alone and a node of a cluster. */
+interface Surroundings {
+  readonly database: Layer.Layer<
+    SqlClient,
+    | SqlError
+    | StorageError
+    | DatabasePresence.DatabaseInUse
+    | SessionLost
+    | DataFolder.DataFolderInUse
+    | DataFolder.DataFolderUnusable
+    | SqliteClient.SqliteOpenError,
+    FileSystem | Path
+  >
+  readonly runner: Layer.Layer<Sharding, SocketServerError | SqlError>
+  readonly pool: Layer.Layer<KeyPool, never, DeploymentName>
+  /** What is remembered outside the database. */
+  readonly witness: Layer.Layer<Witness, never, DeploymentName>
+  /** How often it is told of links that were made. */
+  readonly compareEvery: Duration.Duration
+  /** What a process alone does without. */
+  readonly changes: Layer.Layer<never>
+  readonly ownership: Layer.Layer<never, never, SqlClient>
+  readonly quotas: Layer.Layer<QuotaStore, never, SqlClient>
+  /** What is known of the nodes. */
+  readonly nodes: Layer.Layer<NodeReports | RunnersSeen.RunnersSeen, never, SqlClient>
+  /** Where this node is. */
+  readonly address: string
+  readonly inFlightMax: number
+  /** Links that are counted beside requests. */
+  readonly countedMax: number
+}
+
+/** SQLite in the data folder, which belongs to this process alone, migrated. */
+export const sqlite = (folder: string, pid: number) =>
+  Migrations.layer.pipe(
+    Layer.provideMerge(
+      Layer.unwrapEffect(
+        Effect.map(DataFolder.DataFolder, ({ clockFile, databaseFile }) =>
+          Layer.provideMerge(SqliteClient.layer(databaseFile), TrustedTime.layerWall(clockFile))
+        )
+      )
+    ),
+    Layer.provide(DataFolder.layer(folder, pid))
+  )
+
+/** PostgreSQL, migrated. Nothing is done on it before this process has its place there. */
+const postgres = (
+  servers: Layer.Layer<DatabaseServers.DatabaseServers>,
+  presence: "alone" | "cluster",
+  { databaseReplicaUrls }: Pick<Settings, "databaseReplicaUrls">
+) =>
+  Durability.layer.pipe(
+    Layer.merge(
+      LinkReplicasPostgres.layer(
+        Option.match(databaseReplicaUrls, { onNone: () => [], onSome: Redacted.value })
+      )
+    ),
+    Layer.provideMerge(PostgresClient.layer),
+    Layer.provide(Migrations.layer.pipe(Layer.provide(PostgresClient.layerUnbounded))),
+    Layer.provideMerge(DatabasePresence.layer(presence)),
+    Layer.provide(servers),
+    Layer.provideMerge(TrustedTime.layerDatabase)
+  )
+
+/** The pool of a process alone. */
+export const poolInMemory = ({ bufferCapacity }: Pick<Settings, "bufferCapacity">) =>
+  KeyPoolMemory.layer({ shards: 1, settleAfter: followersMax(bufferCapacity) })
+
+/** A process alone: its actors, its pool and its caches are in its memory. */
+const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surroundings => ({
+  database: Option.match(settings.databaseUrl, {
+    onNone: (): Surroundings["database"] => sqlite(settings.dataDir, pid),
+    onSome: (url) => postgres(DatabaseServers.layer(url), "alone", settings)
+  }),
+  runner: layerEmbedded,
+  pool: poolInMemory(settings),
+  witness: Witnesses.alone(settings),
+  compareEvery: Option.isNone(settings.databaseUrl) ? compareEvery.sqlite : compareEvery.postgres,
+  changes: LinkChangesLocal.layer,
+  ownership: Layer.empty,
+  quotas: QuotaStoreSql.layer,
+  nodes: Layer.merge(NodeReportsMemory.layer, RunnersSeen.layerAlone(incarnation)),
+  address: `${settings.runnerHost}:${settings.port}`,
+  inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax,
+  countedMax: Option.isNone(settings.databaseUrl) ? countedMax.sqlite : countedMax.postgres
+})
+
+/** A node of a cluster: it shares PostgreSQL and Redis with others. */
+const clustered = (
+  settings: Settings,
+  { incarnation }: NodeIdentity,
+  databaseUrl: Redacted.Redacted,
+  urls: Parameters<typeof KeyPoolRedis.layer>[0]["urls"]
+): Surroundings => {
+  const applicationName = ShardOwnership.sessionName(incarnation)
+  // One value, so that all connections know of the same servers.
+  const servers = DatabaseServers.layer(databaseUrl)
+  return {
+    database: postgres(servers, "cluster", settings),
+    runner: ClusterRunner.layer({
+      host: settings.runnerHost,
+      port: settings.runnerPort,
+      listenHost: settings.host,
+      role: settings.nodeRole,
+      applicationName
+    }).pipe(Layer.provide(servers)),
+    pool: Layer.unwrapEffect(
+      Effect.map(DeploymentName, (namespace) =>
+        KeyPoolRedis.layer({ urls, namespace, kind: settings.keyPool })
+      )
+    ),
+    witness: Witnesses.clustered(urls),
+    compareEvery: compareEvery.postgres,
+    changes: Layer.provide(LinkChangesPostgres.layer, servers),
+    ownership: ShardOwnership.layerPostgres(applicationName),
+    quotas: QuotaStoreSql.layerDatabaseClock,
+    nodes: Layer.merge(NodeReportsSql.layer, RunnersSeen.layerPostgres),
+    address: `${settings.runnerHost}:${settings.nodeRole === "all" ? settings.runnerPort : settings.port}`,
+    inFlightMax,
+    countedMax: countedMax.postgres
+  }
+}
+
+/** Every store over the SQL client. What happens to links is queued for their owners' webhooks by the statement's transaction. */
+const stores = (settings: Settings, surroundings: Surroundings, messages: LinkStoreTelling.Telling) =>
+  Layer.mergeAll(
+    AccountStoreSql.layer,
+    AuditLogSql.layer,
+    LinkRemovalsSql.layer,
+    Layer.merge(LinkLifetimeSql.layer, LedgerSql.layer(surroundings.countedMax)).pipe(
+      Layer.provideMerge(Stock.layer(settings)),
+      Layer.provide(surroundings.witness)
+    ),
+    VisitStoreSql.layer,
+    surroundings.quotas,
+    surroundings.nodes,
+    Layer.merge(
+      Layer.provide(GuardedCreatesGrouped.layer(surroundings), GuardedCreatesSql.layer),
+      LinkStoreGrouped.layer(surroundings)
+    ).pipe(Layer.provide(LinkStoreTelling.layer(messages)), Layer.provide(LinkStoreSql.layer)),
+    surroundings.ownership
+  ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))
+
+/** The counting of visits. It ends after the requests, and writes what is left. */
+const visits = (settings: Settings, { incarnation }: NodeIdentity, messages: WebhookMessages.Messages) => {
+  const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
+  return Visits.layer({ ownHost: settings.baseUrl.hostname, writer: incarnation }).pipe(
+    Layer.provide(VisitNews.layer(messages.visited)),
+    Layer.provideMerge(VisitorCountryLive.layer(settings)),
+    Layer.provide(ClientAddress.layer(settings.trustedProxies)),
+    Layer.provide(VisitUpkeep.layer({ stepMax }))
+  )
+}
+
+/**
+ * A whole node in this process, from the database to the listening socket. Parts stop in the reverse order of this file's
+ * reading: requests first, then the buffer gives its keys back, then the actors, then the database.
+ *
+ * Gives the administrator's key and password, for the first start to show.
+ */
+export const layer = (settings: Settings, identity: NodeIdentity) => {
+  const { baseUrl, blocklistFile, defaultExpiry, drainDelay, host, port } = settings
+  const surroundings = Option.match(Option.all([settings.databaseUrl, settings.redisUrls]), {
+    onNone: () => alone(settings, identity),
+    onSome: ([databaseUrl, redisUrls]) => clustered(settings, identity, databaseUrl, redisUrls)
+  })
+  const poolMarks = { low: settings.poolLow, high: settings.poolHigh }
+  const messages = WebhookMessages.make({
+    link: (link) => LinkAnswers.bodyOf(link, baseUrl, VisitTotals.none),
+    shortUrl: (key) => LinkAnswers.shortUrlOf(key, baseUrl)
+  })
+  const http = HttpServer.layer({
+    host,
+    port,
+    drainDelay,
+    connectionsMax: settings.connectionsMax,
+    perClientMax: settings.connectionsPerClient,
+    own: { baseUrl, port },
+    defaultExpiry,
+    anonymousCreates: settings.anonymousCreates,
+    signUp: settings.signUp,
+    allowPrivateWebhooks: settings.allowPrivateWebhooks,
+    metricsToken: settings.metricsToken,
+    node: { id: identity.incarnation, address: surroundings.address, role: settings.nodeRole },
+    poolMarks,
+    ...(Option.isSome(settings.metricsPort) && { metricsPort: settings.metricsPort.value }),
+    webFolder: fileURLToPath(new URL("../http/web", import.meta.url))
+  })
+  const delivery = WebhookDelivery.layer.pipe(
+    Layer.provide(WebhookSender.layer({ allowPrivate: settings.allowPrivateWebhooks }))
+  )
+  return Layer.mergeAll(http, delivery).pipe(
+    Layer.provide([
+      Layer.provideMerge(Accounts.layer, Sessions.layer({ idle: settings.sessionIdle })),
+      Users.layer,
+      Quotas.layer(settings).pipe(Layer.provide(RateLimiter.layer)),
+      ClientAddress.layer(settings.trustedProxies),
+      TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
+      visits(settings, identity, messages),
+      Layer.provideMerge(ReusedLinks.layer, Links.layer)
+    ]),
+    Layer.provide([
+      ExpiredLinks.layer,
+      KeyBuffer.layer(settings.bufferCapacity),
+      RedirectCache.layer(redirectCacheMax, settings.staleRedirects)
+    ]),
+    Layer.provide([
+      LinkSweep.layer(settings.recycleQuarantine),
+      AuditSweep.layer(settings.auditRetention),
+      LinkRemoval.layer,
+      KeyStocking.layer(settings.keyStockTarget),
+      WitnessWatch.layer(surroundings.compareEvery),
+      PoolStart.layer
+    ]),
+    Layer.provide(actors({ pool: poolMarks, readsInFlightMax: surroundings.inFlightMax })),
+    Layer.provide(surroundings.runner),
+    Layer.provide(surroundings.pool),
+    Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),
+    Layer.provideMerge(layerAdminKey(settings)),
+    Layer.provide(Passwords.layer),
+    Layer.provide(stores(settings, surroundings, messages)),
+    Layer.provide([layerMinter(settings), layerHash(settings)]),
+    Layer.provide(surroundings.changes),
+    Layer.provide(DeploymentStoreSql.layer),
+    Layer.provideMerge(surroundings.database)
+  )
+}

@@ -1,0 +1,139 @@
+import cluster, { type Worker } from "node:cluster"
+import { Data, Deferred, Duration, Effect, Exit, FiberId, Option, type Scope } from "effect"
+import * as Signals from "../terminal/Signals.ts"
+
+/** A process that ends sooner than this has failed; after a longer life the next one begins anew with the waits below. */
+const settledAfter = Duration.seconds(30)
+
+/** Failures of one process in a row, after which it is not started again. */
+const failuresMax = 8
+
+/** How long to wait after so many failures in a row: 1 s, then twice as long each time, but 30 s at most. */
+const waitAfter = (failures: number) => Duration.seconds(Math.min(30, 2 ** (failures - 1)))
+
+/** For how long an orderly stop is waited for: drain delay apart, it takes some seconds. */
+const stopMax = Duration.seconds(15)
+
+/** A process does not stay. What is wrong stands in its own output. */
+export class ProcessFailed extends Data.TaggedError("ProcessFailed")<{
+  readonly number: number
+  readonly how: string
+}> {
+  override get message() {
+    return `Process ${this.number} ${this.how}.`
+  }
+}
+
+/** What to run. */
+export interface ProcessesOptions {
+  readonly count: number
+  /** The HTTP port, which all of them share. */
+  readonly port: number
+  /** The runner port of the first one; each of the others has the next higher one. */
+  readonly runnerPort: number
+  /** The same of the port at which metrics are shown. */
+  readonly metricsPort: Option.Option<number>
+  readonly drainDelay: Duration.Duration
+}
+
+/** A process that was started, and how it will have ended. */
+interface Started {
+  readonly worker: Worker
+  readonly ended: Effect.Effect<string>
+  /** Whether it has answered at the HTTP port. */
+  readonly hasListened: () => boolean
+}
+
+const fork = (number: number, { metricsPort, port, runnerPort }: ProcessesOptions): Started => {
+  const ended = Deferred.unsafeMake<string>(FiberId.none)
+  let listened = false
+  const worker = cluster.fork({
+    RUNNER_PORT: String(runnerPort + number - 1),
+    ...(Option.isSome(metricsPort) && { METRICS_PORT: String(metricsPort.value + number - 1) })
+  })
+  worker.on("listening", (address) => {
+    if (address.port === port) listened = true
+  })
+  worker.on("error", () => {})
+  worker.once("exit", (code, signal) => {
+    const how = signal ? `was killed by ${signal}` : `ended with status ${code}`
+    Deferred.unsafeDone(ended, Exit.succeed(how))
+  })
+  return { worker, ended: Deferred.await(ended), hasListened: () => listened }
+}
+
+/** Stops a process in order, within a bound; hurries it where this one is hurried. */
+const stop = ({ ended, worker }: Started, drainDelay: Duration.Duration) => {
+  const tell = Effect.sync(() => void worker.process.kill("SIGTERM"))
+  const hurry = Effect.flatten(Signals.Hurry).pipe(Effect.zipRight(tell), Effect.zipRight(Effect.never))
+  return tell.pipe(
+    Effect.zipRight(Effect.interruptible(Effect.raceFirst(ended, hurry))),
+    Effect.timeoutOption(Duration.sum(stopMax, drainDelay)),
+    Effect.tap((how) =>
+      how._tag === "None" ? Effect.sync(() => worker.process.kill("SIGKILL")) : Effect.void
+    )
+  )
+}
+
+/**
+ * Keeps one process running. One that dies is started again, after a wait where it did not live for long. Fails when it did so again and again, and at once
+ * where the first did not come to listen: what kept it from that is no accident.
+ */
+const keepRunning = Effect.fnUntraced(function* (
+  number: number,
+  options: ProcessesOptions,
+  isStopping: () => boolean
+) {
+  const life = Effect.acquireRelease(
+    Effect.sync(() => fork(number, options)),
+    (started) => stop(started, options.drainDelay)
+  ).pipe(
+    Effect.tap(({ worker }) =>
+      Effect.logInfo(`Process ${number} of ${options.count} is ${worker.process.pid}`)
+    ),
+    Effect.flatMap(({ ended, hasListened }) => Effect.map(ended, (how) => ({ how, hasListened }))),
+    Effect.scoped,
+    Effect.timed
+  )
+  let hasListened = false
+  for (let failures = 0; ;) {
+    const [lasted, end] = yield* life
+    // All were told to, and end in their own time.
+    if (isStopping()) return yield* Effect.never
+    hasListened ||= end.hasListened()
+    if (!hasListened) return yield* new ProcessFailed({ number, how: end.how })
+    failures = Duration.lessThan(lasted, settledAfter) ? failures + 1 : 1
+    if (failures > failuresMax) {
+      return yield* new ProcessFailed({ number, how: `${end.how}, ${failures} times in a row` })
+    }
+    const wait = waitAfter(failures)
+    yield* Effect.logWarning(`Process ${number} ${end.how}; it is started again in ${Duration.format(wait)}`)
+    yield* Effect.sleep(wait)
+  }
+})
+
+/**
+ * Runs this program in `count` processes that share its HTTP port by `node:cluster`, each a whole node of a cluster, until one of them does not stay (see
+ * {@link ProcessFailed}), or it is interrupted. Then it stops them in order: the first one last, so that the others have somebody to give their
+ * keys and actors to. They end with this process, however that ends.
+ */
+export const run = (options: ProcessesOptions): Effect.Effect<never, ProcessFailed> =>
+  Effect.gen(function* () {
+    const failed = yield* Deferred.make<never, ProcessFailed>()
+    let isStopping = false
+    const keep = (number: number): Effect.Effect<void, never, Scope.Scope> =>
+      keepRunning(number, options, () => isStopping).pipe(
+        Effect.catchAll((error) => Deferred.fail(failed, error)),
+        Effect.forkScoped,
+        Effect.asVoid
+      )
+    yield* keep(1)
+    const others = Array.from({ length: options.count - 1 }, (_, index) => index + 2)
+    yield* Effect.parallelFinalizers(Effect.forEach(others, keep, { discard: true }))
+    // It runs before all that was acquired above is released.
+    yield* Effect.addFinalizer(() => Effect.sync(() => (isStopping = true)))
+    return yield* Deferred.await(failed)
+  }).pipe(Effect.scoped)
+
+/** Whether this is one of the processes that {@link run} started. */
+export const isOneOfMany = cluster.isWorker

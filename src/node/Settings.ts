@@ -1,0 +1,576 @@
+import { Config, ConfigError, Duration, Either, LogLevel, Option, Redacted } from "effect"
+import * as Iso8601 from "../model/Iso8601.ts"
+import { type Network, parseAll as parseNetworks } from "../model/Network.ts"
+import type { TracingOptions } from "../telemetry/Tracing.ts"
+import { type StockKind, stockKinds } from "../storage/keys/KeyStock.ts"
+import * as DatabaseUrl from "../storage/sql/postgres/DatabaseUrl.ts"
+import * as RedisUrl from "../storage/redis/RedisUrl.ts"
+import { type KeyOrder, keyOrders } from "../keys/KeyMinter.ts"
+import { type PoolKind, poolKinds } from "../storage/keys/KeyPool.ts"
+import { type Alphabet, alphabets, lengthMax, lengthMin } from "../keys/KeySpace.ts"
+import { parseUrl } from "../model/ParseUrl.ts"
+
+/** What the operator chose; the README's table gives each variable's meaning and default. */
+export interface Settings {
+  readonly host: string
+  readonly port: number
+  /** Where short URLs point: scheme, host and port, without a slash at the end. */
+  readonly baseUrl: URL
+  readonly dataDir: string
+  readonly databaseUrl: Option.Option<Redacted.Redacted>
+  /** Servers that follow the database, read for redirects while it is away. */
+  readonly databaseReplicaUrls: Option.Option<Redacted.Redacted<ReadonlyArray<string>>>
+  /** Pool shards; with them, and a database to share, the process is one node of a cluster. */
+  readonly redisUrls: Option.Option<ReadonlyArray<RedisUrl.RedisUrl>>
+  /** Where the other nodes of the cluster reach this one. */
+  readonly runnerHost: string
+  readonly runnerPort: number
+  /** `http`: a node that serves requests and owns no actors. */
+  readonly nodeRole: "all" | "http"
+  /** Nodes in processes of their own that this start makes; they share the HTTP port, and have runner ports from `runnerPort` on. */
+  readonly processes: number
+  /** How long a stopping node still serves while it tells load balancers that it is not ready. */
+  readonly drainDelay: Duration.Duration
+  /** How long a link that is cached is redirected after the database has gone. */
+  readonly staleRedirects: Duration.Duration
+  /** 16 bytes; none: drawn at the first start. */
+  readonly keySecret: Option.Option<Redacted.Redacted<Uint8Array>>
+  /** The key of hashes of what must not be found from them; none: drawn at the first start. */
+  readonly hashSecret: Option.Option<Redacted.Redacted>
+  readonly keyAlphabet: Alphabet
+  readonly keyLength: number
+  readonly keyOrder: KeyOrder
+  /** What the keys of a pool shard are in Redis. */
+  readonly keyPool: PoolKind
+  readonly keyStock: StockKind
+  /** Keys that are minted ahead and stocked; 0 exactly where `keyStock` is `none`. */
+  readonly keyStockTarget: number
+  readonly poolLow: number
+  readonly poolHigh: number
+  readonly bufferCapacity: number
+  /** How long a link lives whose creator gave no expiry. */
+  readonly defaultExpiry: Option.Option<Iso8601.Duration>
+  /** How long the key of a link that has ended is given to no other. */
+  readonly recycleQuarantine: Duration.Duration
+  /** How long entries of the audit log are kept. */
+  readonly auditRetention: Duration.Duration
+  readonly adminApiKey: Option.Option<Redacted.Redacted>
+  readonly anonymousCreates: boolean
+  /** Whether everybody may make an account. */
+  readonly signUp: boolean
+  /** After how long without use a session ends. */
+  readonly sessionIdle: Duration.Duration
+  readonly createsPerMinute: number | null
+  readonly redirectsPerDay: number | null
+  readonly anonymousCreatesPerMinute: number | null
+  readonly failedLookupsPerMinute: number | null
+  /** Connections that are open at most, of all clients and of one; `null`: one may have as many as all. */
+  readonly connectionsMax: number
+  readonly connectionsPerClient: number | null
+  /** Reverse proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: ReadonlyArray<Network>
+  /** A file of domains that links must not lead to. */
+  readonly blocklistFile: Option.Option<string>
+  /** Whether links must not lead to private networks. */
+  readonly blockPrivateTargets: boolean
+  /** A database in MaxMind's format that tells visitors' countries by their addresses. */
+  readonly geoIpFile: Option.Option<string>
+  /** The header in which a trusted proxy says a visitor's country, in lower case. */
+  readonly countryHeader: Option.Option<string>
+  /** Whether webhooks may lead to private networks. */
+  readonly allowPrivateWebhooks: boolean
+  /** Where the metrics are shown, too, with nothing else. Of many processes each has the next higher one. */
+  readonly metricsPort: Option.Option<number>
+  /** Who bears it may read the metrics; none: everybody may. */
+  readonly metricsToken: Option.Option<Redacted.Redacted>
+  /** Where requests' traces go; none: nothing is traced. */
+  readonly tracing: Option.Option<TracingOptions>
+  readonly logFormat: "pretty" | "json"
+  readonly logLevel: LogLevel.LogLevel
+}
+
+/** A setting that is not usable. */
+const invalid = (name: string, fault: string, example: string) =>
+  ConfigError.InvalidData([], `${name} ${fault}; for example ${name}=${example}`)
+
+const all = new Map<string, string>()
+
+/** Every setting, with an example. */
+export const examples: ReadonlyMap<string, string> = all
+
+/** A variable that is read as text and then understood, or its default; an empty one counts as unset. */
+const setting = <A>(
+  name: string,
+  options: {
+    readonly example: string
+    readonly orElse: A
+    /** Gives the value, or the fault as text. */
+    readonly read: (text: string) => Either.Either<A, string>
+  }
+): Config.Config<A> => {
+  all.set(name, options.example)
+  return Config.string(name).pipe(
+    Config.withDefault(""),
+    Config.mapOrFail((text) =>
+      text.trim() === ""
+        ? Either.right(options.orElse)
+        : Either.mapLeft(options.read(text.trim()), (fault) => invalid(name, fault, options.example))
+    )
+  )
+}
+
+const readInteger =
+  (min: number, max: number) =>
+  (text: string): Either.Either<number, string> => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max
+      ? Either.right(value)
+      : Either.left(`must be a whole number from ${min} to ${max}, not "${text}"`)
+  }
+
+const integer = (name: string, min: number, max: number, orElse: number) =>
+  setting(name, { example: String(orElse), orElse, read: readInteger(min, max) })
+
+/** How often something may be done; `none`: as often as one likes. */
+const limit = (name: string, orElse: number | null) => {
+  const max = 1_000_000_000_000
+  return setting<number | null>(name, {
+    example: "1000",
+    orElse,
+    read: (text) => {
+      if (text === "none") return Either.right(null)
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+      return value >= 1 && value <= max
+        ? Either.right(value)
+        : Either.left(`must be a whole number from 1 to ${max}, or none, not "${text}"`)
+    }
+  })
+}
+
+const choice = <A extends string>(name: string, choices: ReadonlyArray<A>, orElse: A) =>
+  setting(name, {
+    example: orElse,
+    orElse,
+    read: (text) => {
+      const found = choices.find((choice) => choice === text)
+      return found === undefined
+        ? Either.left(`must be one of ${choices.join(", ")}, not "${text}"`)
+        : Either.right(found)
+    }
+  })
+
+const optional = <A>(name: string, example: string, read: (text: string) => Either.Either<A, string>) =>
+  setting(name, {
+    example,
+    orElse: Option.none<A>(),
+    read: (text) => Either.map(read(text), Option.some)
+  })
+
+const text = (name: string, orElse: string) =>
+  setting(name, { example: orElse, orElse, read: (value) => Either.right(value) })
+
+const baseUrl = optional("BASE_URL", "https://sho.rt", (value) => {
+  const url = parseUrl(value)
+  const usable =
+    url !== undefined &&
+    /^https?:$/.test(url.protocol) &&
+    url.pathname === "/" &&
+    `${url.search}${url.hash}${url.username}${url.password}` === ""
+  return usable
+    ? Either.right(url)
+    : Either.left(`must be an http or https URL without path, query or credentials, not "${value}"`)
+})
+
+const databaseUrl = optional("DATABASE_URL", "postgres://user:password@localhost:5432/linkmint", (value) =>
+  Either.map(DatabaseUrl.parse(value), () => Redacted.make(value))
+)
+
+/** A comma between two URLs, not between the hosts of one. */
+const betweenUrls = /,(?=postgres(?:ql)?:)/
+
+const databaseReplicaUrls = optional(
+  "DATABASE_REPLICA_URLS",
+  "postgres://user:password@replica:5432/linkmint",
+  (value) =>
+    Either.map(Either.all(value.split(betweenUrls).map(DatabaseUrl.parse)), (urls) =>
+      Redacted.make(urls.flat())
+    )
+)
+
+const redisUrls = optional("REDIS_URLS", "redis://localhost:6379,redis://localhost:6380", RedisUrl.parseAll)
+
+/** The settings say durations in ISO 8601; one of hours or less is the same whenever it begins. */
+const shortDuration = (name: string, example: string, max: Duration.Duration) =>
+  optional(name, example, (value) => {
+    const period = value === "PT0S" ? Duration.zero : undefined
+    const parsed =
+      period ??
+      Option.getOrUndefined(
+        Option.map(Option.fromNullable(Iso8601.parseDuration(value)), (found) =>
+          Duration.millis(found.toMillis())
+        )
+      )
+    return parsed !== undefined && Duration.lessThanOrEqualTo(parsed, max)
+      ? Either.right(parsed)
+      : Either.left(`must be an ISO 8601 duration up to ${Duration.format(max)}, not "${value}"`)
+  })
+
+const keySecret = optional("KEY_SECRET", "00112233445566778899aabbccddeeff", (value) =>
+  /^[0-9a-fA-F]{32}$/.test(value)
+    ? Either.right(Redacted.make(new Uint8Array(Buffer.from(value, "hex"))))
+    : Either.left(`must be 32 hexadecimal digits, not ${value.length} characters of another kind`)
+)
+
+const secret = (name: string, example: string) =>
+  optional(name, example, (value) =>
+    /^[\x21-\x7e]{16,255}$/.test(value)
+      ? Either.right(Redacted.make(value))
+      : Either.left("must be 16 to 255 printable characters without spaces")
+  )
+
+/** A default that ended after the year 9999 would make every create fail that relies on it. */
+const defaultExpiryMax_years = 1_000
+
+const defaultExpiry = optional("DEFAULT_EXPIRY", "P30D", (value) => {
+  const duration = Iso8601.parseDuration(value)
+  return duration !== undefined && duration.as("years") <= defaultExpiryMax_years
+    ? Either.right(duration)
+    : Either.left(`must be an ISO 8601 duration up to P${defaultExpiryMax_years}Y, not "${value}"`)
+})
+
+/** How long something is kept: an ISO 8601 duration from `min` to `max`. */
+const keeping = (
+  name: string,
+  options: {
+    readonly example: string
+    readonly orElse: Duration.Duration
+    readonly min: string
+    readonly max?: string
+  }
+) => {
+  const lengthOf = (text: string) => {
+    const period = Iso8601.parseDuration(text)
+    return period === undefined ? Duration.zero : Duration.millis(period.toMillis())
+  }
+  const { example, max = "P36500D", min, orElse } = options
+  return setting(name, {
+    example,
+    orElse,
+    read: (value) => {
+      const duration = lengthOf(value)
+      return Duration.between(duration, { minimum: lengthOf(min), maximum: lengthOf(max) })
+        ? Either.right(duration)
+        : Either.left(`must be an ISO 8601 duration from ${min} to ${max}, not "${value}"`)
+    }
+  })
+}
+
+/** Browsers and caches outside still lead to a link that has ended; and a message about it may still be under way. */
+const recycleQuarantine = keeping("RECYCLE_QUARANTINE", {
+  example: "P30D",
+  orElse: Duration.days(30),
+  min: "PT10S"
+})
+
+const auditRetention = keeping("AUDIT_RETENTION", {
+  example: "P365D",
+  orElse: Duration.days(365),
+  min: "P1D"
+})
+
+const sessionIdle = keeping("SESSION_IDLE", {
+  example: "PT24H",
+  orElse: Duration.hours(24),
+  min: "PT1M",
+  max: "P14D"
+})
+
+const flag = (name: string, example: "true" | "false") =>
+  optional(name, example, (value) =>
+    value === "true" || value === "false"
+      ? Either.right(value === "true")
+      : Either.left(`must be true or false, not "${value}"`)
+  )
+
+const trustedProxies = setting<ReadonlyArray<Network>>("TRUSTED_PROXIES", {
+  example: "10.0.0.0/8,::1",
+  orElse: [],
+  read: parseNetworks
+})
+
+/** A field name of HTTP (RFC 9110, section 5.1). */
+const countryHeader = optional("COUNTRY_HEADER", "CF-IPCountry", (value) =>
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/.test(value)
+    ? Either.right(value.toLowerCase())
+    : Either.left(`must be the name of a header, not "${value}"`)
+)
+
+/** The names are OpenTelemetry's (https://opentelemetry.io/docs/specs/otel/protocol/exporter). */
+const otlpEndpoint = optional("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318", (value) => {
+  const url = parseUrl(value)
+  return url !== undefined && /^https?:$/.test(url.protocol)
+    ? Either.right(url)
+    : Either.left("must be an http or https URL")
+})
+
+const otlpHeaders = setting<TracingOptions["headers"]>("OTEL_EXPORTER_OTLP_HEADERS", {
+  example: "authorization=Bearer%20secret",
+  orElse: Redacted.make({}),
+  read: (value) => {
+    const pairs = value.split(",").map((pair) => /^ *([^\s=]+) *= *(.*?) *$/.exec(pair))
+    try {
+      return Either.right(
+        Redacted.make(
+          Object.fromEntries(pairs.map((pair) => [pair![1]!.toLowerCase(), decodeURIComponent(pair![2]!)]))
+        )
+      )
+    } catch {
+      return Either.left("must be of the form name=value,name=value, with percent-encoded values")
+    }
+  }
+})
+
+const traceRatio = setting("OTEL_TRACES_SAMPLER_ARG", {
+  example: "0.01",
+  orElse: 1,
+  read: (value) => {
+    const ratio = /^\d*\.?\d+$/.test(value) ? Number(value) : Number.NaN
+    return ratio >= 0 && ratio <= 1
+      ? Either.right(ratio)
+      : Either.left(`must be a number from 0 to 1, not "${value}"`)
+  }
+})
+
+const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
+
+/** Keys that are stocked at most: they are counted each time that the stock is filled. */
+const keyStockTargetMax = 1_000_000
+
+/** Processes of one machine at most. */
+const processesMax = 64
+
+const raw = Config.all({
+  host: text("HOST", "127.0.0.1"),
+  port: integer("PORT", 1, 65_535, 8080),
+  baseUrl,
+  dataDir: text("DATA_DIR", "./data"),
+  databaseUrl,
+  databaseReplicaUrls,
+  redisUrls,
+  runnerHost: text("RUNNER_HOST", "localhost"),
+  runnerPort: integer("RUNNER_PORT", 1, 65_535, 34_431),
+  nodeRole: choice("NODE_ROLE", ["all", "http"], "all"),
+  processes: integer("PROCESSES", 1, processesMax, 1),
+  staleRedirects: shortDuration("STALE_REDIRECTS", "PT1M", Duration.hours(1)),
+  drainDelay: shortDuration("DRAIN_DELAY", "PT2S", Duration.minutes(1)),
+  keySecret,
+  hashSecret: secret("HASH_SECRET", "a-long-random-text"),
+  keyAlphabet: choice("KEY_ALPHABET", alphabets, "base62"),
+  keyLength: integer("KEY_LENGTH", lengthMin, lengthMax, 7),
+  keyOrder: choice("KEY_ORDER", keyOrders, "permuted"),
+  keyPool: choice("KEY_POOL", poolKinds, "list"),
+  keyStock: choice("KEY_STOCK", stockKinds, "none"),
+  keyStockTarget: integer("KEY_STOCK_TARGET", 0, keyStockTargetMax, 0),
+  poolLow: integer("POOL_LOW", 1, 65_535, 2_000),
+  poolHigh: integer("POOL_HIGH", 2, 65_536, 10_000),
+  bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
+  defaultExpiry,
+  recycleQuarantine,
+  auditRetention,
+  adminApiKey: secret("ADMIN_API_KEY", "lm_a-long-random-text"),
+  signUp: Config.map(choice("SIGN_UP", ["open", "closed"], "closed"), (choice) => choice === "open"),
+  sessionIdle,
+  createsPerMinute: limit("CREATES_PER_MINUTE", null),
+  redirectsPerDay: limit("REDIRECTS_PER_DAY", null),
+  anonymousCreatesPerMinute: limit("ANONYMOUS_CREATES_PER_MINUTE", 60),
+  failedLookupsPerMinute: limit("FAILED_LOOKUPS_PER_MINUTE", 120),
+  connectionsMax: integer("CONNECTIONS_MAX", 1, 1_000_000, 10_000),
+  connectionsPerClient: limit("CONNECTIONS_PER_CLIENT", 256),
+  trustedProxies,
+  anonymousCreates: flag("ANONYMOUS_CREATES", "true"),
+  blocklistFile: optional("BLOCKLIST_FILE", "./blocklist.txt", Either.right),
+  blockPrivateTargets: flag("BLOCK_PRIVATE_TARGETS", "true"),
+  geoIpFile: optional("GEOIP_FILE", "./GeoLite2-Country.mmdb", Either.right),
+  countryHeader,
+  allowPrivateWebhooks: flag("ALLOW_PRIVATE_WEBHOOKS", "true"),
+  metricsPort: optional("METRICS_PORT", "9464", readInteger(1, 65_535)),
+  metricsToken: secret("METRICS_TOKEN", "a-long-random-text"),
+  otlpEndpoint,
+  otlpHeaders,
+  traceRatio,
+  logFormat: choice("LOG_FORMAT", ["pretty", "json"], "pretty"),
+  logLevel: choice("LOG_LEVEL", logLevels, "info")
+})
+
+const levelOf: Record<(typeof logLevels)[number], LogLevel.LogLevel> = {
+  trace: LogLevel.Trace,
+  debug: LogLevel.Debug,
+  info: LogLevel.Info,
+  warning: LogLevel.Warning,
+  error: LogLevel.Error,
+  none: LogLevel.None
+}
+
+/** The metrics' ports, one for each process, must be free of all others. */
+const faultOfMetricsPort = ({
+  metricsPort,
+  port,
+  processes,
+  runnerPort
+}: Config.Config.Success<typeof raw>) => {
+  if (Option.isNone(metricsPort)) return undefined
+  const first = metricsPort.value
+  const last = first + processes - 1
+  if (last > 65_535) {
+    return invalid("METRICS_PORT", `is too high for ${processes} processes, each with one of its own`, "9464")
+  }
+  const overlaps = (from: number, to: number) => first <= to && from <= last
+  return overlaps(port, port) || overlaps(runnerPort, runnerPort + processes - 1)
+    ? invalid("METRICS_PORT", "must be another port than PORT and RUNNER_PORT, for each process", "9464")
+    : undefined
+}
+
+/** A stock and its size are chosen together. */
+const faultOfStock = ({
+  databaseUrl,
+  keyOrder,
+  keyStock,
+  keyStockTarget
+}: Config.Config.Success<typeof raw>) => {
+  if (keyStock === "none" && keyStockTarget > 0) {
+    return invalid("KEY_STOCK", "must say how keys are stocked, beside KEY_STOCK_TARGET", "table")
+  }
+  if (keyStock !== "none" && keyStockTarget === 0) {
+    return invalid("KEY_STOCK_TARGET", `must be at least 1 beside KEY_STOCK=${keyStock}`, "100000")
+  }
+  if (keyStock === "file" && keyOrder === "random") {
+    return invalid(
+      "KEY_STOCK",
+      "cannot be file beside KEY_ORDER=random: a file does not notice a key that is drawn twice",
+      "table"
+    )
+  }
+  return keyStock === "file" && Option.isSome(databaseUrl)
+    ? invalid(
+        "KEY_STOCK",
+        "can be file only without DATABASE_URL: of several nodes each would keep keys that the others cannot reach",
+        "table"
+      )
+    : undefined
+}
+
+const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
+
+/** Whether, for all that the settings say, nobody but this machine's users comes: as after the first `npm start`. */
+const isForThisMachine = ({ baseUrl, databaseUrl, host }: Config.Config.Success<typeof raw>) =>
+  Option.isNone(databaseUrl) &&
+  isLoopback(host) &&
+  Option.match(baseUrl, { onNone: () => true, onSome: ({ hostname }) => isLoopback(hostname) })
+
+/** Faults that no variable has alone. */
+const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.ConfigError | undefined => {
+  if (values.poolLow >= values.poolHigh) {
+    return invalid("POOL_LOW", `must be below POOL_HIGH (${values.poolHigh})`, "2000")
+  }
+  const stockFault = faultOfStock(values)
+  if (stockFault !== undefined) return stockFault
+  if (Option.isSome(values.redisUrls) && Option.isNone(values.databaseUrl)) {
+    const example = "postgres://user:password@localhost:5432/linkmint"
+    return invalid(
+      "DATABASE_URL",
+      "is needed beside REDIS_URLS: the nodes of a cluster share a database",
+      example
+    )
+  }
+  if (values.nodeRole === "http" && Option.isNone(values.redisUrls)) {
+    return invalid("NODE_ROLE", "can be http in a cluster only, with DATABASE_URL and REDIS_URLS", "all")
+  }
+  if (values.keyPool !== "list" && Option.isNone(values.redisUrls)) {
+    return invalid("KEY_POOL", "can be set in a cluster only, with DATABASE_URL and REDIS_URLS", "list")
+  }
+  if (values.processes > 1 && Option.isNone(values.redisUrls)) {
+    return invalid(
+      "PROCESSES",
+      "can be more than 1 in a cluster only, with DATABASE_URL and REDIS_URLS: the processes share both",
+      "1"
+    )
+  }
+  const runnerPortMax = values.runnerPort + values.processes - 1
+  if (values.processes > 1 && runnerPortMax > 65_535) {
+    return invalid(
+      "RUNNER_PORT",
+      `is too high for ${values.processes} processes, each with one of its own`,
+      "34431"
+    )
+  }
+  if (values.processes > 1 && values.port >= values.runnerPort && values.port <= runnerPortMax) {
+    return invalid(
+      "PORT",
+      `must not be one of the ${values.processes} runner ports from RUNNER_PORT on`,
+      "8080"
+    )
+  }
+  if (Option.isSome(values.redisUrls) && isLoopback(values.host) && !isLoopback(values.runnerHost)) {
+    return invalid(
+      "HOST",
+      `must let the other nodes in, which reach this one at RUNNER_HOST=${values.runnerHost}: ${values.host} is for this machine alone`,
+      "0.0.0.0"
+    )
+  }
+  const metricsFault = faultOfMetricsPort(values)
+  if (metricsFault !== undefined) return metricsFault
+  if (Option.isSome(values.countryHeader) && values.trustedProxies.length === 0) {
+    return invalid(
+      "TRUSTED_PROXIES",
+      "is needed beside COUNTRY_HEADER: only of a trusted proxy the header is believed",
+      "10.0.0.0/8"
+    )
+  }
+  return undefined
+}
+
+/** Reads and checks all settings. The error names each variable that is wrong, what is wrong with it, and an example. */
+export const settings: Config.Config<Settings> = raw.pipe(
+  Config.mapOrFail((values) => {
+    const fault = faultBetween(values)
+    if (fault !== undefined) return Either.left(fault)
+    const isCluster = Option.isSome(values.redisUrls)
+    return Either.right({
+      ...values,
+      baseUrl: Option.getOrElse(values.baseUrl, () => new URL(`http://localhost:${values.port}`)),
+      // Where others come, a link without an owner should be a choice.
+      anonymousCreates: Option.getOrElse(values.anonymousCreates, () => isForThisMachine(values)),
+      blockPrivateTargets: Option.getOrElse(values.blockPrivateTargets, () => false),
+      allowPrivateWebhooks: Option.getOrElse(values.allowPrivateWebhooks, () => false),
+      staleRedirects: Option.getOrElse(values.staleRedirects, () => Duration.minutes(1)),
+      drainDelay: Option.getOrElse(values.drainDelay, () =>
+        isCluster ? Duration.seconds(2) : Duration.zero
+      ),
+      tracing: Option.map(values.otlpEndpoint, (endpoint) => ({
+        endpoint,
+        headers: values.otlpHeaders,
+        ratio: values.traceRatio
+      })),
+      logLevel: levelOf[values.logLevel]
+    })
+  })
+)
+
+/** The single messages of a settings error, one a fault. */
+export const faultsOf = (error: ConfigError.ConfigError): ReadonlyArray<string> => {
+  switch (error._op) {
+    case "And":
+    case "Or":
+      return [...faultsOf(error.left), ...faultsOf(error.right)]
+    default:
+      return [error.message]
+  }
+}
+
+/** Why something could not start, for the operator. */
+export const messageOf = (error: unknown): string => {
+  if (ConfigError.isConfigError(error)) {
+    return ["The settings are not usable:", ...faultsOf(error).map((fault) => `  ${fault}`)].join("\n")
+  }
+  return error instanceof Error ? error.message : String(error)
+}

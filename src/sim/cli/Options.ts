@@ -1,0 +1,135 @@
+import { Schema } from "effect"
+import { keyOrders } from "../../keys/KeyMinter.ts"
+import { poolKinds } from "../../storage/keys/KeyPool.ts"
+import { stockKinds } from "../../storage/keys/KeyStock.ts"
+
+/** A probability of each single occasion. */
+const Probability = Schema.Number.pipe(Schema.between(0, 1))
+
+const Positive = Schema.Number.pipe(Schema.positive())
+
+const Count = Schema.Int.pipe(Schema.nonNegative())
+
+/** How many of something a deployment has. */
+const Size = Schema.Int.pipe(Schema.between(1, 64))
+
+const Keys = Schema.Int.pipe(Schema.between(1, 100_000))
+
+/** Virtual seconds. */
+const Duration_s = Positive.pipe(Schema.lessThanOrEqualTo(3_600))
+
+/** A fault that comes at random moments: how often in a minute on average, and how long it lasts, in milliseconds. */
+export const Occasional = Schema.Struct({
+  perMinute: Schema.Number.pipe(Schema.between(0, 1_000)),
+  least_ms: Count,
+  most_ms: Count
+}).pipe(Schema.filter(({ least_ms, most_ms }) => least_ms <= most_ms || "least_ms must not exceed most_ms"))
+/** See {@link Occasional}. */
+export type Occasional = typeof Occasional.Type
+
+/** How single calls of a store fare: refused before they are sent, applied with their answer lost, or never seen again. */
+const CallFaults = Schema.Struct({ refused: Probability, lost: Probability, ignored: Probability })
+
+/** Every fault, with its probability and duration. */
+export const FaultOptions = Schema.Struct({
+  /** `kill -9` of a node, which is started again after the duration. */
+  kill: Occasional,
+  /** The same in the middle of a call of a store or of another node, before it is sent or when it was answered. */
+  crashPoint: Schema.Struct({ probability: Probability, least_ms: Count, most_ms: Count }),
+  /** An orderly stop of a node (SIGTERM). */
+  stop: Occasional,
+  /** A node is held up (SIGSTOP, a garbage collection, a virtual machine that moves). */
+  pause: Occasional,
+  /** A node's wall clock jumps by up to the duration, either way. */
+  clockJump: Occasional,
+  cutNodes: Occasional,
+  cutDatabase: Occasional,
+  cutRedis: Occasional,
+  databaseRestart: Occasional,
+  databaseCalls: CallFaults,
+  redisRestart: Occasional,
+  /** A pool shard's primary is lost, and a replica takes over that has not seen the last operations: pushes and pops. */
+  redisFailover: Occasional,
+  /** A pool shard comes back without its data. */
+  redisLoss: Occasional,
+  redisCalls: CallFaults,
+  /** How far behind a Redis replica is, at most. */
+  replicaLag_ms: Count,
+  messages: Schema.Struct({
+    /** A message to an actor, or its answer, is lost without a word. */
+    dropped: Probability,
+    /** A message comes twice, as when the way to the owner broke after it was applied. */
+    repeated: Probability,
+    delayed: Probability,
+    delay_ms: Count
+  }),
+  /** Actors move to another node, for no reason. The duration is how long the former owner goes on meanwhile, believing that it owns them. */
+  move: Occasional,
+  /** The probability that a fiber is preempted before any single step. */
+  preemption: Probability
+})
+/** See {@link FaultOptions}. */
+export type FaultOptions = typeof FaultOptions.Type
+
+/** What clients do. */
+export const WorkloadOptions = Schema.Struct({
+  clients: Schema.Int.pipe(Schema.between(0, 10_000)),
+  /** How long a client waits between its requests, on average. */
+  think_ms: Positive,
+  /** How likely a request is a create; the rest are redirects and, as `deleted` and `changed` tell, deletes and changes of the target. */
+  created: Probability,
+  deleted: Probability,
+  changed: Probability,
+  /** How likely a create asks for an alias, of few, so that several want the same one. */
+  withAlias: Probability,
+  /** How likely a create has an `Idempotency-Key`, with which it is repeated until its client knows what came of it. */
+  withKey: Probability,
+  /** How likely a create is of one of few URLs, and takes a link of it that is there already. */
+  reused: Probability,
+  /** How likely a create is a bulk, of few links. */
+  bulk: Probability,
+  /** How likely a create expires, some seconds later. */
+  withExpiry: Probability,
+  /** How likely a create allows so many visits and no more: few, so that they are used up. */
+  withMaxVisits: Probability,
+  /** How likely a redirect is of a link that this client has just created. */
+  justCreated: Probability,
+  /** How likely a redirect is of an alias that somebody may create yet. */
+  wished: Probability,
+  /** How likely a client sends many requests at once. */
+  bursts: Probability
+})
+/** See {@link WorkloadOptions}. */
+export type WorkloadOptions = typeof WorkloadOptions.Type
+
+/** How much of the cluster is real; see `Placement`. */
+export const Level = Schema.Literal("actors", "cluster")
+/** See {@link Level}. */
+export type Level = typeof Level.Type
+
+/** A run: how large the deployment is, what clients do, what goes wrong, and for how long. */
+export const SimOptions = Schema.Struct({
+  /** Who places the actors: an adversary, or the production stack. */
+  level: Level,
+  nodes: Size,
+  pools: Size,
+  keyOrder: Schema.Literal(...keyOrders),
+  keyPool: Schema.Literal(...poolKinds),
+  bufferCapacity: Keys,
+  poolLow: Keys,
+  poolHigh: Keys,
+  /** How keys are stocked that are minted ahead; of a file each node has one of its own, of which it reads up to `poolHigh` keys ahead, when it has fewer than `poolLow`. */
+  keyStock: Schema.Literal(...stockKinds),
+  /** How many keys are stocked ahead. */
+  keyStockTarget: Schema.Int.pipe(Schema.between(0, 100_000)),
+  /** How long the key of a link that has ended is not bound again. */
+  quarantine_s: Duration_s,
+  /** How long faults come, in virtual seconds. */
+  faulty_s: Duration_s,
+  /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */
+  calm_s: Duration_s,
+  workload: WorkloadOptions,
+  faults: FaultOptions
+})
+/** See {@link SimOptions}. */
+export type SimOptions = typeof SimOptions.Type

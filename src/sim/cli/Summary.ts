@@ -1,0 +1,133 @@
+import { Schema } from "effect"
+import { Recovery } from "../report/Recovery.ts"
+import type { SeedReport } from "./SeedReport.ts"
+import { s_us } from "../world/Time.ts"
+
+/** Seeds that broke a promise, of which the numbers are kept at most. */
+const brokenMax = 20
+
+const Counts = Schema.mutable(Schema.Record({ key: Schema.String, value: Schema.Number }))
+
+/** All seeds together. Counts are by name, as in `SeedReport`. */
+export const Summary = Schema.mutable(
+  Schema.Struct({
+    seeds: Schema.Number,
+    virtual_s: Schema.Number,
+    tasks: Schema.Number,
+    answers: Counts,
+    faults: Counts,
+    crashes: Schema.Number,
+    lost: Counts,
+    conflicts: Schema.Number,
+    /** The longest recovery after each kind of fault, and in which seed it was. */
+    recoveries: Schema.mutable(
+      Schema.Record({
+        key: Schema.String,
+        value: Schema.Struct({ ...Recovery.fields, seed: Schema.Number })
+      })
+    ),
+    /** Violations, by the names of their checkers. */
+    violations: Counts,
+    /** Seeds that broke a promise: how many, and the first 20 in the order of their ending. */
+    brokenSeeds: Schema.Number,
+    broken: Schema.mutable(Schema.Array(Schema.Number))
+  })
+)
+/** See {@link Summary}. */
+export type Summary = typeof Summary.Type
+
+/** Before any seed. */
+export const empty = (): Summary => ({
+  seeds: 0,
+  virtual_s: 0,
+  tasks: 0,
+  answers: {},
+  faults: {},
+  crashes: 0,
+  lost: {},
+  conflicts: 0,
+  recoveries: {},
+  violations: {},
+  brokenSeeds: 0,
+  broken: []
+})
+
+const add = (sums: Record<string, number>, parts: Readonly<Record<string, number>>) => {
+  for (const [name, count] of Object.entries(parts)) sums[name] = (sums[name] ?? 0) + count
+}
+
+/** Counts a seed in. */
+export const count = (summary: Summary, report: SeedReport) => {
+  summary.seeds++
+  summary.virtual_s += report.virtual_s
+  summary.tasks += report.tasks
+  add(summary.answers, report.answers)
+  add(summary.faults, report.faults)
+  summary.crashes += report.crashes
+  add(summary.lost, report.lost)
+  summary.conflicts += report.conflicts
+  for (const recovery of report.recoveries) {
+    const worst = summary.recoveries[recovery.fault]
+    if (worst !== undefined && worst.recovery_ms >= recovery.recovery_ms) continue
+    summary.recoveries[recovery.fault] = { ...recovery, seed: report.seed }
+  }
+  for (const { checker } of report.violations) add(summary.violations, { [checker]: 1 })
+  if (report.violations.length === 0) return
+  summary.brokenSeeds++
+  if (summary.broken.length < brokenMax) summary.broken.push(report.seed)
+}
+
+const whole = new Intl.NumberFormat("en")
+
+const row = (title: string, text: string) => `${title.padEnd(16)} ${text}`
+
+const countsOf = (counts: Readonly<Record<string, number>>, among: (name: string) => boolean = () => true) =>
+  Object.keys(counts)
+    .filter(among)
+    .toSorted()
+    .map((name) => `${name} ${whole.format(counts[name]!)}`)
+    .join(", ") || "none"
+
+const answersOf = ({ answers }: Summary, kind: string) => {
+  const of = Object.entries(answers).filter(([name]) => name.startsWith(`${kind} `))
+  const all = of.reduce((sum, [, times]) => sum + times, 0)
+  const told = of
+    .toSorted(([, one], [, other]) => other - one)
+    .map(
+      ([name, times]) => `${name.slice(kind.length + 1).replace(/^0$/, "no answer")} × ${whole.format(times)}`
+    )
+  return all === 0 ? "none" : `${whole.format(all)}: ${told.join(", ")}`
+}
+
+const recoveriesOf = ({ recoveries }: Summary) => {
+  const told = Object.values(recoveries)
+    .toSorted((one, other) => other.recovery_ms - one.recovery_ms)
+    .map(
+      ({ ended_us, fault, recovery_ms, seed }) =>
+        `${fault} ${(recovery_ms / 1_000).toFixed(2)} s (seed ${seed}, at ${(ended_us / s_us).toFixed(1)} s)`
+    )
+  return told.length === 0 ? "none measured" : told.join(", ")
+}
+
+/** The summary as text. `elapsed_s` is real time. */
+export const told = (summary: Summary, elapsed_s: number): string =>
+  [
+    row(
+      "Seeds",
+      `${whole.format(summary.seeds)} in ${elapsed_s.toFixed(1)} s, ${(summary.seeds / elapsed_s).toPrecision(3)} seeds/s, ${(summary.virtual_s / 3_600).toFixed(2)} virtual hours`
+    ),
+    row("Creates", answersOf(summary, "create")),
+    row("Redirects", answersOf(summary, "redirect")),
+    row("Deletes", answersOf(summary, "delete")),
+    row(
+      "Crashes",
+      `${whole.format(summary.crashes)}; failovers ${whole.format(summary.faults["redisFailover"] ?? 0)}`
+    ),
+    row("Faults", countsOf(summary.faults)),
+    row("Keys lost", countsOf(summary.lost)),
+    row("Conflicts caught", whole.format(summary.conflicts)),
+    row("Worst recovery", recoveriesOf(summary)),
+    summary.brokenSeeds === 0
+      ? "Every promise was kept."
+      : `Seeds that broke a promise: ${whole.format(summary.brokenSeeds)} (${countsOf(summary.violations)}): ${summary.broken.join(", ")}${summary.brokenSeeds > summary.broken.length ? ", …" : ""}`
+  ].join("\n")

@@ -1,0 +1,115 @@
+import { Creates } from "./Creates.ts"
+import { aliases } from "./Drafts.ts"
+import type { Exchange } from "../History.ts"
+import { Requests, type RequestsOptions } from "./Requests.ts"
+import type { WorkloadOptions } from "../cli/Options.ts"
+import { adminKey } from "../deployment/Bystanders.ts"
+import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import type { Chance } from "../world/Chance.ts"
+import { ms_us } from "../world/Time.ts"
+
+/** Requests that a client in a hurry sends at once at most. */
+const burstMax = 20
+
+/** Links that clients remember, of which they ask the first ones most. */
+const rememberedMax = 400
+
+const requestOf = (
+  kind: "redirect" | "change" | "delete",
+  key: string,
+  url: string | undefined
+): VirtualRequest => {
+  const path = `/api/v1/links/${key}`
+  switch (kind) {
+    case "redirect":
+      return { method: "GET", path: `/${key}`, headers: { accept: "application/json" } }
+    case "change":
+      return {
+        method: "PATCH",
+        path,
+        headers: { "x-api-key": adminKey, "content-type": "application/json" },
+        body: JSON.stringify({ url })
+      }
+    case "delete":
+      return { method: "DELETE", path, headers: { "x-api-key": adminKey } }
+  }
+}
+
+/** What clients are given. */
+export interface ClientsOptions extends RequestsOptions {
+  readonly workload: WorkloadOptions
+}
+
+/** Many clients who create, follow, change and delete links, through the load balancer or at one node. */
+export class Clients {
+  readonly #options: ClientsOptions
+  readonly #chance: Chance
+  readonly #requests: Requests
+  readonly #creates: Creates
+  /** Keys that somebody was given, the oldest first. */
+  readonly #known: Array<string> = []
+
+  constructor(options: ClientsOptions) {
+    this.#options = options
+    this.#chance = options.world.chance("clients")
+    this.#requests = new Requests(options)
+    this.#creates = new Creates(options.world, this.#requests, options.workload, (exchange) =>
+      this.#know(exchange)
+    )
+  }
+
+  /** Has all clients at work until a time. */
+  start(until_us: number) {
+    for (let number = 0; number < this.#options.workload.clients; number++)
+      this.#live(`client-${number}`, until_us)
+  }
+
+  #live(client: string, until_us: number) {
+    const { workload, world } = this.#options
+    let own: string | undefined
+    const next = () => {
+      const pause_us = this.#chance.waiting(workload.think_ms * ms_us)
+      if (world.now_us + pause_us < until_us) world.after(pause_us, null, act)
+    }
+    const act = () => {
+      const times = this.#chance.happens(workload.bursts) ? this.#chance.between(2, burstMax) : 1
+      let left = times
+      for (let time = 0; time < times; time++) {
+        this.#request(client, own, (created) => {
+          own = created ?? own
+          if (--left === 0) next()
+        })
+      }
+    }
+    next()
+  }
+
+  #request(client: string, own: string | undefined, done: (created?: string) => void) {
+    const { workload } = this.#options
+    const wish = this.#chance.happens(workload.wished) ? this.#chance.pick(aliases) : undefined
+    const key = own !== undefined && this.#chance.happens(workload.justCreated) ? own : this.#popular()
+    if (key === undefined || this.#chance.happens(workload.created)) return this.#creates.begin(client, done)
+    if (this.#chance.happens(workload.deleted)) return this.#simple(client, "delete", key, done)
+    if (this.#chance.happens(workload.changed)) return this.#simple(client, "change", key, done)
+    this.#simple(client, "redirect", wish ?? key, done)
+  }
+
+  /** A key that was given to somebody: after Zipf's law, the n-th is asked for 1/n as often as the first. */
+  #popular(): string | undefined {
+    if (this.#known.length === 0) return undefined
+    const rank = Math.floor(Math.exp(this.#chance.fraction() * Math.log(this.#known.length + 1))) - 1
+    return this.#known[Math.min(rank, this.#known.length - 1)]
+  }
+
+  #know({ isReplay, key, status }: Exchange) {
+    if (key === undefined || this.#known.length >= rememberedMax) return
+    const isNew = status === 201 && !isReplay
+    if (isNew || !this.#known.includes(key)) this.#known.push(key)
+  }
+
+  #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
+    const url = kind === "change" ? this.#creates.drafts.newUrl() : undefined
+    const direct = kind === "redirect" && this.#chance.happens(0.3)
+    this.#requests.send([{ client, kind, key, url, direct }], requestOf(kind, key, url), () => done())
+  }
+}

@@ -1,0 +1,150 @@
+import type { Answer } from "./Balancer.ts"
+import { bulkOf, type Draft, Drafts, requestOf } from "./Drafts.ts"
+import type { Exchange } from "../History.ts"
+import type { WorkloadOptions } from "../cli/Options.ts"
+import type { Requests } from "./Requests.ts"
+import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import type { Chance } from "../world/Chance.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+import type { World } from "../world/World.ts"
+
+/** Links of a bulk at most. */
+const bulkMax = 4
+
+/** How often a client with an `Idempotency-Key` repeats its create at most, and how long it waits before the first time; twice as long each further time. */
+const repeatsMax = 4
+const repeatAfter_us = 600 * ms_us
+
+/** When a client sends a keyed create once more for no reason, at most: with another one under way, or long after it was answered. */
+const onceMoreSoon_us = 20 * ms_us
+const onceMoreLate_us = 8 * s_us
+
+/** What is read of the answer to a create: a link's key, or a problem's type. */
+interface CreateAnswer {
+  readonly key?: string
+  readonly type?: string
+}
+
+/** The answer to a bulk, an item a create. */
+interface BulkAnswer {
+  readonly results: ReadonlyArray<{
+    readonly status: number
+    readonly link?: CreateAnswer
+    readonly problem?: CreateAnswer
+  }>
+}
+
+/** Creates that go in one request. */
+interface Errand {
+  readonly drafts: ReadonlyArray<Draft>
+  readonly request: VirtualRequest
+  readonly isBulk: boolean
+}
+
+const single = (draft: Draft): Errand => ({ drafts: [draft], request: requestOf(draft), isBulk: false })
+
+/** Whether the answer to a create says what came of it, so that asking again would tell nothing new. */
+const isFinal = ({ body, status }: Exchange) => {
+  if (status === 0 || status >= 500) return false
+  const { type } = body === undefined ? {} : (JSON.parse(body) as CreateAnswer)
+  return status !== 409 || type?.endsWith("in-progress") !== true
+}
+
+/** Notes what an answer says of each create. An item of a bulk does not say whether it was answered before: a repeat may have been. */
+const note = ({ isBulk }: Errand, exchanges: ReadonlyArray<Exchange>, answer: Answer | undefined) => {
+  if (answer === undefined) return
+  const { body, isReplay, status } = answer.response
+  const results =
+    isBulk && status === 200 && body !== undefined ? (JSON.parse(body) as BulkAnswer).results : undefined
+  exchanges.forEach((exchange, index) => {
+    const item = results?.[index]
+    exchange.status = item?.status ?? status
+    exchange.body = item === undefined ? body : JSON.stringify(item.link ?? item.problem)
+    exchange.isReplay = isBulk ? exchange.idempotencyKey !== undefined : isReplay
+    if ((exchange.status === 201 || exchange.status === 200) && exchange.body !== undefined)
+      exchange.key = (JSON.parse(exchange.body) as CreateAnswer).key
+  })
+}
+
+/** How clients create links: once, many in a bulk, or with a key again and again until they know what came of it. */
+export class Creates {
+  readonly drafts: Drafts
+  readonly #world: World
+  readonly #requests: Requests
+  readonly #workload: WorkloadOptions
+  readonly #chance: Chance
+  readonly #made: (exchange: Exchange) => void
+
+  /** `made` is told of each create that gave a link. */
+  constructor(
+    world: World,
+    requests: Requests,
+    workload: WorkloadOptions,
+    made: (exchange: Exchange) => void
+  ) {
+    this.drafts = new Drafts(world, workload)
+    this.#world = world
+    this.#requests = requests
+    this.#workload = workload
+    this.#chance = world.chance("creates")
+    this.#made = made
+  }
+
+  /** Has a client create something. `done` is told the key of a link that it was given. */
+  begin(client: string, done: (created?: string) => void) {
+    const errand = this.#chance.happens(this.#workload.bulk) ? this.#bulk() : single(this.drafts.next())
+    const [first] = errand.drafts
+    const isKeyed = first!.idempotencyKey !== undefined
+    if (isKeyed && !errand.isBulk) this.#onceMore(client, first!)
+    this.#insist(client, errand, isKeyed ? repeatsMax : 0, repeatAfter_us, done)
+  }
+
+  #bulk(): Errand {
+    const drafts = Array.from({ length: this.#chance.between(2, bulkMax) }, () => this.drafts.next())
+    const { idempotencyKey } = drafts[0]!
+    // Whether a reused link was answered before could not be told.
+    const kept = drafts.filter(({ reuse }) => idempotencyKey === undefined || reuse !== true)
+    if (kept.length === 0) return single(drafts[0]!)
+    // Each item is a create of its own, with a key of its own.
+    const items = kept.map((draft, index) => ({
+      ...draft,
+      idempotencyKey: idempotencyKey && `${idempotencyKey}, item ${index}`
+    }))
+    return { drafts: items, request: bulkOf(items, idempotencyKey), isBulk: true }
+  }
+
+  /** Asks, and asks again until it is known what came of it, each time some node. */
+  #insist(
+    client: string,
+    errand: Errand,
+    repeats: number,
+    wait_us: number,
+    done: (created?: string) => void
+  ) {
+    this.#ask(client, errand, (exchanges) => {
+      if (repeats === 0 || exchanges.every(isFinal)) return done(exchanges.at(-1)?.key)
+      const pause_us = wait_us * (0.5 + this.#chance.fraction())
+      this.#world.after(pause_us, null, () => this.#insist(client, errand, repeats - 1, 2 * wait_us, done))
+    })
+  }
+
+  /** What clients do that have lost track: the same once more, or something else with the key. */
+  #onceMore(client: string, draft: Draft) {
+    const again = (most_us: number, other: Draft) =>
+      this.#world.after(this.#chance.below(most_us), null, () => this.#ask(client, single(other)))
+    const what = this.#chance.below(6)
+    if (what === 0) again(onceMoreSoon_us, draft)
+    if (what === 1) again(onceMoreLate_us, draft)
+    if (what === 2) again(onceMoreLate_us, { ...draft, url: this.drafts.newUrl() })
+  }
+
+  /** Sends an errand once. */
+  #ask(client: string, errand: Errand, done: (exchanges: ReadonlyArray<Exchange>) => void = () => {}) {
+    const wishes = errand.drafts.map((draft) => ({ client, kind: "create", ...draft }) as const)
+    this.#requests.send(wishes, errand.request, (exchanges, answer) => {
+      note(errand, exchanges, answer)
+      for (const exchange of exchanges) if (exchange.key !== undefined) this.#made(exchange)
+      done(exchanges)
+    })
+  }
+}

@@ -1,0 +1,86 @@
+import { adminKey } from "../deployment/Bystanders.ts"
+import type { Wish } from "../History.ts"
+import type { WorkloadOptions } from "../cli/Options.ts"
+import type { VirtualRequest } from "../deployment/VirtualNode.ts"
+import type { Chance } from "../world/Chance.ts"
+import type { World } from "../world/World.ts"
+
+/** Aliases that clients want: few, so that they want the same ones. */
+export const aliases: ReadonlyArray<string> = Array.from({ length: 40 }, (_, index) => `alias-${index}`)
+
+/** URLs of links that are to be reused: few, so that several want the same ones at once. */
+const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/reused/${index}`)
+
+/** Visits that a link of few visits has at most. */
+const visitsMax = 8
+
+/** After how long a link expires at most. */
+const expiryMax_s = 20
+
+/** A create that a client is about to ask for, once or several times. */
+export type Draft = Omit<Wish, "client" | "kind" | "key" | "direct">
+
+/** What clients think of to create. */
+export class Drafts {
+  readonly #workload: WorkloadOptions
+  readonly #chance: Chance
+  #drawn = 0
+
+  constructor(world: World, workload: WorkloadOptions) {
+    this.#workload = workload
+    this.#chance = world.chance("drafts")
+  }
+
+  next(): Draft {
+    const chance = this.#chance
+    const { reused, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
+    const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
+    if (chance.happens(reused)) return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
+    return {
+      url: this.newUrl(),
+      idempotencyKey,
+      alias: chance.happens(withAlias) ? chance.pick(aliases) : undefined,
+      expiresIn_s: chance.happens(withExpiry) ? chance.between(2, expiryMax_s) : undefined,
+      maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
+    }
+  }
+
+  /** A target that nobody has asked for yet. */
+  newUrl(): string {
+    return `https://example.com/${this.#drawn++}`
+  }
+}
+
+const bodyOf = ({ alias, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
+  url,
+  alias,
+  expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
+  maxVisits,
+  reuse
+})
+
+/** Whoever may reuse links has an account: the administrator's. */
+const headersOf = (idempotencyKey: string | undefined, isKnown: boolean) => ({
+  "content-type": "application/json",
+  ...(isKnown && { "x-api-key": adminKey }),
+  ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
+})
+
+/** The request for a create. */
+export const requestOf = (draft: Draft): VirtualRequest => ({
+  method: "POST",
+  path: "/api/v1/links",
+  headers: headersOf(draft.idempotencyKey, draft.reuse === true),
+  body: JSON.stringify(bodyOf(draft))
+})
+
+/** The request for several at once, with a key for all of them. */
+export const bulkOf = (drafts: ReadonlyArray<Draft>, idempotencyKey: string | undefined): VirtualRequest => ({
+  method: "POST",
+  path: "/api/v1/links/bulk",
+  headers: headersOf(
+    idempotencyKey,
+    drafts.some(({ reuse }) => reuse === true)
+  ),
+  body: JSON.stringify({ links: drafts.map(bodyOf) })
+})

@@ -1,0 +1,58 @@
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import * as Accounts from "../../accounts/Accounts.ts"
+import * as Quotas from "../../accounts/Quotas.ts"
+import { RateLimiter } from "../../accounts/RateLimiter.ts"
+import { Sessions } from "../../accounts/Sessions.ts"
+import { AdminKey } from "../../accounts/AdminKey.ts"
+import * as KeyedHash from "../../secrets/KeyedHash.ts"
+import { Passwords } from "../../accounts/Passwords.ts"
+import * as Secret from "../../secrets/Secret.ts"
+import { AccountStore } from "../../storage/accounts/AccountStore.ts"
+import { AuditLog } from "../../storage/accounts/AuditLog.ts"
+import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
+import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
+import { passwords } from "./PasswordsVirtual.ts"
+
+/** The administrator's API key of every simulated deployment. */
+export const adminKey = "lm_the-administrator-of-simulations"
+
+/** A service of which simulated clients make no use beyond `asked`. */
+const unasked = <S extends object>(name: string, asked: Partial<S> = {}): S =>
+  new Proxy<S>(asked as S, {
+    get: (_, method) =>
+      asked[method as keyof S] ?? (() => Effect.dieMessage(`${name}.${String(method)} is not simulated`))
+  })
+
+/** Without a limit nothing is counted. */
+const limiter = unasked<typeof RateLimiter.Service>("RateLimiter", {
+  takeAll: () => Effect.succeed(null),
+  tryTakeAll: () => null
+})
+
+/** It knows the administrator by his key. */
+const accounts = Accounts.layer.pipe(
+  Layer.provideMerge(Layer.succeed(Sessions, unasked<typeof Sessions.Service>("Sessions"))),
+  Layer.provide(Layer.succeed(AccountStore, unasked<typeof AccountStore.Service>("AccountStore"))),
+  Layer.provideMerge(
+    Layer.succeed(AuditLog, unasked<typeof AuditLog.Service>("AuditLog", { record: () => Effect.void }))
+  )
+)
+
+/**
+ * Services that keep nothing of a node, because clients are anonymous or the administrator and nobody has a webhook: the same ones serve all nodes of
+ * all worlds, so that a node's start need not make them.
+ */
+export const bystanders = Context.mergeAll(
+  Effect.runSync(
+    accounts.pipe(
+      Layer.merge(Layer.provide(Quotas.layer(Quotas.unlimited), Layer.succeed(RateLimiter, limiter))),
+      Layer.provideMerge(Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })),
+      Layer.provideMerge(Layer.succeed(Passwords, passwords)),
+      Layer.build,
+      Effect.scoped
+    )
+  ),
+  Context.make(KeyedHash.KeyedHash, KeyedHash.make(Redacted.make("the secret of simulations"))),
+  Context.make(WebhookListeners, { has: () => false, refresh: Effect.void }),
+  Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore"))
+)

@@ -1,0 +1,348 @@
+import { Context, Effect } from "effect"
+import { KeyMinter, type KeyOrder } from "../../keys/KeyMinter.ts"
+import * as Minter from "../../keys/KeyMinter.ts"
+import * as KeySpace from "../../keys/KeySpace.ts"
+import { toStrings } from "../../keys/PackedKeys.ts"
+import { KeyPool } from "../../storage/keys/KeyPool.ts"
+import { KeyStock } from "../../storage/keys/KeyStock.ts"
+import * as KeyStockFile from "../../storage/keys/KeyStockFile.ts"
+import { LinkChanges } from "../../storage/links/LinkChanges.ts"
+import { AdversarialPlacement } from "../actors/AdversarialPlacement.ts"
+import { Balancer } from "../clients/Balancer.ts"
+import { livesOf } from "../checkers/lives.ts"
+import { Clients } from "../clients/Clients.ts"
+import { ClusterPlacement } from "../cluster/ClusterPlacement.ts"
+import type { Evidence } from "../Evidence.ts"
+import * as Faults from "./Faults.ts"
+import { History } from "../History.ts"
+import { Journal } from "../Journal.ts"
+import type { FaultOptions, SimOptions } from "../cli/Options.ts"
+import { type Mutation, mutatePorts, sound } from "../mutants/Mutation.ts"
+import type { Placement } from "./Placement.ts"
+import { noFaults } from "../cli/Presets.ts"
+import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
+import { VirtualDatabase } from "../stores/VirtualDatabase.ts"
+import { VirtualDisk } from "../stores/VirtualDisk.ts"
+import { VirtualRedis } from "../stores/VirtualRedis.ts"
+import { VirtualNode } from "./VirtualNode.ts"
+import { Network } from "../world/Network.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import { World } from "../world/World.ts"
+
+const space = KeySpace.make("base62", 7)
+
+/** The deployment's minters: those of counters are the same in every world. Each mint is told to the journal. */
+const minters: Record<KeyOrder, (world: World) => typeof KeyMinter.Service> = {
+  permuted: () => permuted,
+  sequential: () => sequential,
+  random: (world) => {
+    const chance = world.chance("keys")
+    return Minter.makeRandom(space, (count) => Uint8Array.from({ length: count }, () => chance.below(256)))
+  }
+}
+const permuted = Minter.make(space, new Uint8Array(16))
+const sequential = Minter.makeSequential(space)
+
+/** One node's place: the process that runs there now, or none until it is started again. */
+interface Place {
+  readonly name: string
+  node: VirtualNode | undefined
+  starts: number
+}
+
+const counted = (names: ReadonlyArray<string>) =>
+  names.reduce((counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1), new Map<string, number>())
+
+const added = (all: ReadonlyArray<ReadonlyMap<string, number>>) =>
+  all
+    .flatMap((counts) => [...counts])
+    .reduce((sums, [name, count]) => sums.set(name, (sums.get(name) ?? 0) + count), new Map<string, number>())
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** A whole deployment in a world of its own: nodes, stores, a load balancer, its clients, and what goes wrong. */
+export class Deployment {
+  readonly world: World
+  readonly options: SimOptions
+  readonly #mutation: Mutation
+  readonly #minter: typeof KeyMinter.Service
+  readonly #network: Network
+  readonly #journal: Journal
+  readonly #history: History
+  readonly #database: VirtualDatabase
+  readonly #pools: ReadonlyArray<VirtualRedis>
+  /** By the name of the node's place. */
+  readonly #disks: ReadonlyMap<string, VirtualDisk>
+  readonly #placement: Placement
+  readonly #places: ReadonlyArray<Place>
+  readonly #balancer: Balancer
+  #faults: FaultOptions
+  readonly #sent = new Map<string, number>()
+  readonly #strikes: Array<Faults.Strike> = []
+
+  /** `mutation`: what is broken about the product. */
+  constructor(seed: number, options: SimOptions, keepTrace: boolean, mutation: Mutation = sound) {
+    this.options = options
+    this.#mutation = mutation
+    this.#faults = options.faults
+    this.world = new World({ seed, preemption: options.faults.preemption, keepTrace })
+    this.#minter = minters[options.keyOrder](this.world)
+    this.#network = new Network(this.world, {
+      latency_us: { least: 100, mean: 300 },
+      delay: { probability: 0.001, max_ms: 100 }
+    })
+    this.#journal = new Journal(this.world)
+    this.#history = new History(this.world)
+    const crashing = this.world.chance("crash points")
+    const crashPoint = (process: VirtualProcess, operation: string) => {
+      if (operation.startsWith("send ")) this.#sent.set(operation, (this.#sent.get(operation) ?? 0) + 1)
+      const { least_ms, most_ms, probability } = this.#faults.crashPoint
+      if (!crashing.happens(probability)) return
+      const place = this.#places.find(({ node }) => node?.process === process)
+      if (place === undefined) return
+      const whom = `${process.id}, at ${operation}`
+      this.world.tell("faults", "crash point", whom)
+      const down_us = crashing.between(least_ms, most_ms) * ms_us
+      this.#strikes.push({ name: "crash point", whom, at_us: this.world.now_us, for_us: down_us })
+      this.#kill(place, down_us)
+    }
+    const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint }
+    this.#database = new VirtualDatabase(
+      { ...around, faults: () => this.#faults.databaseCalls },
+      mutation,
+      options.keyStock === "file" ? "none" : options.keyStock
+    )
+    const names = numbers(options.nodes).map((number) => `node-${number}`)
+    this.#disks = new Map(
+      names.map((name) => [name, new VirtualDisk({ ...around, faults: () => noFaults.databaseCalls }, name)])
+    )
+    this.#pools = numbers(options.pools).map(
+      (shard) =>
+        new VirtualRedis({
+          ...around,
+          shard,
+          kind: options.keyPool,
+          replicaLag_ms: options.faults.replicaLag_ms,
+          faults: () => this.#faults.redisCalls
+        })
+    )
+    if (mutation.redis !== undefined) this.#pools.forEach(mutation.redis)
+    this.#placement =
+      options.level === "actors"
+        ? new AdversarialPlacement({ ...around, messages: () => this.#faults.messages })
+        : new ClusterPlacement({
+            ...around,
+            server: this.#database.server,
+            faults: () => this.#faults.databaseCalls
+          })
+    this.#places = names.map((name) => ({ name, node: undefined, starts: 0 }))
+    this.#balancer = new Balancer(this.world, this.#network, () => this.#nodes())
+  }
+
+  /** Runs it to its end, and gives what there is to judge by. */
+  run(): Evidence {
+    const { calm_s, faulty_s } = this.options
+    const healed_us = faulty_s * s_us
+    const end_us = healed_us + calm_s * s_us
+    const beginning_ms = this.world.now_ms
+    this.world.after(0, null, () => this.#begin(healed_us, end_us))
+    this.world.after(healed_us, null, () => this.#heal())
+    this.world.runUntil(end_us)
+    const evidence: Evidence = {
+      options: this.options,
+      exchanges: this.#history.exchanges,
+      journal: this.#journal.entries,
+      lives: livesOf(this.#journal.entries),
+      healed_us,
+      end_us,
+      beginning_ms,
+      faults: counted(this.#strikes.map(({ name }) => name)),
+      strikes: this.#strikes,
+      row: (key) => this.#database.row(key) ?? null,
+      pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
+      open: this.#database.openBatches,
+      recorded: new Set(this.#database.openBatches.flatMap(({ keys }) => toStrings(keys))),
+      stocked: new Set([
+        ...this.#database.stockedKeys,
+        ...Array.from(this.#disks.values()).flatMap(({ keys }) => keys)
+      ]),
+      storedKeys: {
+        ...this.#database.stockRows,
+        file: Array.from(this.#disks.values()).reduce((sum, { keys }) => sum + keys.length, 0)
+      },
+      calls: added([
+        this.#database.server.calls,
+        ...this.#pools.map(({ server }) => server.calls),
+        this.#sent
+      ]),
+      buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0),
+      unready: this.#unready(),
+      mint: this.#minter.repeats
+        ? undefined
+        : ({ length, range }, first, count) => toStrings(this.#minter.mint(length, range, first, count))
+    }
+    this.world.end()
+    return evidence
+  }
+
+  /** Places whose node does not run, or does not say that it is ready. */
+  #unready(): ReadonlyArray<string> {
+    return this.#places.flatMap(({ name, node }) =>
+      node !== undefined && this.#balancer.isReady(node) ? [] : [name]
+    )
+  }
+
+  #nodes(): ReadonlyArray<VirtualNode> {
+    return this.#places.flatMap(({ node }) => (node === undefined ? [] : [node]))
+  }
+
+  #begin(healed_us: number, end_us: number) {
+    this.#places.forEach((place) => this.#start(place))
+    this.#balancer.start()
+    const clients = new Clients({
+      world: this.world,
+      history: this.#history,
+      balancer: this.#balancer,
+      nodes: () => this.#nodes(),
+      workload: this.options.workload
+    })
+    // The last requests have their time to be answered.
+    clients.start(end_us - 5 * s_us)
+    Faults.start(this.world, this.#faults, this.#victim(), healed_us, (strike) => this.#strikes.push(strike))
+  }
+
+  /** From now on nothing goes wrong, and what is down is started. */
+  #heal() {
+    this.world.tell("faults", "heal")
+    this.#faults = noFaults
+    this.#network.healAll()
+    this.#database.server.start()
+    this.#pools.forEach(({ server }) => server.start())
+    for (const place of this.#places) {
+      if (place.node === undefined) this.#start(place)
+      else {
+        place.node.process.isPaused = false
+        place.node.process.skew_us = 0
+      }
+    }
+  }
+
+  #start(place: Place) {
+    const process = this.world.spawn(place.name, ++place.starts)
+    this.world.tell(process.id, "starts")
+    const node = new VirtualNode(
+      process,
+      {
+        placement: this.#placement,
+        journal: this.#journal,
+        options: this.options,
+        mutation: this.#mutation,
+        ports: (process) => this.#ports(process)
+      },
+      () => {
+        this.#placement.died(process)
+        if (place.node !== node) return
+        place.node = undefined
+        this.#startIn(place, s_us)
+      }
+    )
+    place.node = node
+  }
+
+  #startIn(place: Place, down_us: number) {
+    this.world.after(down_us, null, () => {
+      if (place.node === undefined) this.#start(place)
+    })
+  }
+
+  #ports(process: VirtualProcess) {
+    const { mint, ...rest } = this.#mutation.minter?.(this.#minter, process) ?? this.#minter
+    const told: typeof KeyMinter.Service = {
+      ...rest,
+      mint: (length, range, first, count) => {
+        const keys = mint(length, range, first, count)
+        const slot = { length, range }
+        this.#journal.add({ tag: "minted", by: process.id, slot, first, keys: toStrings(keys) })
+        return keys
+      }
+    }
+    const stores = this.#database.stores(process)
+    const ports = Effect.all([
+      this.#database.changes(process),
+      KeyPoolVirtual.make(this.#pools, process),
+      this.#keyStock(Context.get(stores, KeyStock), process)
+    ])
+    return Effect.map(ports, ([changes, pool, stock]) => {
+      const sound = stores.pipe(
+        Context.add(LinkChanges, changes),
+        Context.add(KeyPool, pool),
+        Context.add(KeyStock, stock)
+      )
+      return Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, told)
+    })
+  }
+
+  #keyStock(base: typeof KeyStock.Service, process: VirtualProcess) {
+    const { keyStock, poolHigh, poolLow } = this.options
+    if (keyStock !== "file") return Effect.succeed(base)
+    const disk = this.#disks.get(process.name)!
+    const sound = disk.keyFile(process, this.#minter.space.length)
+    const file = this.#mutation.file?.(sound, disk, process) ?? sound
+    return KeyStockFile.make(base, file, { low: poolLow, high: poolHigh })
+  }
+
+  #kill(place: Place, down_us: number) {
+    const { node } = place
+    if (node === undefined) return
+    place.node = undefined
+    this.#journal.add({ tag: "killed", by: node.process.id })
+    node.process.kill()
+    this.#placement.died(node.process)
+    this.#startIn(place, down_us)
+  }
+
+  #stop({ node }: Place) {
+    if (node === undefined) return
+    this.#journal.add({ tag: "draining", by: node.process.id })
+    node.stop()
+  }
+
+  #pause(place: Place, for_us: number) {
+    const process = place.node?.process
+    if (process === undefined || process.isPaused) return
+    process.isPaused = true
+    this.#journal.add({ tag: "paused", by: process.id, for_us })
+    this.#placement.paused(process, for_us)
+    this.world.after(for_us, null, () => {
+      process.isPaused = false
+    })
+  }
+
+  #victim(): Faults.Victim {
+    const places = this.#places
+    const nameOf = (node: number) => places[node]!.name
+    return {
+      nodes: places.length,
+      pools: this.#pools.length,
+      kill: (node, down_us) => this.#kill(places[node]!, down_us),
+      stop: (node) => this.#stop(places[node]!),
+      pause: (node, for_us) => this.#pause(places[node]!, for_us),
+      jumpClock: (node, by_us) => {
+        const process = places[node]!.node?.process
+        if (process !== undefined) process.skew_us += by_us
+      },
+      cutNodes: (one, other, for_us, oneWay) =>
+        this.#network.cut(nameOf(one), nameOf(other), { for_us, oneWay }),
+      cutDatabase: (node, for_us, oneWay) =>
+        this.#network.cut(nameOf(node), this.#database.server.name, { for_us, oneWay }),
+      cutRedis: (node, pool, for_us, oneWay) =>
+        this.#network.cut(nameOf(node), this.#pools[pool]!.server.name, { for_us, oneWay }),
+      restartDatabase: (down_us) => this.#database.restart(down_us),
+      restartRedis: (pool, down_us) => this.#pools[pool]!.restart(down_us),
+      failOver: (pool, down_us) => this.#pools[pool]!.failover(down_us),
+      loseData: (pool, down_us) => this.#pools[pool]!.lose(down_us),
+      move: (overlap_us) => this.#placement.move(overlap_us)
+    }
+  }
+}

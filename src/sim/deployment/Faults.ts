@@ -1,0 +1,148 @@
+import type { FaultOptions, Occasional } from "../cli/Options.ts"
+import type { Chance } from "../world/Chance.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+import type { World } from "../world/World.ts"
+
+/** What can be done to a deployment. Nodes and pool shards are told by their numbers; durations are in microseconds. */
+export interface Victim {
+  readonly nodes: number
+  readonly pools: number
+  /** Kills a node, which is started again after the time. */
+  readonly kill: (node: number, down_us: number) => void
+  readonly stop: (node: number, down_us: number) => void
+  readonly pause: (node: number, for_us: number) => void
+  readonly jumpClock: (node: number, by_us: number) => void
+  readonly cutNodes: (one: number, other: number, for_us: number, oneWay: boolean) => void
+  readonly cutDatabase: (node: number, for_us: number, oneWay: boolean) => void
+  readonly cutRedis: (node: number, pool: number, for_us: number, oneWay: boolean) => void
+  readonly restartDatabase: (down_us: number) => void
+  readonly restartRedis: (pool: number, down_us: number) => void
+  readonly failOver: (pool: number, down_us: number) => void
+  readonly loseData: (pool: number, down_us: number) => void
+  readonly move: (overlap_us: number) => void
+}
+
+/** A fault that came. */
+export interface Strike {
+  /** Its kind: a name of `FaultOptions`, or `crash point`. */
+  readonly name: string
+  /** Whom it befell. */
+  readonly whom: string
+  readonly at_us: number
+  /** How long it goes on, unless all faults end before; of a `clockJump`, how far the clock goes. */
+  readonly for_us: number
+}
+
+/** One kind of fault that comes at random moments. */
+interface Kind {
+  readonly name: keyof FaultOptions
+  readonly how: Occasional
+  /** Does it, and says to whom. */
+  readonly strike: (for_us: number, chance: Chance) => string
+}
+
+const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
+  const node = (chance: Chance) => chance.below(victim.nodes)
+  const pool = (chance: Chance) => chance.below(victim.pools)
+  const atNode =
+    (strike: (node: number, for_us: number) => void): Kind["strike"] =>
+    (for_us, chance) => {
+      const number = node(chance)
+      strike(number, for_us)
+      return `node ${number}`
+    }
+  const atPool =
+    (strike: (pool: number, for_us: number) => void): Kind["strike"] =>
+    (for_us, chance) => {
+      const number = pool(chance)
+      strike(number, for_us)
+      return `pool shard ${number}`
+    }
+  return [
+    { name: "kill", how: faults.kill, strike: atNode(victim.kill) },
+    { name: "stop", how: faults.stop, strike: atNode(victim.stop) },
+    { name: "pause", how: faults.pause, strike: atNode(victim.pause) },
+    {
+      name: "clockJump",
+      how: faults.clockJump,
+      strike: (by_us, chance) => {
+        const number = node(chance)
+        victim.jumpClock(number, chance.happens(0.5) ? by_us : -by_us)
+        return `node ${number}`
+      }
+    },
+    {
+      name: "cutNodes",
+      how: faults.cutNodes,
+      strike: (for_us, chance) => {
+        const one = node(chance)
+        const other = (one + 1 + chance.below(Math.max(1, victim.nodes - 1))) % victim.nodes
+        if (one !== other) victim.cutNodes(one, other, for_us, chance.happens(0.3))
+        return `nodes ${one} and ${other}`
+      }
+    },
+    {
+      name: "cutDatabase",
+      how: faults.cutDatabase,
+      strike: (for_us, chance) => {
+        const number = node(chance)
+        victim.cutDatabase(number, for_us, chance.happens(0.3))
+        return `node ${number}`
+      }
+    },
+    {
+      name: "cutRedis",
+      how: faults.cutRedis,
+      strike: (for_us, chance) => {
+        const [number, shard] = [node(chance), pool(chance)]
+        victim.cutRedis(number, shard, for_us, chance.happens(0.3))
+        return `node ${number} and pool shard ${shard}`
+      }
+    },
+    {
+      name: "databaseRestart",
+      how: faults.databaseRestart,
+      strike: (for_us) => {
+        victim.restartDatabase(for_us)
+        return "the database"
+      }
+    },
+    { name: "redisRestart", how: faults.redisRestart, strike: atPool(victim.restartRedis) },
+    { name: "redisFailover", how: faults.redisFailover, strike: atPool(victim.failOver) },
+    { name: "redisLoss", how: faults.redisLoss, strike: atPool(victim.loseData) },
+    {
+      name: "move",
+      how: faults.move,
+      strike: (for_us) => {
+        victim.move(for_us)
+        return "actors"
+      }
+    }
+  ]
+}
+
+/** Has faults come at random moments until a time, and tells of each. */
+export const start = (
+  world: World,
+  faults: FaultOptions,
+  victim: Victim,
+  until_us: number,
+  struck: (strike: Strike) => void
+) => {
+  for (const { how, name, strike } of kindsOf(faults, victim)) {
+    if (how.perMinute === 0) continue
+    const chance = world.chance(`fault ${name}`)
+    const next = () => {
+      const wait_us = chance.waiting((60 * s_us) / how.perMinute)
+      if (world.now_us + wait_us >= until_us) return
+      world.after(wait_us, null, () => {
+        const for_us = chance.between(how.least_ms, how.most_ms) * ms_us
+        const whom = strike(for_us, chance)
+        struck({ name, whom, at_us: world.now_us, for_us })
+        world.tell("faults", name, `${whom}, ${Math.round(for_us / ms_us)} ms`)
+        next()
+      })
+    }
+    next()
+  }
+}

@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import type { Mix, SeedReport } from "../cli/SeedReport.ts"
+import * as Thread from "../cli/Thread.ts"
+
+/** What a thread is to do: the seeds `first`, `first + step`, and so on below `until`. */
+export interface WorkerOrder {
+  readonly mix: Mix
+  readonly first: number
+  readonly step: number
+  readonly until: number
+}
+
+/** Which seeds to run: the first one, how many, and how many side by side. */
+export interface FleetOrder {
+  readonly mix: Mix
+  readonly from: number
+  readonly seeds: number
+  readonly jobs: number
+}
+
+/** Room for what a run allocates and soon forgets, in megabytes a thread: a larger one is collected less often. */
+const youngMax_MB = 384
+
+const work = (order: WorkerOrder, told: (report: SeedReport) => void) =>
+  Thread.run(new URL("../worker.js", import.meta.url), order, told, { maxYoungGenerationSizeMb: youngMax_MB })
+
+/** Runs the seeds, `jobs` at a time on threads of their own; tells of each when it is done, in no particular order. */
+export const run = (
+  { from, jobs, mix, seeds }: FleetOrder,
+  told: (report: SeedReport) => void
+): Effect.Effect<void, Thread.WorkerFailed> =>
+  Effect.forEach(
+    Array.from({ length: Math.min(jobs, seeds) }, (_, index) => index),
+    (index) => work({ mix, first: from + index, step: jobs, until: from + seeds }, told),
+    { concurrency: "unbounded", discard: true }
+  )

@@ -1,0 +1,88 @@
+import { Effect, Fiber } from "effect"
+import { count, fromStrings, type PackedKeys } from "../../keys/PackedKeys.ts"
+import { drawId } from "../../model/RandomId.ts"
+import { KeyPool, type Pushed } from "./KeyPool.ts"
+import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
+import { Fenced, type StorageError } from "../StorageError.ts"
+
+/** What the server answers to a claim or a push whose epoch is not the newest, which is greater than 0: that one, negative. */
+export const staleBy = (newest: number): number => -newest
+
+/** The commands of one pool shard's server. Each happens at one moment there, whole or not at all. */
+export interface Commands {
+  /** Remembers the epoch: 0, or what {@link staleBy} makes of a greater one that it knows. */
+  readonly claim: (epoch: number) => Effect.Effect<number, StorageError>
+  /**
+   * Adds the keys, at the end of a list, unless the batch's id is known, and remembers epoch and id. Gives how many keys there are then,
+   * or, where nothing was done, what {@link staleBy} makes of a greater epoch.
+   */
+  readonly push: (epoch: number, batch: string, keys: PackedKeys) => Effect.Effect<number, StorageError>
+  /** Takes up to so many keys, from the beginning of a list. */
+  readonly pop: (wanted: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Adds the keys, at the beginning of a list in their order, unless the return's id is known, and remembers the id. */
+  readonly giveBack: (id: number, keys: PackedKeys) => Effect.Effect<unknown, StorageError>
+  readonly length: Effect.Effect<number, StorageError>
+}
+
+/** One shard of a `KeyPool`: see its laws. */
+export interface Shard {
+  readonly claim: (claim: PoolClaim) => Effect.Effect<void, StorageError | Fenced>
+  readonly push: (
+    claim: PoolClaim,
+    batch: Omit<BatchRecord, "shard">
+  ) => Effect.Effect<Pushed, StorageError | Fenced>
+  readonly lease: (wanted: number) => Effect.Effect<PackedKeys, StorageError>
+  readonly giveBack: (id: number, keys: PackedKeys) => Effect.Effect<void, StorageError>
+  readonly level: Effect.Effect<number, StorageError>
+}
+
+/** A shard over its server, which answers for the keys that it was given: a batch is settled as soon as it is pushed. */
+export const make = (shard: number, commands: Commands): Shard => {
+  const fenced = (claim: PoolClaim, answer: Effect.Effect<number, StorageError>) =>
+    Effect.filterOrFail(
+      answer,
+      (level) => level >= 0,
+      (newest) => new Fenced({ shard, epoch: claim.epoch, newest: -newest })
+    )
+
+  const giveBack = (id: number, keys: PackedKeys) =>
+    count(keys) === 0 ? Effect.void : Effect.asVoid(commands.giveBack(id, keys))
+
+  const pop = (wanted: number) => Effect.map(commands.pop(wanted), fromStrings)
+
+  return {
+    claim: (claim) => Effect.asVoid(fenced(claim, commands.claim(claim.epoch))),
+
+    push: (claim, { epoch, keys, sequence }) =>
+      Effect.map(fenced(claim, commands.push(claim.epoch, `${epoch}/${sequence}`, keys)), (level) => ({
+        level,
+        settled: [{ epoch, sequence }]
+      })),
+
+    /** Keys that come when the caller has gone are put back: they are nowhere else. */
+    lease: (wanted) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(Effect.fork(pop(wanted)), (popping) =>
+          Effect.onInterrupt(restore(Fiber.join(popping)), () =>
+            Effect.ignore(
+              Effect.flatMap(Effect.all([drawId, Fiber.join(popping)]), ([id, keys]) => giveBack(id, keys))
+            )
+          )
+        )
+      ),
+
+    giveBack,
+    level: commands.length
+  }
+}
+
+/** The pools of all shards, in their order. */
+export const join = (shards: ReadonlyArray<Shard>): typeof KeyPool.Service =>
+  KeyPool.of({
+    shards: shards.length,
+    claim: (claim) => shards[claim.shard]!.claim(claim),
+    push: (claim, batch) => shards[claim.shard]!.push(claim, batch),
+    lease: (shard, wanted) => shards[shard]!.lease(wanted),
+    giveBack: (shard, id, keys) => shards[shard]!.giveBack(id, keys),
+    level: (shard) => shards[shard]!.level
+  })

@@ -1,0 +1,131 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Layer, Number as Numbers } from "effect"
+import { fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
+import { type BatchId, KeyStock, type PoolClaim, type StockKind } from "./KeyStock.ts"
+import * as KeyTablesSql from "./KeyTablesSql.ts"
+import { forUpdate } from "../sql/SqlDialect.ts"
+import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { Fenced } from "../StorageError.ts"
+
+/** Keys of a batch record are one text, each ended by a character that no alphabet has, so that texts can be joined. */
+const end = " "
+const textOf = (keys: PackedKeys) =>
+  toStrings(keys)
+    .map((key) => key + end)
+    .join("")
+
+/** The keys of a record. */
+export const keysOf = (text: string): PackedKeys => fromStrings(text.split(end).slice(0, -1))
+
+/** The text of a record without some of its keys. */
+export const textWithout = (text: string, keys: ReadonlySet<string>): string =>
+  text
+    .split(end)
+    .filter((key) => !keys.has(key))
+    .join(end)
+
+/**
+ * `KeyStock` on SQLite and PostgreSQL. The shard's row is locked first in each fenced transaction: it is the fence. A `kind` that
+ * keeps nothing in the database is `none` here.
+ */
+export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"> = "none") {
+  const sql = yield* SqlClient.SqlClient
+  const { free, ...ahead } = KeyTablesSql.make(sql)
+  const own = kind === "status" || kind === "two-table" ? ahead[kind] : free
+  const others = Object.values(ahead).filter((table) => table !== own)
+
+  /** Rows rather than a condition for each: SQLite bounds the depth of an expression. */
+  const namesOf = (batches: ReadonlyArray<Omit<BatchId, "shard">>) =>
+    sql.onDialectOrElse({
+      orElse: () =>
+        sql`SELECT value ->> 0, value ->> 1
+            FROM json_each(${JSON.stringify(batches.map(({ epoch, sequence }) => [epoch, sequence]))})`,
+      pg: () =>
+        sql`SELECT * FROM unnest(${batches.map(({ epoch }) => epoch)}::bigint[],
+                                 ${batches.map(({ sequence }) => sequence)}::bigint[])`
+    })
+
+  /** Runs an effect in one transaction in which the claim is, and stays, the newest of its shard. */
+  const fenced = <A, E, R>({ epoch, shard }: PoolClaim, effect: Effect.Effect<A, E, R>) =>
+    inTransaction(
+      sql,
+      Effect.gen(function* () {
+        const rows = yield* sql<{
+          epoch: number | string
+        }>`SELECT epoch FROM pool_shards WHERE shard = ${shard} ${forUpdate(sql)}`
+        if (rows[0] === undefined || Number(rows[0].epoch) !== epoch)
+          return yield* new Fenced({ shard, epoch })
+        return yield* effect
+      })
+    )
+
+  const append = ({ epoch, sequence, shard }: BatchId, text: string) => sql`
+    INSERT INTO pool_batches (shard, epoch, sequence, keys) VALUES (${shard}, ${epoch}, ${sequence}, ${text})
+    ON CONFLICT (shard, epoch, sequence) DO UPDATE SET keys = pool_batches.keys || excluded.keys`
+
+  return KeyStock.of({
+    claim: Effect.fn("KeyStock.claim")(function* (shard, above = 0) {
+      const rows = yield* sql<{ epoch: number | string }>`
+        INSERT INTO pool_shards (shard, epoch) VALUES (${shard}, ${above + 1})
+        ON CONFLICT (shard) DO UPDATE SET epoch =
+          CASE WHEN pool_shards.epoch >= excluded.epoch THEN pool_shards.epoch + 1 ELSE excluded.epoch END
+        RETURNING epoch`
+      return { shard, epoch: Number(rows[0]!.epoch) }
+    }, asStorageError("KeyStock.claim")),
+    add: (keys) => Effect.asVoid(free.put(toStrings(keys))).pipe(asStorageError("KeyStock.add")),
+    fill: (keys) => own.put(toStrings(keys)).pipe(asStorageError("KeyStock.fill")),
+    take: Effect.fn("KeyStock.take")(function* (batch, count) {
+      return yield* fenced(
+        batch,
+        Effect.gen(function* () {
+          const first = yield* free.take(count)
+          const rest = own === free || first.length === count ? [] : yield* own.take(count - first.length)
+          const keys = fromStrings([...first, ...rest])
+          if (first.length + rest.length > 0) yield* append(batch, textOf(keys))
+          return keys
+        })
+      )
+    }, asStorageError("KeyStock.take")),
+    record: Effect.fn("KeyStock.record")(function* (batch, keys) {
+      yield* fenced(batch, append(batch, textOf(keys)))
+    }, asStorageError("KeyStock.record")),
+    openBatches: Effect.fn("KeyStock.openBatches")(function* (shard) {
+      const rows = yield* sql<{ epoch: number | string; sequence: number | string; keys: string }>`
+        SELECT epoch, sequence, keys FROM pool_batches WHERE shard = ${shard} ORDER BY epoch, sequence`
+      return rows.map((row) => ({
+        shard,
+        epoch: Number(row.epoch),
+        sequence: Number(row.sequence),
+        keys: keysOf(row.keys)
+      }))
+    }, asStorageError("KeyStock.openBatches")),
+    close: Effect.fn("KeyStock.close")(function* (claim, batches) {
+      if (batches.length === 0) return
+      yield* fenced(
+        claim,
+        sql`DELETE FROM pool_batches WHERE shard = ${claim.shard} AND (epoch, sequence) IN (${namesOf(batches)})`
+      )
+    }, asStorageError("KeyStock.close")),
+    size: Effect.map(Effect.all(own === free ? [free.size] : [free.size, own.size]), Numbers.sumAll).pipe(
+      asStorageError("KeyStock.size")
+    ),
+    adopt: Effect.fn("KeyStock.adopt")(function* (count) {
+      let moved = 0
+      for (const other of others) {
+        moved += yield* inTransaction(
+          sql,
+          Effect.gen(function* () {
+            const keys = yield* other.take(count - moved)
+            if (keys.length > 0) yield* free.put(keys)
+            return keys.length
+          })
+        )
+      }
+      return moved
+    }, asStorageError("KeyStock.adopt"))
+  })
+})
+
+/** `KeyStock` over whatever database the SQL client speaks to. The schema must be migrated. */
+export const layer = (kind?: Exclude<StockKind, "file">): Layer.Layer<KeyStock, never, SqlClient.SqlClient> =>
+  Layer.effect(KeyStock, make(kind))

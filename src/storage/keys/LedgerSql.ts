@@ -1,0 +1,77 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect, Layer, Number as Numbers } from "effect"
+import { toStrings } from "../../keys/PackedKeys.ts"
+import { type KeyCounts, KeyLedger } from "./KeyLedger.ts"
+import { KeyStock } from "./KeyStock.ts"
+import { keysOf } from "./KeyStockSql.ts"
+import * as KeyTablesSql from "./KeyTablesSql.ts"
+import { LinkStore } from "../links/LinkStore.ts"
+import { asStorageError } from "../sql/SqlTransaction.ts"
+
+/** Where minted keys are, as far as the database knows. */
+export interface Ledger extends KeyCounts {
+  /** Keys in the records of open batches that are not bound. */
+  readonly recorded: number
+}
+
+/** Keys that are looked up at a time. */
+const lookupMax = 1_000
+
+const only = (
+  rows: Statement.Statement<{ readonly count: number | string }>
+): Effect.Effect<number, SqlError> => Effect.map(rows, ([row]) => Number(row!.count))
+
+/** Against the keys' way, so that one that moves on meanwhile is missed rather than counted twice. */
+const counts = Effect.fnUntraced(function* <E>(sql: SqlClient.SqlClient, stocked: Effect.Effect<number, E>) {
+  return {
+    bound: yield* only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`),
+    quarantined: yield* only(
+      sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NOT NULL`
+    ),
+    stocked: yield* stocked,
+    minted: yield* only(sql`SELECT coalesce(sum(next), 0) AS count FROM key_ranges`)
+  } satisfies KeyCounts
+})
+
+/** Counts every link, which takes its time where there are many. */
+export const read = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const links = yield* LinkStore
+  const batches = yield* sql<{ keys: string }>`SELECT keys FROM pool_batches`
+  const keys = batches.flatMap((batch) => toStrings(keysOf(batch.keys)))
+  let recorded = 0
+  for (let at = 0; at < keys.length; at += lookupMax) {
+    const some = keys.slice(at, at + lookupMax)
+    recorded += some.length - (yield* links.takenAmong(some)).size
+  }
+  const tables = Object.values(KeyTablesSql.make(sql))
+  const stocked = Effect.map(
+    Effect.forEach(tables, ({ size }) => size),
+    Numbers.sumAll
+  )
+  return { ...(yield* counts(sql, stocked)), recorded } satisfies Ledger
+}).pipe(asStorageError("Ledger.read"))
+
+/** `KeyLedger` of a database with up to `rowsMax` links, tombstones included, and as many stocked keys. */
+export const layer = (rowsMax: number): Layer.Layer<KeyLedger, never, KeyStock | SqlClient.SqlClient> =>
+  Layer.effect(
+    KeyLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const stock = yield* KeyStock
+      const isBelow = (table: "keys" | "links") =>
+        Effect.map(
+          only(
+            sql`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql(table)} LIMIT ${rowsMax + 1}) AS counted`
+          ),
+          (count) => count <= rowsMax
+        )
+      return {
+        counts: Effect.gen(function* () {
+          if (!(yield* isBelow("links")) || !(yield* isBelow("keys"))) return null
+          return yield* counts(sql, stock.size)
+        }).pipe(asStorageError("KeyLedger.counts"))
+      }
+    })
+  )

@@ -1,0 +1,244 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect, Layer } from "effect"
+import type { Link } from "../../model/Link.ts"
+import {
+  type Beginning,
+  type Guard,
+  GuardedCreates,
+  type GuardedLink,
+  type GuardedOutcome,
+  type GuardState
+} from "./GuardedCreates.ts"
+import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
+import { LinkStore } from "./LinkStore.ts"
+import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
+import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+
+interface GuardRow {
+  readonly name: string
+  readonly token: string | number
+  readonly fingerprint: string
+  readonly key: string | null
+  readonly answer: string | null
+}
+
+const stateOf = (row: GuardRow): GuardState =>
+  row.answer === null
+    ? { _tag: "Running", fingerprint: row.fingerprint }
+    : { _tag: "Settled", fingerprint: row.fingerprint, key: row.key, answer: row.answer }
+
+/** Questions of which no two have a guard in common, and those that must wait for them. */
+const firstOfGuards = (indices: ReadonlyArray<number>, namesOf: (index: number) => ReadonlyArray<string>) => {
+  const seen = new Set<string>()
+  const first: Array<number> = []
+  const later: Array<number> = []
+  for (const index of indices) {
+    const names = namesOf(index)
+    if (names.some((name) => seen.has(name))) later.push(index)
+    else first.push(index)
+    names.forEach((name) => seen.add(name))
+  }
+  return { first, later }
+}
+
+/** Asks a batch of questions about guards: at once, but those about one guard one after the other. */
+const askInTurns = <A, B, E>(
+  questions: ReadonlyArray<A>,
+  namesOf: (question: A) => ReadonlyArray<string>,
+  ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
+): Effect.Effect<ReadonlyArray<B>, E> =>
+  Effect.gen(function* () {
+    const answers: Array<B> = []
+    let open = questions.map((_, index) => index)
+    while (open.length > 0) {
+      const { first, later } = firstOfGuards(open, (index) => namesOf(questions[index]!))
+      const some = yield* ask(first.map((index) => questions[index]!))
+      first.forEach((index, place) => {
+        answers[index] = some[place]!
+      })
+      open = later
+    }
+    return answers
+  })
+
+const nameOf = ({ name }: { readonly name: string }) => [name]
+
+/** Beginnings that one statement can make, of different guards, in the order of these so that nobody deadlocks. */
+const alike = (beginnings: ReadonlyArray<Beginning>) => {
+  const groups = new Map<string, Array<Beginning>>()
+  for (const one of beginnings.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const kind = JSON.stringify([one.keep_ms, one.lease_ms, one.replaces])
+    groups.set(kind, [...(groups.get(kind) ?? []), one])
+  }
+  return [...groups.values()]
+}
+
+/** `GuardedCreates` on SQLite and PostgreSQL, over the `LinkStore` of the same database. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { insertMany } = yield* LinkStore
+  const now = databaseNow(sql)
+  const columns = sql.literal(linkColumns.map(({ column }) => column).join(", "))
+
+  const rowsByName = (names: ReadonlyArray<string>, lock: Statement.Fragment = sql``) =>
+    Effect.map(
+      sql<GuardRow>`SELECT * FROM create_guards WHERE ${isOneOf(sql, "name", names)} ORDER BY name ${lock}`,
+      (rows) => new Map(rows.map((row) => [row.name, row]))
+    )
+
+  /** The rows of guards, locked until the transaction ends, in the order of their names so that nobody deadlocks. */
+  const locked = (guards: ReadonlyArray<Guard>) =>
+    rowsByName([...new Set(guards.map(({ name }) => name))], forUpdate(sql))
+
+  /** Begins guards that are new, were left alone for longer than their lease, are too old, or were settled with the key to be replaced. */
+  const take = (beginnings: ReadonlyArray<Beginning>) => {
+    const { keep_ms, lease_ms, replaces } = beginnings[0]!
+    const given = rowsOf(sql, {
+      name: ["text", beginnings.map(({ name }) => name)],
+      token: ["bigint", beginnings.map(({ token }) => token)],
+      fingerprint: ["text", beginnings.map(({ fingerprint }) => fingerprint)]
+    })
+    return sql<{ name: string }>`
+      INSERT INTO create_guards (name, token, begun_at, fingerprint)
+      SELECT name, token, ${now}, fingerprint FROM ${given} AS given WHERE true
+      ON CONFLICT (name) DO UPDATE SET
+        token = excluded.token, begun_at = excluded.begun_at, fingerprint = excluded.fingerprint, key = NULL, answer = NULL
+      WHERE create_guards.begun_at <= excluded.begun_at - ${keep_ms} OR create_guards.key = ${replaces ?? null}
+        OR (create_guards.answer IS NULL AND create_guards.begun_at <= excluded.begun_at - ${lease_ms})
+      RETURNING name`
+  }
+
+  const beginFirst = (beginnings: ReadonlyArray<Beginning>) =>
+    Effect.gen(function* () {
+      const rows = yield* Effect.forEach(alike(beginnings), take)
+      const taken = new Set(rows.flat().map(({ name }) => name))
+      const others = beginnings.filter(({ name }) => !taken.has(name)).map(({ name }) => name)
+      const present = others.length === 0 ? new Map<string, GuardRow>() : yield* rowsByName(others)
+      return beginnings.map(({ fingerprint, name }): GuardState => {
+        if (taken.has(name)) return { _tag: "Begun" }
+        const row = present.get(name)
+        // Dropped in between: whoever asks again finds it free.
+        return row === undefined ? { _tag: "Running", fingerprint } : stateOf(row)
+      })
+    })
+
+  const settleAll = (
+    settled: ReadonlyArray<{ readonly name: string; readonly key: string | null; readonly answer: string }>
+  ) => {
+    const given = rowsOf(sql, {
+      name: ["text", settled.map(({ name }) => name)],
+      key: ["text", settled.map(({ key }) => key)],
+      answer: ["text", settled.map(({ answer }) => answer)]
+    })
+    return sql`UPDATE create_guards SET key = given.key, answer = given.answer
+               FROM ${given} AS given WHERE create_guards.name = given.name`
+  }
+
+  /** Does something with those of the guards that are held and not settled. */
+  const whileHeld = <A extends Guard>(
+    guards: ReadonlyArray<A>,
+    run: (held: ReadonlyArray<A>) => Effect.Effect<unknown, SqlError>
+  ) =>
+    askInTurns(guards, nameOf, (first) =>
+      inTransaction(
+        sql,
+        Effect.gen(function* () {
+          const rows = yield* locked(first)
+          const isHeld = ({ name, token }: Guard) => {
+            const row = rows.get(name)
+            return row !== undefined && row.answer === null && Number(row.token) === token
+          }
+          const held = first.filter(isHeld)
+          if (held.length > 0) yield* run(held)
+          return first.map(isHeld)
+        })
+      )
+    )
+
+  const bindFirst = (links: ReadonlyArray<GuardedLink>) =>
+    inTransaction(
+      sql,
+      Effect.gen(function* () {
+        const rows = yield* locked(links.flatMap(({ guards }) => guards))
+        const holds = ({ answer, guards }: GuardedLink) =>
+          guards.every(({ name, token }) => {
+            const row = rows.get(name)
+            return (
+              row !== undefined &&
+              Number(row.token) === token &&
+              (row.answer === null || row.answer === answer)
+            )
+          })
+        const isDone = ({ guards }: GuardedLink) =>
+          guards.every(({ name }) => rows.get(name)!.answer !== null)
+        const held = links.filter(holds)
+        const open = held.filter((link) => !isDone(link))
+        const inserted = yield* insertMany(open.map(({ link }) => link))
+        const bound = open.filter((_, index) => inserted[index] === true)
+        if (bound.length > 0) {
+          yield* settleAll(
+            bound.flatMap(({ answer, guards, link: { key } }) =>
+              guards.map(({ name }) => ({ name, key, answer }))
+            )
+          )
+        }
+        const outcomes = new Map<GuardedLink, GuardedOutcome>(held.map((link) => [link, "bound"]))
+        open.forEach((link, index) => outcomes.set(link, inserted[index] === true ? "bound" : "taken"))
+        return links.map((link) => outcomes.get(link) ?? "superseded")
+      })
+    )
+
+  return GuardedCreates.of({
+    beginMany: Effect.fn("GuardedCreates.beginMany")(
+      (beginnings) => askInTurns(beginnings, nameOf, beginFirst),
+      asStorageError("GuardedCreates.beginMany")
+    ),
+    bindMany: Effect.fn("GuardedCreates.bindMany")(
+      (links) => askInTurns(links, ({ guards }) => guards.map(({ name }) => name), bindFirst),
+      asStorageError("GuardedCreates.bindMany")
+    ),
+    settleMany: Effect.fn("GuardedCreates.settleMany")(
+      (settlements) =>
+        whileHeld(settlements, (held) => settleAll(held.map((one) => ({ ...one, key: null })))),
+      asStorageError("GuardedCreates.settleMany")
+    ),
+    abandonMany: Effect.fn("GuardedCreates.abandonMany")(
+      (guards) =>
+        whileHeld(
+          guards,
+          (held) =>
+            sql`DELETE FROM create_guards WHERE ${isOneOf(
+              sql,
+              "name",
+              held.map(({ name }) => name)
+            )}`
+        ),
+      asStorageError("GuardedCreates.abandonMany")
+    ),
+    findByUrl: (owner, url, at) =>
+      sql<LinkRow>`
+        SELECT ${columns} FROM links
+        WHERE url_hash = ${urlHash(owner, url)} AND deleted_at IS NULL AND owner = ${owner} AND url = ${url}
+          AND (expires_at IS NULL OR expires_at > ${at}) AND (visits_left IS NULL OR visits_left > 0)
+        ORDER BY created_at DESC, key LIMIT 1`.pipe(
+        Effect.map(([row]): Link | null => (row === undefined ? null : linkOf(row))),
+        asStorageError("GuardedCreates.findByUrl")
+      ),
+    drop: (keep_ms, count) =>
+      sql<{ name: string }>`
+        DELETE FROM create_guards WHERE name IN (
+          SELECT name FROM create_guards WHERE begun_at <= ${now} - ${keep_ms} ORDER BY begun_at LIMIT ${count}
+        ) RETURNING name`.pipe(
+        Effect.map((rows) => rows.length),
+        asStorageError("GuardedCreates.drop")
+      )
+  })
+})
+
+/** `GuardedCreates` over whatever database the SQL client speaks to. The schema must be migrated. */
+export const layer: Layer.Layer<GuardedCreates, never, LinkStore | SqlClient.SqlClient> = Layer.effect(
+  GuardedCreates,
+  make
+)

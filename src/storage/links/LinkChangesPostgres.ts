@@ -1,0 +1,69 @@
+import { Duration, Effect, Layer, Schedule, type Scope } from "effect"
+import {
+  freshFor_ms,
+  LinkChanges,
+  type LinkChangesService,
+  type LinkChangesSubscriber
+} from "./LinkChanges.ts"
+import { DatabaseServers } from "../sql/postgres/DatabaseServers.ts"
+import { heartbeatEvery, Heartbeats, run } from "../sql/postgres/KeptSession.ts"
+
+/** The channel on which `LinkStoreSql` announces keys. */
+export const channel = "linkmint_links"
+
+/** A connection that does not answer for this long is given up. */
+const answerMax = Duration.millis(1_000)
+
+/**
+ * `LinkChanges` by `LISTEN` on a session of its own.
+ *
+ * The primary is asked for an answer every 200 ms. PostgreSQL delivers what was notified before it answers, so an answer proves that
+ * everything notified before the question has arrived: the news is as fresh as the last answered question. When the session is lost, or the
+ * process was paused, there is no answer, and caches are bypassed. A new session has missed what was notified
+ * meanwhile, so subscribers forget everything first.
+ *
+ * The client is `pg`'s own: `PgClient.listen` of `@effect/sql-pg` 0.53 does not tell when its connection is lost.
+ */
+export const make: Effect.Effect<LinkChangesService, never, Scope.Scope | DatabaseServers> = Effect.gen(
+  function* () {
+    const servers = yield* DatabaseServers
+    const subscribers = new Set<LinkChangesSubscriber>()
+    const heartbeats = new Heartbeats()
+    let isListening = false
+
+    const listen = run(servers, {
+      applicationName: "linkmint-listen",
+      answerMax,
+      begin: (session) =>
+        Effect.gen(function* () {
+          session.onNotification((key) => subscribers.forEach((subscriber) => subscriber.forget(key)))
+          yield* session.ask(`LISTEN ${channel}`)
+          subscribers.forEach((subscriber) => subscriber.forgetAll())
+          isListening = true
+        }),
+      heartbeats
+    }).pipe(
+      Effect.tapError((error) => Effect.logWarning(`The database's news of links is lost. ${error.message}`)),
+      Effect.ensuring(
+        Effect.sync(() => {
+          isListening = false
+        })
+      )
+    )
+
+    yield* Effect.forkScoped(Effect.retry(listen, Schedule.spaced(heartbeatEvery)))
+
+    return {
+      isFresh: (now) => isListening && heartbeats.age(now) < freshFor_ms,
+      awayFor: (now) => heartbeats.awayFor(now),
+      subscribe: (subscriber) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void subscribers.add(subscriber)),
+          () => Effect.sync(() => void subscribers.delete(subscriber))
+        )
+    }
+  }
+)
+
+/** See {@link make}. */
+export const layer: Layer.Layer<LinkChanges, never, DatabaseServers> = Layer.scoped(LinkChanges, make)

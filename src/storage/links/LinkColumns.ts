@@ -1,0 +1,132 @@
+import { type Link, type LinkChange, LinkChoices, type RedirectStatus } from "../../model/Link.ts"
+import * as Secret from "../../secrets/Secret.ts"
+import { numberOrNull } from "../sql/SqlDialect.ts"
+import type { Columns } from "../sql/SqlRows.ts"
+
+/** How PostgreSQL types a column that is filled. */
+type ColumnType = "text" | "bigint" | "smallint" | "boolean" | "jsonb"
+
+/** A column of `links`, and the name that it has in JSON. */
+export interface LinkColumn {
+  readonly column: string
+  readonly name: string
+  readonly type: ColumnType
+}
+
+/** A row of `links`. BIGINT comes as a string from `pg` and as a number from libSQL; SQLite has BOOLEAN as 0 or 1 and JSON as text. */
+export interface LinkRow {
+  readonly key: string
+  readonly owner: string | null
+  readonly url: string
+  readonly title: string | null
+  readonly tags: ReadonlyArray<string> | string
+  readonly custom: boolean | number
+  readonly created_at: string | number
+  readonly updated_at: string | number
+  readonly valid_since: string | number | null
+  readonly expires_at: string | number | null
+  readonly deleted_at: string | number | null
+  readonly max_visits: string | number | null
+  readonly visits_left: string | number | null
+  readonly password_hash: string | null
+  readonly redirect_status: RedirectStatus
+  readonly forward_query: boolean | number
+  readonly crawlable: boolean | number
+  readonly key_id: string | null
+  readonly key_redirects_per_day: string | number | null
+}
+
+/** The columns that make a link. */
+export const linkColumns: ReadonlyArray<LinkColumn & { readonly column: keyof LinkRow }> = [
+  { column: "key", name: "key", type: "text" },
+  { column: "owner", name: "owner", type: "text" },
+  { column: "url", name: "url", type: "text" },
+  { column: "title", name: "title", type: "text" },
+  { column: "tags", name: "tags", type: "jsonb" },
+  { column: "custom", name: "custom", type: "boolean" },
+  { column: "created_at", name: "createdAt", type: "bigint" },
+  { column: "updated_at", name: "updatedAt", type: "bigint" },
+  { column: "valid_since", name: "validSince", type: "bigint" },
+  { column: "expires_at", name: "expiresAt", type: "bigint" },
+  { column: "deleted_at", name: "deletedAt", type: "bigint" },
+  { column: "max_visits", name: "maxVisits", type: "bigint" },
+  { column: "visits_left", name: "visitsLeft", type: "bigint" },
+  { column: "password_hash", name: "passwordHash", type: "text" },
+  { column: "redirect_status", name: "redirectStatus", type: "smallint" },
+  { column: "forward_query", name: "forwardQuery", type: "boolean" },
+  { column: "crawlable", name: "crawlable", type: "boolean" },
+  { column: "key_id", name: "keyId", type: "text" },
+  { column: "key_redirects_per_day", name: "keyRedirectsPerDay", type: "bigint" }
+]
+
+/** The columns that are filled beside those when a link is bound. */
+export const addedColumns: ReadonlyArray<LinkColumn> = [
+  { column: "create_id", name: "createId", type: "bigint" },
+  { column: "title_folded", name: "titleFolded", type: "text" },
+  { column: "url_hash", name: "urlHash", type: "text" }
+]
+
+/** The link of a row. */
+export const linkOf = (row: LinkRow): Link => ({
+  key: row.key,
+  owner: row.owner,
+  url: row.url,
+  title: row.title,
+  tags: typeof row.tags === "string" ? (JSON.parse(row.tags) as ReadonlyArray<string>) : row.tags,
+  custom: Boolean(row.custom),
+  createdAt: Number(row.created_at),
+  updatedAt: Number(row.updated_at),
+  validSince: numberOrNull(row.valid_since),
+  expiresAt: numberOrNull(row.expires_at),
+  deletedAt: numberOrNull(row.deleted_at),
+  maxVisits: numberOrNull(row.max_visits),
+  visitsLeft: numberOrNull(row.visits_left),
+  passwordHash: row.password_hash,
+  redirectStatus: row.redirect_status,
+  forwardQuery: Boolean(row.forward_query),
+  crawlable: Boolean(row.crawlable),
+  ...(row.key_id !== null && { keyId: row.key_id }),
+  ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: Number(row.key_redirects_per_day) })
+})
+
+/** What an owner and a URL are told from all others by: the SHA-256 of both, in hexadecimal digits. An anonymous creator has no links to find. */
+export const urlDigest = (owner: string | null, url: string): string | null =>
+  owner === null ? null : Secret.digest(`${owner}\n${url}`)
+
+/** By what an owner's link of a URL is found: the first 64 bits of its digest, since the row says the rest, and each bulk writes a thousand places of the index. */
+export const urlHash = (owner: string | null, url: string): string | null =>
+  urlDigest(owner, url)?.slice(0, 16) ?? null
+
+/** How a title is compared in searches. */
+export const fold = (text: string): string => text.toLowerCase()
+
+const foldedOf = (title: string | null) => (title === null ? null : fold(title))
+
+/** What an owner can change, and the columns that go with it. */
+export const changeableColumns: ReadonlyArray<LinkColumn> = [...linkColumns, ...addedColumns].filter(
+  ({ name }) => name in LinkChoices.fields || name === "titleFolded" || name === "urlHash"
+)
+
+/** A change of a link of `owner` as JSON that has all columns that it changes, but for `visits_left`, which depends on the row. */
+export const changedJson = (change: LinkChange, owner: string | null) => ({
+  ...change,
+  ...(change.title !== undefined && { titleFolded: foldedOf(change.title) }),
+  ...(change.url !== undefined && { urlHash: urlHash(owner, change.url) })
+})
+
+/** Of the columns that are filled when a link is bound, what is not a field of the link as it is. */
+const insertedValues: Readonly<Record<string, (link: Link) => string | null>> = {
+  tags: ({ tags }) => (tags.length === 0 ? "[]" : JSON.stringify(tags)),
+  titleFolded: ({ title }) => foldedOf(title),
+  urlHash: ({ owner, url }) => urlHash(owner, url)
+}
+
+/** The rows of links to be bound, as `rowsOf` takes them. */
+export const insertedRows = (links: ReadonlyArray<Link>): Columns =>
+  Object.fromEntries(
+    [...linkColumns, ...addedColumns].map(({ column, name, type }) => {
+      const valueOf =
+        insertedValues[name] ?? ((link: Link) => link[name as Exclude<keyof Link, "tags">] ?? null)
+      return [column, [type, links.map(valueOf)]]
+    })
+  )

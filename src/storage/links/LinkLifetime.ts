@@ -1,0 +1,37 @@
+import { Context, type Effect } from "effect"
+import type { Link } from "../../model/Link.ts"
+import type { StorageError } from "../StorageError.ts"
+
+/** What a recycling may take: tombstones that have stood for `quarantine_ms` (milliseconds), at most `count` of them. */
+export interface Recycling {
+  readonly quarantine_ms: number
+  readonly count: number
+}
+
+/** A link that is no more. */
+export type FreedLink = Pick<Link, "createdAt" | "key">
+
+/**
+ * The end of links: those that have expired become tombstones, and tombstones that have stood for the quarantine go, with which their keys are
+ * free again. A minted key goes back to the stock, an alias can be chosen anew.
+ *
+ * Time is the store's own where several nodes share one, or else that of the process (`TrustedTime`): no node whose clock is wrong can end a link too early, or cut a quarantine short.
+ *
+ * Laws:
+ * 1. A link that has not expired is left alone, and so is a tombstone before its quarantine is over, counted from when the store wrote it.
+ * 2. A key leaves the links and enters the stock in one transaction, in which it leaves the records of open batches as well: whoever finishes such a
+ *    batch would hand it out a second time.
+ * 3. A minted key goes without entering the stock where it can have been given to another in a time that the database has forgotten (`DatabaseMark`).
+ * 4. Each key is given by one call alone, whoever asks. Changes are announced like those of `LinkStore`.
+ */
+export class LinkLifetime extends Context.Tag("linkmint/LinkLifetime")<
+  LinkLifetime,
+  {
+    /** Makes tombstones of the links among `keys` that have expired: gives their keys, in no particular order. */
+    readonly expire: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, StorageError>
+    /** The same for up to `count` links of all, those first that expired first. */
+    readonly expireSome: (count: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+    /** Removes tombstones, the oldest first: gives what they were of, in no particular order. */
+    readonly recycle: (options: Recycling) => Effect.Effect<ReadonlyArray<FreedLink>, StorageError>
+  }
+>() {}

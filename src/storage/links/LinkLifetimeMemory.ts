@@ -1,0 +1,73 @@
+import { Clock, Effect } from "effect"
+import type { Link } from "../../model/Link.ts"
+import { count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
+import type { BatchRecord } from "../keys/KeyStock.ts"
+import { LinkLifetime } from "./LinkLifetime.ts"
+
+/** What a `LinkLifetime` in memory works on: the tables of the links, of the stock and of the open batches. */
+export interface Tables {
+  readonly links: Map<string, Link>
+  /** When each tombstone was written, in milliseconds since the Unix epoch. */
+  readonly ended: Map<string, number>
+  readonly stock: Set<string>
+  readonly batches: Map<string, BatchRecord>
+}
+
+/** `LinkLifetime` over tables, which others may look into. */
+export const makeOver = ({ batches, ended, links, stock }: Tables): typeof LinkLifetime.Service => {
+  const hasExpired = (link: Link, now: number): boolean =>
+    link.deletedAt === null && link.expiresAt !== null && link.expiresAt <= now
+
+  const expire = (wanted: ReadonlyArray<Link>, now: number) =>
+    wanted.map((link) => {
+      const { createId: _, ...row } = link
+      links.set(row.key, { ...row, deletedAt: now, updatedAt: now })
+      ended.set(row.key, now)
+      return row.key
+    })
+
+  const strike = (keys: ReadonlySet<string>) => {
+    for (const [id, batch] of batches) {
+      const left = toStrings(batch.keys).filter((key) => !keys.has(key))
+      if (left.length < count(batch.keys)) batches.set(id, { ...batch, keys: fromStrings(left) })
+    }
+  }
+
+  const recycle = (due: ReadonlyArray<string>) => {
+    strike(new Set(due))
+    return due.map((key) => {
+      const { createdAt, custom } = links.get(key)!
+      if (!custom) stock.add(key)
+      links.delete(key)
+      ended.delete(key)
+      return { key, createdAt }
+    })
+  }
+
+  return LinkLifetime.of({
+    expire: (keys) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        expire(
+          Array.from(new Set(keys), (key) => links.get(key)).filter(
+            (link) => link !== undefined && hasExpired(link, now)
+          ) as ReadonlyArray<Link>,
+          now
+        )
+      ),
+    expireSome: (count) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const due = Array.from(links.values()).filter((link) => hasExpired(link, now))
+        return expire(due.toSorted((one, other) => one.expiresAt! - other.expiresAt!).slice(0, count), now)
+      }),
+    recycle: ({ count: max, quarantine_ms }) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const due = Array.from(ended).filter(([, at]) => at <= now - quarantine_ms)
+        return recycle(
+          due
+            .toSorted(([, one], [, other]) => one - other)
+            .slice(0, max)
+            .map(([key]) => key)
+        )
+      })
+  })
+}

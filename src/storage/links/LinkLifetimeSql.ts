@@ -1,0 +1,108 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import { fromStrings } from "../../keys/PackedKeys.ts"
+import { KeyStock } from "../keys/KeyStock.ts"
+import { textWithout } from "../keys/KeyStockSql.ts"
+import { LinkLifetime } from "./LinkLifetime.ts"
+import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
+import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
+import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+
+interface Forgotten {
+  readonly noticed_at: number | string
+  readonly since: number | string
+}
+
+/**
+ * Whether nobody can have been given the key in a time that the database has forgotten: it would have had to be free by then, as its tombstone would have been, or its link, which stands
+ * there again as it was before.
+ */
+const isUnused = (
+  { created_at, ended_at }: LinkTombstonesSql.Ended,
+  quarantine_ms: number,
+  forgotten: ReadonlyArray<Forgotten>
+): boolean =>
+  forgotten.every((each) => {
+    const noticed_at = Number(each.noticed_at)
+    if (Number(ended_at) <= noticed_at) return Number(ended_at) + quarantine_ms > noticed_at
+    return Number(created_at) > noticed_at || Number(each.since) + quarantine_ms > noticed_at
+  })
+
+interface Batch {
+  readonly shard: number
+  readonly epoch: number | string
+  readonly sequence: number | string
+  readonly keys: string
+}
+
+/**
+ * `LinkLifetime` on SQLite and PostgreSQL. On PostgreSQL rows that another transaction holds are passed over: whoever sweeps waits for nobody,
+ * and two that sweep at once share the work.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const stock = yield* KeyStock
+  const { announced, end, told } = yield* LinkTombstonesSql.make
+  const now = databaseNow(sql)
+
+  const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
+
+  /** Whoever finishes an open batch must not hand the keys out again. */
+  const strike = (keys: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const freed = new Set(keys)
+      const batches = yield* sql<Batch>`
+        SELECT shard, epoch, sequence, keys FROM pool_batches ORDER BY shard, epoch, sequence ${forUpdate(sql)}`
+      for (const batch of batches) {
+        const left = textWithout(batch.keys, freed)
+        if (left === batch.keys) continue
+        yield* sql`UPDATE pool_batches SET keys = ${left}
+          WHERE shard = ${batch.shard} AND epoch = ${batch.epoch} AND sequence = ${batch.sequence}`
+      }
+    })
+
+  /** What the database has forgotten so far. Until the transaction ends it is not found to have forgotten more: what is stocked meanwhile would not be given up. */
+  const forgotten = Effect.gen(function* () {
+    yield* sql`SELECT id FROM database_mark ${sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR KEY SHARE` })}`
+    return yield* sql<Forgotten>`SELECT noticed_at, since FROM database_regressions`
+  })
+
+  return LinkLifetime.of({
+    expire: Effect.fn("LinkLifetime.expire")(function* (keys) {
+      const due = sql`SELECT key FROM links WHERE ${isOneOf(sql, "key", keys)} AND ${hasExpired}`
+      return keys.length === 0 ? [] : yield* end(hasExpired, due)
+    }, asStorageError("LinkLifetime.expire")),
+    expireSome: Effect.fn("LinkLifetime.expireSome")(function* (count) {
+      const due = sql`SELECT key FROM links WHERE ${hasExpired} ORDER BY expires_at LIMIT ${count}`
+      return yield* end(hasExpired, due)
+    }, asStorageError("LinkLifetime.expireSome")),
+    recycle: Effect.fn("LinkLifetime.recycle")(function* ({ count, quarantine_ms }) {
+      const due = sql`
+        SELECT key FROM links WHERE ended_at <= ${now} - ${quarantine_ms}
+        ORDER BY ended_at LIMIT ${count}`
+      const gone = yield* inTransaction(
+        sql,
+        Effect.gen(function* () {
+          const known = yield* forgotten
+          const rows = yield* sql<LinkTombstonesSql.Ended>`
+            DELETE FROM links WHERE ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
+          const minted = rows.filter(({ custom }) => !custom)
+          if (minted.length > 0) {
+            yield* strike(minted.map(({ key }) => key))
+            const free = minted.filter((row) => isUnused(row, quarantine_ms, known))
+            if (free.length > 0) yield* stock.add(fromStrings(free.map(({ key }) => key)))
+          }
+          return rows
+        })
+      )
+      told(gone)
+      return gone.map((row) => ({ key: row.key, createdAt: Number(row.created_at) }))
+    }, asStorageError("LinkLifetime.recycle"))
+  })
+})
+
+/** `LinkLifetime` over whatever database the SQL client speaks to, and the `KeyStock` of the same. The schema must be migrated. */
+export const layer: Layer.Layer<LinkLifetime, never, KeyStock | SqlClient.SqlClient> = Layer.effect(
+  LinkLifetime,
+  make
+)

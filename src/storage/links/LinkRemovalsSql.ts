@@ -1,0 +1,38 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import { LinkRemovals, lookedFor_ms } from "./LinkRemovals.ts"
+import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
+import { databaseNow } from "../sql/SqlDialect.ts"
+import { asStorageError } from "../sql/SqlTransaction.ts"
+
+/** `LinkRemovals` on SQLite and PostgreSQL. Rows that another transaction holds are passed over: whoever removes waits for nobody, and two who do share the work. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { end } = yield* LinkTombstonesSql.make
+  const now = databaseNow(sql)
+
+  /** A link of the owner of the row `r`. By a limit, so that it is looked up for each owner, and not all links for all of them. */
+  const left = sql`(SELECT l.key FROM links l WHERE l.owner = r.owner AND l.deleted_at IS NULL LIMIT 1)`
+
+  return LinkRemovals.of({
+    ask: Effect.fn("LinkRemovals.ask")(function* (owner) {
+      yield* sql`INSERT INTO link_removals (owner, asked_at) VALUES (${owner}, ${now}) ON CONFLICT DO NOTHING`
+    }, asStorageError("LinkRemovals.ask")),
+
+    remove: Effect.fn("LinkRemovals.remove")(function* (count) {
+      const [row] = yield* sql<{ owner: string }>`
+        SELECT r.owner FROM link_removals r WHERE ${left} IS NOT NULL ORDER BY r.asked_at, r.owner LIMIT 1`
+      const some =
+        row &&
+        sql`SELECT key FROM links WHERE owner = ${row.owner} AND deleted_at IS NULL ORDER BY created_at, key LIMIT ${count}`
+      const keys = some === undefined ? [] : yield* end(sql`deleted_at IS NULL`, some)
+      yield* sql`
+        DELETE FROM link_removals WHERE asked_at <= ${now} - ${lookedFor_ms} AND owner IN (
+          SELECT r.owner FROM link_removals r WHERE ${left} IS NULL)`
+      return keys
+    }, asStorageError("LinkRemovals.remove"))
+  })
+})
+
+/** `LinkRemovals` over whatever database the SQL client speaks to. The schema must be migrated. */
+export const layer: Layer.Layer<LinkRemovals, never, SqlClient.SqlClient> = Layer.effect(LinkRemovals, make)

@@ -1,0 +1,121 @@
+import { Context, type Effect } from "effect"
+import type { Link, LinkChange } from "../../model/Link.ts"
+import type { StorageError } from "../StorageError.ts"
+import type { Take, Taken } from "../visits/VisitTakes.ts"
+
+/** A deletion: which key, and when (milliseconds since the Unix epoch). */
+export interface Deletion {
+  readonly key: string
+  readonly at: number
+  /** A number that this deletion alone has, so that its repeat is known for what it is. */
+  readonly deleteId?: number | undefined
+  /** Whose link it is, where he is to be told. */
+  readonly owner?: string | null | undefined
+}
+
+/** A change of a link by its owner, at a moment (milliseconds since the Unix epoch). */
+export interface Update {
+  readonly key: string
+  /** Whose link it must be. */
+  readonly owner: string | null
+  readonly at: number
+  readonly change: LinkChange
+  /** A number that this update alone has, so that its repeat is known for what it is. */
+  readonly updateId: number
+}
+
+/** Updates of a link whose repeats are known, however late they come: as many as happen to it while a message can be on its way. */
+export const updatesRemembered = 8
+
+/** In which order links are listed: by when they were created, then by their keys. */
+export type LinkOrder = "createdAt-asc" | "createdAt-desc"
+
+/** A place in the order of links. */
+export interface Position {
+  readonly createdAt: number
+  readonly key: string
+}
+
+/** Which links to list. */
+export interface LinkQuery {
+  /** Those of one owner; all where there is none. */
+  readonly owner?: string | undefined
+  /** Those whose key, URL or title has this in it, in whatever case. */
+  readonly text?: string | undefined
+  readonly tag?: string | undefined
+  readonly order: LinkOrder
+  /** Those behind this place. */
+  readonly after?: Position | undefined
+  /** Links on the page at most. */
+  readonly limit: number
+  /** Links that are looked at for `text` and `tag` at most. */
+  readonly lookedAtMax: number
+}
+
+/** Which links are shown to crawlers. */
+export interface CrawlableQuery {
+  /** When they must redirect, in milliseconds since the Unix epoch. */
+  readonly at: number
+  /** Links at most. */
+  readonly limit: number
+}
+
+/** A page of a list. */
+export interface LinkPage {
+  readonly links: ReadonlyArray<Link>
+  /** Where the next page begins; `null` when there is none. */
+  readonly next: Position | null
+}
+
+/** Whether two deletions of one key are the same one, come twice. */
+export const isSameDeletion = (one: Deletion, other: Deletion): boolean =>
+  one.deleteId !== undefined && one.deleteId === other.deleteId
+
+/** Whether two links for one key come of the same create, and the row has not been changed since. */
+export const isRepeat = (one: Link, other: Link): boolean =>
+  one.createId !== undefined && one.createId === other.createId && one.updatedAt === other.updatedAt
+
+/**
+ * The links, and with them the one arbiter of duplicates: the primary key.
+ *
+ * Laws:
+ * 1. For a key, `insertMany` answers `true` at most once, whoever asks and however often, also within one batch
+ *    (the first wins). `false` means that the key has a row: live, expired or tombstone. The one exception is a repeat: a link with the
+ *    `createId` of the row, which has not been changed since, is answered `true` again, because messages can come twice.
+ * 2. What `insertMany` and `deleteMany` answered is durable: every later read by anyone sees it.
+ * 3. A batch is applied whole or not at all. A `StorageError` with `applied: "no"` left nothing behind.
+ * 4. Answers come in the order of the questions, one each.
+ * 5. `deleteMany` answers `true` for exactly one deletion of a row, and for its repeats, which have its `deleteId`; then the row is a
+ *    tombstone for good.
+ * 6. `updateMany` applies each update once, in the order of the batch. A repeat is answered with the row as it is then.
+ * 7. Whoever follows a list from page to page sees each link that was there all the time once. Pages have no tombstones.
+ * 8. `takeVisits` grants the visits of a link as often as it has them left, however many ask; a take that comes again is answered like the first
+ *    time (see `VisitTakes`). A link without a limit grants all.
+ */
+export class LinkStore extends Context.Tag("linkmint/LinkStore")<
+  LinkStore,
+  {
+    /** Binds each link's key if it is free: `true` where it was bound now, `false` on a conflict. */
+    readonly insertMany: (links: ReadonlyArray<Link>) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
+    /** Reads the rows of keys, tombstones included. */
+    readonly findMany: (
+      keys: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<Link | null>, StorageError>
+    /** Turns rows into tombstones: `true` where there was one that was not yet deleted. */
+    readonly deleteMany: (
+      deletions: ReadonlyArray<Deletion>
+    ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>
+    /** Changes links, and gives them as they are then: `null` where there is no link of that owner that is not deleted. */
+    readonly updateMany: (
+      updates: ReadonlyArray<Update>
+    ) => Effect.Effect<ReadonlyArray<Link | null>, StorageError>
+    /** A page of the links that a query asks for. It can be short, even empty, and not be the last. */
+    readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, StorageError>
+    /** The keys of the newest links that are for crawlers and redirect then. */
+    readonly crawlable: (query: CrawlableQuery) => Effect.Effect<ReadonlyArray<string>, StorageError>
+    /** Takes visits of links that have only so many left. */
+    readonly takeVisits: (takes: ReadonlyArray<Take>) => Effect.Effect<ReadonlyArray<Taken>, StorageError>
+    /** Which of the keys have a row of any kind. */
+    readonly takenAmong: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, StorageError>
+  }
+>() {}

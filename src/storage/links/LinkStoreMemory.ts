@@ -1,0 +1,146 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { changed, type Link, stateAt } from "../../model/Link.ts"
+import { GuardedCreates } from "./GuardedCreates.ts"
+import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
+import { fold } from "./LinkColumns.ts"
+import {
+  isRepeat,
+  type LinkPage,
+  type LinkQuery,
+  LinkStore,
+  type Position,
+  type Update,
+  updatesRemembered
+} from "./LinkStore.ts"
+import { type LastTake, noneTaken, type Take, take, type Taken } from "../visits/VisitTakes.ts"
+
+const shown = (link: Link | undefined): Link | null => {
+  if (link === undefined) return null
+  const { createId: _, ...row } = link
+  return row
+}
+
+const compare = (one: Position, other: Position): number =>
+  one.createdAt - other.createdAt || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
+
+const isWanted = (link: Link, { tag, text = "" }: LinkQuery): boolean =>
+  (tag === undefined || link.tags.includes(tag)) &&
+  [link.key, link.url, link.title ?? ""].some((part) => fold(part).includes(fold(text)))
+
+const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
+  const { after, limit, lookedAtMax, order, owner } = query
+  const sign = order === "createdAt-asc" ? 1 : -1
+  const behind = [...links.values()]
+    .filter((link) => link.deletedAt === null && (owner === undefined || link.owner === owner))
+    .filter((link) => after === undefined || sign * compare(link, after) > 0)
+    .toSorted((one, other) => sign * compare(one, other))
+  const isSearch = query.text !== undefined || query.tag !== undefined
+  const end = isSearch ? behind[lookedAtMax - 1] : undefined
+  const found = behind
+    .slice(0, isSearch ? lookedAtMax : behind.length)
+    .filter((link) => isWanted(link, query))
+  const last = found.length > limit ? found[limit - 1] : end
+  return {
+    links: found.slice(0, limit).map((link) => shown(link)!),
+    next: last === undefined ? null : { createdAt: last.createdAt, key: last.key }
+  }
+}
+
+/**
+ * `LinkStore` over a table of rows by their keys, which others may look into, and the moments at which tombstones were written (milliseconds since
+ * the Unix epoch).
+ */
+export const makeOver = (
+  links: Map<string, Link>,
+  ended: Map<string, number> = new Map()
+): typeof LinkStore.Service => {
+  const updateIds = new Map<string, ReadonlyArray<number>>()
+
+  const update = ({ at, change, key, owner, updateId }: Update): Link | null => {
+    const link = links.get(key)
+    if (link === undefined || link.owner !== owner) return null
+    const earlier = updateIds.get(key) ?? []
+    if (earlier.includes(updateId)) return shown(link)
+    if (link.deletedAt !== null) return null
+    updateIds.set(key, [updateId, ...earlier].slice(0, updatesRemembered))
+    links.set(key, {
+      ...changed(link, change),
+      updatedAt: Math.max(link.updatedAt, at),
+      createId: updateId
+    })
+    return shown(links.get(key))
+  }
+
+  const takes = new Map<string, ReadonlyArray<LastTake>>()
+
+  const takeVisit = (question: Take): Taken => {
+    const link = links.get(question.key)
+    if (link === undefined || link.deletedAt !== null) return noneTaken
+    const before = { visitsLeft: link.visitsLeft, takes: takes.get(link.key) ?? [] }
+    const { state, taken } = take(before, question)
+    if (state !== before) {
+      takes.set(link.key, state.takes)
+      links.set(link.key, { ...link, visitsLeft: state.visitsLeft })
+    }
+    return taken
+  }
+
+  return LinkStore.of({
+    insertMany: (batch) =>
+      Effect.sync(() =>
+        batch.map((link) => {
+          const present = links.get(link.key)
+          if (present !== undefined) return isRepeat(present, link)
+          links.set(link.key, link)
+          // What is known of a link that had the key before went with its row.
+          updateIds.delete(link.key)
+          takes.delete(link.key)
+          return true
+        })
+      ),
+    findMany: (keys) => Effect.sync(() => keys.map((key) => shown(links.get(key)))),
+    deleteMany: (batch) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        batch.map(({ at, deleteId, key }) => {
+          const link = links.get(key)
+          if (link === undefined) return false
+          if (link.deletedAt !== null) return deleteId !== undefined && link.createId === deleteId
+          const { createId: _, ...row } = link
+          ended.set(key, now)
+          links.set(key, {
+            ...row,
+            deletedAt: at,
+            updatedAt: at,
+            ...(deleteId !== undefined && { createId: deleteId })
+          })
+          return true
+        })
+      ),
+    updateMany: (batch) => Effect.sync(() => batch.map(update)),
+    list: (query) => Effect.sync(() => page(links, query)),
+    crawlable: ({ at, limit }) =>
+      Effect.sync(() =>
+        [...links.values()]
+          .filter((link) => link.crawlable && link.passwordHash === null && stateAt(link, at) === "live")
+          .toSorted((one, other) => compare(other, one))
+          .slice(0, limit)
+          .map(({ key }) => key)
+      ),
+    takeVisits: (batch) => Effect.sync(() => batch.map(takeVisit)),
+    takenAmong: (keys) => Effect.sync(() => new Set(keys.filter((key) => links.has(key))))
+  })
+}
+
+/** `LinkStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
+export const make = Effect.sync(() => makeOver(new Map()))
+
+/** A store of its own for each build of the layer, and the guards of its creates. */
+export const layer: Layer.Layer<LinkStore | GuardedCreates> = Layer.effectContext(
+  Effect.sync(() => {
+    const rows = new Map<string, Link>()
+    const links = makeOver(rows)
+    return Context.make(LinkStore, links).pipe(
+      Context.add(GuardedCreates, GuardedCreatesMemory.makeOver(rows, links))
+    )
+  })
+)

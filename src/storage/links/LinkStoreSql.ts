@@ -1,0 +1,196 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import { Array, Effect, Layer, Option } from "effect"
+import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import type { Link } from "../../model/Link.ts"
+import { channel } from "./LinkChangesPostgres.ts"
+import { insertedRows, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
+import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
+import { makeList } from "./LinkStoreSqlList.ts"
+import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
+import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
+import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
+import { asStorageError } from "../sql/SqlTransaction.ts"
+import { StorageError } from "../StorageError.ts"
+
+/** The first of each key, in key order. Of two rows for one key a database's `UPDATE … FROM` takes any. */
+const firstByKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) => {
+  const seen = new Set<string>()
+  return rows
+    .filter(({ key }) => !seen.has(key) && seen.add(key))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+/** Answers `true` to the first question about each key that the statement returned, `false` to the others. */
+const firstOfEach = (
+  questions: ReadonlyArray<{ readonly key: string }>,
+  done: ReadonlyArray<{ key: string }>
+) => {
+  const open = new Set(done.map((row) => row.key))
+  return questions.map(({ key }) => open.delete(key))
+}
+
+/** A failure that comes when a part has been written. */
+const mayBeApplied = ({ operation, reason }: StorageError) =>
+  new StorageError({ operation, reason, applied: "unknown" })
+
+/** From so many links on, PostgreSQL inserts a batch by two of its processes: that takes two thirds of the time. */
+const splitFrom = 500
+
+const halvesOf = (links: ReadonlyArray<Link>) => Array.chunksOf(links, Math.ceil(links.length / 2))
+
+/**
+ * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size (but see `insert`). Batches are
+ * written in the order of their keys, so that two that overlap wait for each other and never deadlock.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const list = (parts: ReadonlyArray<string>) => sql.literal(parts.join(", "))
+  const linkNames = list(linkColumns.map(({ column }) => column))
+  /** A repeat of a create finds its own row: it writes the row as it is, so that the row is returned. */
+  const unlessRepeat = sql`
+    ON CONFLICT (key) DO UPDATE SET url = links.url
+    WHERE links.create_id = excluded.create_id AND links.updated_at = excluded.updated_at`
+
+  const insertRows = (links: ReadonlyArray<Link>) => {
+    const rows = insertedRows(links)
+    const names = list(Object.keys(rows))
+    return sql<{ key: string }>`${prepared(sql)}
+      INSERT INTO links (${names}) SELECT ${names} FROM ${rowsOf(sql, rows)} AS inserted WHERE true
+      ${unlessRepeat} RETURNING key`
+  }
+
+  /**
+   * On PostgreSQL each key is looked for by itself, in the one partition that can have it. A planner that is shown an array makes a plan for its length, and looks for all keys in each
+   * partition that has one of them; of JSON it knows nothing, so that one plan serves all.
+   */
+  const rowsOfKeys = <Row extends { readonly key: string }>(
+    columns: Statement.Fragment,
+    keys: ReadonlyArray<string>
+  ) =>
+    sql.onDialectOrElse({
+      orElse: () => sql<Row>`SELECT ${columns} FROM links WHERE ${isOneOf(sql, "key", keys)}`,
+      pg: () => sql<Row>`${prepared(sql)}
+        SELECT link.* FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
+        CROSS JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
+    })
+
+  /** SQLite has one writer, and a transaction one connection. */
+  const canSplit = sql.onDialectOrElse({
+    orElse: () => Effect.succeed(false),
+    pg: () => Effect.map(Effect.serviceOption(SqlClient.TransactionConnection), Option.isNone)
+  })
+
+  /** Both halves end before it does, so that none is cancelled: see `SqlTransaction`. Where one fails, the other may have been written. */
+  const insertHalves = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
+    const halves = yield* AllAtOnce.forEach(halvesOf(links), (half) =>
+      Effect.either(asStorageError("LinkStore.insertMany")(insertRows(half)))
+    )
+    const [failed] = Array.getLefts(halves)
+    return failed === undefined ? Array.getRights(halves).flat() : yield* mayBeApplied(failed)
+  })
+
+  const insertDistinct = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
+    const split = links.length >= splitFrom && (yield* canSplit)
+    return yield* split ? insertHalves(links) : insertRows(links)
+  })
+
+  /** A repeat of a deletion finds its own tombstone, and writes it as it is. */
+  const deleteRows = (deletions: ReadonlyArray<Deletion>) =>
+    sql.onDialectOrElse({
+      orElse: () => sql<{ key: string }>`
+        UPDATE links SET deleted_at = d.value ->> 'at', updated_at = d.value ->> 'at',
+                         create_id = d.value ->> 'deleteId', ended_at = coalesce(ended_at, ${databaseNow(sql)})
+        FROM json_each(${JSON.stringify(deletions)}) AS d
+        WHERE links.key = d.value ->> 'key'
+          AND (links.deleted_at IS NULL OR links.create_id = d.value ->> 'deleteId') RETURNING links.key`,
+      pg: () => sql<{ key: string }>`
+        WITH d AS (
+          SELECT * FROM unnest(${deletions.map((deletion) => deletion.key)}::text[],
+                               ${deletions.map((deletion) => deletion.at)}::bigint[],
+                               ${deletions.map((deletion) => deletion.deleteId ?? null)}::bigint[]) AS d (key, at, id)
+        ), locked AS (
+          SELECT links.key FROM links JOIN d ON d.key = links.key ORDER BY links.key FOR UPDATE OF links
+        ), deleted AS (
+          UPDATE links SET deleted_at = d.at, updated_at = d.at, create_id = d.id,
+                           ended_at = coalesce(links.ended_at, ${databaseNow(sql)})
+          FROM d JOIN locked ON locked.key = d.key
+          WHERE links.key = d.key AND (links.deleted_at IS NULL OR links.create_id = d.id) RETURNING links.key
+        )
+        SELECT key, pg_notify(${channel}, key) FROM deleted`
+    })
+
+  /**
+   * A statement can have each key once. A link that stands behind another one for its key can still be a repeat, of that
+   * link or of the row: for the latter it is asked about in a statement of its own, which finds the key taken.
+   */
+  const insert: (links: ReadonlyArray<Link>) => Effect.Effect<ReadonlyArray<boolean>, StorageError> =
+    Effect.fn("LinkStore.insertMany")(function* (links) {
+      const written = new Map(firstByKey(links).map((link) => [link.key, link]))
+      const rows = yield* insertDistinct([...written.values()])
+      const bound = new Set(rows.map(({ key }) => key))
+      const first = firstOfEach(links, rows)
+      const isBehind = (link: Link) => link.createId !== undefined && !isRepeat(link, written.get(link.key)!)
+      const again = links.filter(isBehind)
+      const repeats = (again.length === 0 ? [] : yield* Effect.mapError(insert(again), mayBeApplied)).values()
+      return links.map((link, index) =>
+        isBehind(link)
+          ? repeats.next().value === true
+          : first[index]! || (bound.has(link.key) && isRepeat(link, written.get(link.key)!))
+      )
+    }, asStorageError("LinkStore.insertMany"))
+
+  /** One that stands behind another deletion of its key can be the repeat of an earlier one, as in `insert`. */
+  const remove: (deletions: ReadonlyArray<Deletion>) => Effect.Effect<ReadonlyArray<boolean>, StorageError> =
+    Effect.fn("LinkStore.deleteMany")(function* (deletions) {
+      const written = new Map(firstByKey(deletions).map((deletion) => [deletion.key, deletion]))
+      const rows = yield* deleteRows([...written.values()])
+      const deleted = new Set(rows.map(({ key }) => key))
+      const first = firstOfEach(deletions, rows)
+      const isBehind = (one: Deletion) =>
+        one.deleteId !== undefined && !isSameDeletion(one, written.get(one.key)!)
+      const again = deletions.filter(isBehind)
+      const repeats = (again.length === 0 ? [] : yield* Effect.mapError(remove(again), mayBeApplied)).values()
+      return deletions.map((one, index) =>
+        isBehind(one)
+          ? repeats.next().value === true
+          : first[index]! || (deleted.has(one.key) && isSameDeletion(one, written.get(one.key)!))
+      )
+    }, asStorageError("LinkStore.deleteMany"))
+
+  return LinkStore.of({
+    insertMany: insert,
+    findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
+      const rows = yield* rowsOfKeys<LinkRow>(linkNames, keys)
+      const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
+      return keys.map((key) => links.get(key) ?? null)
+    }, asStorageError("LinkStore.findMany")),
+    deleteMany: remove,
+    updateMany: Effect.fn("LinkStore.updateMany")(
+      yield* makeUpdateMany,
+      asStorageError("LinkStore.updateMany")
+    ),
+    list: Effect.fn("LinkStore.list")(yield* makeList, asStorageError("LinkStore.list")),
+    crawlable: Effect.fn("LinkStore.crawlable")(function* ({ at, limit }) {
+      const rows = yield* sql<{ key: string }>`
+        SELECT key FROM links
+        WHERE crawlable AND deleted_at IS NULL AND password_hash IS NULL
+          AND (valid_since IS NULL OR valid_since <= ${at}) AND (expires_at IS NULL OR expires_at > ${at})
+          AND (visits_left IS NULL OR visits_left > 0)
+        ORDER BY created_at DESC, key DESC LIMIT ${limit}`
+      return rows.map(({ key }) => key)
+    }, asStorageError("LinkStore.crawlable")),
+    takeVisits: Effect.fn("LinkStore.takeVisits")(
+      yield* makeTakeVisits,
+      asStorageError("LinkStore.takeVisits")
+    ),
+    takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
+      const rows = yield* rowsOfKeys(sql.literal("key"), keys)
+      return new Set(rows.map((row) => row.key))
+    }, asStorageError("LinkStore.takenAmong"))
+  })
+})
+
+/** `LinkStore` over whatever database the SQL client speaks to. The schema must be migrated. */
+export const layer: Layer.Layer<LinkStore, never, SqlClient.SqlClient> = Layer.effect(LinkStore, make)

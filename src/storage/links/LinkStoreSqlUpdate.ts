@@ -1,0 +1,129 @@
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import type { Link } from "../../model/Link.ts"
+import { channel } from "./LinkChangesPostgres.ts"
+import {
+  changeableColumns,
+  changedJson,
+  type LinkColumn,
+  linkColumns,
+  linkOf,
+  type LinkRow
+} from "./LinkColumns.ts"
+import { type Update, updatesRemembered } from "./LinkStore.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
+
+/** `name` of a change, `u.change`, if it has it, else the column as it is. */
+const onPostgres = ({ column, name, type }: LinkColumn) => {
+  const value = type === "jsonb" ? `u.change -> '${name}'` : `(u.change ->> '${name}')::${type}`
+  return `${column} = CASE WHEN u.change ? '${name}' THEN ${value} ELSE links.${column} END`
+}
+
+const onSqlite = ({ column, name, type }: LinkColumn) => {
+  const value = `u.value ${type === "jsonb" ? "->" : "->>"} '$.change.${name}'`
+  return `${column} = CASE WHEN json_type(u.value, '$.change.${name}') IS NULL THEN links.${column} ELSE ${value} END`
+}
+
+/** The first of each key, in the order of the keys, and those that must wait for them. */
+const split = <A extends { readonly update: Update }>(questions: ReadonlyArray<A>) => {
+  const first = new Map<string, A>()
+  const later = questions.filter((question) => {
+    const isLater = first.has(question.update.key)
+    if (!isLater) first.set(question.update.key, question)
+    return isLater
+  })
+  return { first: [...first.values()].toSorted((a, b) => (a.update.key < b.update.key ? -1 : 1)), later }
+}
+
+/** `LinkStore.updateMany` on SQLite and PostgreSQL. */
+export const makeUpdateMany = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const list = (parts: ReadonlyArray<string>) => sql.literal(parts.join(", "))
+  const names = list(linkColumns.map(({ column }) => column))
+  const qualified = list(linkColumns.map(({ column }) => `links.${column}`))
+  const newestIds = sql.literal(`'$[0 to ${updatesRemembered - 1}]'`)
+  const setOnPostgres = list(changeableColumns.map(onPostgres))
+  const setOnSqlite = list(changeableColumns.map(onSqlite))
+
+  /** Those that are not there, are deleted, or were updated by a repeat's first coming, are passed over. Returns the others as they are then. */
+  const updateRows = (updates: ReadonlyArray<Update>) => {
+    const json = JSON.stringify(
+      updates.map((update) => ({ ...update, change: changedJson(update.change, update.owner) }))
+    )
+    return sql.onDialectOrElse({
+      orElse: () => sql<LinkRow>`
+        UPDATE links SET ${setOnSqlite},
+          visits_left = CASE WHEN json_type(u.value, '$.change.maxVisits') IS NULL THEN links.visits_left
+            ELSE max(0, u.value ->> '$.change.maxVisits' - coalesce(links.max_visits - links.visits_left, 0)) END,
+          updated_at = max(links.updated_at, u.value ->> 'at'), create_id = u.value ->> 'updateId',
+          update_ids = (SELECT json_group_array(value) FROM (
+            SELECT u.value ->> 'updateId' AS value UNION ALL SELECT value FROM json_each(links.update_ids)
+            LIMIT ${updatesRemembered}))
+        FROM json_each(${json}) AS u
+        WHERE links.key = u.value ->> 'key' AND links.owner IS u.value ->> 'owner' AND links.deleted_at IS NULL
+          AND NOT EXISTS (SELECT 1 FROM json_each(links.update_ids) AS i WHERE i.value = u.value ->> 'updateId')
+        RETURNING ${names}`,
+      pg: () => sql<LinkRow>`
+        WITH u AS (
+          SELECT value ->> 'key' AS key, value ->> 'owner' AS owner, (value ->> 'at')::bigint AS at,
+                 value -> 'updateId' AS id, value -> 'change' AS change
+          FROM jsonb_array_elements(${json}::jsonb)
+        ), locked AS (
+          SELECT links.key FROM links JOIN u ON u.key = links.key ORDER BY links.key FOR UPDATE OF links
+        ), updated AS (
+          UPDATE links SET ${setOnPostgres},
+            visits_left = CASE WHEN NOT u.change ? 'maxVisits' THEN links.visits_left
+              WHEN u.change ->> 'maxVisits' IS NULL THEN NULL
+              ELSE greatest(0, (u.change ->> 'maxVisits')::bigint - coalesce(links.max_visits - links.visits_left, 0)) END,
+            updated_at = greatest(links.updated_at, u.at), create_id = u.id::bigint,
+            update_ids = jsonb_path_query_array(u.id || links.update_ids, ${newestIds})
+          FROM u JOIN locked ON locked.key = u.key
+          WHERE links.key = u.key AND links.owner IS NOT DISTINCT FROM u.owner AND links.deleted_at IS NULL
+            AND NOT links.update_ids @> u.id
+          RETURNING links.*
+        )
+        SELECT ${names}, pg_notify(${channel}, key) FROM updated`
+    })
+  }
+
+  /** The rows that these updates made what they are or were, as they are now. */
+  const repeatedRows = (updates: ReadonlyArray<Update>) => {
+    const json = JSON.stringify(updates)
+    return sql.onDialectOrElse({
+      orElse: () => sql<LinkRow>`
+        SELECT ${qualified} FROM json_each(${json}) AS u JOIN links ON links.key = u.value ->> 'key'
+        WHERE links.owner IS u.value ->> 'owner'
+          AND EXISTS (SELECT 1 FROM json_each(links.update_ids) AS i WHERE i.value = u.value ->> 'updateId')`,
+      pg: () => sql<LinkRow>`
+        SELECT ${qualified} FROM jsonb_array_elements(${json}::jsonb) AS u
+        JOIN links ON links.key = u.value ->> 'key' AND links.owner IS NOT DISTINCT FROM u.value ->> 'owner'
+          AND links.update_ids @> (u.value -> 'updateId')`
+    })
+  }
+
+  const byKey = (rows: ReadonlyArray<LinkRow>) => rows.map((row) => [row.key, linkOf(row)] as const)
+
+  /** One statement, and where it passed something over, a second one: a repeat is seen even where its first coming is committed meanwhile. */
+  const once = Effect.fnUntraced(function* (updates: ReadonlyArray<Update>) {
+    const updated = new Map(byKey(yield* updateRows(updates)))
+    const passedOver = updates.filter(({ key }) => !updated.has(key))
+    if (passedOver.length === 0) return updated
+    return new Map([...updated, ...byKey(yield* repeatedRows(passedOver))])
+  })
+
+  return Effect.fnUntraced(function* (updates: ReadonlyArray<Update>) {
+    const answers: Array<Link | null> = updates.map(() => null)
+    const questions = updates.map((update, index) => ({ update, index }))
+    const rounds = Effect.gen(function* () {
+      let waiting = questions
+      while (waiting.length > 0) {
+        const { first, later } = split(waiting)
+        const rows = yield* once(first.map(({ update }) => update))
+        first.forEach(({ index, update }) => (answers[index] = rows.get(update.key) ?? null))
+        waiting = later
+      }
+    })
+    yield* split(questions).later.length === 0 ? rounds : inTransaction(sql, rounds)
+    return answers
+  })
+})

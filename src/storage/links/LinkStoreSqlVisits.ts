@@ -1,0 +1,67 @@
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { channel } from "./LinkChangesPostgres.ts"
+import { forUpdate, isOneOf, numberOrNull } from "../sql/SqlDialect.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
+import { type LastTake, noneTaken, type Take, take, type VisitsState } from "../visits/VisitTakes.ts"
+
+/** BIGINT comes as a string from `pg` and as a number from libSQL, JSON as text from SQLite. */
+interface VisitsRow {
+  readonly key: string
+  readonly visits_left: string | number | null
+  readonly visit_takes: ReadonlyArray<LastTake> | string
+}
+
+const stateOf = ({ visit_takes, visits_left }: VisitsRow): VisitsState => ({
+  visitsLeft: numberOrNull(visits_left),
+  takes: typeof visit_takes === "string" ? (JSON.parse(visit_takes) as ReadonlyArray<LastTake>) : visit_takes
+})
+
+/**
+ * `LinkStore.takeVisits` on SQLite and PostgreSQL: in one transaction the rows are locked, in the order of their keys, and what was granted is
+ * taken off. A link whose last visit was taken is announced, so that caches know that it is used up.
+ */
+export const makeTakeVisits = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const lock = (keys: ReadonlyArray<string>) =>
+    sql<VisitsRow>`
+      SELECT key, visits_left, visit_takes FROM links
+      WHERE ${isOneOf(sql, "key", keys)} AND deleted_at IS NULL ORDER BY key ${forUpdate(sql)}`
+
+  const write = (states: ReadonlyArray<readonly [key: string, state: VisitsState]>) => {
+    const json = JSON.stringify(states.map(([key, state]) => ({ key, ...state })))
+    return sql.onDialectOrElse({
+      orElse: () => sql`
+        UPDATE links SET visits_left = w.value ->> 'visitsLeft', visit_takes = w.value -> 'takes'
+        FROM json_each(${json}) AS w WHERE links.key = w.value ->> 'key'`,
+      pg: () => sql`
+        WITH written AS (
+          UPDATE links SET visits_left = (w.value ->> 'visitsLeft')::bigint, visit_takes = w.value -> 'takes'
+          FROM jsonb_array_elements(${json}::jsonb) AS w WHERE links.key = w.value ->> 'key'
+          RETURNING links.key, links.visits_left
+        )
+        SELECT pg_notify(${channel}, key) FROM written WHERE visits_left = 0`
+    })
+  }
+
+  return Effect.fnUntraced(function* (takes: ReadonlyArray<Take>) {
+    if (takes.length === 0) return []
+    const grant = Effect.gen(function* () {
+      const rows = yield* lock([...new Set(takes.map(({ key }) => key))])
+      const states = new Map(rows.map((row) => [row.key, stateOf(row)]))
+      const changed = new Map<string, VisitsState>()
+      const answers = takes.map((question) => {
+        const before = states.get(question.key)
+        if (before === undefined) return noneTaken
+        const { state, taken } = take(before, question)
+        if (state !== before) changed.set(question.key, state)
+        states.set(question.key, state)
+        return taken
+      })
+      if (changed.size > 0) yield* write([...changed])
+      return answers
+    })
+    return yield* inTransaction(sql, grant)
+  })
+})

@@ -1,0 +1,235 @@
+import { Context, Data, DateTime, Duration, Effect } from "effect"
+import { count } from "../../keys/PackedKeys.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import { DatabaseMark, type Identity, type Regression } from "./DatabaseMark.ts"
+import { KeyRangeStore, type Watermark } from "../keys/KeyRangeStore.ts"
+import { KeyStock } from "../keys/KeyStock.ts"
+import { Fenced, StorageError } from "../StorageError.ts"
+import { later, nothing, type Testimony, type Witness } from "./Witness.ts"
+
+/** The database is none that the witnesses know. */
+export class ForeignDatabase extends Data.TaggedError("ForeignDatabase")<{ readonly fault: string }> {
+  override get message() {
+    return `${this.fault} If this is a copy, such as a staging system, give it a Redis (REDIS_URLS) or a data folder (DATA_DIR) of its own. If it takes the place of the former one, as after a restore, stop all processes and run: npm run admin -- skip-keys`
+  }
+}
+
+/** Databases that were found behind their witness, by this process. */
+export const regressions = Metered.counter(
+  "linkmint_database_regressions_total",
+  "Times that the database had forgotten what it had committed"
+)
+
+/** Keys that are not used any more since the database may have forgotten whose they are. */
+export const abandoned = Metered.countersBy(
+  "linkmint_database_regression_keys_total",
+  "Keys that were passed over (skipped) or given up (dropped) since the database had forgotten what it had committed",
+  "how",
+  ["skipped", "dropped"]
+)
+
+/** A witness that does not answer within this time is away. */
+const answerMax = Duration.seconds(2)
+
+/** What was asked of the database was asked of a state that it has been recovered from since. */
+class Recovered extends Data.TaggedError("Recovered")<{}> {}
+
+const again = (operation: string) =>
+  new StorageError({
+    operation,
+    applied: "unknown",
+    reason: "the database had forgotten what it had committed, and was recovered"
+  })
+
+/** Why a database is not the one of a testimony. */
+const faultOf = (own: Identity, { system, timeline }: Testimony): string | undefined => {
+  if (system !== undefined && own.system !== undefined && own.system !== system) {
+    return `This database (PostgreSQL system ${own.system}) is another one than its witnesses know (system ${system}), and the two would hand out the same keys.`
+  }
+  return own.timeline < timeline
+    ? `This database is on timeline ${own.timeline}, and its witnesses know timeline ${timeline}: another server has been promoted since.`
+    : undefined
+}
+
+/** Compares the database with its witnesses. See {@link make}. */
+export class Witnessed extends Context.Tag("linkmint/Witnessed")<
+  Witnessed,
+  {
+    /** Compares, recovers a database that is behind, and has the witnesses remember that it came so far. */
+    readonly compare: Effect.Effect<void, StorageError | ForeignDatabase>
+    /** Compares and recovers alone: it writes nothing where all is well. */
+    readonly look: Effect.Effect<void, StorageError | ForeignDatabase>
+    /** The same ports, whose keys have left the database for certain when they are given. */
+    readonly ranges: typeof KeyRangeStore.Service
+    readonly stock: typeof KeyStock.Service
+  }
+>() {}
+
+/** What a {@link Witnessed} stands between. */
+export interface Parts {
+  readonly witness: typeof Witness.Service
+  readonly mark: typeof DatabaseMark.Service
+  readonly ranges: typeof KeyRangeStore.Service
+  readonly stock: typeof KeyStock.Service
+  /** Gives up keys that stand ready outside the database, and gives how many. */
+  readonly dropOthers?: Effect.Effect<number, StorageError>
+}
+
+/**
+ * Has nothing leave the database that it could forget unnoticed. Keys that a range or the stock gives, and those of records that are to be finished, are given only when
+ *
+ * 1. the database has moved its mark after them, and was not behind a witness then: what it forgets of them, it forgets the mark with;
+ * 2. a witness has remembered the mark, and the watermark;
+ * 3. the database was not recovered since it was asked for them.
+ *
+ * A database that is behind is recovered by the first that notices. Its ranges go on where the witnesses remember them, exactly, since no key has left them that was not witnessed. What stood ready in it,
+ * in the stock and in records, may have been used: it is given up. Claims are void, so that their owners claim again.
+ *
+ * Where no witness answers, nothing leaves. This process remembers what it has seen as well, as long as it runs.
+ */
+export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witness }: Parts) =>
+  Effect.gen(function* () {
+    const beginning = yield* Effect.makeSemaphore(1)
+    let known = nothing
+    let lineage = 0
+    let isBegun = false
+
+    const inTime = <A>(operation: string, self: Effect.Effect<A, StorageError>) =>
+      Effect.timeoutFail(self, {
+        duration: answerMax,
+        onTimeout: () =>
+          new StorageError({ operation, applied: "unknown", reason: "the witness does not answer" })
+      })
+    const read = Effect.map(inTime("Witness.read", witness.read), (told) => {
+      known = later(known, told)
+      return known
+    })
+    const raise = (seen: Partial<Testimony>) =>
+      Effect.suspend(() => {
+        known = later(known, { ...nothing, ...seen })
+        return inTime("Witness.raise", witness.raise(known))
+      })
+
+    const tell = (regression: Regression) =>
+      Effect.suspend(() => {
+        Metered.add(regressions)
+        Metered.add(abandoned.skipped, regression.skipped)
+        Metered.add(abandoned.dropped, regression.dropped)
+        const since = DateTime.formatIso(DateTime.unsafeMake(regression.since))
+        return Effect.logError(
+          `The database has forgotten what it had committed since ${since}: it stands at mark ${regression.mark}, and ${regression.witnessed} was witnessed. ` +
+            `Links that were made since then may be gone. No key of theirs is given to another: ${regression.skipped} keys are skipped, and ${regression.dropped} that stood ready are given up.`
+        )
+      })
+
+    /** Whoever is the first does it. What is asked of the database from then on is of the new lineage. */
+    const recover = Effect.gen(function* () {
+      const others = yield* dropOthers
+      const regression = yield* mark.recover(known)
+      if (regression !== undefined) yield* tell({ ...regression, dropped: regression.dropped + others })
+      const found = yield* mark.look
+      lineage = found.lineage
+    })
+
+    const moveOn = Effect.gen(function* () {
+      const told = yield* read
+      const moved = yield* mark.move(told.mark)
+      if (moved !== undefined) return moved
+      yield* recover
+      return yield* new Recovered()
+    })
+
+    /** The lineage changes when somebody recovers the database. */
+    const follow = (found: number) => {
+      const isNew = lineage !== found
+      lineage = found
+      return isNew
+        ? Effect.logWarning("The database had forgotten what it had committed, and was recovered.")
+        : Effect.void
+    }
+
+    const begin = Effect.gen(function* () {
+      const told = yield* read
+      const own = yield* mark.identity
+      const fault = faultOf(own, told)
+      if (fault !== undefined) return yield* new ForeignDatabase({ fault })
+      const moved = yield* moveOn
+      yield* raise({ ...own, mark: moved.mark, watermarks: yield* ranges.watermarks })
+      lineage = moved.lineage
+      isBegun = true
+    }).pipe(
+      Effect.retry({ times: 2, while: (error) => error._tag === "Recovered" }),
+      Effect.catchTag("Recovered", () => again("Witnessed.begin"))
+    )
+    const beginOnce = beginning.withPermits(1)(Effect.suspend(() => (isBegun ? Effect.void : begin)))
+    const begun = Effect.suspend(() => (isBegun ? Effect.void : beginOnce))
+    const begunForStores = Effect.catchTag(begun, "ForeignDatabase", ({ message }) =>
+      Effect.fail(new StorageError({ operation: "Witnessed.begin", applied: "no", reason: message }))
+    )
+
+    /** What `self` gives, when nothing of it can be forgotten unnoticed. `leaves` gives the watermarks that it reached, `undefined` where no key leaves with it. */
+    const guard = <A, E>(
+      self: Effect.Effect<A, E>,
+      leaves: (answer: A) => ReadonlyArray<Watermark> | undefined
+    ): Effect.Effect<A, E | StorageError | Recovered> =>
+      Effect.gen(function* () {
+        yield* begunForStores
+        const before = lineage
+        const answer = yield* self
+        const watermarks = leaves(answer)
+        if (watermarks === undefined) return answer
+        const moved = yield* moveOn
+        yield* raise({ mark: moved.mark, watermarks })
+        yield* follow(moved.lineage)
+        return moved.lineage === before ? answer : yield* new Recovered()
+      })
+
+    const fromRecovered = (operation: string) => () => again(operation)
+
+    /** What was given of the state before is not used: it may have been given already. */
+    const onceMore =
+      (operation: string) =>
+      <A>(guarded: Effect.Effect<A, StorageError | Recovered>) =>
+        guarded.pipe(
+          Effect.retry({ times: 1, while: (error) => error._tag === "Recovered" }),
+          Effect.catchTag("Recovered", fromRecovered(operation))
+        )
+
+    return Witnessed.of({
+      compare: Effect.gen(function* () {
+        yield* begun
+        const moved = yield* moveOn
+        yield* raise({ mark: moved.mark })
+        yield* follow(moved.lineage)
+      }).pipe(Effect.catchTag("Recovered", () => Effect.void)),
+
+      look: Effect.gen(function* () {
+        yield* begun
+        const told = yield* read
+        const found = yield* mark.look
+        if (found.mark < told.mark) yield* recover
+        else yield* follow(found.lineage)
+      }),
+
+      ranges: KeyRangeStore.of({
+        ...ranges,
+        advance: (slot, options) =>
+          guard(ranges.advance(slot, options), ({ count, first }) =>
+            count === 0 ? undefined : [{ ...slot, next: first + count }]
+          ).pipe(onceMore("KeyRangeStore.advance"))
+      }),
+
+      stock: KeyStock.of({
+        ...stock,
+        claim: (shard, above) => guard(stock.claim(shard, above), () => []).pipe(onceMore("KeyStock.claim")),
+        take: (batch, wanted) =>
+          guard(stock.take(batch, wanted), (keys) => (count(keys) === 0 ? undefined : [])).pipe(
+            Effect.catchTag("Recovered", () => new Fenced({ shard: batch.shard, epoch: batch.epoch }))
+          ),
+        openBatches: (shard) =>
+          guard(stock.openBatches(shard), (batches) => (batches.length === 0 ? undefined : [])).pipe(
+            Effect.catchTag("Recovered", fromRecovered("KeyStock.openBatches"))
+          )
+      })
+    })
+  })

@@ -1,0 +1,101 @@
+import { Migrator, SqlClient } from "@effect/sql"
+import { SqlError } from "@effect/sql/SqlError"
+import { Data, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { linksAndKeys } from "./migrations/0001_links_and_keys.ts"
+import { linkFields } from "./migrations/0002_link_fields.ts"
+import { accounts } from "./migrations/0003_accounts.ts"
+import { visits } from "./migrations/0004_visits.ts"
+import { lifetime } from "./migrations/0005_lifetime.ts"
+import { idempotency } from "./migrations/0006_idempotency.ts"
+import { webhooks } from "./migrations/0007_webhooks.ts"
+import { keyStocks } from "./migrations/0008_key_stocks.ts"
+import { nodes } from "./migrations/0009_nodes.ts"
+import { shortUrlHashes } from "./migrations/0010_short_url_hashes.ts"
+import { valuesInPeriods } from "./migrations/0011_values_in_periods.ts"
+import { webhookReceivers } from "./migrations/0012_webhook_receivers.ts"
+import { keyedHashes } from "./migrations/0013_keyed_hashes.ts"
+import { audit } from "./migrations/0014_audit.ts"
+import { sessions } from "./migrations/0015_sessions.ts"
+import { databaseMark } from "./migrations/0016_database_mark.ts"
+import { linkRemovals } from "./migrations/0017_link_removals.ts"
+import { StorageError } from "../StorageError.ts"
+
+/** All of them, by number and name. */
+export const migrations = {
+  "0001_links_and_keys": linksAndKeys,
+  "0002_link_fields": linkFields,
+  "0003_accounts": accounts,
+  "0004_visits": visits,
+  "0005_lifetime": lifetime,
+  "0006_idempotency": idempotency,
+  "0007_webhooks": webhooks,
+  "0008_key_stocks": keyStocks,
+  "0009_nodes": nodes,
+  "0010_short_url_hashes": shortUrlHashes,
+  "0011_values_in_periods": valuesInPeriods,
+  "0012_webhook_receivers": webhookReceivers,
+  "0013_keyed_hashes": keyedHashes,
+  "0014_audit": audit,
+  "0015_sessions": sessions,
+  "0016_database_mark": databaseMark,
+  "0017_link_removals": linkRemovals
+}
+
+/** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
+const migrationLock = 5_012_704_417
+
+class MigratedByAnother extends Data.TaggedError("MigratedByAnother")<{}> {
+  override readonly message = "another node has been migrating for too long"
+}
+
+/** How often a node looks whether another one's migration is done, and for how long at most. */
+const whileLocked = Schedule.spaced(Duration.millis(100)).pipe(Schedule.upTo(Duration.minutes(1)))
+
+/** The table that tells which of them a database has. */
+export const table = "linkmint_migrations"
+
+const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+
+/** Asks again and again rather than waiting inside PostgreSQL, where a client that limits its statements' time would give up. */
+const locked = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const connection = yield* Effect.uninterruptible(sql.reserve)
+  const ask = (what: string) =>
+    Effect.map(
+      connection.executeUnprepared(`SELECT ${what}(${migrationLock}) AS done`, [], undefined),
+      (rows) => rows[0].done === true
+    )
+  const lock = ask("pg_try_advisory_lock").pipe(
+    Effect.filterOrFail(Boolean, () => new MigratedByAnother()),
+    Effect.retry({ schedule: whileLocked, while: (error) => error._tag === "MigratedByAnother" })
+  )
+  yield* Effect.acquireRelease(lock, () => Effect.ignore(ask("pg_advisory_unlock")))
+  return yield* Effect.uninterruptible(run)
+}).pipe(Effect.scoped)
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && error.cause !== undefined
+    ? `${error.message}: ${reasonOf(error.cause)}`
+    : String(error)
+
+const storageError = (error: unknown) =>
+  new StorageError({ operation: "migrate", applied: "unknown", reason: reasonOf(error) })
+
+/**
+ * Brings the schema to the newest version. Safe when several nodes start at once: on PostgreSQL an advisory lock
+ * lets one in at a time, for which the pool needs two connections; an SQLite file has one process.
+ */
+export const migrate = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql.onDialectOrElse({ orElse: () => run, pg: () => locked })
+).pipe(
+  // A migration's failed statement and a failed commit are defects in `@effect/sql` 0.52.
+  Effect.catchSomeDefect((defect) =>
+    defect instanceof SqlError || defect instanceof Migrator.MigrationError
+      ? Option.some(Effect.fail(defect))
+      : Option.none()
+  ),
+  Effect.mapError(storageError)
+)
+
+/** Migrates before anything that depends on it starts. */
+export const layer: Layer.Layer<never, StorageError, SqlClient.SqlClient> = Layer.effectDiscard(migrate)

@@ -1,0 +1,240 @@
+import { layer as reactivityLayer } from "@effect/experimental/Reactivity"
+import { SqlClient, type SqlConnection, Statement } from "@effect/sql"
+import { SqlError } from "@effect/sql/SqlError"
+import { type Clock, Data, Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
+import * as Turns from "../../fibers/Turns.ts"
+import type { NowSegment } from "./SqlDialect.ts"
+import * as SqliteThread from "./SqliteThread.ts"
+
+/** The database file could not be opened. `path` is the file, `cause` the driver's error. */
+export class SqliteOpenError extends Data.TaggedError("SqliteOpenError")<{
+  readonly path: string
+  readonly cause: unknown
+}> {
+  override get message() {
+    return `Cannot open the SQLite database ${this.path}: ${String(this.cause)}`
+  }
+}
+
+/** How the client behaves. */
+export interface Options extends SqliteThread.Options {
+  /** How long a statement waits for a database that another process has locked, before it fails; 4 s by default. */
+  readonly busyWaitMax?: Duration.DurationInput
+}
+
+/**
+ * How often the log is written back and emptied. What was deleted is overwritten in the file, and stays readable in the log until then, which by itself is overwritten only as it grows
+ * again.
+ */
+const emptyLogEvery = Duration.minutes(5)
+
+/**
+ * How the writer uses the database. What is deleted is overwritten with zeros. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. Its log is
+ * written back when it has so many pages (32 MiB), so that a page that many bulks change is written back once.
+ */
+const writerPragmas = [
+  "journal_mode = WAL",
+  "synchronous = FULL",
+  "foreign_keys = ON",
+  "secure_delete = ON",
+  "cache_size = -16384",
+  "wal_autocheckpoint = 8192"
+]
+
+/** How readers do: they cannot write. */
+const readerPragmas = ["query_only = ON", "cache_size = -8192"]
+
+/** Readers at most: a list or statistics that take long do not hold up the reads of redirects. The second one is started when it is needed first. */
+const readersMax = 2
+
+type Ask = SqliteThread.SqliteThread["ask"]
+type Execute = (statement: SqliteThread.Statement) => ReturnType<Ask>
+
+/** Waits while another program has the database locked: here, and not in the thread, so that whoever waits can give up. */
+const waiting = (busyWaitMax: Duration.DurationInput) => {
+  const schedule = Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
+  return <A>(self: Effect.Effect<A, SqliteThread.SqliteFailure>, wanted: () => boolean = () => true) =>
+    Effect.retry(self, { while: ({ isLocked }) => isLocked && wanted(), schedule })
+}
+type Waiting = ReturnType<typeof waiting>
+
+const objectsOf = ({ columns, rows }: SqliteThread.Rows): ReadonlyArray<SqlConnection.Row> =>
+  rows.map((row) => {
+    const object: Record<string, unknown> = {}
+    for (let index = 0; index < columns.length; index++) object[columns[index]!] = row[index]
+    return object
+  })
+
+/** What the SQL library has done by statements. */
+const connectionOf = (execute: Execute): SqlConnection.Connection => {
+  const run = (sql: string, args: ReadonlyArray<unknown>) =>
+    Effect.mapError(
+      execute({ sql, args }),
+      (cause) => new SqlError({ cause, message: "Failed to execute statement" })
+    )
+  const objects: SqlConnection.Connection["execute"] = (sql, args, transform) =>
+    Effect.map(run(sql, args), (rows) =>
+      transform === undefined ? objectsOf(rows) : transform(objectsOf(rows))
+    )
+  return {
+    execute: objects,
+    executeUnprepared: objects,
+    executeRaw: run,
+    executeValues: (sql, args) => Effect.map(run(sql, args), ({ rows }) => rows),
+    executeStream: () => Stream.dieMessage("statements give their rows at once")
+  }
+}
+
+/**
+ * A transaction on the writer, which it has for itself. Its statements come from several fibers: one is under way at a time. `BEGIN` goes with the
+ * first one, so that it takes no message, and can be waited for. A fiber that is interrupted meanwhile ends the wait; what was sent is waited for.
+ */
+const transactionOn = (ask: Ask, wait: Waiting): Execute => {
+  const oneByOne = Turns.make(1)
+  let hasBegun = false
+  let hasEnded = false
+
+  const begin = (statement: SqliteThread.Statement) =>
+    Effect.suspend(() => {
+      hasBegun = true
+      return ask({ kind: "first", statement })
+    }).pipe(
+      Effect.tapError(({ isLocked }) =>
+        Effect.sync(() => {
+          hasBegun = !isLocked
+        })
+      ),
+      Effect.uninterruptible
+    )
+
+  const nothing = Effect.succeed<SqliteThread.Rows>({ columns: [], rows: [] })
+
+  const end = (kind: "commit" | "rollBack") =>
+    Effect.suspend(() => {
+      if (hasEnded) return nothing
+      hasEnded = true
+      return oneByOne(Effect.suspend(() => (hasBegun ? ask({ kind }) : nothing)))
+    })
+
+  return (statement) => {
+    // What the SQL library begins and ends a transaction with.
+    if (statement.sql === "BEGIN") return nothing
+    if (statement.sql === "COMMIT") return end("commit")
+    if (statement.sql === "ROLLBACK") return Effect.orElse(end("rollBack"), () => nothing)
+    return oneByOne(
+      Effect.suspend(() => {
+        if (hasEnded) {
+          return Effect.fail(new SqliteThread.SqliteFailure("the transaction has ended", "SQLITE_MISUSE"))
+        }
+        return hasBegun
+          ? Effect.uninterruptible(ask({ kind: "next", statement }))
+          : wait(begin(statement), () => !hasEnded)
+      })
+    )
+  }
+}
+
+/** Statements that a reader can answer, and those that need no transaction on the writer. */
+const isRead = (sql: string) => /^\s*(SELECT|EXPLAIN)\b/i.test(sql)
+const isPragma = (sql: string) => /^\s*PRAGMA\b/i.test(sql)
+
+/** Has each statement read by a reader that is free. Who gives up waiting for one leaves nothing behind. */
+const readingBy = (readers: ReadonlyArray<SqliteThread.SqliteThread>, wait: Waiting): Execute => {
+  const turns = Turns.make(readers.length)
+  const free = [...readers]
+  return (statement) =>
+    turns(
+      Effect.acquireUseRelease(
+        Effect.sync(() => free.pop()!),
+        ({ ask }) => wait(Effect.uninterruptible(ask({ kind: "outside", statement }))),
+        (reader) => Effect.sync(() => free.push(reader))
+      )
+    )
+}
+
+/** That of the SQL library, and `databaseNow` by this clock: the thread's own is the machine's, which others set. */
+const compilerBy = (clock: Clock.Clock): Statement.Compiler =>
+  Statement.makeCompiler<NowSegment>({
+    dialect: "sqlite",
+    placeholder: () => "?",
+    onIdentifier: Statement.defaultEscape('"'),
+    onRecordUpdate: () => ["", []],
+    onCustom: (_, placeholder) => {
+      const now = clock.unsafeCurrentTimeMillis()
+      return [`CAST(${placeholder(now)} AS INTEGER)`, [now]]
+    }
+  })
+
+/** `@effect/sql` over these threads. Transactions and statements that write take turns; those that read, outside of a transaction, wait for neither. */
+const clientOf = (
+  { ask }: SqliteThread.SqliteThread,
+  readers: ReadonlyArray<SqliteThread.SqliteThread>,
+  wait: Waiting,
+  clock: Clock.Clock
+) => {
+  const writing = Turns.make(1)
+  const read = readingBy(readers, wait)
+  const outside: Execute = (statement) => {
+    if (isRead(statement.sql)) return read(statement)
+    const kind = isPragma(statement.sql) ? "outside" : "alone"
+    return writing(wait(Effect.uninterruptible(ask({ kind, statement }))))
+  }
+  return Effect.map(
+    SqlClient.make({
+      acquirer: Effect.succeed(connectionOf(outside)),
+      transactionAcquirer: Effect.sync(() => connectionOf(transactionOn(ask, wait))),
+      compiler: compilerBy(clock),
+      spanAttributes: [["db.system.name", "sqlite"]]
+    }),
+    (sql): SqlClient.SqlClient =>
+      Object.assign(sql, {
+        reserve: Effect.dieMessage("the only connection that writes is had by transactions alone"),
+        withTransaction: withTurns(sql.withTransaction, writing)
+      })
+  )
+}
+
+/** A transaction takes a turn; one within another is a part of that. */
+const withTurns =
+  (withTransaction: SqlClient.SqlClient["withTransaction"], turns: Turns.Turns): typeof withTransaction =>
+  (effect) =>
+    Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (outer) =>
+      Option.isSome(outer) ? withTransaction(effect) : turns(withTransaction(effect))
+    )
+
+/**
+ * Opens (and creates where it is missing) the SQLite database at `path`, in WAL mode with `synchronous=FULL`: a commit that was
+ * answered survives a power cut. The driver is synchronous, so each connection has a thread: one for transactions and statements that write, and
+ * `readersMax` for statements that only read, which see what was committed when they begin. All are closed with the scope.
+ */
+export const layer = (
+  path: string,
+  { busyWaitMax = "4 seconds", heapMax_MiB }: Options = {}
+): Layer.Layer<SqlClient.SqlClient, SqliteOpenError> =>
+  Layer.scoped(
+    SqlClient.SqlClient,
+    Effect.gen(function* () {
+      const wait = waiting(busyWaitMax)
+      // The last one to be closed writes the log back: the first one here.
+      const writer = yield* SqliteThread.make({ path, pragmas: writerPragmas }, { heapMax_MiB })
+      const readers = yield* Effect.replicateEffect(
+        SqliteThread.make({ path, pragmas: readerPragmas }, { heapMax_MiB }),
+        readersMax
+      )
+      yield* Effect.mapError(
+        wait(writer.ask({ kind: "outside" })),
+        (cause) => new SqliteOpenError({ path, cause })
+      )
+      const sql = yield* clientOf(writer, readers, wait, yield* Effect.clock)
+      // Where a reader is at it the log stays until the next time.
+      yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`.pipe(
+        Effect.catchAll((error) =>
+          Effect.logWarning(`The database's log was not emptied: ${String(error.cause)}`)
+        ),
+        Effect.repeat(Schedule.spaced(emptyLogEvery)),
+        Effect.delay(emptyLogEvery),
+        Effect.forkScoped
+      )
+      return sql
+    })
+  ).pipe(Layer.provide(reactivityLayer))

@@ -1,0 +1,115 @@
+import { Context, Data, Deferred, Duration, Effect, Layer, Schedule, type Scope } from "effect"
+import { monotonic_ms } from "../../../time/MonotonicTime.ts"
+import { freshFor_ms } from "../../links/LinkChanges.ts"
+import { DatabaseServers } from "./DatabaseServers.ts"
+import { heartbeatEvery, Heartbeats, run, type SessionLost } from "./KeptSession.ts"
+
+/** Another process works on this database. */
+export class DatabaseInUse extends Data.TaggedError("DatabaseInUse")<{
+  readonly presence: "alone" | "cluster"
+}> {
+  override get message() {
+    return this.presence === "alone"
+      ? "Other Linkmint processes work on this database. Without REDIS_URLS there can be one at a time: stop them first."
+      : "A Linkmint process without REDIS_URLS works on this database alone: stop it first."
+  }
+}
+
+/** This process's place among those that work on the database. By default nobody else can: the database is a file of this process. */
+export class DatabasePresence extends Context.Reference<DatabasePresence>()("linkmint/DatabasePresence", {
+  defaultValue: (): DatabasePresenceService => ({
+    lost: Effect.never,
+    isHeld: () => true,
+    awayFor: () => undefined,
+    onRetaken: () => {}
+  })
+}) {}
+
+/** See {@link DatabasePresence}. */
+export interface DatabasePresenceService {
+  /** Fails when others have taken the place while this process was away: it must not go on. */
+  readonly lost: Effect.Effect<never, DatabaseInUse>
+  /** Whether the place was held within the last {@link freshFor_ms} before `now`, of `monotonic_ms`. */
+  readonly isHeld: (now: number) => boolean
+  /** For how long it was not, where the database does not answer; as `LinkChanges` has it. */
+  readonly awayFor: (now: number) => number | undefined
+  /** Calls back each time that the place was lost and is held again: others may have worked here meanwhile. */
+  readonly onRetaken: (retaken: () => void) => void
+}
+
+/** The advisory lock of those who work on this database. An arbitrary fixed number. */
+const workersLock = 5_012_704_418
+
+/** The server can take the session that we have lost for alive until its keepalives fail, after 15 s: so long its lock is not taken for another's. */
+const ownGhost = Duration.seconds(20)
+
+/** An answer that takes longer than all statements may is none. */
+const answerMax = Duration.seconds(5)
+
+/**
+ * Works on the database alone, or together with the other nodes of a cluster: by an advisory lock, exclusive or shared, of a session that is
+ * kept; PostgreSQL frees it with the session. Two processes without a cluster would each cache what the other changes.
+ *
+ * A session that is lost (PostgreSQL restarted, failed over, ended it) is made again, and until its lock is held no new connection of this process may work. Where others hold it,
+ * this process has lost its place.
+ */
+export const make = (
+  presence: "alone" | "cluster"
+): Effect.Effect<DatabasePresenceService, DatabaseInUse | SessionLost, Scope.Scope | DatabaseServers> =>
+  Effect.gen(function* () {
+    const servers = yield* DatabaseServers
+    const clock = yield* Effect.clock
+    const first = yield* Deferred.make<void, DatabaseInUse | SessionLost>()
+    const lost = yield* Deferred.make<never, DatabaseInUse>()
+    const retaken = new Set<() => void>()
+    const heartbeats = new Heartbeats()
+    let isHeld = false
+    let taken = 0
+
+    const attempt = presence === "alone" ? "pg_try_advisory_lock" : "pg_try_advisory_lock_shared"
+    const hold = run(servers, {
+      applicationName: "linkmint-presence",
+      answerMax,
+      begin: (session) =>
+        Effect.gen(function* () {
+          const [row] = yield* session.ask<{ readonly locked: boolean }>(
+            `SELECT ${attempt}(${workersLock}) AS locked`
+          )
+          if (row?.locked !== true) return yield* new DatabaseInUse({ presence })
+          if (taken++ > 0) retaken.forEach((call) => call())
+          isHeld = true
+          servers.setOpen(true)
+          yield* Deferred.succeed(first, undefined)
+        }),
+      heartbeats
+    }).pipe(
+      Effect.tapError((error) =>
+        Effect.gen(function* () {
+          isHeld = false
+          servers.setOpen(false)
+          if (yield* Deferred.fail(first, error)) return
+          if (
+            error._tag === "DatabaseInUse" &&
+            heartbeats.age(monotonic_ms(clock)) > Duration.toMillis(ownGhost)
+          ) {
+            yield* Effect.logError(`This process has lost its place at the database. ${error.message}`)
+            yield* Deferred.fail(lost, error)
+          }
+        })
+      )
+    )
+    yield* Effect.forkScoped(Effect.retry(hold, Schedule.spaced(heartbeatEvery)))
+    yield* Deferred.await(first)
+    return {
+      lost: Deferred.await(lost),
+      isHeld: (now) => isHeld && heartbeats.age(now) < freshFor_ms,
+      awayFor: (now) => heartbeats.awayFor(now),
+      onRetaken: (call) => void retaken.add(call)
+    }
+  })
+
+/** See {@link make}. */
+export const layer = (
+  presence: "alone" | "cluster"
+): Layer.Layer<DatabasePresence, DatabaseInUse | SessionLost, DatabaseServers> =>
+  Layer.scoped(DatabasePresence, make(presence))

@@ -1,0 +1,134 @@
+import { Data, Duration, Effect, Schedule, type Scope } from "effect"
+import { monotonic_ms } from "../../../time/MonotonicTime.ts"
+import { TrustedTime } from "../../../time/TrustedTime.ts"
+import type { DatabaseServersService } from "./DatabaseServers.ts"
+import { boundsFor, PrimaryClient, reasonOf } from "./PrimaryClient.ts"
+
+/** How often a kept session proves that it is one, and how soon another one is made. */
+export const heartbeatEvery = Duration.millis(200)
+
+/** A session that could not be made, or is over. */
+export class SessionLost extends Data.TaggedError("SessionLost")<{ readonly cause: unknown }> {
+  override get message() {
+    return `PostgreSQL: ${reasonOf(this.cause)}`
+  }
+}
+
+/** What the heartbeats of a kept session tell of the database. */
+export class Heartbeats {
+  #answered = Number.NEGATIVE_INFINITY
+  #failures = 0
+
+  /** The primary has answered a heartbeat that was sent at `asked`, of `monotonic_ms`. */
+  answered(asked: number) {
+    this.#answered = asked
+    this.#failures = 0
+  }
+
+  /** The session is over, or could not be made. */
+  failed() {
+    this.#failures++
+  }
+
+  /** How long before `now` the last heartbeat was sent that was answered, in milliseconds. */
+  age(now: number): number {
+    return now - this.#answered
+  }
+
+  /** The same where two sessions in a row have failed: a process that was paused finds one failed, and has asked nobody yet. */
+  awayFor(now: number): number | undefined {
+    return this.#failures < 2 ? undefined : this.age(now)
+  }
+}
+
+/** A session that lasts: of its own connection, which no pool takes. */
+export interface KeptSession<E> {
+  readonly applicationName: string
+  /** An answer that takes longer ends the session. */
+  readonly answerMax: Duration.Duration
+  /** What makes the session: its lock, or what it listens to. */
+  readonly begin: (session: Session) => Effect.Effect<void, E | SessionLost>
+  /** Is told of each heartbeat. */
+  readonly heartbeats: Heartbeats
+}
+
+/** A kept session at work. */
+export interface Session {
+  /** The rows of one statement. */
+  readonly ask: <Row extends object>(statement: string) => Effect.Effect<ReadonlyArray<Row>, SessionLost>
+  /** Calls back with each payload that is notified. */
+  readonly onNotification: (told: (payload: string) => void) => void
+}
+
+/**
+ * Makes a session and keeps it, as long as the server that it leads to is the primary. Never succeeds: it fails when the session is over, or as `begin` does. A session is only
+ * one of the primary: a heartbeat that a standby answers ends it. What the database's clock shows is heard with each, the first time before the session begins.
+ */
+export const run = <E>(
+  servers: DatabaseServersService,
+  { answerMax, applicationName, begin, heartbeats }: KeptSession<E>
+): Effect.Effect<never, E | SessionLost> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const clock = yield* Effect.clock
+      const { heard } = yield* TrustedTime
+      const attempt = <A>(promise: () => Promise<A>) =>
+        Effect.tryPromise({ try: promise, catch: (cause) => new SessionLost({ cause }) }).pipe(
+          Effect.timeoutFail({
+            duration: answerMax,
+            onTimeout: () => new SessionLost({ cause: "no answer" })
+          })
+        )
+      const client = yield* Effect.retry(connected(servers, applicationName, answerMax, attempt), {
+        times: servers.urls.length - 1
+      })
+      const session: Session = {
+        ask: (statement) => attempt(() => client.ask(statement)),
+        onNotification: (told) =>
+          void client.on("notification", ({ payload }) => {
+            if (payload !== undefined) told(payload)
+          })
+      }
+      /** Gives when it was asked. */
+      const look = Effect.gen(function* () {
+        const asked = monotonic_ms(clock)
+        const [row] = yield* session.ask<{ readonly standby: boolean; readonly now_ms: number }>(
+          "SELECT pg_is_in_recovery() AS standby, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms"
+        )
+        if (row?.standby !== false) return yield* new SessionLost({ cause: "the server is a standby" })
+        yield* heard(row.now_ms, asked)
+        return asked
+      })
+      const heartbeat = Effect.map(look, (asked) => heartbeats.answered(asked))
+      const ended = Effect.async<never, SessionLost>((resume) => {
+        client.once("end", () => resume(new SessionLost({ cause: "the connection has ended" })))
+      })
+      const beating = Effect.zipRight(
+        Effect.zipRight(Effect.zipRight(look, begin(session)), heartbeat),
+        Effect.repeat(heartbeat, Schedule.spaced(heartbeatEvery))
+      )
+      return yield* Effect.raceFirst(Effect.zipRight(beating, Effect.never), ended)
+    })
+  ).pipe(Effect.tapError(() => Effect.sync(() => heartbeats.failed())))
+
+const connected = (
+  servers: DatabaseServersService,
+  applicationName: string,
+  answerMax: Duration.Duration,
+  attempt: <A>(promise: () => Promise<A>) => Effect.Effect<A, SessionLost>
+): Effect.Effect<PrimaryClient, SessionLost, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.suspend(() => {
+      const client = new PrimaryClient(servers, boundsFor(0), {
+        application_name: applicationName,
+        connectionTimeoutMillis: Duration.toMillis(answerMax)
+      })
+      // What is wrong shows when the connection has ended; without a listener it would end the process.
+      client.on("error", () => {})
+      return Effect.as(
+        attempt(() => client.connect()),
+        client
+      )
+    }),
+    (client) => Effect.ignore(attempt(() => client.end()))
+  )

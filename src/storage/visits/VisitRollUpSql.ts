@@ -1,0 +1,161 @@
+import type { SqlClient } from "@effect/sql"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect } from "effect"
+import { rowsOf } from "../sql/SqlRows.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
+import { endOf, finerThan, grains, type RolledUp, startOf } from "./VisitPeriods.ts"
+import * as VisitValuesSql from "./VisitValuesSql.ts"
+
+/** The advisory lock of the one node that rolls up or drops. An arbitrary fixed number. */
+const upkeepLock = 5_012_704_418
+
+type Coarse = keyof typeof finerThan
+
+/** What a subject's period is known by. */
+interface Row {
+  readonly subject: string
+  readonly hour: number
+}
+
+/** Up to which hour a grain is rolled up, and which row of the finer grain was the last one that was looked at. */
+interface Progress {
+  readonly hour: number
+  readonly seenHour: number
+  readonly seenSubject: string
+}
+
+const numberOf = (grain: (typeof grains)[number]) => grains.indexOf(grain)
+
+/**
+ * What becomes of visits when their hour, day or month is over. A period is made of the finer ones, which stay as they are, and written as a whole:
+ * to do it again changes nothing.
+ */
+export const make = (sql: SqlClient.SqlClient) => {
+  const texts = VisitValuesSql.make(sql)
+
+  const progressOf = (grain: Coarse) =>
+    Effect.map(
+      sql<Progress>`SELECT hour, seen_hour AS "seenHour", seen_subject AS "seenSubject"
+        FROM visit_rolled WHERE grain = ${numberOf(grain)}`,
+      ([row]) => row ?? { hour: 0, seenHour: 0, seenSubject: "" }
+    )
+
+  const setProgress = (grain: Coarse, { hour, seenHour, seenSubject }: Progress) => sql`
+    INSERT INTO visit_rolled (grain, hour, seen_hour, seen_subject)
+    VALUES (${numberOf(grain)}, ${hour}, ${seenHour}, ${seenSubject})
+    ON CONFLICT (grain) DO UPDATE
+    SET hour = excluded.hour, seen_hour = excluded.seen_hour, seen_subject = excluded.seen_subject`
+
+  const rolledUp: Effect.Effect<RolledUp, SqlError> = Effect.map(
+    sql<{ grain: number; hour: number }>`SELECT grain, hour FROM visit_rolled`,
+    (rows) => {
+      const hourOf = (grain: Coarse) => rows.find((row) => row.grain === numberOf(grain))?.hour ?? 0
+      return { day: hourOf("day"), month: hourOf("month") }
+    }
+  )
+
+  /** Runs an effect in a transaction that no other node's upkeep runs beside; gives `false` where one does. */
+  const alone = <E, R>(effect: Effect.Effect<boolean, E, R>) =>
+    inTransaction(
+      sql,
+      sql.onDialectOrElse({
+        orElse: () => effect,
+        pg: () =>
+          Effect.flatMap(
+            sql<{ locked: boolean }>`SELECT pg_try_advisory_xact_lock(${upkeepLock}) AS locked`,
+            ([row]) => (row!.locked ? effect : Effect.succeed(false))
+          )
+      })
+    )
+
+  /** The next rows of a grain before an hour, in order. */
+  const rowsAfter = ({ seenHour, seenSubject }: Progress, grain: number, before: number, max: number) =>
+    sql<Row>`SELECT hour, subject FROM visit_periods
+      WHERE grain = ${grain} AND (hour, subject) > (${seenHour}, ${seenSubject}) AND hour < ${before}
+      ORDER BY hour, subject LIMIT ${max}`
+
+  const rollUpSubjects = Effect.fn(function* (
+    grain: Coarse,
+    from: number,
+    to: number,
+    subjects: ReadonlyArray<string>
+  ) {
+    const isPart = sql`grain = ${numberOf(finerThan[grain])} AND hour >= ${from} AND hour < ${to}`
+    const parts = sql`(SELECT by_value FROM visit_periods AS finer WHERE finer.subject = whole.subject AND ${isPart}) AS parts`
+    yield* sql`
+      INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value)
+      SELECT subject, ${sql.literal(String(numberOf(grain)))}, ${sql.literal(String(from))}, sum(non_bots), sum(bots),
+             ${texts.together({ text: "parts.by_value", rows: parts })}
+      FROM visit_periods AS whole
+      WHERE ${isPart} AND subject IN (SELECT subject FROM ${rowsOf(sql, { subject: ["text", subjects] })} AS chosen)
+      GROUP BY subject
+      ON CONFLICT (subject, grain, hour) DO UPDATE
+      SET non_bots = excluded.non_bots, bots = excluded.bots, by_value = excluded.by_value`
+  })
+
+  /** Of rows of finer periods the subjects whose period `from` is not made yet: each is met again at every row of its own. */
+  const notYetMade = (grain: Coarse, from: number, rows: ReadonlyArray<Row>) => {
+    const subjects = [...new Set(rows.map(({ subject }) => subject))]
+    return Effect.map(
+      sql<{ subject: string }>`
+        SELECT subject FROM ${rowsOf(sql, { subject: ["text", subjects] })} AS chosen
+        WHERE NOT EXISTS (SELECT 1 FROM visit_periods AS made WHERE made.subject = chosen.subject
+                          AND made.grain = ${numberOf(grain)} AND made.hour = ${from})`,
+      (found) => found.map(({ subject }) => subject).toSorted()
+    )
+  }
+
+  /** One step within the first period that has visits and is not rolled up wholly. Periods in which nobody visited anything are passed over. */
+  const rollUpGrain = Effect.fn(function* (grain: Coarse, until: number, max: number) {
+    const end = startOf(grain, until)
+    const progress = yield* progressOf(grain)
+    if (progress.hour >= end) return false
+    const rows = yield* rowsAfter(progress, numberOf(finerThan[grain]), end, max)
+    const from = rows[0] === undefined ? end : startOf(grain, rows[0].hour)
+    const inPeriod = rows.filter(({ hour }) => startOf(grain, hour) === from)
+    const last = inPeriod.at(-1)
+    if (last === undefined) {
+      yield* setProgress(grain, { hour: end, seenHour: end, seenSubject: "" })
+      return false
+    }
+    const subjects = yield* notYetMade(grain, from, inPeriod)
+    if (subjects.length > 0) yield* rollUpSubjects(grain, from, endOf(grain, from), subjects)
+    yield* setProgress(grain, { hour: from, seenHour: last.hour, seenSubject: last.subject })
+    return true
+  })
+
+  const dropGrain = Effect.fn(function* (grain: "hour" | "day", before: number, max: number) {
+    const oldest = yield* sql<Row>`
+      SELECT subject, hour FROM visit_periods WHERE grain = ${numberOf(grain)} AND hour < ${before}
+      ORDER BY hour LIMIT ${max}`
+    if (oldest.length === 0) return false
+    const chosen = rowsOf(sql, {
+      subject: ["text", oldest.map(({ subject }) => subject)],
+      hour: ["integer", oldest.map(({ hour }) => hour)]
+    })
+    yield* sql`DELETE FROM visit_periods WHERE grain = ${numberOf(grain)}
+               AND (subject, hour) IN (SELECT subject, hour FROM ${chosen} AS chosen)`
+    return oldest.length === max
+  })
+
+  return {
+    rolledUp,
+    /** Months are made of days: they wait until all days are rolled up. */
+    rollUp: (until: number, max: number) =>
+      alone(
+        Effect.gen(function* () {
+          if (yield* rollUpGrain("day", until, max)) return true
+          return yield* rollUpGrain("month", until, max)
+        })
+      ),
+    drop: (before: { readonly hours: number; readonly days: number }, max: number) =>
+      alone(
+        Effect.gen(function* () {
+          const { day, month } = yield* rolledUp
+          const hours = yield* dropGrain("hour", Math.min(before.hours, day), max)
+          const days = yield* dropGrain("day", Math.min(before.days, month), max)
+          return hours || days
+        })
+      )
+  }
+}

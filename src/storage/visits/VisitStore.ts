@@ -1,0 +1,88 @@
+import { Context, type Effect } from "effect"
+import type { Dimension, VisitCount } from "../../model/Visit.ts"
+import type { StorageError } from "../StorageError.ts"
+
+/** Visits with one value of a dimension. */
+export interface ValueCount {
+  readonly dimension: Dimension
+  readonly value: string
+  readonly visits: number
+}
+
+/** Visits of a subject in one hour. */
+export interface HourCount extends VisitCount {
+  readonly subject: string
+  readonly hour: number
+  /** At most `valuesMax` of each dimension, each once. */
+  readonly values: ReadonlyArray<ValueCount>
+}
+
+/** Visits to add, of a moment (milliseconds since the Unix epoch). */
+export interface VisitBatch {
+  /** A text that this process alone has. */
+  readonly writer: string
+  /** Grows from each batch of a writer to its next one. */
+  readonly sequence: number
+  readonly at: number
+  /** Each subject and hour once. */
+  readonly hours: ReadonlyArray<HourCount>
+}
+
+/** The hours of a subject from `from` on and before `to`. */
+export interface HourRange {
+  readonly subject: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Visits of the hour, or of the day that begins with it. */
+export interface Point extends VisitCount {
+  readonly hour: number
+}
+
+/**
+ * The visits of subjects (a link, or an owner's links together), counted by hour, and rolled up to days and months when these are over.
+ *
+ * Laws:
+ * 1. A batch is added whole or not at all, and once, however often it is written, as long as its writer has written no later one meanwhile
+ *    and is not forgotten by `dropWriters`.
+ * 2. `totals` and `series` grow by the batch's counts, and only `forget`, and for the series `drop`, takes from them.
+ * 3. Of an hour at most `valuesMax` values of a dimension are kept, those that came first; of a day or month the most frequent. Writers at
+ *    the same moment can exceed it in an hour, by `valuesMax` each.
+ * 4. `rollUp` changes no answer but for values that are not kept. Visits that are written to a day after it was rolled up count in its hours and in the
+ *    totals alone: so it should be some time over.
+ * 5. `drop` takes hours that stand in days, and days that stand in months, and changes no answer of a range of whole days or months.
+ */
+export class VisitStore extends Context.Tag("linkmint/VisitStore")<
+  VisitStore,
+  {
+    readonly write: (batch: VisitBatch) => Effect.Effect<void, StorageError>
+    /** All visits of each subject ever, in the order of the question. */
+    readonly totals: (
+      subjects: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<VisitCount>, StorageError>
+    /** Hours or days with visits, in order. */
+    readonly series: (
+      range: HourRange,
+      interval: "hour" | "day"
+    ) => Effect.Effect<ReadonlyArray<Point>, StorageError>
+    /** The `max` most frequent values of each dimension, the most frequent first, equal ones in the order of their characters. */
+    readonly top: (range: HourRange, max: number) => Effect.Effect<ReadonlyArray<ValueCount>, StorageError>
+    /**
+     * Rolls up days, and then months, that end at hour `until` or earlier, by at most `max` rows of what they are made of. Gives whether there may be
+     * more to do; `false` also where another node is at it.
+     */
+    readonly rollUp: (until: number, max: number) => Effect.Effect<boolean, StorageError>
+    /**
+     * Drops hours before hour `hours`, and days before hour `days`, as far as they are rolled up: at most `max` of each. Gives whether there may be more.
+     */
+    readonly drop: (
+      before: { readonly hours: number; readonly days: number },
+      max: number
+    ) => Effect.Effect<boolean, StorageError>
+    /** Forgets writers that wrote nothing since a moment (milliseconds since the Unix epoch). */
+    readonly dropWriters: (before: number) => Effect.Effect<void, StorageError>
+    /** Forgets all visits of subjects, some at a time. */
+    readonly forget: (subjects: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
+  }
+>() {}

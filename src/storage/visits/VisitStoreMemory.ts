@@ -1,0 +1,122 @@
+import { Effect, Layer } from "effect"
+import { dimensions, valuesMax } from "../../model/Visit.ts"
+import { type HourRange, type Point, type ValueCount, type VisitBatch, VisitStore } from "./VisitStore.ts"
+import { startOf } from "./VisitPeriods.ts"
+
+interface Count {
+  nonBots: number
+  bots: number
+}
+
+interface Hour extends Count {
+  /** Visits by value, for each dimension in their order. */
+  readonly values: ReadonlyArray<Map<string, number>>
+}
+
+/** The tables: an hour's row by subject and hour. */
+interface Tables {
+  readonly totals: Map<string, Count>
+  readonly hours: Map<string, Map<number, Hour>>
+  readonly writers: Map<string, { readonly sequence: number; readonly at: number }>
+}
+
+const entry = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
+  const present = map.get(key)
+  if (present !== undefined) return present
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+const zero = (): Count => ({ nonBots: 0, bots: 0 })
+
+const add = (count: Count, { bots, nonBots }: Readonly<Count>) => {
+  count.nonBots += nonBots
+  count.bots += bots
+}
+
+const addTo = (map: Map<string, number>, value: string, visits: number) =>
+  map.set(value, (map.get(value) ?? 0) + visits)
+
+/** The most frequent first, equal ones in the order of their characters. */
+const byFrequency = (map: ReadonlyMap<string, number>) =>
+  [...map].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+
+const write = ({ hours, totals, writers }: Tables, batch: VisitBatch) => {
+  const last = writers.get(batch.writer)
+  if (last !== undefined && last.sequence >= batch.sequence) return
+  writers.set(batch.writer, { sequence: batch.sequence, at: batch.at })
+  for (const count of batch.hours) {
+    const rows = entry(hours, count.subject, () => new Map<number, Hour>())
+    const row = entry(rows, count.hour, () => ({ ...zero(), values: dimensions.map(() => new Map()) }))
+    add(entry(totals, count.subject, zero), count)
+    add(row, count)
+    dimensions.forEach((dimension, index) => {
+      const kept = row.values[index]!
+      const added = count.values.filter((value) => value.dimension === dimension)
+      for (const [value, visits] of byFrequency(new Map(added.map(({ value, visits }) => [value, visits])))) {
+        if (kept.has(value) || kept.size < valuesMax) addTo(kept, value, visits)
+      }
+    })
+  }
+}
+
+const within = ({ hours }: Tables, { from, subject, to }: HourRange) =>
+  [...(hours.get(subject) ?? [])]
+    .filter(([hour]) => hour >= from && hour < to)
+    .toSorted(([one], [other]) => one - other)
+
+const series = (tables: Tables, range: HourRange, interval: "hour" | "day"): ReadonlyArray<Point> => {
+  const points = new Map<number, Count & { readonly hour: number }>()
+  for (const [at, row] of within(tables, range)) {
+    const hour = startOf(interval, at)
+    add(
+      entry(points, hour, () => ({ hour, ...zero() })),
+      row
+    )
+  }
+  return [...points.values()]
+}
+
+const top = (tables: Tables, range: HourRange, max: number): ReadonlyArray<ValueCount> => {
+  const rows = within(tables, range)
+  return dimensions.flatMap((dimension, index) => {
+    const sums = new Map<string, number>()
+    for (const [, { values }] of rows)
+      for (const [value, visits] of values[index]!) addTo(sums, value, visits)
+    return byFrequency(sums)
+      .slice(0, max)
+      .map(([value, visits]) => ({ dimension, value, visits }))
+  })
+}
+
+/**
+ * `VisitStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. It keeps every hour, so that there is
+ * nothing to roll up or to drop.
+ */
+export const make = Effect.sync(() => {
+  const tables: Tables = { totals: new Map(), hours: new Map(), writers: new Map() }
+  return VisitStore.of({
+    write: (batch) => Effect.sync(() => write(tables, batch)),
+    totals: (subjects) =>
+      Effect.sync(() => subjects.map((subject) => ({ ...zero(), ...tables.totals.get(subject) }))),
+    series: (range, interval) => Effect.sync(() => series(tables, range, interval)),
+    top: (range, max) => Effect.sync(() => top(tables, range, max)),
+    rollUp: () => Effect.succeed(false),
+    drop: () => Effect.succeed(false),
+    dropWriters: (before) =>
+      Effect.sync(() => {
+        for (const [writer, { at }] of tables.writers) if (at < before) tables.writers.delete(writer)
+      }),
+    forget: (subjects) =>
+      Effect.sync(() => {
+        for (const subject of subjects) {
+          tables.totals.delete(subject)
+          tables.hours.delete(subject)
+        }
+      })
+  })
+})
+
+/** A store of its own for each build of the layer. */
+export const layer: Layer.Layer<VisitStore> = Layer.effect(VisitStore, make)

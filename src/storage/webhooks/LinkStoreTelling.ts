@@ -1,0 +1,69 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import type { Link } from "../../model/Link.ts"
+import type { WebhookMessage } from "../../model/Webhook.ts"
+import { type Deletion, LinkStore } from "../links/LinkStore.ts"
+import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { WebhookListeners } from "./WebhookListeners.ts"
+import { WebhookStore } from "./WebhookStore.ts"
+
+/** How changes of links are told to their owners' webhooks. */
+export interface Telling {
+  readonly created: (link: Link, owner: string) => WebhookMessage
+  readonly deleted: (deletion: Deletion, owner: string) => WebhookMessage
+}
+
+/**
+ * A `LinkStore` that queues messages for webhooks in the transaction of the change, so that neither is there without the other. A batch in which no link has an
+ * owner who listens goes through as it is.
+ *
+ * A repeat of a create or a delete is told again under the message's id, which the queue knows unless it was delivered meanwhile.
+ */
+export const layer = (
+  telling: Telling
+): Layer.Layer<LinkStore, never, LinkStore | WebhookStore | WebhookListeners | SqlClient.SqlClient> =>
+  Layer.effect(
+    LinkStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* LinkStore
+      const webhooks = yield* WebhookStore
+      const listeners = yield* WebhookListeners
+
+      /** Writes a batch, and with it the messages of those that were done, one for each question that has one. */
+      const writing = <A>(
+        operation: string,
+        write: (questions: ReadonlyArray<A>) => ReturnType<typeof store.insertMany>,
+        messageOf: (question: A) => WebhookMessage | undefined
+      ) =>
+        Effect.fnUntraced(function* (questions: ReadonlyArray<A>) {
+          const messages = questions.map(messageOf)
+          if (messages.every((message) => message === undefined)) return yield* write(questions)
+          return yield* inTransaction(
+            sql,
+            Effect.tap(write(questions), (done) =>
+              webhooks.offer(
+                messages.flatMap((message, index) =>
+                  message !== undefined && done[index] === true ? [message] : []
+                )
+              )
+            )
+          )
+        }, asStorageError(operation))
+
+      return LinkStore.of({
+        ...store,
+        insertMany: writing("LinkStore.insertMany", store.insertMany, (link) =>
+          link.owner !== null && listeners.has(link.owner, "link.created")
+            ? telling.created(link, link.owner)
+            : undefined
+        ),
+        deleteMany: writing("LinkStore.deleteMany", store.deleteMany, (deletion) => {
+          const { owner = null } = deletion
+          return owner !== null && listeners.has(owner, "link.deleted")
+            ? telling.deleted(deletion, owner)
+            : undefined
+        })
+      })
+    })
+  )

@@ -1,0 +1,263 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import { Effect } from "effect"
+import * as Secret from "../../secrets/Secret.ts"
+import { joinedType, type MessageType, verificationType } from "../../model/Webhook.ts"
+import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
+import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { groupsOf, type Joinable, joinedBody } from "./WebhookJoining.ts"
+import { stands } from "./WebhookStandingSql.ts"
+import type { Claim, Delivery } from "./WebhookStore.ts"
+
+/** A webhook that has something due. */
+interface WaitingRow {
+  readonly id: string
+  readonly owner: string
+  readonly host: string
+  readonly url: string
+  readonly secret: string
+  readonly failures: number
+}
+
+/** How many messages a webhook gets, and how many that are due are looked at for them. */
+interface Look {
+  readonly id: string
+  readonly messages: number
+  readonly most: number
+}
+
+/** A message that is due. */
+interface DueRow {
+  readonly webhook_id: string
+  readonly id: string
+  readonly event: MessageType
+  readonly bytes: number
+  readonly attempts: number
+  readonly sealed: number
+  readonly due_at: string | number
+  readonly queued_at: string | number
+}
+
+interface Due extends Joinable {
+  readonly webhookId: string
+  readonly event: MessageType
+  readonly attempts: number
+  readonly dueAt: number
+  readonly queuedAt: number
+}
+
+const dueOf = (row: DueRow): Due => ({
+  webhookId: row.webhook_id,
+  id: row.id,
+  event: row.event,
+  bytes: row.bytes,
+  attempts: row.attempts,
+  isSealed: row.sealed !== 0 || row.attempts > 0 || row.event === verificationType,
+  dueAt: Number(row.due_at),
+  queuedAt: Number(row.queued_at)
+})
+
+/** What becomes one message. */
+type Group = ReadonlyArray<Due>
+
+/** Whoever claims; for how long nobody else does. */
+interface Lease {
+  readonly token: string
+  readonly for_ms: number
+}
+
+/** A message as it is given to its claimer. */
+type Claimed = Pick<Delivery, "webhookId" | "id" | "event" | "body" | "attempt">
+
+const inOrder = (one: Due, other: Due) => one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1)
+
+/** The groups that become messages, of each webhook as many as it gets, those first that have been due for longest. */
+const chosen = (due: ReadonlyArray<Due>, looks: ReadonlyArray<Look>, { join, max }: Claim) => {
+  const byWebhook = new Map(looks.map(({ id }) => [id, [] as Array<Due>]))
+  for (const message of due) byWebhook.get(message.webhookId)!.push(message)
+  return looks
+    .flatMap(({ id, messages }) => groupsOf(byWebhook.get(id)!.toSorted(inOrder), join).slice(0, messages))
+    .toSorted(([one], [other]) => inOrder(one!, other!))
+    .slice(0, max)
+}
+
+/** The part of `WebhookStore` that claims messages, and joins those that no claim has given before. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const now = databaseNow(sql)
+
+  /** Once for a whole statement, so that an index on time can be used. */
+  const moment = sql`(SELECT ${now})`
+
+  /** The first webhook of those behind another that has messages which are not dead. */
+  const nextWaiting = (behind: Statement.Fragment) => sql`
+    (SELECT webhook_id FROM webhook_messages WHERE dead_at IS NULL AND webhook_id > ${behind} ORDER BY webhook_id LIMIT 1)`
+
+  /** When the first message of the webhook `w` is due, or has waited long enough for others. */
+  const firstDue = (gatherFor_ms: number) => sql`
+    (SELECT m.due_at + CASE WHEN m.sealed = 0 AND m.attempts = 0 AND m.event <> ${verificationType} THEN ${gatherFor_ms} ELSE 0 END
+    FROM webhook_messages m WHERE m.webhook_id = w.id AND m.dead_at IS NULL ORDER BY m.due_at LIMIT 1)`
+
+  /**
+   * Webhooks that may be sent something. Steps from webhook to webhook through the index of those that have messages: what it costs does not grow with how many wait for each. It
+   * begins with SELECT, so that SQLite has it read beside what is written.
+   */
+  const waiting = ({ busy, gatherFor_ms, max }: Claim) => sql<WaitingRow>`
+    SELECT id, owner, host, url, secret, failures FROM (
+      WITH RECURSIVE waiting (webhook_id) AS (
+        SELECT ${nextWaiting(sql`''`)}
+        UNION ALL
+        SELECT ${nextWaiting(sql`waiting.webhook_id`)} FROM waiting WHERE waiting.webhook_id IS NOT NULL
+      )
+      SELECT w.*, ${firstDue(gatherFor_ms)} AS first_due
+      FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
+      WHERE w.paused_until <= ${moment} AND NOT ${isOneOf(sql, "w.id", busy.webhooks)}
+        AND NOT ${isOneOf(sql, "w.owner", busy.owners)} AND NOT ${isOneOf(sql, "w.host", busy.hosts)} AND ${stands(sql)}
+    ) AS free WHERE first_due <= ${moment} ORDER BY first_due, id LIMIT ${max}`
+
+  /** The messages that are due for some webhooks, the first ones of each; on PostgreSQL locked. */
+  const due = (looks: ReadonlyArray<Look>) => {
+    const columns = sql`m.webhook_id, m.id, m.event, m.bytes, m.attempts, m.sealed, m.due_at, m.queued_at`
+    const firstOf = (id: Statement.Fragment) => sql`
+      m.webhook_id = ${id} AND m.dead_at IS NULL AND m.due_at <= ${moment} AND (m.event = ${verificationType}
+        OR EXISTS (SELECT 1 FROM webhooks w WHERE w.id = ${id} AND w.verified_at IS NOT NULL))
+      ORDER BY m.due_at, m.id`
+    return sql.onDialectOrElse({
+      // A limit cannot depend on the row here.
+      orElse: () => sql<DueRow>`
+        SELECT ${columns} FROM json_each(${JSON.stringify(looks)}) AS looks CROSS JOIN webhook_messages m
+        WHERE m.webhook_id = looks.value ->> 'id' AND m.id IN (
+          SELECT m.id FROM webhook_messages m WHERE ${firstOf(sql`looks.value ->> 'id'`)}
+          LIMIT ${Math.max(...looks.map(({ most }) => most))})`,
+      pg: () => sql<DueRow>`
+        SELECT m.* FROM json_to_recordset(${JSON.stringify(looks)}::json) AS looks (id text, most integer)
+        CROSS JOIN LATERAL (
+          SELECT ${columns} FROM webhook_messages m WHERE ${firstOf(sql`looks.id`)} LIMIT looks.most FOR UPDATE OF m SKIP LOCKED
+        ) AS m`
+    })
+  }
+
+  /** Rows of `m`, a table of messages, that are among some. */
+  const isAmong = (messages: ReadonlyArray<Due>) => {
+    const names = JSON.stringify(messages.map(({ id, webhookId }) => ({ webhookId, id })))
+    return sql.onDialectOrElse({
+      orElse: () =>
+        sql`(webhook_id, id) IN (SELECT value ->> 'webhookId', value ->> 'id' FROM json_each(${names}))`,
+      pg: () => sql`
+        (webhook_id, id) IN (SELECT "webhookId", id FROM json_to_recordset(${names}::json) AS n ("webhookId" text, id text))`
+    })
+  }
+
+  const bodiesOf = Effect.fnUntraced(function* (messages: ReadonlyArray<Due>) {
+    const rows = yield* sql<{ webhook_id: string; id: string; body: string }>`
+      SELECT webhook_id, id, body FROM webhook_messages WHERE ${isAmong(messages)}`
+    const bodies = new Map(rows.map((row) => [`${row.webhook_id} ${row.id}`, row.body]))
+    return ({ id, webhookId }: Due) => bodies.get(`${webhookId} ${id}`)!
+  })
+
+  const remember = (members: ReadonlyArray<{ webhookId: string; id: string; messageId: string }>) =>
+    sql.onDialectOrElse({
+      orElse: () => sql`
+        INSERT INTO webhook_joined (webhook_id, id, message_id)
+        SELECT value ->> 'webhookId', value ->> 'id', value ->> 'messageId' FROM json_each(${JSON.stringify(members)})
+        WHERE true ON CONFLICT DO NOTHING`,
+      pg: () => sql`
+        INSERT INTO webhook_joined (webhook_id, id, message_id)
+        SELECT "webhookId", id, "messageId" FROM json_to_recordset(${JSON.stringify(members)}::json)
+          AS m ("webhookId" text, id text, "messageId" text)
+        ON CONFLICT DO NOTHING`
+    })
+
+  /** Puts one message in place of each group, leased already. Its bytes are those of its members, so that it counts as they did. */
+  const join = Effect.fnUntraced(function* (
+    groups: ReadonlyArray<Group>,
+    bodyOf: (message: Due) => string,
+    { for_ms, token }: Lease
+  ) {
+    if (groups.length === 0) return []
+    const [clock] = yield* sql<{ now: string | number }>`SELECT ${now} AS now`
+    const at = Number(clock!.now)
+    const joined = yield* Effect.forEach(groups, (members) =>
+      Effect.map(Secret.draw(16), (drawn) => ({
+        webhookId: members[0]!.webhookId,
+        id: `msg_${drawn.toString("hex")}`,
+        members,
+        body: joinedBody(
+          members.map((member) => ({ id: member.id, body: bodyOf(member) })),
+          at
+        )
+      }))
+    )
+    yield* remember(
+      joined.flatMap(({ id, members, webhookId }) =>
+        members.map((member) => ({ webhookId, id: member.id, messageId: id }))
+      )
+    )
+    yield* sql`DELETE FROM webhook_messages WHERE ${isAmong(groups.flat())}`
+    for (const { body, id, members, webhookId } of joined) {
+      yield* sql`INSERT INTO webhook_messages ${sql.insert({
+        webhook_id: webhookId,
+        id,
+        event: joinedType,
+        body,
+        events: members.length,
+        bytes: members.reduce((sum, { bytes }) => sum + bytes, 0),
+        sealed: 1,
+        queued_at: Math.min(...members.map(({ queuedAt }) => queuedAt)),
+        due_at: at + for_ms,
+        attempts: 1,
+        lease: token
+      })}`
+    }
+    return joined.map(({ body, id, webhookId }): Claimed => ({
+      webhookId,
+      id,
+      event: joinedType,
+      body,
+      attempt: 1
+    }))
+  })
+
+  /** Leases messages that go by themselves. */
+  const lease = Effect.fnUntraced(function* (
+    messages: ReadonlyArray<Due>,
+    bodyOf: (message: Due) => string,
+    { for_ms, token }: Lease
+  ) {
+    if (messages.length === 0) return []
+    yield* sql`
+      UPDATE webhook_messages SET lease = ${token}, due_at = ${now} + ${for_ms}, attempts = attempts + 1, sealed = 1
+      WHERE ${isAmong(messages)}`
+    return messages.map((message): Claimed => ({
+      webhookId: message.webhookId,
+      id: message.id,
+      event: message.event,
+      body: bodyOf(message),
+      attempt: message.attempts + 1
+    }))
+  })
+
+  const take = Effect.fnUntraced(function* (looks: ReadonlyArray<Look>, claim: Claim, held: Lease) {
+    const groups = chosen((yield* due(looks)).map(dueOf), looks, claim)
+    const bodyOf = yield* bodiesOf(groups.flat())
+    const single = groups.filter(({ length }) => length === 1).flat()
+    const several = groups.filter(({ length }) => length > 1)
+    return [...(yield* lease(single, bodyOf, held)), ...(yield* join(several, bodyOf, held))]
+  })
+
+  return Effect.fn("WebhookStore.claim")(function* (claim: Claim) {
+    const rows = yield* waiting(claim)
+    const fair = Math.ceil(claim.max / rows.length)
+    const looks = rows.flatMap((row): ReadonlyArray<Look> => {
+      const messages = Math.min(row.failures > 0 ? 1 : fair, claim.roomFor(row))
+      return messages > 0 ? [{ id: row.id, messages, most: messages * claim.join.events }] : []
+    })
+    if (looks.length === 0) return []
+    const token = (yield* Secret.draw(16)).toString("hex")
+    const claimed = yield* inTransaction(sql, take(looks, claim, { token, for_ms: claim.lease_ms }))
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return claimed.map((message): Delivery => {
+      const { failures, host, owner, secret, url } = byId.get(message.webhookId)!
+      return { ...message, owner, host, url, secret, failures, lease: token }
+    })
+  }, asStorageError("WebhookStore.claim"))
+})

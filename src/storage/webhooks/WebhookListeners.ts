@@ -1,0 +1,51 @@
+import { Context, Duration, Effect, Layer, Schedule, type Scope } from "effect"
+import type { WebhookEvent } from "../../model/Webhook.ts"
+import type { StorageError } from "../StorageError.ts"
+import { type Listeners, WebhookStore } from "./WebhookStore.ts"
+
+/** How often a node asks whether webhooks came or went: one small row. */
+const refreshEvery = Duration.seconds(1)
+
+/**
+ * Who wants to be told of what, as this node knows it, so that whoever has no webhook costs nothing. What other nodes change is known here within some two
+ * seconds; where the database cannot be asked, it is as it was.
+ */
+export class WebhookListeners extends Context.Tag("linkmint/WebhookListeners")<
+  WebhookListeners,
+  {
+    /** Whether an owner has a webhook for an event. Links without an owner have none. */
+    readonly has: (owner: string | null, event: WebhookEvent) => boolean
+    /** Asks now, because this node has changed them. */
+    readonly refresh: Effect.Effect<void, StorageError>
+  }
+>() {}
+
+/** See {@link WebhookListeners}. */
+export const make: Effect.Effect<typeof WebhookListeners.Service, StorageError, WebhookStore | Scope.Scope> =
+  Effect.gen(function* () {
+    const store = yield* WebhookStore
+    let listeners: Listeners | null = null
+    const refresh = Effect.suspend(() => store.listeners(listeners?.version ?? null)).pipe(
+      Effect.map((changed) => {
+        // Of two answers the later one can come first.
+        if (changed !== null && changed.version >= (listeners?.version ?? 0)) listeners = changed
+      })
+    )
+    yield* refresh
+    yield* refresh.pipe(
+      Effect.catchAll((error) => Effect.logDebug(`Webhooks are as they were: ${error.message}`)),
+      Effect.repeat(Schedule.spaced(refreshEvery)),
+      Effect.delay(refreshEvery),
+      Effect.forkScoped
+    )
+    return {
+      has: (owner, event) => owner !== null && listeners?.byOwner.get(owner)?.has(event) === true,
+      refresh
+    }
+  })
+
+/** See {@link make}. */
+export const layer: Layer.Layer<WebhookListeners, StorageError, WebhookStore> = Layer.scoped(
+  WebhookListeners,
+  make
+)

@@ -1,0 +1,254 @@
+import { joinedType, type MessageType, verificationType, type WebhookMessage } from "../../model/Webhook.ts"
+import { groupsOf, joinedBody } from "./WebhookJoining.ts"
+import { route } from "./WebhookRouting.ts"
+import {
+  type Claim,
+  deadLettersBytesMax,
+  deadLettersFor_ms,
+  deadLettersMax,
+  type Delivery,
+  type Failure,
+  pendingBytesMax,
+  pendingFor_ms,
+  pendingMax,
+  type WebhookStatus
+} from "./WebhookStore.ts"
+
+/** A message of a webhook. */
+export interface Held {
+  readonly id: string
+  readonly event: MessageType
+  readonly body: string
+  /** Events that it tells; none where it is a challenge. */
+  readonly events: number
+  readonly bytes: number
+  queuedAt: number
+  dueAt: number
+  attempts: number
+  /** It was given by a claim, and is sent again as it is. */
+  isSealed: boolean
+  lease: string | null
+  deadAt: number | null
+  reason: string
+}
+
+/** A webhook, and what there is of it. */
+export interface Place {
+  readonly webhook: Pick<WebhookStatus, "id" | "owner" | "keyId" | "url" | "events" | "secret" | "createdAt">
+  readonly host: string
+  readonly messages: Map<string, Held>
+  /** In which message an event was joined. */
+  readonly joined: Map<string, string>
+  isVerified: boolean
+  endedAt: number | null
+  failures: number
+  lastFailure: string | null
+  pausedUntil: number
+  dropped: number
+}
+
+const isPending = ({ deadAt }: Held) => deadAt === null
+
+const pendingOf = ({ messages }: Place) => [...messages.values()].filter(isPending)
+
+/** Events that wait, and their bytes. */
+export const loadOf = (place: Place): { readonly pending: number; readonly bytes: number } => {
+  const waiting = pendingOf(place)
+  return {
+    pending: waiting.reduce((sum, { events }) => sum + events, 0),
+    bytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+}
+
+const inOrder = (one: Held, other: Held) => one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1)
+
+/** By when they died and then by their ids, the newest first. */
+const newestFirst = (one: Held, other: Held) => other.deadAt! - one.deadAt! || (one.id < other.id ? 1 : -1)
+
+/** A webhook's dead letters, the newest first. */
+export const deadOf = ({ messages }: Place): ReadonlyArray<Held> =>
+  [...messages.values()].filter((held) => !isPending(held)).toSorted(newestFirst)
+
+/** A message that is queued now. */
+export const newMessage = (
+  message: Pick<Held, "id" | "event" | "body" | "events" | "bytes">,
+  now: number
+): Held => ({
+  ...message,
+  queuedAt: now,
+  dueAt: now,
+  attempts: 0,
+  isSealed: message.event === verificationType,
+  lease: null,
+  deadAt: null,
+  reason: ""
+})
+
+/** Removes a message, and what was joined in it. */
+const remove = ({ joined, messages }: Place, id: string) => {
+  messages.delete(id)
+  for (const [event, message] of joined) if (message === id) joined.delete(event)
+}
+
+/** Queues messages for those of these webhooks that want them: gives how many were dropped. */
+export const offer = (
+  places: ReadonlyArray<Place>,
+  messages: ReadonlyArray<WebhookMessage>,
+  now: number
+): number => {
+  const recipients = places.map((place) => ({ ...place.webhook, ...loadOf(place), place }))
+  const routed = route(recipients, messages)
+  for (const {
+    dropped,
+    messages,
+    recipient: { place }
+  } of routed) {
+    place.dropped += dropped
+    for (const message of messages) {
+      if (place.messages.has(message.id) || place.joined.has(message.id)) continue
+      place.messages.set(message.id, newMessage({ ...message, events: 1 }, now))
+    }
+  }
+  return routed.reduce((sum, { dropped }) => sum + dropped, 0)
+}
+
+/** Puts one message in place of several. */
+const joinedOf = (place: Place, members: ReadonlyArray<Held>, id: string, now: number): Held => {
+  for (const member of members) {
+    place.messages.delete(member.id)
+    place.joined.set(member.id, id)
+  }
+  const joined: Held = {
+    ...newMessage(
+      {
+        id,
+        event: joinedType,
+        body: joinedBody(members, now),
+        events: members.length,
+        bytes: members.reduce((sum, { bytes }) => sum + bytes, 0)
+      },
+      now
+    ),
+    queuedAt: Math.min(...members.map(({ queuedAt }) => queuedAt))
+  }
+  place.messages.set(id, joined)
+  return joined
+}
+
+/** Claims messages of these webhooks. `nextId` gives a text that is new each time. */
+export const claim = (
+  places: ReadonlyArray<Place>,
+  { busy, gatherFor_ms, join, lease_ms, max, roomFor }: Claim,
+  nextId: () => string,
+  now: number
+): ReadonlyArray<Delivery> => {
+  const firstDue = (place: Place) => {
+    const [first] = pendingOf(place).toSorted(inOrder)
+    return first === undefined ? Infinity : first.dueAt + (first.isSealed ? 0 : gatherFor_ms)
+  }
+  const waiting = places
+    .filter(
+      (place) =>
+        place.pausedUntil <= now &&
+        firstDue(place) <= now &&
+        !busy.webhooks.includes(place.webhook.id) &&
+        !busy.owners.includes(place.webhook.owner) &&
+        !busy.hosts.includes(place.host)
+    )
+    .toSorted((one, other) => firstDue(one) - firstDue(other) || (one.webhook.id < other.webhook.id ? -1 : 1))
+    .slice(0, max)
+  const fair = Math.ceil(max / waiting.length)
+  const groups = waiting
+    .flatMap((place) => {
+      const { failures, host, webhook } = place
+      const room = roomFor({ id: webhook.id, owner: webhook.owner, host, failures })
+      const due = pendingOf(place)
+        .filter(({ dueAt, event }) => dueAt <= now && (place.isVerified || event === verificationType))
+        .toSorted(inOrder)
+      return groupsOf(due, join)
+        .slice(0, Math.min(failures > 0 ? 1 : fair, room))
+        .map((members) => ({ place, members }))
+    })
+    .toSorted((one, other) => inOrder(one.members[0]!, other.members[0]!))
+    .slice(0, max)
+  const lease = nextId()
+  return groups.map(({ members, place }) => {
+    const held = members.length === 1 ? members[0]! : joinedOf(place, members, `msg_${nextId()}`, now)
+    Object.assign(held, { lease, dueAt: now + lease_ms, attempts: held.attempts + 1, isSealed: true })
+    const { id: webhookId, owner, secret, url } = place.webhook
+    const { attempts: attempt, body, event, id } = held
+    const { failures, host } = place
+    return { id, webhookId, owner, host, event, body, url, secret, attempt, failures, lease }
+  })
+}
+
+const heldBy = ({ messages }: Place, { id, lease }: Delivery): Held | undefined => {
+  const held = messages.get(id)
+  return held?.lease === lease ? held : undefined
+}
+
+/** Forgets the failures of a webhook. */
+export const reset = (place: Place): void =>
+  void Object.assign(place, { failures: 0, pausedUntil: 0, lastFailure: null })
+
+/** A message was delivered. */
+export const delivered = (place: Place, delivery: Delivery): void => {
+  if (heldBy(place, delivery) !== undefined) remove(place, delivery.id)
+  if (delivery.failures > 0) reset(place)
+}
+
+/** An attempt failed. */
+export const failed = (
+  place: Place,
+  delivery: Delivery,
+  { pause_ms, reason, retryIn_ms }: Failure,
+  now: number
+): void => {
+  place.failures++
+  place.pausedUntil = now + pause_ms
+  place.lastFailure = reason
+  const held = heldBy(place, delivery)
+  if (held === undefined) return
+  held.lease = null
+  if (retryIn_ms !== null) held.dueAt = now + retryIn_ms
+  else if (held.event === verificationType) remove(place, held.id)
+  else Object.assign(held, { deadAt: now, reason })
+}
+
+/** A message was not tried. */
+export const release = (place: Place, delivery: Delivery, in_ms: number, now: number): void => {
+  const held = heldBy(place, delivery)
+  if (held !== undefined)
+    Object.assign(held, { lease: null, dueAt: now + in_ms, attempts: held.attempts - 1 })
+}
+
+/** Queues a dead letter again; `ofOwner` are all webhooks of its owner. */
+export const revive = (
+  place: Place,
+  ofOwner: ReadonlyArray<Place>,
+  id: string,
+  now: number
+): "queued" | "none" | "full" => {
+  const held = place.messages.get(id)
+  if (held === undefined || isPending(held)) return "none"
+  const bytes = ofOwner.reduce((sum, one) => sum + loadOf(one).bytes, held.bytes)
+  if (loadOf(place).pending + held.events > pendingMax || bytes > pendingBytesMax) return "full"
+  Object.assign(held, { deadAt: null, lease: null, attempts: 0, queuedAt: now, dueAt: now })
+  return "queued"
+}
+
+/** Gives up and forgets messages of a webhook. */
+export const sweep = (place: Place, now: number): void => {
+  for (const held of pendingOf(place)) {
+    if (held.event !== verificationType && held.queuedAt < now - pendingFor_ms) {
+      Object.assign(held, { deadAt: now, lease: null, reason: "It was not delivered in time." })
+    }
+  }
+  let bytes = 0
+  deadOf(place).forEach((held, index) => {
+    bytes += held.bytes
+    if (index >= deadLettersMax || bytes > deadLettersBytesMax || held.deadAt! < now - deadLettersFor_ms) {
+      remove(place, held.id)
+    }
+  })
+}

@@ -1,0 +1,71 @@
+import type { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { verificationType } from "../../model/Webhook.ts"
+import { databaseNow, forUpdate } from "../sql/SqlDialect.ts"
+import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import {
+  deadLettersBytesMax,
+  deadLettersFor_ms,
+  deadLettersMax,
+  endedFor_ms,
+  pendingFor_ms
+} from "./WebhookStore.ts"
+
+/** The sweep of `WebhookStore`. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const now = databaseNow(sql)
+
+  const giveUp = sql`
+    UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = 'It was not delivered in time.'
+    WHERE dead_at IS NULL AND event <> ${verificationType} AND queued_at < ${now} - ${pendingFor_ms}`
+
+  const forget = Effect.gen(function* () {
+    yield* sql`DELETE FROM webhook_messages WHERE dead_at < ${now} - ${deadLettersFor_ms}`
+    yield* sql`
+      DELETE FROM webhook_messages WHERE (webhook_id, id) IN (
+        SELECT webhook_id, id FROM (
+          SELECT webhook_id, id,
+            row_number() OVER (PARTITION BY webhook_id ORDER BY dead_at DESC, id DESC) AS place,
+            SUM(bytes) OVER (PARTITION BY webhook_id ORDER BY dead_at DESC, id DESC) AS sum
+          FROM webhook_messages WHERE dead_at IS NOT NULL
+        ) AS ranked WHERE place > ${deadLettersMax} OR sum > ${deadLettersBytesMax})`
+    yield* sql`DELETE FROM webhooks WHERE ended_at < ${now} - ${endedFor_ms}`
+    // Of a webhook that was removed, or has ended, while they were queued.
+    yield* sql`DELETE FROM webhook_messages WHERE webhook_id NOT IN (SELECT id FROM webhooks WHERE ended_at IS NULL)`
+    yield* sql`
+      DELETE FROM webhook_joined WHERE NOT EXISTS (
+        SELECT 1 FROM webhook_messages m
+        WHERE m.webhook_id = webhook_joined.webhook_id AND m.id = webhook_joined.message_id)`
+  })
+
+  /** What waits for a webhook by the messages themselves. */
+  const actual = sql`
+    SELECT w.id, w.waiting, w.bytes, COALESCE(SUM(m.events), 0) AS events, COALESCE(SUM(m.bytes), 0) AS size
+    FROM webhooks w LEFT JOIN webhook_messages m
+      ON m.webhook_id = w.id AND m.dead_at IS NULL AND m.event <> ${verificationType}`
+
+  /** Nothing is counted anew of a webhook while others count: they have its row until they are done, and what they did is seen then. */
+  const countAnew = (id: string) =>
+    inTransaction(
+      sql,
+      Effect.gen(function* () {
+        yield* sql`SELECT id FROM webhooks WHERE id = ${id} ${forUpdate(sql)}`
+        const [row] = yield* sql<{ events: string | number; size: string | number }>`
+          ${actual} WHERE w.id = ${id} GROUP BY w.id, w.waiting, w.bytes`
+        if (row === undefined) return
+        yield* sql`UPDATE webhooks SET waiting = ${Number(row.events)}, bytes = ${Number(row.size)} WHERE id = ${id}`
+      })
+    )
+
+  const countWhereWrong = Effect.gen(function* () {
+    const rows = yield* sql<{ id: string }>`
+      SELECT id FROM (${actual} GROUP BY w.id, w.waiting, w.bytes) AS a WHERE waiting <> events OR bytes <> size`
+    yield* Effect.forEach(rows, ({ id }) => countAnew(id), { discard: true })
+  })
+
+  return Effect.gen(function* () {
+    yield* giveUp
+    yield* forget
+    yield* countWhereWrong
+  }).pipe(asStorageError("WebhookStore.sweep"), Effect.withSpan("WebhookStore.sweep"))
+}

@@ -1,0 +1,86 @@
+import { Console, Context, Deferred, Duration, Effect } from "effect"
+import { monotonicNow_ms } from "../time/MonotonicTime.ts"
+
+/**
+ * A signal that follows another one sooner than this is the same one again: Ctrl-C reaches every process of the terminal, and npm and systemd tell
+ * once more those that they started.
+ */
+const copyWithin = Duration.seconds(1)
+
+/** For how long a graceful shutdown is left alone. It takes some seconds, `DRAIN_DELAY` apart. */
+const patience = Duration.seconds(5)
+
+/** How a process that was not allowed to shut down gracefully ends. */
+const cutShort = 130
+
+/**
+ * Comes when somebody asks a second time for a graceful shutdown: waits for what may still come can end then, and the writing of what was
+ * acknowledged or counted cannot. Never, where nobody listens for signals.
+ */
+export class Hurry extends Context.Reference<Hurry>()("linkmint/Hurry", {
+  defaultValue: (): Effect.Effect<void> => Effect.never
+}) {}
+
+/** What was heard so far. */
+export interface Heard {
+  readonly first_ms: number
+  readonly last_ms: number
+  readonly isHurried: boolean
+}
+
+const isWithin = (duration: Duration.Duration, from_ms: number, to_ms: number) =>
+  to_ms - from_ms < Duration.toMillis(duration)
+
+/** What a signal means that follows others. */
+export const meaningOf = (
+  { first_ms, isHurried, last_ms }: Heard,
+  now_ms: number
+): "copy" | "hurry" | "end" => {
+  if (isWithin(copyWithin, last_ms, now_ms)) return "copy"
+  return isHurried && !isWithin(patience, first_ms, now_ms) ? "end" : "hurry"
+}
+
+/** Comes with each signal, one of those that come at once. */
+const signals = Effect.sync(() => {
+  const latch = Effect.unsafeMakeLatch()
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => latch.unsafeOpen())
+  return Effect.zipRight(latch.await, latch.close)
+})
+
+const listening = (hurry: Deferred.Deferred<void>, { isImpatient }: { readonly isImpatient: boolean }) =>
+  Effect.gen(function* () {
+    const signal = yield* signals
+    yield* signal
+    const first_ms = yield* monotonicNow_ms
+    let heard: Heard = { first_ms, last_ms: first_ms, isHurried: false }
+    while (true) {
+      yield* signal
+      const now_ms = yield* monotonicNow_ms
+      const meaning = meaningOf(heard, now_ms)
+      heard = { ...heard, last_ms: now_ms, isHurried: heard.isHurried || meaning !== "copy" }
+      if (meaning === "copy") continue
+      if (meaning === "end" && isImpatient) {
+        yield* Console.error("Linkmint ends at once. Visits that were not written yet are lost.")
+        process.exit(cutShort)
+      }
+      if (isImpatient) {
+        yield* Console.error(
+          `Linkmint is stopping, and writes what is left. Another signal after ${Duration.format(patience)} ends it at once, and loses visits that are not written yet.`
+        )
+      }
+      yield* Deferred.succeed(hurry, undefined)
+    }
+  })
+
+/**
+ * Runs a program that listens for signals, beside `NodeRuntime.runMain`, which begins the graceful shutdown at the first one and would have the next one end the process: a second one only
+ * hurries it, and a third one ends the process (where `isImpatient`) once the shutdown has had its time.
+ */
+export const heeding =
+  (options: { readonly isImpatient: boolean }) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.gen(function* () {
+      const hurry = yield* Deferred.make<void>()
+      yield* Effect.forkDaemon(listening(hurry, options))
+      return yield* Effect.provideService(program, Hurry, Deferred.await(hurry))
+    })

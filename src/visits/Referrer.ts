@@ -1,0 +1,25 @@
+import { isIP } from "node:net"
+import { valueLengthMax } from "../model/Visit.ts"
+import { parseUrl } from "../model/ParseUrl.ts"
+
+/** Values that are no hosts. A host that is called so has no value. */
+const reserved = new Set(["direct", "internal", "other", "unknown"])
+
+const hostOf = (text: string): string | undefined => {
+  const url = parseUrl(text)
+  if (url === undefined) return undefined
+  const host = url.hostname.toLowerCase().replace(/\.$/, "")
+  // Some schemes allow hosts of any characters; and an address is not stored, not even a server's.
+  if (!/^[a-z0-9._-]+$/.test(host) || host.length > valueLengthMax) return undefined
+  return isIP(host) === 0 && !reserved.has(host) ? host : undefined
+}
+
+/**
+ * Where a visit came from: the host of its `Referer` alone, in lower case; `direct` without one, `internal` where it is the host
+ * of this service, and `undefined` where it names no host.
+ */
+export const parse = (text: string | undefined, ownHost: string): string | undefined => {
+  if (text === undefined || text === "") return "direct"
+  const host = hostOf(text)
+  return host === ownHost ? "internal" : host
+}

@@ -1,0 +1,55 @@
+import { Context } from "effect"
+import { LRUCache } from "lru-cache"
+import { atMost } from "../fibers/LruCacheOptions.ts"
+import * as Referrer from "./Referrer.ts"
+import * as UserAgent from "./UserAgent.ts"
+import type { Dimension, Visit, VisitClass } from "../model/Visit.ts"
+import { dimensions } from "../model/Visit.ts"
+
+/** Different `User-Agent`s, and `Referer`s, whose meaning is remembered: many visits have the same one. */
+const rememberedMax = 4_096
+
+/** What a visit's origin is known by. */
+export type Origin = Pick<Visit, "peer" | "forwardedFor" | "country">
+
+/** Finds the country that a visit comes from. By default it never can. */
+export class VisitorCountry extends Context.Reference<VisitorCountry>()("linkmint/VisitorCountry", {
+  defaultValue: (): VisitorCountryService => ({ header: undefined, of: () => undefined })
+}) {}
+
+/** See {@link VisitorCountry}. */
+export interface VisitorCountryService {
+  /** The header in which a proxy says it, in lower case. */
+  readonly header: string | undefined
+  /** The country (ISO 3166-1, two letters); `undefined` where it cannot tell. */
+  readonly of: (origin: Origin) => string | undefined
+}
+
+const remembering = <A extends object>(f: (text: string | undefined) => A) => {
+  const cache = new LRUCache<string, A>(atMost(rememberedMax))
+  return (text: string | undefined): A => {
+    if (text === undefined) return f(text)
+    const known = cache.get(text)
+    if (known !== undefined) return known
+    const found = f(text)
+    cache.set(text, found)
+    return found
+  }
+}
+
+/** Tells what visits count as. `ownHost` is the host of short URLs. */
+export const make = (ownHost: string, country: VisitorCountryService): ((visit: Visit) => VisitClass) => {
+  const agentOf = remembering(UserAgent.parse)
+  const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))
+  return (visit) => {
+    const { browser, device, isBot, os } = agentOf(visit.userAgent)
+    const values: Record<Dimension, string | undefined> = {
+      referrers: referrerOf(visit.referrer).host,
+      countries: country.of(visit) ?? "unknown",
+      browsers: browser,
+      os,
+      devices: device
+    }
+    return { isBot, values: dimensions.map((dimension) => values[dimension]) }
+  }
+}

@@ -1,0 +1,288 @@
+import {
+  Cause,
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Metric,
+  Option,
+  type Scope,
+  Struct
+} from "effect"
+import * as Metered from "../telemetry/Metered.ts"
+import * as RetrySchedule from "../fibers/RetrySchedule.ts"
+import type { Link } from "../model/Link.ts"
+import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
+import { hourOf, isLinkSubject, subjectOfLink, subjectOfOwner, type Visit } from "../model/Visit.ts"
+import { VisitNews } from "../webhooks/VisitNews.ts"
+import * as VisitClassifier from "./VisitClassifier.ts"
+import { VisitRing } from "./VisitRing.ts"
+import { VisitTally } from "./VisitTally.ts"
+
+/**
+ * Counts visits, off the path of redirects. What waits is lost when the process is killed: the visits of the last second while the database writes each batch within 400 ms, {@link waitingMax} at most
+ * whatever it does; `linkmint_visits_waiting` says how many. A stop in order writes them. Whatever else is dropped is counted by reason (`linkmint_visits_shed_total`) and logged with its number.
+ */
+export class Visits extends Context.Tag("linkmint/Visits")<
+  Visits,
+  {
+    /** Takes note of a visit: a plain call that allocates nothing, waits for nothing and never fails. */
+    readonly record: (visit: Visit) => void
+  }
+>() {}
+
+/** Visits that are recorded and not classified yet: they stay for some 50 ms. */
+const ringMax = 16_384
+
+/** Visits that are classified in one go, before requests have their turn again: a few milliseconds' worth. */
+const sliceMax = 1_000
+
+/** How long visits gather before they are classified, and how long before they are written. Together well below the second that a crash may cost. */
+const classifyEvery = Duration.millis(50)
+const writeEvery = Duration.millis(500)
+
+/** Counts (an hour of a link, and each value of it) that wait to be written at most, some 14 MB; the ring fills, and sheds, when there are more. */
+const waitingCountsMax = 100_000
+
+/** Visits that wait to be written at most, of however few links: the ring fills when there are more. */
+const classifiedMax = 500_000
+
+/** Visits that a process has at most which are recorded and not written. */
+export const waitingMax = classifiedMax + ringMax
+
+/** How often it is logged how many visits were dropped. */
+const tellEvery = Duration.seconds(1)
+
+/** Counts of one batch at most: 500 visits of as many links. To put it together takes the event loop some milliseconds, one statement at a time. */
+const batchCountsMax = 3_000
+
+/** How long an orderly stop tries to write what is left. */
+const stopMax = Duration.seconds(5)
+
+/** Visits that were recorded and will be written. */
+export const visitsRecorded = Metered.counter("linkmint_visits_recorded_total", "Visits taken note of")
+
+/** Why visits are dropped, and what the log says then. */
+const reasons = {
+  full: "more came than can be counted, or wait to be written",
+  unwritten: "the database did not take them for ten minutes",
+  stopped: "the process stopped, and the database did not take them in 5 s",
+  broken: "counting them failed"
+} as const
+type Reason = keyof typeof reasons
+
+/** Visits that are not counted anywhere. */
+export const visitsShed = Metered.countersBy(
+  "linkmint_visits_shed_total",
+  "Visits that were dropped: too many came, the database was away, the process stopped meanwhile, or a fault of the program",
+  "reason",
+  Struct.keys(reasons)
+)
+
+/** Visits that are recorded and not written: what a kill would lose. */
+export const visitsWaiting = Metered.gauge(
+  "linkmint_visits_waiting",
+  "Visits that wait to be written, and would be lost if the process were killed"
+)
+
+/** What a node's counting of visits needs to know. */
+export interface VisitsOptions {
+  /** The host of short URLs: visits from there are internal. */
+  readonly ownHost: string
+  /** A text that no other process has, nor ever had. */
+  readonly writer: string
+}
+
+const visitsIn = (batch: VisitBatch) =>
+  batch.hours
+    .filter(({ subject }) => isLinkSubject(subject))
+    .reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
+
+const isShort = (text: string | undefined, max: number) => text === undefined || text.length <= max
+
+/** Without texts that are longer than any that tells something, so that the ring's memory is bounded: 65 MB at worst. */
+const bounded = (visit: Visit): Visit =>
+  isShort(visit.userAgent, 1_024) &&
+  isShort(visit.referrer, 2_048) &&
+  isShort(visit.forwardedFor, 1_024) &&
+  isShort(visit.country, 64)
+    ? visit
+    : {
+        ...visit,
+        userAgent: isShort(visit.userAgent, 1_024) ? visit.userAgent : undefined,
+        referrer: isShort(visit.referrer, 2_048) ? visit.referrer : "too long",
+        forwardedFor: isShort(visit.forwardedFor, 1_024) ? visit.forwardedFor : undefined,
+        country: isShort(visit.country, 64) ? visit.country : undefined
+      }
+
+export const make = (
+  options: VisitsOptions
+): Effect.Effect<typeof Visits.Service, never, VisitStore | Scope.Scope> =>
+  Effect.gen(function* () {
+    const store = yield* VisitStore
+    const classify = VisitClassifier.make(options.ownHost, yield* VisitClassifier.VisitorCountry)
+    const news = yield* VisitNews
+    const ring = new VisitRing(ringMax)
+    const tally = new VisitTally()
+    const isRecorded = Effect.unsafeMakeLatch()
+    const isCounted = Effect.unsafeMakeLatch()
+    const isShed = Effect.unsafeMakeLatch()
+    const unwritten = { sequence: 0, batch: Option.none<VisitBatch>() }
+    /** Visits that are out of the ring and not written. */
+    let classified = 0
+    const untold = new Map<Reason, number>()
+
+    const shed = (reason: Reason, visits: number) => {
+      if (visits === 0) return
+      Metered.add(visitsShed[reason], visits)
+      untold.set(reason, (untold.get(reason) ?? 0) + visits)
+      isShed.unsafeOpen()
+    }
+
+    const waiting = () => ring.size + classified
+
+    const showWaiting = () => visitsWaiting.unsafeUpdate(waiting(), [])
+
+    const tellShed = Effect.suspend(() => {
+      const told = [...untold]
+      untold.clear()
+      isShed.unsafeClose()
+      return Effect.forEach(
+        told,
+        ([reason, visits]) => Effect.logWarning(`Dropped ${visits} visits: ${reasons[reason]}`),
+        { discard: true }
+      )
+    })
+
+    const record = (visit: Visit) => {
+      if (ring.push(bounded(visit))) isRecorded.unsafeOpen()
+      else shed("full", 1)
+    }
+
+    /** Links are cached objects, of which many visits have the same. */
+    const subjects = new WeakMap<Link, string>()
+    const subjectOf = (link: Link): string => {
+      const known = subjects.get(link)
+      if (known !== undefined) return known
+      const subject = subjectOfLink(link)
+      subjects.set(link, subject)
+      return subject
+    }
+
+    const count = (visit: Visit) => {
+      const hour = hourOf(visit.at)
+      const visitClass = classify(visit)
+      tally.add(subjectOf(visit.link), hour, visitClass)
+      if (visit.link.owner !== null) tally.add(subjectOfOwner(visit.link.owner), hour, visitClass)
+      news.note(visit.link, visitClass.isBot)
+    }
+
+    /** Moves some visits on from the ring to the tally, unless that is full. */
+    const classifySome = Effect.suspend(() => {
+      let taken = 0
+      while (taken < sliceMax && tally.counts < waitingCountsMax && classified < classifiedMax) {
+        const visit = ring.shift()
+        if (visit === undefined) break
+        taken++
+        try {
+          count(visit)
+          classified++
+        } catch {
+          shed("broken", 1)
+        }
+      }
+      if (ring.size === 0) isRecorded.unsafeClose()
+      if (tally.counts > 0) isCounted.unsafeOpen()
+      showWaiting()
+      return Metric.incrementBy(visitsRecorded, taken)
+    })
+
+    /** The batch that is not known to be written, or else the next one. Its number makes it count once, however often it is written. */
+    const nextBatch = Effect.map(Clock.currentTimeMillis, (at) => {
+      const batch = Option.getOrElse(unwritten.batch, () => ({
+        writer: options.writer,
+        sequence: ++unwritten.sequence,
+        at,
+        hours: tally.take(batchCountsMax)
+      }))
+      unwritten.batch = Option.some(batch)
+      return batch
+    })
+
+    /** The batch is written, or given up. */
+    const isDone = (batch: VisitBatch) =>
+      Effect.sync(() => {
+        classified -= visitsIn(batch)
+        unwritten.batch = Option.none()
+        if (tally.counts === 0) isCounted.unsafeClose()
+        showWaiting()
+      })
+
+    const writeSome = Effect.gen(function* () {
+      const batch = yield* nextBatch
+      const giveUp = (reason: Reason) => Effect.sync(() => shed(reason, visitsIn(batch)))
+      yield* store.write(batch).pipe(
+        Effect.tapError(({ message }) => Effect.logWarning(`Visits wait to be written: ${message}`)),
+        Effect.retry(RetrySchedule.patient),
+        Effect.catchAll(() => giveUp("unwritten")),
+        Effect.catchAllDefect((defect) =>
+          Effect.zipRight(giveUp("broken"), Effect.logError("Visits cannot be written", Cause.die(defect)))
+        )
+      )
+      yield* isDone(batch)
+    })
+
+    const classifying = Effect.gen(function* () {
+      yield* isRecorded.await
+      yield* Effect.sleep(classifyEvery)
+      yield* classifySome
+      // A timer, since a fiber that only yields would let no request in.
+      while (ring.size > 0) {
+        const isFull = tally.counts >= waitingCountsMax || classified >= classifiedMax
+        yield* Effect.sleep(isFull ? classifyEvery : Duration.millis(1))
+        yield* classifySome
+      }
+    })
+
+    const writing = Effect.gen(function* () {
+      yield* isCounted.await
+      yield* Effect.sleep(writeEvery)
+      yield* Effect.repeat(writeSome, { while: () => tally.counts > 0 })
+    })
+
+    const telling = Effect.zipRight(isShed.await, Effect.delay(tellShed, tellEvery))
+
+    const isIdle = () => ring.size === 0 && tally.counts === 0 && Option.isNone(unwritten.batch)
+
+    const writeRest = Effect.gen(function* () {
+      while (!isIdle()) {
+        yield* classifySome
+        if (!isIdle()) yield* writeSome
+      }
+    }).pipe(
+      Effect.interruptible,
+      Effect.timeoutOption(stopMax),
+      Effect.ensuring(
+        Effect.suspend(() => {
+          Metered.add(visitsRecorded, ring.size)
+          shed("stopped", waiting())
+          visitsWaiting.unsafeUpdate(0, [])
+          return tellShed
+        })
+      )
+    )
+
+    yield* Effect.acquireRelease(
+      Effect.forEach([classifying, writing, telling], (loop) =>
+        Effect.forkDaemon(Effect.interruptible(Effect.forever(loop)))
+      ),
+      (fibers) => Effect.zipRight(Fiber.interruptAll(fibers), writeRest)
+    )
+    return { record }
+  })
+
+/** See {@link make}. */
+export const layer = (options: VisitsOptions): Layer.Layer<Visits, never, VisitStore> =>
+  Layer.scoped(Visits, make(options))

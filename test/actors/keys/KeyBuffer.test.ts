@@ -1,0 +1,346 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, FastCheck as fc, Fiber, TestClock } from "effect"
+import { describe } from "vitest"
+import type { Link } from "../../../src/model/Link.ts"
+import { toStrings } from "../../../src/keys/PackedKeys.ts"
+import { plainRow } from "../../support/Plain.ts"
+import { all, always, type Rule } from "../../support/ActorFaults.ts"
+import {
+  drain,
+  freshStores,
+  minted,
+  others,
+  startNode,
+  type TestNode,
+  tinyMinter
+} from "../../support/TestNode.ts"
+
+const take = (node: TestNode, count: number) =>
+  Effect.all(
+    Array.from({ length: count }, () => node.buffer.take),
+    { concurrency: "unbounded" }
+  )
+
+const expectDistinct = (keys: ReadonlyArray<string>) => expect(new Set(keys).size).toBe(keys.length)
+
+const leases = (node: TestNode) =>
+  node.faults.operations().filter((operation) => operation === "KeyPool.lease").length
+
+const rowOf = (key: string): Link => ({
+  ...plainRow,
+  key,
+  url: "https://example.com/",
+  custom: false,
+  createdAt: 1,
+  updatedAt: 1
+})
+
+/** A rule for the calls of one pool shard alone. */
+const onShard =
+  (shard: number, rule: Rule): Rule =>
+  (call) =>
+    call.args[0] === shard || (call.args[0] as { shard?: number } | undefined)?.shard === shard
+      ? rule(call)
+      : "pass"
+
+describe("a key buffer", () => {
+  it.scoped("gives many keys at once, as many as it has, and leases anew for those who want more", () =>
+    Effect.gen(function* () {
+      const capacity = 10
+      const node = yield* startNode(yield* freshStores({ capacity }), { capacity })
+      const first = yield* node.buffer.takeMany(4)
+      const rest = yield* node.buffer.takeMany(100)
+      const next = yield* node.buffer.takeMany(3)
+      expect([first.length, next.length]).toEqual([4, 3])
+      expect(rest.length).toBeGreaterThanOrEqual(1)
+      expect(rest.length).toBeLessThanOrEqual(capacity)
+      expectDistinct([...first, ...rest, ...next])
+    })
+  )
+
+  it.scoped("gives keys without an effect as long as it has some, and leases anew by itself", () =>
+    Effect.gen(function* () {
+      const capacity = 10
+      const node = yield* startNode(yield* freshStores({ capacity }), { capacity })
+      expect(node.buffer.takeNow()).toBeUndefined()
+      const first = yield* node.buffer.take
+      const next = Array.from({ length: capacity - 1 }, () => node.buffer.takeNow())
+      expect(node.buffer.takeNow()).toBeUndefined()
+      yield* others
+      const later = node.buffer.takeNow()
+      expectDistinct([first, ...next, later].map((key) => key ?? ""))
+    })
+  )
+
+  it.scoped.prop(
+    "gives no key twice and holds no more than its capacity, with 64 takers at once who put some back",
+    [
+      fc.record({
+        capacity: fc.integer({ min: 1, max: 100 }),
+        shards: fc.integer({ min: 1, max: 3 }),
+        putsBack: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 64, maxLength: 64 })
+      })
+    ],
+    ([{ capacity, putsBack, shards }]) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores({ capacity, shards })
+        const node = yield* startNode(stores, { capacity })
+        const inUse = new Set<string>()
+        const taker = (putBack: number) =>
+          Effect.gen(function* () {
+            for (let turn = 0; turn < 6; turn++) {
+              const key = yield* node.buffer.take
+              expect(inUse.has(key)).toBe(false)
+              inUse.add(key)
+              expect(yield* node.buffer.level).toBeLessThanOrEqual(capacity)
+              yield* Effect.yieldNow()
+              if (turn >= putBack) continue
+              inUse.delete(key)
+              yield* node.buffer.putBack([key])
+            }
+          })
+        yield* Effect.forEach(putsBack, taker, { concurrency: "unbounded" })
+        yield* node.stop
+        const left = (yield* Effect.forEach(
+          Array.from({ length: shards }, (_, shard) => shard),
+          (shard) => drain(stores, shard)
+        )).flat()
+        expectDistinct([...inUse, ...left])
+        expect(inUse.size + left.length).toBe(yield* minted(stores))
+      }),
+    { timeout: 60_000, fastCheck: { numRuns: 8 } }
+  )
+
+  it.scoped("leases once for all who wait while it is empty", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ capacity: 64 }), { capacity: 64, high: 200 })
+      // The first attempt finds an empty pool, the second the refilled one.
+      expectDistinct(yield* take(node, 32))
+      expect(leases(node)).toBe(2)
+      expect(yield* node.buffer.level).toBe(32)
+    })
+  )
+
+  it.scoped("leases anew in the background once fewer than half of its keys are left", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ capacity: 64 }), { capacity: 64, high: 200 })
+      const levelAfter = (count: number) =>
+        take(node, count).pipe(Effect.zipRight(others), Effect.zipRight(node.buffer.level))
+      expect(yield* levelAfter(1)).toBe(63)
+      expect(yield* levelAfter(31)).toBe(32)
+      expect(yield* levelAfter(1)).toBe(64)
+    })
+  )
+
+  it.scoped("gives its keys back when it stops", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* take(node, 3)
+      expect(yield* node.buffer.level).toBe(5)
+      const before = yield* stores.pool.level(0)
+      yield* node.stop
+      expect(yield* stores.pool.level(0)).toBe(before + 5)
+    })
+  )
+
+  it.scoped("waits at its stop for a lease that is under way, and gives those keys back too", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      const taken = yield* take(node, 3)
+      // Its keys have left the pool, and are on their way.
+      node.faults.set(always(latch.await, "KeyPool.level"))
+      taken.push(...(yield* take(node, 2)))
+      yield* others
+      expect(yield* stores.pool.level(0)).toBeLessThan(40 - 8)
+      const stopping = yield* Effect.fork(node.stop)
+      yield* others
+      yield* latch.open
+      yield* Fiber.join(stopping)
+      expect((yield* stores.pool.level(0)) + taken.length).toBe(yield* minted(stores))
+    })
+  )
+
+  it.scoped("stops all the same when the pool does not take its keys, and within bounds", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* take(node, 3)
+      node.faults.set(always("hang", "KeyPool.giveBack"))
+      yield* node.stop
+    })
+  )
+
+  it.scoped.each(["refuse", "lose", "die", "stop"] as const)(
+    "fails takers at once when the stores %s, and works again afterwards",
+    (verdict) =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores({ shards: 3 }))
+        node.faults.set(all(verdict))
+        for (let turn = 0; turn < 3; turn++) {
+          expect(yield* Effect.flip(node.buffer.take)).toMatchObject({ _tag: "Unavailable" })
+        }
+        node.faults.set()
+        expectDistinct(yield* take(node, 30))
+      })
+  )
+
+  it.scoped("fails takers within 3 s when the stores do not answer, and works again afterwards", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 3 }))
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(all(latch.await))
+      const taker = yield* Effect.fork(Effect.flip(node.buffer.take))
+      yield* others
+      for (let second = 0; second < 3; second++) {
+        yield* TestClock.adjust("1 seconds")
+        yield* others
+      }
+      expect(taker.unsafePoll()).not.toBeNull()
+      expect(yield* Fiber.join(taker)).toMatchObject({ _tag: "Unavailable" })
+      node.faults.set()
+      yield* latch.open
+      yield* others
+      expectDistinct(yield* take(node, 30))
+    })
+  )
+
+  it.scoped("fails when no key is left anywhere, and gives every key before", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({}, tinyMinter(5, 12))
+      const node = yield* startNode(stores)
+      const keys = yield* take(node, 16 * 5)
+      expectDistinct(keys)
+      expect(yield* Effect.flip(node.buffer.take)).toMatchObject({ _tag: "Unavailable" })
+      yield* node.buffer.putBack([keys[7]!])
+      expect(yield* node.buffer.take).toBe(keys[7])
+    })
+  )
+
+  it.scoped("leases from the shard with the most keys", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({ shards: 2, capacity: 10 })
+      const node = yield* startNode(stores, { capacity: 10 })
+      // Both shards are unknown at first; then the fuller one is the one that was leased from less.
+      for (let turn = 0; turn < 8; turn++) {
+        yield* take(node, 10)
+        yield* others
+      }
+      const levels = [yield* stores.pool.level(0), yield* stores.pool.level(1)]
+      expect(Math.abs(levels[0]! - levels[1]!)).toBeLessThanOrEqual(10)
+    })
+  )
+
+  it.scoped("leaves a shard out that fails, and uses it again after it has answered a check", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({ shards: 2 })
+      const node = yield* startNode(stores, { high: 200 })
+      const lease = Effect.zipRight(take(node, 8), others)
+      yield* Effect.repeatN(lease, 3)
+      // Shard 0 fails until it is left out, while it has the most keys.
+      node.faults.set(onShard(0, all("refuse")))
+      yield* Effect.repeatN(lease, 2)
+      node.faults.set()
+      yield* stores.pool.lease(1, (yield* stores.pool.level(1)) - 20)
+      const kept = yield* stores.pool.level(0)
+      expect(kept).toBeGreaterThan(20)
+      yield* node.buffer.take.pipe(Effect.repeatN(4), Effect.zipRight(others))
+      expect(yield* stores.pool.level(0)).toBe(kept)
+      yield* TestClock.adjust("1 seconds")
+      yield* lease
+      expect(yield* stores.pool.level(0)).toBeLessThan(kept)
+    })
+  )
+
+  /** Ten seconds, in which keys of creates that failed are asked about. */
+  const asked = Effect.repeatN(Effect.zipRight(TestClock.adjust("1 seconds"), others), 9)
+
+  it.scoped("puts keys of creates that failed back after some seconds, those that are not bound", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores, { capacity: 100, high: 200 })
+      const keys = yield* take(node, 6)
+      yield* stores.links.insertMany([rowOf(keys[2]!)])
+      node.faults.set(always("refuse", "LinkStore.takenAmong"))
+      yield* node.buffer.putBackUnbound(keys)
+      yield* TestClock.adjust("5 seconds")
+      yield* others
+      expect(yield* node.buffer.level).toBe(94)
+      yield* asked
+      expect(yield* node.buffer.level).toBe(94)
+      node.faults.set()
+      yield* asked
+      expect(yield* node.buffer.level).toBe(99)
+      expect((yield* take(node, 99)).slice(94)).toEqual(keys.toSpliced(2, 1))
+    })
+  )
+
+  it.scoped.each(["pass", "refuse", "hang"] as const)(
+    "asks about keys of creates that failed when it stops, and gives none back that may be bound (%s)",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        const keys = yield* take(node, 3)
+        yield* stores.links.insertMany([rowOf(keys[2]!)])
+        yield* node.buffer.putBackUnbound(keys)
+        node.faults.set(always(verdict, "LinkStore.takenAmong"))
+        yield* node.stop
+        const back = toStrings(yield* stores.pool.lease(0, 1_000)).filter((key) => keys.includes(key))
+        expect(back.toSorted()).toEqual(verdict === "pass" ? keys.slice(0, 2).toSorted() : [])
+      })
+  )
+
+  it.scoped("asks for no lease when keys that were put back have filled it meanwhile", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      const keys = yield* take(node, 8)
+      yield* others
+      node.faults.set(always("refuse", "KeyPool.lease"))
+      yield* take(node, yield* node.buffer.level)
+      yield* others
+      // The taker has set off a lease, which has not begun when the keys come back.
+      const [taken] = yield* Effect.all([node.buffer.take, node.buffer.putBack(keys)], {
+        concurrency: "unbounded"
+      })
+      expect(taken).toBe(keys[0])
+    })
+  )
+
+  it.scoped("gives back what a lease brings more than it has room for", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      const first = yield* take(node, 3)
+      node.faults.set(always(latch.await, "KeyPool.level"))
+      // Fewer than half are left: a lease for the others sets off, and its keys leave the pool.
+      const second = yield* take(node, 2)
+      yield* others
+      yield* node.buffer.putBack([...first, ...second])
+      expect(yield* node.buffer.level).toBe(8)
+      yield* latch.open
+      yield* others
+      expect(yield* node.buffer.level).toBe(8)
+      expect((yield* stores.pool.level(0)) + 8).toBe(yield* minted(stores))
+    })
+  )
+
+  it.scoped("loses no key to takers that are interrupted while they wait", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(always(latch.await, "KeyPool.lease"))
+      const takers = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(node.buffer.take))
+      yield* others
+      yield* Effect.forEach(takers.slice(0, 15), Fiber.interrupt)
+      yield* latch.open
+      const keys = yield* Fiber.join(Fiber.all(takers.slice(15)))
+      yield* node.stop
+      expectDistinct(keys)
+      expect(keys.length + (yield* stores.pool.level(0))).toBe(yield* minted(stores))
+    })
+  )
+})

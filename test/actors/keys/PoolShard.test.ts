@@ -1,0 +1,277 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, FastCheck as fc, Fiber, TestClock } from "effect"
+import { describe } from "vitest"
+import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
+import { all, always, once, type Rule } from "../../support/ActorFaults.ts"
+import {
+  drain,
+  freshStores,
+  minted,
+  others,
+  startNode,
+  type TestNode,
+  tinyMinter
+} from "../../support/TestNode.ts"
+
+const high = 40
+
+const lease = (node: TestNode, count: number) =>
+  Effect.map(node.shard().Lease({ count }), ({ keys }) => toStrings(keys))
+
+/** Keys that do not come from a range. */
+const stocked = (count: number) => Array.from({ length: count }, (_, index) => `stock${index}`)
+
+const expectDistinct = (keys: ReadonlyArray<string>) => expect(new Set(keys).size).toBe(keys.length)
+
+describe("a pool shard", () => {
+  it.scoped.prop(
+    "keeps its level between the marks, whatever is leased and returned",
+    [fc.array(fc.integer({ min: -8, max: 12 }), { maxLength: 30 })],
+    ([steps]) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        const held: Array<string> = []
+        let returnId = 0
+        for (const step of steps) {
+          if (step > 0) held.push(...(yield* lease(node, step)))
+          else yield* node.shard().Return({ keys: fromStrings(held.splice(0, -step)), returnId: returnId++ })
+          yield* others
+          const { level, low } = yield* node.shard().Status()
+          // Before the first lease there is nothing; what is returned comes on top.
+          if (held.length > 0) expect(level).toBeGreaterThanOrEqual(low)
+          expect(level).toBeLessThanOrEqual(high + 30 * 8)
+          expectDistinct(held)
+          expect((yield* minted(stores)) - level).toBe(held.length)
+        }
+      }),
+    { timeout: 60_000, fastCheck: { numRuns: 8 } }
+  )
+
+  it.scoped("refills to the high-water mark when it falls below the low-water mark, not before", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      const levels: Array<number> = []
+      for (let turn = 0; turn < 6; turn++) {
+        levels.push((yield* node.shard().Lease({ count: 8 })).level)
+        yield* others
+      }
+      expect(levels).toEqual([32, 24, 16, 8, 32, 24])
+    })
+  )
+
+  it.scoped("is filled as soon as somebody looks at it", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      expect((yield* node.shard().Status()).level).toBe(0)
+      yield* others
+      expect((yield* node.shard().Status()).level).toBe(high)
+    })
+  )
+
+  it.scoped("serves all who wait for a refill, even when they want more than it brings", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      const leases = yield* Effect.all(
+        Array.from({ length: 30 }, () => lease(node, 8)),
+        { concurrency: "unbounded" }
+      )
+      leases.forEach((keys) => expect(keys.length).toBeGreaterThan(0))
+      expectDistinct(leases.flat())
+    })
+  )
+
+  it.scoped("takes a return once, however often its message comes", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const keys = yield* lease(node, 8)
+      const giveBack = node.shard().Return({ keys: fromStrings(keys), returnId: 1 })
+      yield* giveBack
+      expect(yield* lease(node, 5)).toEqual(keys.slice(0, 5))
+      yield* giveBack
+      const rest = yield* drain(stores)
+      expectDistinct([...keys.slice(0, 5), ...rest])
+      expect(5 + rest.length).toBe(yield* minted(stores))
+    })
+  )
+
+  it.scoped("uses stocked keys before it mints, and mints the rest", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      yield* stores.stock.add(fromStrings(stocked(25)))
+      const node = yield* startNode(stores)
+      expect((yield* lease(node, 25)).toSorted()).toEqual(stocked(25).toSorted())
+      expect(yield* minted(stores)).toBe(high - 25)
+      expect(yield* stores.stock.size).toBe(0)
+    })
+  )
+
+  it.scoped("gives the stocked keys when no range can mint", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      yield* stores.stock.add(fromStrings(stocked(5)))
+      const node = yield* startNode(stores)
+      node.faults.set(always("refuse", "KeyRangeStore.advance"))
+      expect((yield* lease(node, 10)).toSorted()).toEqual(stocked(5))
+      expect(yield* Effect.flip(lease(node, 10))).toMatchObject({ _tag: "Unavailable" })
+    })
+  )
+
+  it.scoped("mints from another range where one is used up", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({}, tinyMinter(30, 12))
+      const node = yield* startNode(stores)
+      const keys = (yield* Effect.all(Array.from({ length: 16 * 3 }, () => lease(node, 10)))).flat()
+      expect(keys.length).toBe(16 * 30)
+      expectDistinct(keys)
+      expect(yield* Effect.flip(lease(node, 1))).toMatchObject({ _tag: "Unavailable", applied: "no" })
+    })
+  )
+
+  it.scoped("passes over a range that is broken, and after two seconds one that does not answer", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const inRange =
+        (range: number, rule: Rule): Rule =>
+        (call) =>
+          (call.args[0] as { range?: number } | undefined)?.range === range ? rule(call) : "pass"
+      node.faults.set(inRange(0, always("die", "KeyRangeStore.advance")))
+      expect((yield* lease(node, high)).length).toBe(high)
+      yield* others
+      yield* drain(stores)
+      // The claim was dropped when the refill was refused, so the next refill begins at range 0 again.
+      node.faults.set(inRange(0, always("hang", "KeyRangeStore.advance")))
+      const waiting = yield* Effect.fork(lease(node, 8))
+      yield* others
+      yield* TestClock.adjust("1999 millis")
+      yield* others
+      expect(waiting.unsafePoll()).toBeNull()
+      yield* TestClock.adjust("1 millis")
+      expect((yield* Fiber.join(waiting)).length).toBe(8)
+    })
+  )
+
+  it.scoped("says so when it cannot refill, and works again when the stores are back", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      for (const verdict of ["refuse", "lose"] as const) {
+        node.faults.set(all(verdict))
+        expect(yield* Effect.flip(lease(node, 8))).toMatchObject({ _tag: "Unavailable" })
+        node.faults.set()
+        expect((yield* lease(node, 8)).length).toBe(8)
+      }
+    })
+  )
+
+  it.scoped("does not lose the keys of a lease because the pool's level is unknown", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const first = yield* lease(node, 8)
+      node.faults.set(always("refuse", "KeyPool.level"))
+      const second = yield* lease(node, 8)
+      yield* others
+      node.faults.set()
+      const rest = yield* drain(stores)
+      expectDistinct([...first, ...second, ...rest])
+      expect(first.length + second.length + rest.length).toBe(yield* minted(stores))
+    })
+  )
+})
+
+describe("a pool shard that another owner has claimed underneath", () => {
+  it.scoped("is fenced, leaves the newer owner's work alone, and claims anew", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* lease(node, 8)
+      const newer = yield* stores.stock.claim(0)
+      yield* stores.pool.claim(newer)
+      const before = yield* stores.stock.openBatches(0)
+
+      // While it cannot claim anew, it can lease what is there and nothing else.
+      node.faults.set(always("refuse", "KeyStock.claim"))
+      expect((yield* lease(node, 30)).length).toBe(30)
+      yield* others
+      expect(yield* stores.stock.openBatches(0)).toEqual(before)
+      expect(yield* stores.pool.level(0)).toBe(high - 38)
+      node.faults.set()
+      yield* lease(node, 1)
+      yield* others
+      const { epoch, level } = yield* node.shard().Status()
+      expect(epoch).toBeGreaterThan(newer.epoch)
+      expect(level).toBe(high)
+    })
+  )
+
+  it.scoped("claims anew for the very lease that finds it fenced and empty", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const first = yield* lease(node, 8)
+      const rest = yield* drain(stores)
+      const second = yield* lease(node, 8)
+      expect(second.length).toBe(8)
+      expectDistinct([...first, ...rest, ...second])
+    })
+  )
+
+  it.scoped("shares the shard without a key given twice, however the owners take turns", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const owners = [yield* startNode(stores), yield* startNode(stores)]
+      const keys: Array<string> = []
+      for (let turn = 0; turn < 40; turn++) {
+        const some = yield* Effect.either(lease(owners[turn % 2]!, 9))
+        if (some._tag === "Right") keys.push(...some.right)
+        if (turn % 3 === 0) yield* others
+      }
+      yield* others
+      expectDistinct([...keys, ...(yield* drain(stores))])
+      expect(keys.length).toBeGreaterThan(40 * 9 * 0.5)
+    })
+  )
+})
+
+describe("a pool shard that met a fault", () => {
+  it.scoped("records a batch before it pushes it", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* lease(node, 8)
+      const order = node.faults
+        .operations()
+        .filter((operation) =>
+          ["KeyRangeStore.advance", "KeyStock.record", "KeyPool.push"].includes(operation)
+        )
+      expect(order).toEqual(["KeyRangeStore.advance", "KeyStock.record", "KeyPool.push"])
+    })
+  )
+
+  it.scoped.each(
+    ["KeyStock.take", "KeyStock.record", "KeyPool.push", "KeyStock.close"].flatMap((operation) =>
+      (["refuse", "lose", "die"] as const).map((verdict) => [operation, verdict] as const)
+    )
+  )("finishes by itself a batch on whose way %s: %s", ([operation, verdict]) =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      yield* stores.stock.add(fromStrings(stocked(15)))
+      const node = yield* startNode(stores)
+      node.faults.set(once(operation, verdict))
+      const first = yield* Effect.exit(lease(node, 8))
+      node.faults.set()
+      const second = yield* lease(node, 8)
+      yield* others
+      const keys = [...(first._tag === "Success" ? first.value : []), ...second, ...(yield* drain(stores))]
+      expectDistinct(keys)
+      // Stocked keys are recorded in the transaction that takes them: none is lost. Minted ones are, before they are recorded.
+      expect(keys.filter((key) => key.startsWith("stock")).length).toBe(15)
+      const lost = (yield* minted(stores)) + 15 - keys.length
+      expect(lost).toBeGreaterThanOrEqual(0)
+      expect(lost).toBeLessThanOrEqual(
+        operation === "KeyStock.record" && verdict === "refuse" ? high - 15 : 0
+      )
+    })
+  )
+})

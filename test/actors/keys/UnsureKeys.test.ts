@@ -1,0 +1,34 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import * as UnsureKeys from "../../../src/actors/keys/UnsureKeys.ts"
+import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
+import { numbered } from "../../support/SomeKeys.ts"
+
+it.scoped("keeps no more keys of creates that failed than its bound, and those that came first", () =>
+  Effect.gen(function* () {
+    const unsure = yield* UnsureKeys.make(yield* LinkStoreMemory.make, () => Effect.void)
+    const keys = numbered("k", 70_000)
+    for (let from = 0; from < keys.length; from += 1_000) yield* unsure.add(keys.slice(from, from + 1_000))
+    const kept = yield* unsure.close
+    expect(kept.length).toBe(65_536)
+    expect(kept.at(-1)).toBe("k65535")
+  })
+)
+
+it.scoped("gives each key once, whether it asks in its time or when it closes", () =>
+  Effect.gen(function* () {
+    const free: Array<string> = []
+    const unsure = yield* UnsureKeys.make(yield* LinkStoreMemory.make, (keys) =>
+      Effect.sync(() => void free.push(...keys))
+    )
+    const keys = numbered("k", 12)
+    for (const key of keys) {
+      yield* unsure.add([key])
+      yield* TestClock.adjust("2 seconds")
+    }
+    expect(free.length).toBeGreaterThan(3)
+    expect([...free, ...(yield* unsure.close)]).toEqual(keys)
+    yield* TestClock.adjust("20 seconds")
+    expect(free.length).toBeLessThan(12)
+  })
+)

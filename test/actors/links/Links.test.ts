@@ -1,0 +1,466 @@
+import { expect, it } from "@effect/vitest"
+import { Clock, Effect, Either, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
+import { describe } from "vitest"
+import { keyConflicts } from "../../../src/actors/keys/KeyConflicts.ts"
+import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
+import { AliasTaken, linksCreated } from "../../../src/actors/links/Links.ts"
+import type { Unavailable } from "../../../src/actors/Unavailable.ts"
+import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
+import type { Link } from "../../../src/model/Link.ts"
+import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
+import { StepScheduler } from "../../support/StepScheduler.ts"
+import { all, always, type Rule } from "../../support/ActorFaults.ts"
+import {
+  drain,
+  draft,
+  freshStores,
+  joinInTime,
+  others,
+  realMinter,
+  startNode,
+  type Stores,
+  type TestNode
+} from "../../support/TestNode.ts"
+import { plainRow } from "../../support/Plain.ts"
+
+/** The first keys that a new deployment gives out, in their order. */
+const firstKeys = (count: number) => toStrings(realMinter.mint(7, 0, 0, count))
+
+const rowOf = (key: string, custom: boolean): Link => ({
+  ...plainRow,
+  key,
+  url: "https://example.com/earlier",
+  custom,
+  createdAt: 1,
+  updatedAt: 1
+})
+
+/** By how much an effect moves the counter of conflicts with one kind of holder. */
+const conflicts = <A, E, R>(by: keyof typeof keyConflicts, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const counter = keyConflicts[by]
+    const before = yield* Metric.value(counter)
+    yield* effect
+    return (yield* Metric.value(counter)).count - before.count
+  })
+
+/** Stops the node once nothing is under way; every key that was ever minted is bound or back in the pool then, once. */
+const expectNoneLost = (stores: Stores, node: TestNode) =>
+  Effect.gen(function* () {
+    yield* others
+    yield* node.stop
+    const left = yield* drain(stores)
+    const marks = yield* stores.ranges.watermarks
+    const all = marks.flatMap(({ length, next, range }) => toStrings(realMinter.mint(length, range, 0, next)))
+    const bound = yield* stores.links.takenAmong(all)
+    expect([...left, ...bound].toSorted()).toEqual(all.toSorted())
+  })
+
+/** A rule that keeps one partition's creates from being answered until an effect has ended. */
+const silence =
+  (partition: number, until: Effect.Effect<void>): Rule =>
+  ({ args, operation }) =>
+    operation === "LinkStore.insertMany" &&
+    partitionOf((args[0] as ReadonlyArray<Link>)[0]!.key) === partition
+      ? until
+      : "pass"
+
+/** The ways to create one link with a minted key. */
+const ways: ReadonlyArray<{
+  readonly way: string
+  readonly create: (node: TestNode) => Effect.Effect<Link, AliasTaken | Unavailable>
+}> = [
+  { way: "create", create: ({ links }) => links.create(draft()) },
+  {
+    way: "createSoon",
+    create: ({ links }) => Effect.async<Link, Unavailable>((resume) => links.createSoon(draft(), resume))
+  }
+]
+
+describe.each(ways)("creating a link by $way", ({ create }) => {
+  it.scoped("binds distinct keys for 300 creates at once, which every node shows at once", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const other = yield* startNode(stores)
+      const before = yield* Metric.value(linksCreated)
+      const links = yield* Effect.forEach(
+        Array.from({ length: 300 }),
+        () =>
+          Effect.tap(create(node), ({ key, url }) =>
+            Effect.forEach([node, other], ({ links }) =>
+              Effect.map(links.find(key), (link) => expect(link?.url).toBe(url))
+            )
+          ),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(links.map(({ key }) => key)).size).toBe(300)
+      expect((yield* Metric.value(linksCreated)).count - before.count).toBe(300)
+    })
+  )
+
+  it.scoped("refuses an alias that is in use, or was", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores())
+      yield* node.links.create(draft("mine"))
+      const taken = new AliasTaken({ alias: "mine" })
+      expect(yield* Effect.flip(node.links.create(draft("mine")))).toEqual(taken)
+      expect(yield* node.links.remove("mine")).toBe(true)
+      expect(yield* Effect.flip(node.links.create(draft("mine")))).toEqual(taken)
+    })
+  )
+
+  it.scoped.each([
+    { by: "alias" as const, custom: true },
+    { by: "key" as const, custom: false }
+  ])("takes the next key where one is bound, and counts it: by $by", ({ by, custom }) =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const [first, second] = firstKeys(2)
+      if (custom) yield* node.links.create(draft(first))
+      else yield* stores.links.insertMany([rowOf(first!, false)])
+      const creating = Effect.tap(create(node), ({ key }) => expect(key).toBe(second))
+      expect(yield* conflicts(by, creating)).toBe(1)
+      expect(yield* conflicts(custom ? "key" : "alias", create(node))).toBe(0)
+      expect((yield* node.links.find(first!))?.custom).toBe(custom)
+    })
+  )
+
+  it.scoped("counts a conflict with a holder that cannot be read by itself", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* stores.links.insertMany([rowOf(firstKeys(1)[0]!, true)])
+      node.faults.set(always("refuse", "LinkStore.findMany"))
+      expect(yield* conflicts("unknown", create(node))).toBe(1)
+    })
+  )
+
+  it.scoped("gives up after eight keys in a row were bound, and goes on with the ninth", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, true)))
+      const creating = Effect.tap(Effect.flip(create(node)), (error) =>
+        expect(error).toMatchObject({ _tag: "Unavailable", applied: "no" })
+      )
+      expect(yield* conflicts("alias", creating)).toBe(8)
+      expect((yield* create(node)).key).toBe(firstKeys(9)[8])
+    })
+  )
+
+  it.scoped(
+    "drops the bound keys that it holds when one came twice, counts them, and needs no other create to fail",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        yield* stores.links.insertMany(firstKeys(8).map((key) => rowOf(key, false)))
+        const creating = Effect.tap(create(node), ({ key }) => expect(key).toBe(firstKeys(9)[8]))
+        expect(yield* conflicts("key", creating)).toBe(8)
+      })
+  )
+})
+
+describe.each(ways)("a create by $way whose message came twice", ({ create }) => {
+  it.scoped("does not give its key away, when it was applied the first time and failed the second", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const failed = new StorageError({ operation: "LinkStore.insertMany", applied: "no", reason: "refused" })
+      const insertMany = (links: ReadonlyArray<Link>) =>
+        Effect.zipRight(stores.links.insertMany(links), failed)
+      const node = yield* startNode({ ...stores, links: { ...stores.links, insertMany } })
+      expect(yield* Effect.flip(create(node))).toMatchObject({ applied: "no" })
+      const [bound] = firstKeys(1)
+      expect(yield* stores.links.takenAmong([bound!])).toEqual(new Set([bound]))
+      for (let second = 0; second < 11; second++) {
+        yield* TestClock.adjust("1 seconds")
+        yield* others
+      }
+      yield* node.stop
+      expect(yield* drain(stores)).not.toContain(bound)
+    })
+  )
+})
+
+describe("creating many links", () => {
+  const manyDrafts = Array.from({ length: 300 }, () => draft())
+
+  it.scoped("binds distinct keys, which every node shows at once", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const other = yield* startNode(stores)
+      const before = yield* Metric.value(linksCreated)
+      const links = (yield* node.links.createMany(manyDrafts)).map(Either.getOrThrow)
+      expect(new Set(links.map(({ key }) => key)).size).toBe(300)
+      for (const { key, url } of links) expect((yield* other.links.find(key))?.url).toBe(url)
+      expect((yield* Metric.value(linksCreated)).count - before.count).toBe(300)
+      expect(yield* node.links.createMany([])).toEqual([])
+      yield* expectNoneLost(stores, node)
+    })
+  )
+
+  it.scoped("takes other keys for those that are bound, and counts them", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const [first, second, third] = firstKeys(3)
+      yield* stores.links.insertMany([rowOf(first!, true), rowOf(third!, true)])
+      const creating = Effect.tap(node.links.createMany([draft(), draft(), draft()]), (made) => {
+        const keys = made.map((link) => Either.getOrThrow(link).key)
+        expect(keys[1]).toBe(second)
+        expect(new Set([first, ...keys, third]).size).toBe(5)
+      })
+      expect(yield* conflicts("alias", creating)).toBe(2)
+    })
+  )
+
+  it.scoped.each(["refuse", "lose"] as const)(
+    "fails each by itself, loses no key and counts those of unknown fate when the link store answers: %s",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        node.faults.set(always(verdict, "LinkStore.insertMany"))
+        const before = yield* Metric.value(KeyMetrics.lost["unknown-outcome"])
+        expect((yield* node.links.createMany(manyDrafts)).every(Either.isLeft)).toBe(true)
+        const { count } = yield* Metric.value(KeyMetrics.lost["unknown-outcome"])
+        expect(count - before.count).toBe(verdict === "lose" ? manyDrafts.length : 0)
+        node.faults.set()
+        expect((yield* node.links.createMany(manyDrafts)).every(Either.isRight)).toBe(true)
+        yield* expectNoneLost(stores, node)
+      })
+  )
+
+  it.scoped("takes other keys where the owner of a partition does not answer", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const silent = partitionOf(firstKeys(1)[0]!)
+      const latch = yield* Effect.makeLatch()
+      node.faults.set(silence(silent, latch.await))
+      const creating = yield* Effect.fork(node.links.createMany(manyDrafts))
+      yield* node.faults.called("LinkStore.insertMany")
+      const made = (yield* joinInTime(creating)).map(Either.getOrThrow)
+      expect(made.filter(({ key }) => partitionOf(key) === silent)).toEqual([])
+      yield* latch.open
+      yield* others
+      yield* expectNoneLost(stores, node)
+    })
+  )
+
+  it.scoped("says at once that no pool shard has keys", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("refuse", "KeyPool.lease"))
+      const made = yield* node.links.createMany(manyDrafts)
+      expect(made.length).toBe(manyDrafts.length)
+      for (const failed of made) expect(Either.getLeft(failed)).toMatchObject({ value: { applied: "no" } })
+    })
+  )
+})
+
+describe.each(ways)("creating a link by $way while something fails", ({ create }) => {
+  it.scoped.each(["refuse", "lose", "die"] as const)(
+    "loses no key when the link store answers: %s",
+    (verdict) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        node.faults.set(always(verdict, "LinkStore.insertMany"))
+        for (let turn = 0; turn < 20; turn++) {
+          expect((yield* Effect.exit(create(node)))._tag).toBe("Failure")
+        }
+        node.faults.set()
+        yield* create(node)
+        yield* expectNoneLost(stores, node)
+      })
+  )
+
+  it.scoped.each(["refuse", "lose"] as const)(
+    "is unavailable while every store answers `%s`, and works again by itself",
+    (verdict) =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores())
+        const link = yield* create(node)
+        node.cache.forget(link.key)
+        node.faults.set(all(verdict))
+        for (let turn = 0; turn < 30; turn++) {
+          expect(yield* Effect.flip(create(node))).toMatchObject({ _tag: "Unavailable" })
+        }
+        expect(yield* Effect.flip(node.links.remove("none"))).toMatchObject({ _tag: "Unavailable" })
+        expect(yield* Effect.flip(node.links.find("none"))).toMatchObject({ _tag: "Unavailable" })
+        node.faults.set()
+        yield* create(node)
+        expect(yield* node.links.find(link.key)).toMatchObject({ key: link.key })
+        expect(yield* node.links.remove(link.key)).toBe(true)
+      })
+  )
+
+  it.scoped(
+    "takes another key when the owner of its partition does not answer, and then avoids that owner",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        const silent = partitionOf(firstKeys(1)[0]!)
+        const latch = yield* Effect.makeLatch()
+        node.faults.set(silence(silent, latch.await))
+        const creating = yield* Effect.fork(create(node))
+        yield* node.faults.called("LinkStore.insertMany")
+        expect(partitionOf((yield* joinInTime(creating)).key)).not.toBe(silent)
+        const next = yield* Effect.forEach(Array.from({ length: 100 }), () => create(node))
+        next.forEach(({ key }) => expect(partitionOf(key)).not.toBe(silent))
+        // What was sent to the silent owner is bound after all: the key was not put back.
+        yield* latch.open
+        yield* others
+        expect((yield* node.links.find(firstKeys(1)[0]!))?.key).toBe(firstKeys(1)[0])
+        yield* expectNoneLost(stores, node)
+      })
+  )
+
+  it.scoped("spends no more than one of its eight keys on an owner that does not answer", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const some = toStrings(realMinter.mint(8, 0, 0, 1_000))
+      const silentKeys = some.filter((key) => partitionOf(key) === 3).slice(0, 9)
+      const otherKeys = some.filter((key) => partitionOf(key) !== 3).slice(0, 20)
+      yield* stores.stock.add(fromStrings([...silentKeys, ...otherKeys]))
+      const node = yield* startNode(stores)
+      node.faults.set(silence(3, Effect.never))
+      const creating = yield* Effect.fork(create(node))
+      yield* node.faults.called("LinkStore.insertMany")
+      expect((yield* joinInTime(creating)).key).toBe(otherKeys[0])
+    })
+  )
+
+  it.scoped("goes on while all pool shards are away, and gets a key when one is back", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("hang", "KeyPool.lease"))
+      const creating = yield* Effect.fork(create(node))
+      yield* node.faults.called("KeyPool.lease")
+      // Each shard is given up after 1 s.
+      yield* TestClock.adjust("1 seconds")
+      yield* node.faults.called("KeyPool.lease", 2)
+      yield* TestClock.adjust("1 seconds")
+      yield* others
+      node.faults.set()
+      expect((yield* joinInTime(creating)).key).toMatch(/^\w{7}$/)
+    })
+  )
+
+  const writes = {
+    "LinkStore.updateMany": (node: TestNode, key: string) =>
+      Effect.map(node.links.update(key, null, { title: "new" }), (link) => link?.title === "new"),
+    "LinkStore.deleteMany": (node: TestNode, key: string) => node.links.remove(key)
+  }
+
+  it.scoped.each(["LinkStore.updateMany", "LinkStore.deleteMany"] as const)(
+    "goes on while the owner of a link that is written is away, and writes it once (%s)",
+    (operation) =>
+      Effect.gen(function* () {
+        const node = yield* startNode(yield* freshStores())
+        const { key } = yield* create(node)
+        node.faults.set(always("stop", operation))
+        const writing = yield* Effect.fork(writes[operation](node, key))
+        yield* node.faults.called(operation)
+        yield* others
+        node.faults.set()
+        // What was applied the first time is known by its id.
+        expect(yield* joinInTime(writing)).toBe(true)
+        expect(yield* Clock.currentTimeMillis).toBeLessThan(4_000)
+      })
+  )
+
+  it.scoped(
+    "goes on while the owners of all partitions are known to be away, and binds when they are back",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        // An actor that stops, as all do that move, fails what it has at once.
+        node.faults.set(always("stop", "LinkStore.insertMany"))
+        const creating = yield* Effect.fork(create(node))
+        yield* others
+        yield* TestClock.adjust("1 seconds")
+        yield* others
+        node.faults.set()
+        expect((yield* joinInTime(creating)).key).toMatch(/^\w{7}$/)
+        expect(yield* Clock.currentTimeMillis).toBeLessThan(4_000)
+      })
+  )
+
+  it.scoped("says at once that no pool shard has keys", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("refuse", "KeyPool.lease"))
+      expect(yield* Effect.flip(create(node))).toMatchObject({
+        _tag: "Unavailable",
+        applied: "no"
+      })
+    })
+  )
+
+  it.scoped("gives up in time when all pool shards stay away", () =>
+    Effect.gen(function* () {
+      const node = yield* startNode(yield* freshStores({ shards: 2 }))
+      node.faults.set(always("hang", "KeyPool.lease"))
+      const creating = yield* Effect.fork(Effect.flip(create(node)))
+      expect(yield* joinInTime(creating)).toMatchObject({ _tag: "Unavailable" })
+      expect(yield* Clock.currentTimeMillis).toBeLessThan(5_000)
+    })
+  )
+})
+
+describe("creating links for callers who leave", () => {
+  it.scoped.prop(
+    "loses no key, at whatever moment they leave",
+    [
+      fc.array(
+        fc.record({
+          steps: fc.nat(500),
+          refuses: fc.boolean(),
+          by: fc.constantFrom("create", "createSoon", "createMany")
+        }),
+        {
+          minLength: 1,
+          maxLength: 12
+        }
+      )
+    ],
+    ([callers]) =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        for (const { by, refuses, steps } of callers) {
+          const scheduler = new StepScheduler()
+          /** Lets what the create has started go on for some steps, and everything else as far as it comes. */
+          const go = (steps: number) =>
+            Effect.gen(function* () {
+              for (let step = 0, idle = 0; step < steps && idle < 50;) {
+                if (scheduler.step()) step++
+                else idle++
+                yield* Effect.yieldNow()
+              }
+            })
+          node.faults.set(always(refuses ? "refuse" : "pass", "LinkStore.insertMany"))
+          const one = ways.find(({ way }) => way === by)
+          const creating =
+            one === undefined
+              ? Effect.asVoid(node.links.createMany([draft(), draft(), draft()]))
+              : Effect.asVoid(one.create(node))
+          const caller = yield* Effect.fork(Effect.withScheduler(creating, scheduler))
+          yield* go(steps)
+          yield* Fiber.interruptFork(caller)
+          scheduler.release()
+          yield* Fiber.await(caller)
+        }
+        yield* expectNoneLost(stores, node)
+      }),
+    { timeout: 60_000, fastCheck: { numRuns: 20 } }
+  )
+})

@@ -1,0 +1,329 @@
+import { expect, it } from "@effect/vitest"
+import { Duration, Effect, Either, type Scope } from "effect"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { promisify } from "node:util"
+import { describe } from "vitest"
+import { type Arguments, parse } from "../../cluster/Arguments.ts"
+import { type Member, type Running, programs } from "../../cluster/Cluster.ts"
+import * as Patroni from "../../cluster/Patroni.ts"
+import { report } from "../../cluster/Report.ts"
+import { inRepository } from "../../cluster/Repository.ts"
+import { describeWith, until } from "./Balanced.ts"
+
+const defaults: Arguments = {
+  nodes: 3,
+  httpNodes: 0,
+  pools: 4,
+  dir: null,
+  port: 8080,
+  sentinel: false,
+  standby: null,
+  restart: false,
+  json: false
+}
+
+/** What a line prints that somebody gives to the shell of a terminal in the repository, which has no settings. */
+const ranByShell = (line: string) =>
+  Effect.promise(async () => {
+    const { HOME, PATH } = process.env
+    const options = { cwd: inRepository("."), env: { HOME, PATH } }
+    return (await promisify(execFile)("/bin/sh", ["-c", line], options)).stdout
+  })
+
+describe("the arguments of npm run cluster", () => {
+  it("have defaults", () => {
+    expect(parse([], "/home")).toEqual(Either.right(defaults))
+  })
+
+  it("are understood in both spellings, with folders from where the caller stands", () => {
+    const all = ["--nodes=5", "--http-nodes", "2", "--pools", "1", "--dir", "data/x", "--port", "0"]
+    const flags = ["--sentinel", "--standby", "sync", "--restart", "--json"]
+    expect(parse([...all, ...flags], "/home")).toEqual(
+      Either.right({
+        nodes: 5,
+        httpNodes: 2,
+        pools: 1,
+        dir: "/home/data/x",
+        port: 0,
+        sentinel: true,
+        standby: "sync",
+        restart: true,
+        json: true
+      })
+    )
+    expect(parse(["--help", "--nodes", "x"], "/home")).toEqual(Either.right("help"))
+  })
+
+  it("are told what is wrong with them", () => {
+    const faults = [
+      ["--nodes", "0"],
+      ["--pools", "1.5"],
+      ["--port", "65536"],
+      ["--standby", "quick"],
+      ["--node", "3"],
+      ["3"],
+      ["--dir"]
+    ]
+    const fault = (args: ReadonlyArray<string>) => Either.getOrThrow(Either.flip(parse(args, "/home")))
+    expect(faults.map(fault)).toEqual([
+      '--nodes must be a whole number from 1 to 16, not "0"',
+      '--pools must be a whole number from 1 to 16, not "1.5"',
+      '--port must be a whole number from 0 to 65535, not "65536"',
+      '--standby must be sync or async, not "quick"',
+      "Unknown option '--node'",
+      "Unexpected argument '3'",
+      expect.stringContaining("'--dir <value>' argument missing")
+    ])
+  })
+})
+
+interface Started {
+  readonly child: ChildProcess
+  readonly cluster: Running
+  /** What it said on standard error so far. */
+  readonly said: () => string
+}
+
+// vitest, which gives the tests' own process a BASE_URL, is nothing that a cluster should know of.
+const { BASE_URL: _, ...environment } = process.env
+
+/** Runs the command as a person would, and waits until it says that all is up. What the test leaves is killed. */
+const started = (...args: ReadonlyArray<string>): Effect.Effect<Started, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let said = ""
+    let printed = ""
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        spawn("npm", ["run", "--silent", "cluster", "--", "--port", "0", "--json", ...args], {
+          cwd: inRepository("."),
+          env: environment,
+          stdio: ["ignore", "pipe", "pipe"]
+        })
+      ),
+      (running) => Effect.sync(() => running.kill("SIGTERM"))
+    )
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk
+    })
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      printed += chunk
+    })
+    const isOver = () => child.exitCode !== null || child.signalCode !== null
+    yield* until(Effect.sync(() => printed.includes("\n") || isOver()))
+    if (isOver()) return yield* Effect.dieMessage(`The cluster did not come up: ${said}`)
+    return { child, cluster: JSON.parse(printed) as Running, said: () => said }
+  })
+
+const members = ({
+  failover,
+  loadBalancer,
+  nodes,
+  postgres,
+  redis,
+  sentinels
+}: Running): ReadonlyArray<Member> => [loadBalancer, postgres, ...failover, ...nodes, ...redis, ...sentinels]
+
+/** PostgreSQL's own processes, the primary first. */
+const postmasters = async ({ failover, folder }: Running) => {
+  const { ports } = JSON.parse(readFileSync(join(folder, "cluster.json"), "utf8")) as {
+    readonly ports: Readonly<Record<string, number>>
+  }
+  const servers = failover.filter(({ name }) => name !== "etcd").map(({ name }) => name)
+  const found = await Promise.all(
+    servers.map(async (name) => {
+      const { status } = await fetch(`http://127.0.0.1:${ports[`${name}-patroni`]}/primary`)
+      return { isPrimary: status === 200, pid: Patroni.postmasterOf(folder, name) }
+    })
+  )
+  return found.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary)).map(({ pid }) => pid)
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const create = ({ adminKey, loadBalancer }: Running, idempotencyKey?: string) =>
+  Effect.promise(() =>
+    fetch(`${loadBalancer.url}/api/v1/links`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-api-key": adminKey,
+        ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
+      },
+      body: '{"url":"https://example.com/"}'
+    })
+  )
+
+const created = (cluster: Running) =>
+  Effect.gen(function* () {
+    const response = yield* create(cluster)
+    const body = yield* Effect.promise(() => response.text())
+    expect(response.status, body).toBe(201)
+    return JSON.parse(body) as { readonly key: string }
+  })
+
+/** How many keys each pool shard has, as the metrics tell. */
+const poolLevels = ({ adminKey, nodes }: Running) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${nodes[0]!.url}/metrics`, { headers: { "x-api-key": adminKey } })
+    return [...(await response.text()).matchAll(/^linkmint_pool_keys\{.*\} (\d+)$/gm)].map(([, level]) =>
+      Number(level)
+    )
+  })
+
+const redirect = ({ loadBalancer }: Running, key: string) =>
+  Effect.map(
+    Effect.promise(() => fetch(`${loadBalancer.url}/${key}`, { redirect: "manual" })),
+    ({ status }) => status
+  )
+
+/** As by Ctrl-C: from the terminal, and passed on by npm. */
+const stop = ({ child, cluster }: Started) =>
+  Effect.promise(async () => {
+    const ended = once(child, "exit")
+    process.kill(cluster.pid, "SIGINT")
+    await setTimeout(5)
+    process.kill(cluster.pid, "SIGINT")
+    return ended
+  })
+
+const slow = { timeout: 240_000 }
+
+await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster", () => {
+  it.scopedLive(
+    "serves links through HAProxy, goes on when a node is killed, and leaves nothing when it is stopped",
+    () =>
+      Effect.gen(function* () {
+        const running = yield* started("--nodes", "3", "--pools", "2", "--http-nodes", "1")
+        const { cluster } = running
+        expect(cluster.nodes.map(({ name, role }) => `${name} ${role}`)).toEqual([
+          "node-1 all",
+          "node-2 all",
+          "node-3 all",
+          "http-1 http"
+        ])
+        expect(cluster.redis).toHaveLength(2)
+        expect(members(cluster).every(({ pid }) => isAlive(pid))).toBe(true)
+        const { key } = yield* created(cluster)
+        const { adminEmail: email, adminPassword: password } = cluster
+        const session = yield* Effect.promise(() =>
+          fetch(`${cluster.loadBalancer.url}/api/v1/session`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ email, password })
+          })
+        )
+        expect(session.status).toBe(204)
+        // As one copies it from what is printed.
+        const [, line] = /^ {2}(DATABASE_URL=.* set-password .*)$/m.exec(
+          report(cluster, { keepsData: false, restarts: false })
+        )!
+        const told = yield* ranByShell(line!)
+        expect(told).toMatch(/has a new password, .* shown this once: \S+$/m)
+        // Though nobody has leased from some of them.
+        yield* until(Effect.map(poolLevels(cluster), (levels) => levels.length === 2 && !levels.includes(0)))
+
+        process.kill(cluster.nodes[0]!.pid, "SIGKILL")
+        // No request is lost: those that meet the dead node go to another.
+        const statuses = yield* Effect.forEach(Array(200).keys(), () => redirect(cluster, key))
+        expect(new Set(statuses)).toEqual(new Set([302]))
+        yield* until(Effect.sync(() => running.said().includes("node-1")))
+        expect(running.said()).toContain(`node-1 (pid ${cluster.nodes[0]!.pid}) was killed by SIGKILL`)
+        // What the dead node owned is owned again within seconds; then every create succeeds, whichever node carries it out.
+        const all = Effect.forEach(Array(8).keys(), () => create(cluster))
+        const [recovery] = yield* Effect.timed(
+          until(Effect.map(all, (answers) => answers.every(({ status }) => status === 201)))
+        )
+        expect(Duration.toSeconds(recovery)).toBeLessThan(20)
+        const { key: later } = yield* created(cluster)
+        expect(yield* redirect(cluster, later)).toBe(302)
+
+        expect(yield* stop(running)).toEqual([0, null])
+        expect(members(cluster).filter(({ pid }) => isAlive(pid))).toEqual([])
+        expect(existsSync(cluster.folder)).toBe(false)
+        expect(running.said().trim().split("\n").at(-1)).toBe("The cluster has stopped.")
+      }),
+    slow
+  )
+
+  it.scopedLive(
+    "goes on with the data of its folder at the next start, after kill -9, too",
+    () =>
+      Effect.gen(function* () {
+        const parent = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "linkmint-kept-"))),
+          (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+        )
+        // PostgreSQL may run as another user.
+        chmodSync(parent, 0o711)
+        const dir = join(parent, "data")
+        const args = ["--nodes", "1", "--pools", "1", "--dir", dir, "--restart"]
+        const first = yield* started(...args)
+        const { key } = yield* created(first.cluster)
+        process.kill(first.cluster.pid, "SIGKILL")
+        yield* until(Effect.sync(() => !members(first.cluster).some(({ pid }) => isAlive(pid))))
+
+        const second = yield* started(...args)
+        expect(second.cluster.adminKey).toBe(first.cluster.adminKey)
+        expect(yield* redirect(second.cluster, key)).toBe(302)
+        process.kill(second.cluster.nodes[0]!.pid, "SIGKILL")
+        yield* until(Effect.sync(() => second.said().includes("node-1 is up again")))
+        // HAProxy looks for itself, twice a second.
+        yield* until(Effect.map(redirect(second.cluster, key), (status) => status === 302))
+        expect(yield* stop(second)).toEqual([0, null])
+        // The node was left to write what it had counted, while PostgreSQL was there.
+        const log = readFileSync(second.cluster.nodes[0]!.log, "utf8")
+        expect(log).toMatch(/^Linkmint has stopped\.\n$/m)
+        expect(log).not.toContain("could not be written")
+        expect(readFileSync(join(dir, "cluster.json"), "utf8")).toContain(second.cluster.adminKey)
+      }),
+    slow
+  )
+
+  it.scopedLive(
+    "puts a replica in a dead primary's place, where Sentinels and Patroni watch, and leaves nothing after kill -9",
+    () =>
+      Effect.gen(function* () {
+        const running = yield* started("--nodes", "1", "--pools", "1", "--sentinel", "--standby", "sync")
+        const { cluster } = running
+        expect(cluster.sentinels).toHaveLength(3)
+        yield* created(cluster)
+        process.kill(cluster.redis.find(({ name }) => name === "redis-1")!.pid, "SIGKILL")
+        const sentinelLog = () => readFileSync(cluster.sentinels[0]!.log, "utf8")
+        const [failover] = yield* Effect.timed(
+          until(Effect.sync(() => sentinelLog().includes("+switch-master pool-1")))
+        )
+        expect(Duration.toSeconds(failover)).toBeLessThan(15)
+        // More than a node has in its own buffer: these keys come from the new primary.
+        const statuses = yield* Effect.forEach(
+          Array(600).keys(),
+          () => Effect.map(create(cluster), ({ status }) => status),
+          { concurrency: 8 }
+        )
+        expect(statuses.slice(-50)).toEqual(Array(50).fill(201))
+
+        const { key } = yield* created(cluster)
+        const [primary, standby] = yield* Effect.promise(() => postmasters(cluster))
+        process.kill(primary!, "SIGKILL")
+        yield* until(Effect.map(create(cluster), ({ status }) => status === 201))
+        expect((yield* Effect.promise(() => postmasters(cluster)))[0]).toBe(standby)
+        expect(yield* redirect(cluster, key)).toBe(302)
+
+        process.kill(cluster.pid, "SIGKILL")
+        const isLeft = () =>
+          isAlive(standby!) || members(cluster).some(({ pid }) => isAlive(pid)) || existsSync(cluster.folder)
+        yield* until(Effect.sync(() => !isLeft()))
+      }),
+    slow
+  )
+})

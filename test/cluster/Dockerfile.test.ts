@@ -1,0 +1,145 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { describe } from "vitest"
+import { inRepository } from "../../cluster/Repository.ts"
+import { run } from "../support/services/Command.ts"
+import { temporaryFolder } from "../support/services/OwnServer.ts"
+import type { Unavailable } from "../support/services/Service.ts"
+
+// No engine is needed: the Dockerfile's steps are taken in folders that stand for the file systems of its stages.
+
+interface Step {
+  readonly instruction: string
+  readonly rest: string
+}
+
+const dockerfile: ReadonlyArray<Step> = readFileSync(inRepository("Dockerfile"), "utf8")
+  .replaceAll(/\\\n\s*/g, "")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => {
+    const [, instruction, rest] = /^(\S+) +(.*)$/.exec(line)!
+    return { instruction: instruction!, rest: rest! }
+  })
+
+const valueOf = (instruction: string) => dockerfile.findLast((step) => step.instruction === instruction)!.rest
+
+/** What `.dockerignore` leaves of the repository. */
+const contextEntries = readFileSync(inRepository(".dockerignore"), "utf8")
+  .split("\n")
+  .filter((line) => line.startsWith("!"))
+  .map((line) => line.slice(1))
+
+const copy = (rest: string, context: string, stageFolders: ReadonlyMap<string, string>, root: string) => {
+  const words = rest.split(/ +/)
+  const from = words[0]!.startsWith("--from=") ? stageFolders.get(words.shift()!.slice(7))! : context
+  const target = join(root, "app", words.pop()!)
+  for (const source of words) {
+    const path = join(from, source)
+    const isFolder = !/\.\w+$/.test(source)
+    const destination = isFolder ? target : join(target, source)
+    mkdirSync(dirname(destination), { recursive: true })
+    cpSync(path, destination, { recursive: true })
+  }
+}
+
+/** Takes every step, and gives the folder of the last stage. */
+const build: Effect.Effect<string, Unavailable, Scope.Scope> = Effect.gen(function* () {
+  const folder = yield* temporaryFolder({})
+  const context = join(folder, "context")
+  for (const entry of contextEntries) {
+    expect(existsSync(inRepository(entry)), entry).toBe(true)
+    cpSync(inRepository(entry), join(context, entry), { recursive: true })
+  }
+  const stages = new Map<string, string>()
+  let root = ""
+  for (const { instruction, rest } of dockerfile) {
+    if (instruction === "FROM") {
+      const name = / AS (\w+)$/.exec(rest)?.[1] ?? "last"
+      root = join(folder, name)
+      stages.set(name, root)
+      mkdirSync(join(root, "app"), { recursive: true })
+    }
+    if (instruction === "COPY") copy(rest, context, stages, root)
+    if (instruction === "RUN" && rest.startsWith("npm ")) {
+      const npm = `cd "$0" && ${rest} --prefer-offline --no-audit --no-fund`
+      yield* run("sh", ["-c", npm, join(root, "app")], { timeout: "5 minutes" })
+    }
+  }
+  return join(root, "app")
+})
+
+const freePort = async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === "object" && address !== null ? String(address.port) : "0"
+}
+
+const environmentOf = (rest: string) =>
+  Object.fromEntries(rest.split(" ").map((pair) => pair.split("=") as [string, string]))
+
+describe("the Dockerfile", () => {
+  it("runs nothing but npm and what makes the data folder", () => {
+    const others = dockerfile.filter(
+      ({ instruction, rest }) => instruction === "RUN" && !rest.startsWith("npm ")
+    )
+    expect(others.map(({ rest }) => rest)).toEqual(["mkdir /data && chown node:node /data"])
+    expect(valueOf("USER")).toBe("node")
+    expect(valueOf("STOPSIGNAL")).toBe("SIGTERM")
+    expect(valueOf("WORKDIR")).toBe("/app")
+  })
+
+  // It installs all packages anew, which takes from 15 s to minutes, as the registry does.
+  it.scopedLive.runIf(process.env["CI"] === "true" || process.env["TEST_DOCKERFILE"] === "1")(
+    "gives a tree that serves links, tells its health, and stops when told to",
+    () =>
+      Effect.gen(function* () {
+        const app = yield* build
+        expect(existsSync(join(app, "node_modules/effect"))).toBe(true)
+        expect(existsSync(join(app, "node_modules/typescript"))).toBe(false)
+        expect(existsSync(join(app, "src"))).toBe(false)
+
+        const port = yield* Effect.promise(freePort)
+        const env = {
+          ...environmentOf(valueOf("ENV")),
+          PATH: process.env["PATH"],
+          PORT: port,
+          HOST: "127.0.0.1",
+          DATA_DIR: join(app, "../data")
+        }
+        const [node, ...args] = JSON.parse(valueOf("ENTRYPOINT")) as [string, ...Array<string>]
+        const server = yield* Effect.acquireRelease(
+          Effect.sync(() => spawn(node, args, { cwd: app, env, stdio: ["ignore", "pipe", "inherit"] })),
+          (child) => Effect.sync(() => child.kill("SIGKILL"))
+        )
+        const health = JSON.parse(/CMD (\[.*)$/.exec(valueOf("HEALTHCHECK"))![1]!) as [
+          string,
+          ...Array<string>
+        ]
+        const check = Effect.tryPromise(() => promisify(execFile)(health[0], health.slice(1), { env }))
+        yield* Effect.flip(check)
+        yield* Effect.promise(() => once(server.stdout, "data"))
+        yield* check
+        const created = yield* Effect.promise(() =>
+          fetch(`http://127.0.0.1:${port}/api/v1/links`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: '{"url":"https://example.com/"}'
+          })
+        )
+        expect(created.status).toBe(201)
+        const ended = once(server, "exit")
+        server.kill("SIGTERM")
+        expect(yield* Effect.promise(() => ended)).toEqual([0, null])
+      }),
+    { timeout: 300_000 }
+  )
+})

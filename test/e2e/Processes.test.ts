@@ -1,0 +1,165 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { agent, type Answer, keyOf, type Request, send } from "../support/HttpClient.ts"
+import { freePort } from "../support/FreePort.ts"
+import { valueOf } from "../support/MetricsText.ts"
+import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
+import { describeRedis, serverUrl } from "../support/services/Redis.ts"
+import { type Program, ready, run, type Variables } from "./Program.ts"
+
+const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
+
+const launch = (variables: Variables, ...args: ReadonlyArray<string>) =>
+  run(process.execPath, ["dist/main.js", ...args], variables)
+
+const soon = Schedule.spaced("50 millis")
+
+/** The processes that the program said it started: of each number the last one. */
+const pidsOf = (program: Program): ReadonlyArray<number> => {
+  const lines = program.output().matchAll(/Process (\d+) of \d+ is (\d+)/g)
+  return Object.values(Object.fromEntries([...lines].map(([, number, pid]) => [number, Number(pid)])))
+}
+
+const runs = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const greetings = (program: Program) => program.output().match(/^Linkmint listens at /gm)?.length ?? 0
+
+/** Asks on a connection of its own, which goes to the next process in turn. */
+const ask = (port: number, request: Request): Effect.Effect<Answer> =>
+  Effect.orDie(Effect.scoped(Effect.flatMap(agent(1), (connections) => send(connections, port, request))))
+
+const create = (port: number) =>
+  ask(port, {
+    method: "POST",
+    path: "/api/v1/links",
+    headers: { "content-type": "application/json", "x-api-key": ADMIN_API_KEY },
+    body: JSON.stringify({ url: "https://example.com/" })
+  })
+
+/** Two processes that share a port. */
+const twoProcesses = Effect.gen(function* () {
+  const port = yield* freePort
+  const metricsPort = yield* freePort
+  const program = yield* launch(
+    {
+      METRICS_PORT: String(metricsPort),
+      HOST: "127.0.0.1",
+      PORT: String(port),
+      RUNNER_HOST: "127.0.0.1",
+      RUNNER_PORT: String(yield* freePort),
+      DRAIN_DELAY: "PT0S",
+      DATABASE_URL: yield* freshDatabase,
+      REDIS_URLS: yield* serverUrl,
+      ADMIN_API_KEY
+    },
+    "--processes",
+    "2"
+  )
+  yield* ready(program, port)
+  yield* Effect.repeat(
+    Effect.sync(() => greetings(program)),
+    { until: (count) => count === 2, schedule: soon }
+  )
+  return { port, metricsPort, program }
+})
+
+describe("--processes", () => {
+  it.scopedLive.each([
+    [
+      ["--processes", "2"],
+      /PROCESSES can be more than 1 in a cluster only, with DATABASE_URL and REDIS_URLS/
+    ],
+    [["--processes", "many"], /PROCESSES must be a whole number from 1 to 64, not "many"/],
+    [["--process", "2"], /Unknown option '--process'/]
+  ] as const)("%s is refused with a message that says why", ([args, message]) =>
+    Effect.gen(function* () {
+      const program = yield* launch({}, ...args)
+      expect(yield* program.ended).toEqual({ code: 1, signal: null })
+      expect(program.output()).toMatch(/^Linkmint cannot start\. /m)
+      expect(program.output()).toMatch(message)
+      expect(program.output()).not.toMatch(/^\s+at /m)
+    })
+  )
+})
+
+describeRedis("with Redis,", () =>
+  describePostgres("several processes at one port", () => {
+    it.scopedLive(
+      "serve each other's links, come back when one is killed, and stop in order",
+      () =>
+        Effect.gen(function* () {
+          const { metricsPort, port, program } = yield* twoProcesses
+          const before = pidsOf(program)
+          const metricOf = (process: number, name: string, labels: object = {}) =>
+            Effect.map(ask(metricsPort + process - 1, { path: "/metrics" }), ({ text }) =>
+              valueOf(text, name, labels)
+            )
+          const acquiredBy = (process: number) =>
+            metricOf(process, "linkmint_shard_moves_total", { direction: "acquired" })
+          expect(new Set(before).size).toBe(2)
+          const keys = yield* Effect.replicateEffect(Effect.map(create(port), keyOf), 6)
+          for (const key of keys) expect((yield* ask(port, { path: `/${key}` })).status).toBe(302)
+          // Each tells of itself at a port of its own.
+          const created = yield* Effect.all([
+            metricOf(1, "linkmint_links_created_total"),
+            metricOf(2, "linkmint_links_created_total")
+          ])
+          expect(created[0] + created[1]).toBe(6)
+          // A process that comes later is given its shards some time after it serves.
+          yield* Effect.repeat(acquiredBy(2), { until: (shards) => shards > 0, schedule: soon })
+
+          process.kill(before[1]!, "SIGKILL")
+          yield* program.printed(/Process 2 was killed by SIGKILL; it is started again in 1s/)
+          // The other one serves meanwhile. What the dead one owned goes to it, or to its successor where that is the sooner one.
+          const createdAgain = create(port).pipe(
+            Effect.repeat({ until: ({ status }) => status === 201, schedule: soon })
+          )
+          yield* createdAgain
+          yield* Effect.repeat(
+            Effect.sync(() => greetings(program)),
+            { until: (count) => count === 3, schedule: soon }
+          )
+          const after = pidsOf(program)
+          expect(after[0]).toBe(before[0])
+          expect(after[1]).not.toBe(before[1])
+          for (const key of keys) expect((yield* ask(port, { path: `/${key}` })).status).toBe(302)
+          yield* Effect.replicateEffect(createdAgain, 16)
+
+          program.signal("SIGTERM")
+          expect(yield* program.ended).toEqual({ code: 0, signal: null })
+          expect(after.filter(runs)).toEqual([])
+          // Each of the two, and the one that started them.
+          expect(program.output().match(/^Linkmint has stopped\.$/gm)).toHaveLength(3)
+        }),
+      240_000
+    )
+
+    it.scopedLive(
+      "end with the process that started them, and stop once when the terminal tells all of them",
+      () =>
+        Effect.gen(function* () {
+          const { program: killed } = yield* twoProcesses
+          const orphans = pidsOf(killed)
+          killed.signal("SIGKILL")
+          yield* Effect.repeat(
+            Effect.sync(() => orphans.some(runs)),
+            { until: (some) => !some, schedule: soon }
+          )
+
+          const { program } = yield* twoProcesses
+          // The program has a process group of its own.
+          process.kill(-program.pid, "SIGINT")
+          expect(yield* program.ended).toEqual({ code: 0, signal: null })
+          expect(program.output().match(/^Linkmint has stopped\.$/gm)).toHaveLength(3)
+          expect(program.output()).not.toMatch(/started again/)
+        }),
+      240_000
+    )
+  })
+)

@@ -1,0 +1,117 @@
+import { expect } from "@effect/vitest"
+import { Effect } from "effect"
+import { jsonOf } from "../../support/HttpClient.ts"
+import { type ExpectedFault, refuses } from "../../support/Problems.ts"
+import { asAdmin, create, withServices } from "../../support/TestService.ts"
+
+const url = "https://example.com/"
+
+withServices("a create", {}, (it) => {
+  it.effect("keeps everything that it may say of a link", () =>
+    Effect.gen(function* () {
+      const said = {
+        title: "Über „alles“ 🍃",
+        tags: ["spring", "日本語", 'it\'s "quoted" \\ %_'],
+        validSince: "2026-12-01T00:00:00.000Z",
+        maxVisits: 10,
+        redirectStatus: 308,
+        forwardQuery: true,
+        crawlable: true
+      }
+      const created = yield* create({ url, ...said })
+      expect(created.status).toBe(201)
+      expect(jsonOf(created)).toMatchObject(said)
+      expect(jsonOf(yield* asAdmin("GET", created.headers.location!))).toEqual(jsonOf(created))
+    })
+  )
+
+  it.effect("keeps a password, and shows nothing of it", () =>
+    Effect.gen(function* () {
+      const created = yield* create({ url, password: "a secret 🍃" })
+      expect(created.status).toBe(201)
+      expect(jsonOf(created)).toMatchObject({ hasPassword: true })
+      expect(created.text).not.toMatch(/secret|argon|passwordHash/)
+    })
+  )
+
+  const kept: ReadonlyArray<readonly [name: string, sent: unknown, shown?: unknown]> = [
+    ["title", "x"],
+    ["title", "🍃".repeat(256)],
+    ["title", "  spaces  "],
+    ["tags", []],
+    ["tags", Array.from({ length: 20 }, (_, index) => `tag ${index}`)],
+    ["tags", ["🍃".repeat(64)]],
+    ["tags", ["b", "a", "b"], ["b", "a"]],
+    ["tags", ["A", "a"]],
+    ["maxVisits", 1],
+    ["maxVisits", 1_000_000_000],
+    ["redirectStatus", 301],
+    ["redirectStatus", 307],
+    ["forwardQuery", false],
+    ["crawlable", false],
+    ["validSince", "2020-01-01T00:00:00+01:00", "2019-12-31T23:00:00.000Z"],
+    ["validSince", "9999-12-31T23:59:59.999Z"]
+  ]
+  for (const [name, sent, shown = sent] of kept) {
+    it.effect(`may say ${name} ${JSON.stringify(sent).slice(0, 40)}`, () =>
+      Effect.map(create({ url, [name]: sent }), (answer) => {
+        expect(answer.status).toBe(201)
+        expect(jsonOf(answer)).toMatchObject({ [name]: shown })
+      })
+    )
+  }
+
+  const many = Array.from({ length: 21 }, (_, index) => String(index))
+  const refused: ReadonlyArray<
+    readonly [name: string, sent: unknown, ...faults: ReadonlyArray<ExpectedFault>]
+  > = [
+    ["title", "", ["title", /^must have 1 to 256 characters$/]],
+    ["title", "x".repeat(257), ["title", /^must have 1 to 256 characters$/]],
+    ["title", "two\nlines", ["title", /^may not contain control characters$/]],
+    ["title", "\u0000", ["title", /^may not contain control characters$/]],
+    ["title", "\ud83c", ["title", /^may not contain control characters$/]],
+    ["tags", "a", ["tags", /^must be a list of strings$/]],
+    ["tags", null, ["tags", /^must be a list of strings$/]],
+    ["tags", { 0: "a" }, ["tags", /^must be a list of strings$/]],
+    ["tags", many, ["tags", /^may have 20 tags at most$/]],
+    ["tags", ["ok", 7], ["tags.1", /^must be a string$/]],
+    ["tags", ["ok", ["deep"]], ["tags.1", /^must be a string$/]],
+    ["tags", ["", "x".repeat(65)], ["tags.0", /^must have 1 to 64 characters$/], ["tags.1", /1 to 64/]],
+    ["tags", ["\t"], ["tags.0", /^may not contain control characters$/]],
+    ...[0, -1, 1.5, 1_000_000_001, "10", null, true, [], Number.MAX_VALUE].map(
+      (sent) =>
+        ["maxVisits", sent, ["maxVisits", /^must be a whole number from 1 to 1,000,000,000$/]] as const
+    ),
+    ...[200, 303, 304, 302.5, "302", null, [302], "x".repeat(1_000)].map(
+      (sent) => ["redirectStatus", sent, ["redirectStatus", /^must be 301, 302, 307 or 308$/]] as const
+    ),
+    ...["forwardQuery", "crawlable", "reuse"].flatMap((name) =>
+      ["true", 1, 0, null, []].map((sent) => [name, sent, [name, /^must be true or false$/]] as const)
+    ),
+    ["password", "", ["password", /^must have 1 to 128 characters$/]],
+    ["password", "x".repeat(129), ["password", /^must have 1 to 128 characters$/]],
+    ["password", "\n", ["password", /^may not contain control characters$/]],
+    ["password", 1, ["password", /^must be a string$/]],
+    ["validSince", "tomorrow", ["validSince", "must be an RFC 3339 date-time"]],
+    ["validSince", "2027-02-30T00:00:00Z", ["validSince", "must be an RFC 3339 date-time"]]
+  ]
+  for (const [name, sent, ...faults] of refused) {
+    it.effect(`may not say ${name} ${JSON.stringify(sent).slice(0, 40)}`, () =>
+      refuses(create({ url, [name]: sent }), "invalid-request", ...faults)
+    )
+  }
+
+  it.effect("may not begin when it has ended, or at that moment", () =>
+    Effect.gen(function* () {
+      const expiresAt = "2027-01-01T00:00:00Z"
+      for (const validSince of [expiresAt, "2027-01-01T00:00:00.001Z"]) {
+        yield* refuses(create({ url, expiresAt, validSince }), "invalid-request", [
+          "validSince",
+          /^must lie before the link's end$/
+        ])
+      }
+      const answer = yield* create({ url, expiresAt, validSince: "2026-12-31T23:59:59.999Z" })
+      expect(answer.status).toBe(201)
+    })
+  )
+})

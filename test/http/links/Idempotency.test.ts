@@ -1,0 +1,71 @@
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { describe } from "vitest"
+import * as Idempotency from "../../../src/http/links/Idempotency.ts"
+import { KeyedHash } from "../../../src/secrets/KeyedHash.ts"
+import * as Secret from "../../../src/secrets/Secret.ts"
+import { type Beginning, GuardedCreates, type GuardState } from "../../../src/storage/links/GuardedCreates.ts"
+import { testHash } from "../../support/TestHash.ts"
+
+const kept = { status: 201, contentType: "application/json", location: null, body: `{"key":"abc"}` }
+const body = { url: "https://example.com", password: "geheim" }
+
+/** Creates over guards that answer with `state`: what was begun, and the answer. */
+const over = (state: GuardState) =>
+  Effect.gen(function* () {
+    const begun: Array<Beginning> = []
+    const guarded = {
+      beginMany: (asked: ReadonlyArray<Beginning>) =>
+        Effect.sync(() => {
+          begun.push(...asked)
+          return asked.map(() => state)
+        }),
+      settleMany: () => Effect.succeed([true])
+    } as unknown as typeof GuardedCreates.Service
+    const once = yield* Idempotency.make.pipe(
+      Effect.provideService(GuardedCreates, guarded),
+      Effect.provideService(KeyedHash, testHash)
+    )
+    const answered = yield* Effect.either(
+      once({
+        key: "a",
+        owner: null,
+        body,
+        answerOf: () => kept,
+        create: () => Effect.succeed({ answer: kept, isSettled: true })
+      })
+    )
+    return { begun, answered }
+  })
+
+const settled = (fingerprint: string): GuardState => ({
+  _tag: "Settled",
+  key: "abc",
+  fingerprint,
+  answer: JSON.stringify(kept)
+})
+
+describe("the guard of a create with an Idempotency-Key", () => {
+  it.effect("has a keyed hash of the body: passwords cannot be found from it by trying", () =>
+    Effect.gen(function* () {
+      const { begun } = yield* over({ _tag: "Begun" })
+      const [{ fingerprint }] = begun as [Beginning]
+      expect(fingerprint).not.toBe(Secret.digest(JSON.stringify(body)))
+      expect(fingerprint).toBe(testHash.of("create-body", JSON.stringify(body)))
+    })
+  )
+
+  it.effect("of a version without keyed hashes matches any body, so that no second link is made", () =>
+    Effect.gen(function* () {
+      const { answered } = yield* over(settled(""))
+      expect(answered).toMatchObject({ right: { answer: kept, isReplay: true } })
+    })
+  )
+
+  it.effect("with another hash refuses the body", () =>
+    Effect.gen(function* () {
+      const { answered } = yield* over(settled("another"))
+      expect(answered).toMatchObject({ left: { kind: "idempotency-mismatch" } })
+    })
+  )
+})

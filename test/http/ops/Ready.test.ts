@@ -1,0 +1,75 @@
+import { expect } from "@effect/vitest"
+import { Effect } from "effect"
+import { jsonOf } from "../../support/HttpClient.ts"
+import { valueOf } from "../../support/MetricsText.ts"
+import { asAdmin, get, TestService, withService } from "../../support/TestService.ts"
+
+const ready = get("/health/ready")
+
+/** Questions to owners of key ranges and of pool shards. */
+const asked = Effect.map(asAdmin("GET", "/metrics"), ({ text }) => {
+  const of = (actor: string) => valueOf(text, "linkmint_actor_messages_total", { actor, message: "Status" })
+  return of("KeyRange") + of("PoolShard")
+})
+
+withService("readiness", {}, (it) => {
+  it.effect("asks the owner of each partition until it has answered once", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      const resolved = Effect.map(asAdmin("GET", "/metrics"), ({ text }) =>
+        valueOf(text, "linkmint_actor_messages_total", { actor: "UrlMapping", message: "ResolveMany" })
+      )
+      // Metrics count for the process, which may have had other services before.
+      clock.set(Date.parse("2026-11-22T08:00:00.000Z"))
+      const before = yield* resolved
+      expect((yield* ready).status).toBe(200)
+      expect((yield* ready).status).toBe(200)
+      clock.set(Date.parse("2026-11-22T09:00:00.000Z"))
+      expect((yield* resolved) - before).toBe(32)
+    })
+  )
+
+  it.effect("asks the owners anew when 2 s have passed, and believes them until then", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      let now = Date.parse("2026-11-22T10:00:00.000Z")
+      const later = (ms: number) => clock.set((now += ms))
+      later(0)
+      expect((yield* ready).status).toBe(200)
+      later(1_000)
+      const before = yield* asked
+      later(999)
+      expect((yield* ready).status).toBe(200)
+      later(1)
+      expect((yield* ready).status).toBe(200)
+      // A second for the metrics, which are kept for one.
+      later(1_000)
+      expect((yield* asked) - before).toBe(2)
+    })
+  )
+
+  it.effect("asks the database each time", () =>
+    Effect.gen(function* () {
+      const { setFault } = yield* TestService
+      expect((yield* ready).status).toBe(200)
+      yield* setFault("ranges", "fails")
+      const answer = yield* ready
+      expect(answer.status).toBe(503)
+      expect(jsonOf(answer)).toMatchObject({ database: { ok: false }, ranges: { ok: true } })
+      yield* setFault("ranges", "none")
+      expect((yield* ready).status).toBe(200)
+    })
+  )
+})
+
+withService("readiness of a node whose pool does not answer", {}, (it) => {
+  it.effect("asks the owners anew each time", () =>
+    Effect.gen(function* () {
+      const { setFault } = yield* TestService
+      yield* setFault("stock", "fails")
+      expect(jsonOf(yield* ready)).toMatchObject({ pools: [{ ok: false }], ranges: { ok: true } })
+      yield* setFault("stock", "none")
+      yield* Effect.repeat(ready, { until: ({ status }) => status === 200 })
+    })
+  )
+})

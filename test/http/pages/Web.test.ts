@@ -1,0 +1,138 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+import { brotliCompressSync, gzipSync } from "node:zlib"
+import { read } from "../../../src/http/pages/WebAssets.ts"
+import { jsonOf } from "../../support/HttpClient.ts"
+import { TestService, get, withService } from "../../support/TestService.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "linkmint-web-"))
+const script = "export const answer = 42\n".repeat(100)
+mkdirSync(join(folder, "assets"))
+writeFileSync(join(folder, "index.html"), '<!doctype html><meta name="linkmint" content="%SETTINGS%"><p>page')
+writeFileSync(join(folder, "assets/main-abc.js"), script)
+writeFileSync(join(folder, "assets/main-abc.js.br"), brotliCompressSync(script))
+writeFileSync(join(folder, "assets/main-abc.js.gz"), gzipSync(script))
+writeFileSync(join(folder, "assets/font-abc.woff2"), "a font")
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const policy = expect.stringMatching(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+
+/** As a browser, which undoes the compression. */
+const browse = (path: string, encoding: string) =>
+  Effect.flatMap(TestService, ({ port }) =>
+    Effect.promise(async () => {
+      const headers = { "accept-encoding": encoding }
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+      return { headers: response.headers, text: await response.text() }
+    })
+  )
+
+withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: folder, signUp: true }, (it) => {
+  for (const path of ["/", "/app/links", "/app/links/abc/stats?from=here"]) {
+    it.effect(`is at ${path}, allows no script within it, and is asked for anew each time`, () =>
+      Effect.gen(function* () {
+        const { headers, status, text } = yield* get(path)
+        expect(status).toBe(200)
+        expect(text).toContain("<p>page")
+        expect(headers).toMatchObject({
+          "content-type": "text/html; charset=utf-8",
+          "content-security-policy": policy,
+          "cache-control": "no-cache",
+          "x-frame-options": "DENY"
+        })
+        expect(headers["content-security-policy"]).not.toContain("unsafe")
+      })
+    )
+  }
+
+  it.effect("is told what the operator has chosen", () =>
+    Effect.gen(function* () {
+      const { text } = yield* get("/")
+      const [, settings] = /content="([^"]*)"/.exec(text)!
+      expect(JSON.parse(settings!.replaceAll("&quot;", '"'))).toEqual({
+        shortHost: "sho.rt",
+        anonymousCreates: true,
+        defaultExpiry: false,
+        signUp: true
+      })
+    })
+  )
+
+  it.effect("is not sent again to who has it", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* get("/")
+      const again = yield* get("/", { "if-none-match": headers["etag"] })
+      expect([again.status, again.text]).toEqual([304, ""])
+      expect((yield* get("/", { "if-none-match": '"another"' })).status).toBe(200)
+    })
+  )
+
+  for (const [accepted, encoding] of [
+    ["gzip, deflate, br", "br"],
+    ["gzip, deflate", "gzip"],
+    ["identity", null]
+  ] as const) {
+    it.effect(
+      `comes with ${encoding ?? "no compression"} to who accepts ${accepted}, and so do its files`,
+      () =>
+        Effect.gen(function* () {
+          for (const [path, content] of [
+            ["/", "<p>page"],
+            ["/assets/main-abc.js", script]
+          ] as const) {
+            const { headers, text } = yield* browse(path, accepted)
+            expect(headers.get("content-encoding")).toBe(encoding)
+            expect(headers.get("vary")).toBe("accept-encoding")
+            expect(text).toContain(content)
+          }
+        })
+    )
+  }
+
+  it.effect("has files that may be kept for ever, by names that change with them", () =>
+    Effect.gen(function* () {
+      const { headers, status } = yield* get("/assets/main-abc.js")
+      expect(status).toBe(200)
+      expect(headers).toMatchObject({
+        "content-type": "text/javascript; charset=utf-8",
+        "cache-control": "public, max-age=31536000, immutable"
+      })
+      expect(yield* get("/assets/font-abc.woff2", { "accept-encoding": "br" })).toMatchObject({
+        text: "a font",
+        headers: { "content-type": "font/woff2" }
+      })
+    })
+  )
+
+  it.effect("has no other files", () =>
+    Effect.gen(function* () {
+      for (const name of ["none.js", "main-abc.js.br", "..%2Findex.html", "%2e%2e/index.html"]) {
+        const { status } = yield* get(`/assets/${name}`)
+        expect(status, name).toBe(404)
+      }
+      expect(jsonOf(yield* get("/assets/none.js"))).toMatchObject({ status: 404 })
+    })
+  )
+
+  it.effect("answers HEAD with the headers alone", () =>
+    Effect.gen(function* () {
+      const { send } = yield* TestService
+      const { headers, status, text } = yield* send({ method: "HEAD", path: "/" })
+      expect([status, text]).toEqual([200, ""])
+      expect(headers["content-security-policy"]).toEqual(policy)
+    })
+  )
+})
+
+describe("a web page that was not built", () => {
+  it.effect("ends the start with the folder and what to do", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(read("/nowhere/web", {}))
+      expect(error.message).toBe("The web page is not in /nowhere/web. Build it with npm run build.")
+    })
+  )
+})

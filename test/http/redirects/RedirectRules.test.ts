@@ -1,0 +1,181 @@
+import { expect } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Iso8601 from "../../../src/model/Iso8601.ts"
+import { jsonOf } from "../../support/HttpClient.ts"
+import { expectProblem } from "../../support/Problems.ts"
+import {
+  asAdmin,
+  create,
+  get,
+  startOfTests_ms,
+  TestService,
+  withServices
+} from "../../support/TestService.ts"
+
+const url = "https://example.com/a?b=c#d"
+
+const moment = (offset_ms: number) => Iso8601.formatMoment(startOfTests_ms + offset_ms)
+
+const head = (path: string) => Effect.flatMap(TestService, ({ send }) => send({ method: "HEAD", path }))
+
+const statuses = (path: string, count: number) =>
+  Effect.map(Effect.replicateEffect(get(path), count), (answers) => answers.map(({ status }) => status))
+
+withServices("a redirect's status", {}, (it) => {
+  const cacheControl = {
+    301: "private, max-age=0, must-revalidate",
+    302: "private, max-age=0",
+    307: "private, max-age=0",
+    308: "private, max-age=0, must-revalidate"
+  }
+  for (const [status, expected] of Object.entries(cacheControl)) {
+    it.effect(`is ${status} where the link says so, and no cache keeps it`, () =>
+      Effect.gen(function* () {
+        yield* create({ url, alias: `status${status}`, redirectStatus: Number(status) })
+        const answer = yield* get(`/status${status}`)
+        expect(answer.status).toBe(Number(status))
+        expect(answer.headers).toMatchObject({ location: url, "cache-control": expected })
+        expect((yield* head(`/status${status}`)).headers["cache-control"]).toBe(expected)
+      })
+    )
+  }
+})
+
+withServices("a redirect", {}, (it) => {
+  it.effect("tells search engines to stay away unless the link is for them", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "hidden" })
+      yield* create({ url, alias: "shown", crawlable: true })
+      expect((yield* get("/hidden")).headers["x-robots-tag"]).toBe("noindex")
+      expect((yield* get("/shown")).headers["x-robots-tag"]).toBeUndefined()
+    })
+  )
+
+  it.effect("begins at the link's moment, and is not to be told from no link before", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      yield* create({ url, alias: "tomorrow", validSince: moment(60_000), expiresAt: moment(120_000) })
+      const early = yield* get("/tomorrow", { accept: "text/html" })
+      const unknown = yield* get("/unknown", { accept: "text/html" })
+      const constant = { date: "", "x-request-id": "" }
+      expect({ ...early.headers, ...constant }).toEqual({ ...unknown.headers, ...constant })
+      expect([early.status, early.text]).toEqual([404, unknown.text])
+      expectProblem(yield* get("/tomorrow+"), "not-found")
+      clock.set(startOfTests_ms + 59_999)
+      expect((yield* get("/tomorrow")).status).toBe(404)
+      clock.set(startOfTests_ms + 60_000)
+      expect((yield* get("/tomorrow")).status).toBe(302)
+      clock.set(startOfTests_ms + 120_000)
+      expectProblem(yield* get("/tomorrow"), "gone")
+    })
+  )
+
+  it.effect("takes the query string along where the link says so, and says when that is too long", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "forward", forwardQuery: true })
+      yield* create({ url, alias: "alone" })
+      const query = "?x=%20y&b=z"
+      expect((yield* get(`/forward${query}`)).headers.location).toBe("https://example.com/a?b=c&x=%20y&b=z#d")
+      expect((yield* get(`/forward`)).headers.location).toBe(url)
+      expect((yield* get(`/alone${query}`)).headers.location).toBe(url)
+      const long = `/forward?${"q".repeat(8_000)}`
+      expectProblem(yield* get(long), "uri-too-long")
+      const page = yield* get(long, { accept: "text/html" })
+      expect([page.status, page.headers["content-type"]]).toEqual([414, "text/html; charset=utf-8"])
+    })
+  )
+})
+
+withServices("a link with so many visits", {}, (it) => {
+  it.effect("redirects so often, and is gone then", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "three", maxVisits: 3 })
+      expect(yield* statuses("/three", 5)).toEqual([302, 302, 302, 410, 410])
+      expectProblem(yield* get("/three"), "gone")
+      expectProblem(yield* get("/three+"), "gone")
+      expect((yield* asAdmin("GET", "/api/v1/links/three")).status).toBe(200)
+    })
+  )
+
+  it.effect("does so however many ask at once", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "many", maxVisits: 40 })
+      const answers = yield* Effect.all(
+        Array.from({ length: 100 }, () => get("/many")),
+        {
+          concurrency: "unbounded"
+        }
+      )
+      const redirects = answers.filter(({ status }) => status === 302).length
+      const gone = answers.filter(({ status }) => status === 410).length
+      expect([redirects, gone]).toEqual([40, 60])
+    })
+  )
+
+  it.effect("uses none for HEAD, the preview and what is not redirected", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "two", maxVisits: 2, forwardQuery: true })
+      for (let times = 0; times < 3; times++) {
+        expect((yield* head("/two")).status).toBe(302)
+        expect((yield* get("/two+")).status).toBe(200)
+        expect((yield* get(`/two?${"q".repeat(8_000)}`)).status).toBe(414)
+      }
+      expect(yield* statuses("/two", 3)).toEqual([302, 302, 410])
+      expect((yield* head("/two")).status).toBe(410)
+    })
+  )
+
+  it.effect("is answered 503 while its visits cannot be counted, and loses at most what was asked for", () =>
+    Effect.gen(function* () {
+      const { setFault } = yield* TestService
+      yield* create({ url, alias: "counted", maxVisits: 2 })
+      expect((yield* get("/counted")).status).toBe(302)
+      yield* setFault("links", "fails")
+      expectProblem(yield* get("/counted"), "unavailable")
+      yield* setFault("links", "none")
+      expect(yield* statuses("/counted", 2)).toEqual([302, 410])
+    })
+  )
+})
+
+withServices("the preview", {}, (it) => {
+  it.effect("shows a page of where a link leads, and leads nowhere itself", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestService
+      yield* create({ url: `https://example.com/?a=1&b=<'">`, alias: "look" })
+      const { headers, status, text } = yield* get("/look+", { accept: "text/html" })
+      expect([status, headers.location]).toEqual([200, undefined])
+      expect(headers["content-security-policy"]).toMatch(/^default-src 'none'/)
+      expect(text).toContain(`http://localhost:${port}/look`)
+      expect(text).toContain(`href="https://example.com/?a=1&#38;b=%3C%27%22%3E"`)
+      expect(text).toContain("2026-11-21")
+    })
+  )
+
+  it.effect("is JSON for those who ask for that", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestService
+      yield* create({ url, alias: "data" })
+      const answer = yield* get("/data%2B")
+      expect(answer.headers["content-type"]).toMatch(/^application\/json/)
+      expect(jsonOf(answer)).toEqual({
+        key: "data",
+        shortUrl: `http://localhost:${port}/data`,
+        url,
+        createdAt: "2026-11-21T10:00:00.000Z",
+        visits: 0
+      })
+    })
+  )
+
+  it.effect("is not there for what leads nowhere", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "ended" })
+      yield* asAdmin("DELETE", "/api/v1/links/ended")
+      expectProblem(yield* get("/ended+"), "gone")
+      expectProblem(yield* get("/nothing+"), "not-found")
+      expectProblem(yield* get("/nothing++"), "not-found")
+      expectProblem(yield* get("/+"), "not-found")
+    })
+  )
+})

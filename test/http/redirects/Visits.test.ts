@@ -1,0 +1,158 @@
+import { expect } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { subjectOfLink } from "../../../src/model/Visit.ts"
+import { firefox } from "../../support/SomeVisits.ts"
+import { jsonOf, type Request } from "../../support/HttpClient.ts"
+import {
+  adminKey,
+  asAdmin,
+  create,
+  startOfTests_ms,
+  TestService,
+  withService
+} from "../../support/TestService.ts"
+
+const send = (path: string, request: Partial<Request> = {}) =>
+  Effect.flatMap(TestService, (service) =>
+    service.send({ path, headers: { "user-agent": firefox }, ...request })
+  )
+
+const subject = (alias: string) => subjectOfLink({ key: alias, createdAt: startOfTests_ms })
+
+/** Waits until a link has been visited so often, or fails to; and a little longer, for what should not be counted. */
+const expectVisits = (alias: string, expected: { readonly nonBots: number; readonly bots: number }) =>
+  Effect.gen(function* () {
+    const { visits } = yield* TestService
+    // A visit of a link of its own, so that all earlier ones have been written when this one has.
+    const last = `${alias}-last`
+    yield* create({ url: "https://example.com/", alias: last })
+    yield* send(`/${last}`)
+    yield* visits
+      .totals([subject(last)])
+      .pipe(
+        Effect.repeat({ until: ([total]) => total!.nonBots === 1, schedule: Schedule.spaced("20 millis") })
+      )
+    expect(yield* visits.totals([subject(alias)])).toEqual([expected])
+  })
+
+withService("a visit", {}, (it) => {
+  it.effect("is a redirect by GET, not HEAD, and not the preview", () =>
+    Effect.gen(function* () {
+      yield* create({ url: "https://example.com/", alias: "methods" })
+      expect((yield* send("/methods")).status).toBe(302)
+      expect((yield* send("/methods?utm_source=x")).status).toBe(302)
+      expect((yield* send("/methods", { method: "HEAD" })).status).toBe(302)
+      expect((yield* send("/methods+")).status).toBe(200)
+      expect((yield* asAdmin("GET", "/api/v1/links/methods")).status).toBe(200)
+      yield* expectVisits("methods", { nonBots: 2, bots: 0 })
+    })
+  )
+
+  it.effect("by a bot is told apart", () =>
+    Effect.gen(function* () {
+      yield* create({ url: "https://example.com/", alias: "bots" })
+      yield* send("/bots")
+      yield* send("/bots", { headers: { "user-agent": "curl/8.8.0" } })
+      yield* send("/bots", { headers: {} })
+      yield* expectVisits("bots", { nonBots: 1, bots: 2 })
+    })
+  )
+
+  it.effect("of a link with a password counts when the password was right", () =>
+    Effect.gen(function* () {
+      yield* create({ url: "https://example.com/", alias: "guarded", password: "open sesame" })
+      const unlock = (password: string) =>
+        send("/guarded", {
+          method: "POST",
+          headers: { "user-agent": firefox, "content-type": "application/x-www-form-urlencoded" },
+          body: new URLSearchParams({ password }).toString()
+        })
+      expect((yield* send("/guarded")).status).toBe(401)
+      expect((yield* unlock("wrong")).status).toBe(401)
+      expect((yield* unlock("open sesame")).status).toBe(303)
+      yield* expectVisits("guarded", { nonBots: 1, bots: 0 })
+    })
+  )
+
+  it.effect("is one that was granted, where a link has only so many", () =>
+    Effect.gen(function* () {
+      yield* create({ url: "https://example.com/", alias: "limited", maxVisits: 2 })
+      const statuses = yield* Effect.replicateEffect(
+        Effect.map(send("/limited"), ({ status }) => status),
+        4
+      )
+      expect(statuses).toEqual([302, 302, 410, 410])
+      yield* expectVisits("limited", { nonBots: 2, bots: 0 })
+    })
+  )
+
+  it.effect("is not what an ended link answers", () =>
+    Effect.gen(function* () {
+      yield* create({ url: "https://example.com/", alias: "ended" })
+      yield* asAdmin("DELETE", "/api/v1/links/ended")
+      expect((yield* send("/ended")).status).toBe(410)
+      yield* expectVisits("ended", { nonBots: 0, bots: 0 })
+    })
+  )
+
+  it.effect("shows in the statistics and in the preview", () =>
+    Effect.gen(function* () {
+      yield* create({ url: "https://example.com/", alias: "shown" })
+      const headers = { "user-agent": firefox, referer: "https://news.example/item?id=1" }
+      yield* send("/shown", { headers })
+      yield* expectVisits("shown", { nonBots: 1, bots: 0 })
+      const stats = yield* asAdmin("GET", "/api/v1/links/shown/stats?to=2026-11-21T11:00:00Z&interval=hour")
+      expect(jsonOf(stats)).toMatchObject({
+        total: 1,
+        referrers: [{ value: "news.example", visits: 1 }],
+        browsers: [{ value: "Firefox", visits: 1 }],
+        countries: [{ value: "unknown", visits: 1 }]
+      })
+      const preview = yield* send("/shown+", { headers: { accept: "application/json" } })
+      expect(jsonOf(preview)).toMatchObject({ visits: 1 })
+    })
+  )
+
+  it.effect("shows in the link, in lists, and in what a change answers", () =>
+    Effect.gen(function* () {
+      yield* create(
+        { url: "https://example.com/", alias: "listed", tags: ["listed"] },
+        { "x-api-key": adminKey }
+      )
+      yield* create(
+        { url: "https://example.com/", alias: "unseen", tags: ["listed"] },
+        { "x-api-key": adminKey }
+      )
+      yield* send("/listed")
+      yield* send("/listed", { headers: { "user-agent": "curl/8.8.0" } })
+      yield* expectVisits("listed", { nonBots: 1, bots: 1 })
+      const visits = { total: 2, nonBots: 1, bots: 1 }
+      const none = { total: 0, nonBots: 0, bots: 0 }
+      expect(jsonOf(yield* asAdmin("GET", "/api/v1/links/listed"))).toMatchObject({ visits })
+      expect(jsonOf(yield* asAdmin("PATCH", "/api/v1/links/listed", { title: "t" }))).toMatchObject({
+        visits
+      })
+      const list = jsonOf(yield* asAdmin("GET", "/api/v1/links?tag=listed&orderBy=createdAt-desc"))
+      const { data } = list as {
+        readonly data: ReadonlyArray<{ readonly key: string; readonly visits: unknown }>
+      }
+      expect(new Map(data.map(({ key, visits }) => [key, visits]))).toEqual(
+        new Map([
+          ["listed", visits],
+          ["unseen", none]
+        ])
+      )
+    })
+  )
+
+  it.effect("is redirected while it cannot be counted", () =>
+    Effect.gen(function* () {
+      const { setFault } = yield* TestService
+      yield* create({ url: "https://example.com/", alias: "away" })
+      yield* setFault("visits", "fails")
+      expect((yield* send("/away")).status).toBe(302)
+      yield* setFault("visits", "none")
+      yield* expectVisits("away", { nonBots: 1, bots: 0 })
+    })
+  )
+})

@@ -1,0 +1,239 @@
+import { expect } from "@effect/vitest"
+import { Effect } from "effect"
+import { adminId } from "../../../src/accounts/Access.ts"
+import type { StatsBody } from "../../../src/http/contract/StatsSchemas.ts"
+import { hour_ms, subjectOfLink, subjectOfOwner } from "../../../src/model/Visit.ts"
+import { valuesOf } from "../../storage/visits/VisitStoreLaws.ts"
+import { jsonOf } from "../../support/HttpClient.ts"
+import { expectProblem } from "../../support/Problems.ts"
+import {
+  adminKey,
+  asAdmin,
+  create,
+  get,
+  startOfTests_ms,
+  TestService,
+  userKeys,
+  withKey,
+  withService
+} from "../../support/TestService.ts"
+
+/** 2026-11-21T10:00Z, the hour in which the service's clock stands. */
+const now = startOfTests_ms / hour_ms
+const created = startOfTests_ms
+
+/** Makes a link, and visits of it by the hour: some of people with a referrer, one of a bot. */
+const visited = (
+  alias: string,
+  hours: ReadonlyArray<number>,
+  subject = subjectOfLink({ key: alias, createdAt: created })
+) =>
+  Effect.gen(function* () {
+    const { visits } = yield* TestService
+    yield* create({ url: "https://example.com/", alias }, { "x-api-key": adminKey })
+    yield* visits.write({
+      writer: subject,
+      sequence: 1,
+      at: 0,
+      hours: hours.map((hour) => ({
+        subject,
+        hour,
+        nonBots: 3,
+        bots: 1,
+        values: [
+          ...valuesOf("referrers", { "news.example": 2, direct: 1 }),
+          ...valuesOf("devices", { desktop: 2, mobile: 1, bot: 1 })
+        ]
+      }))
+    })
+  })
+
+const statsOf = (path: string) =>
+  Effect.map(asAdmin("GET", path), (answer) => {
+    expect(answer.status, answer.text).toBe(200)
+    return jsonOf(answer) as StatsBody
+  })
+
+const link = (key: string, query = "") => `/api/v1/links/${key}/stats${query}`
+
+withService("a link's statistics", {}, (it) => {
+  it.effect("are totals, a series without holes, and the most frequent values of each dimension", () =>
+    Effect.gen(function* () {
+      yield* visited("counted", [now - 3, now - 1])
+      const query = "?from=2026-11-21T06:00:00Z&to=2026-11-21T10:30:00Z&interval=hour"
+      expect(yield* statsOf(link("counted", query))).toEqual({
+        total: 8,
+        nonBots: 6,
+        bots: 2,
+        series: [
+          { at: "2026-11-21T06:00:00.000Z", visits: 0 },
+          { at: "2026-11-21T07:00:00.000Z", visits: 4 },
+          { at: "2026-11-21T08:00:00.000Z", visits: 0 },
+          { at: "2026-11-21T09:00:00.000Z", visits: 4 },
+          { at: "2026-11-21T10:00:00.000Z", visits: 0 }
+        ],
+        referrers: [
+          { value: "news.example", visits: 4 },
+          { value: "direct", visits: 2 },
+          { value: "other", visits: 2 }
+        ],
+        countries: [{ value: "other", visits: 8 }],
+        browsers: [{ value: "other", visits: 8 }],
+        os: [{ value: "other", visits: 8 }],
+        devices: [
+          { value: "desktop", visits: 4 },
+          { value: "bot", visits: 2 },
+          { value: "mobile", visits: 2 }
+        ]
+      })
+    })
+  )
+
+  it.effect("are of the last 30 days by the day, or of the last 24 hours, unless told otherwise", () =>
+    Effect.gen(function* () {
+      yield* visited("recent", [now - 3, now - 24 * 29, now - 24 * 31])
+      const days = yield* statsOf(link("recent"))
+      expect(days.series).toHaveLength(30)
+      expect(days.series[0]).toEqual({ at: "2026-10-23T00:00:00.000Z", visits: 4 })
+      expect(days.series.at(-1)).toEqual({ at: "2026-11-21T00:00:00.000Z", visits: 4 })
+      expect(days.total).toBe(8)
+      const hours = yield* statsOf(link("recent", "?interval=hour"))
+      expect(hours.series).toHaveLength(24)
+      expect(hours.series.at(-1)!.at).toBe("2026-11-21T09:00:00.000Z")
+      expect(hours.total).toBe(4)
+    })
+  )
+
+  it.effect("take whole hours and days of UTC, whatever the offset", () =>
+    Effect.gen(function* () {
+      yield* visited("offset", [])
+      const { series } = yield* statsOf(
+        link("offset", "?from=2026-11-20T01:30:00%2B02:00&to=2026-11-21T00:00:00Z")
+      )
+      expect(series.map(({ at }) => at)).toEqual(["2026-11-19T00:00:00.000Z", "2026-11-20T00:00:00.000Z"])
+    })
+  )
+
+  it.effect("name twenty values of a dimension, and count the rest together", () =>
+    Effect.gen(function* () {
+      const { visits } = yield* TestService
+      yield* visited("many", [])
+      const counts = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`c${n}.example`, 100 - n]))
+      const subject = subjectOfLink({ key: "many", createdAt: created })
+      const nonBots = Object.values(counts).reduce((sum, visits) => sum + visits, 0)
+      const hour = { subject, hour: now, nonBots, bots: 0, values: valuesOf("referrers", counts) }
+      yield* visits.write({ writer: "many", sequence: 1, at: 0, hours: [hour] })
+      const { referrers, total } = yield* statsOf(link("many", "?to=2026-11-22T00:00:00Z"))
+      expect(referrers).toHaveLength(21)
+      expect(referrers[0]).toEqual({ value: "c0.example", visits: 100 })
+      expect(referrers.at(-1)!.value).toBe("other")
+      expect(referrers.reduce((sum, { visits }) => sum + visits, 0)).toBe(total)
+    })
+  )
+
+  it.effect("are not found where there is no link, or it is deleted", () =>
+    Effect.gen(function* () {
+      yield* visited("deleted", [now])
+      yield* asAdmin("DELETE", "/api/v1/links/deleted")
+      for (const key of ["deleted", "never", "n%20o", "a".repeat(65)]) {
+        expectProblem(yield* asAdmin("GET", `/api/v1/links/${key}/stats`), "not-found")
+      }
+    })
+  )
+
+  it.effect("need an API key", () =>
+    Effect.gen(function* () {
+      yield* visited("keyless", [now])
+      expectProblem(yield* get(link("keyless")), "unauthorized")
+      expectProblem(yield* get("/api/v1/stats"), "unauthorized")
+    })
+  )
+
+  it.effect("are their owner's, with the scope stats:read, and an administrator's", () =>
+    Effect.gen(function* () {
+      yield* create({ url: "https://example.com/", alias: "owned" }, { "x-api-key": userKeys.one })
+      const path = link("owned")
+      expect((yield* withKey(userKeys.one, "GET", path)).status).toBe(200)
+      expect((yield* withKey(userKeys.blind, "GET", path)).status).toBe(200)
+      expect((yield* asAdmin("GET", path)).status).toBe(200)
+      expectProblem(yield* withKey(userKeys.other, "GET", path), "not-found")
+      expectProblem(yield* withKey(userKeys.reader, "GET", path), "forbidden")
+      expectProblem(yield* withKey(userKeys.reader, "GET", "/api/v1/stats"), "forbidden")
+    })
+  )
+
+  it.effect("are answered with 503 while the store is away", () =>
+    Effect.gen(function* () {
+      const { setFault } = yield* TestService
+      yield* visited("away", [now])
+      yield* setFault("visits", "fails")
+      expectProblem(yield* asAdmin("GET", link("away")), "unavailable")
+      yield* setFault("visits", "none")
+      expect((yield* asAdmin("GET", link("away"))).status).toBe(200)
+    })
+  )
+})
+
+withService("a range of statistics", {}, (it) => {
+  const moment = "must be an RFC 3339 date-time"
+  const bad: Readonly<Record<string, { readonly path: string; readonly message: string }>> = {
+    "?from=yesterday": { path: "from", message: moment },
+    "?to=2026-11-21": { path: "to", message: moment },
+    "?to=2026-02-30T00:00:00Z": { path: "to", message: moment },
+    "?from=": { path: "from", message: moment },
+    "?from=1969-12-31T00:00:00Z": { path: "from", message: moment },
+    "?from=2026-11-20T00:00:00Z&from=2026-11-21T00:00:00Z": { path: "from", message: moment },
+    "?interval=week": { path: "interval", message: "must be hour or day" },
+    "?interval=hour&interval=day": { path: "interval", message: "must be hour or day" },
+    "?from=2026-11-21T00:00:00Z&to=2026-11-21T00:00:00Z": { path: "from", message: "must lie before to" },
+    "?from=2027-01-01T00:00:00Z": { path: "from", message: "must lie before to" },
+    "?interval=hour&from=2026-10-16T23:59:59Z": { path: "from", message: "by the hour for 35 days" },
+    "?from=2023-11-16T00:00:00Z": { path: "from", message: "by the day for 1100 days" },
+    "?to=2000-01-01T00:00:00Z": { path: "from", message: "by the day for 1100 days" },
+    "?interval=hour&from=2026-11-01T00:00:00Z&to=2028-01-01T00:00:00Z": {
+      path: "to",
+      message: "within 10000 hours"
+    },
+    "?to=9999-01-01T00:00:00Z&from=2026-11-01T00:00:00Z": { path: "to", message: "within 10000 days" }
+  }
+  for (const [query, { message, path }] of Object.entries(bad)) {
+    it.effect(`may not be ${query}`, () =>
+      Effect.gen(function* () {
+        yield* visited("bad", [])
+        for (const resource of [link("bad"), "/api/v1/stats"]) {
+          const answer = yield* asAdmin("GET", `${resource}${query}`)
+          expectProblem(answer, "invalid-request", [[path, new RegExp(message)]])
+        }
+      })
+    )
+  }
+
+  const good = {
+    "?interval=hour&from=2026-10-17T00:00:00Z": 850,
+    "?from=2023-11-17T00:00:00Z": 1_101,
+    "?from=2026-11-21T00:00:00Z&to=2026-11-21T00:00:00.001Z": 1,
+    "?from=2026-11-01T00:00:00Z&to=2054-01-01T00:00:00Z": 9_923
+  }
+  for (const [query, points] of Object.entries(good)) {
+    it.effect(`may be ${query}, of ${points} points`, () =>
+      Effect.gen(function* () {
+        yield* visited("good", [])
+        expect((yield* statsOf(link("good", query))).series).toHaveLength(points)
+      })
+    )
+  }
+})
+
+withService("statistics of all own links", {}, (it) => {
+  it.effect("are those of the caller alone", () =>
+    Effect.gen(function* () {
+      yield* visited("mine", [now - 1], subjectOfOwner(adminId))
+      yield* visited("theirs", [now - 1], subjectOfOwner("usr_other"))
+      yield* visited("hers", [now - 1, now - 2], subjectOfOwner("usr_one"))
+      const stats = yield* statsOf("/api/v1/stats")
+      expect(stats).toMatchObject({ total: 4, nonBots: 3, bots: 1 })
+      expect(jsonOf(yield* withKey(userKeys.one, "GET", "/api/v1/stats"))).toMatchObject({ total: 8 })
+      expect(stats.series).toHaveLength(30)
+    })
+  )
+})

@@ -1,0 +1,42 @@
+import { execFile } from "node:child_process"
+import { setImmediate } from "node:timers/promises"
+import { promisify } from "node:util"
+import { expect, it } from "vitest"
+import { presets } from "../../../src/sim/cli/Presets.ts"
+import { run } from "../../../src/sim/Run.ts"
+
+const seeds = Array.from({ length: 50 }, (_, index) => index + 1)
+
+/** Shorter than usual: what differs once differs ever after, and fifty seeds say more than long ones. */
+const lengths = { faulty_s: 12, calm_s: 8 }
+
+/** The digests of the seeds, run one after the other. The test runner gets its turn between two. */
+const digestsOf = async (seeds: ReadonlyArray<number>): Promise<ReadonlyArray<string>> => {
+  const digests: Array<string> = []
+  for (const seed of seeds) {
+    digests.push(run(seed, { ...presets.swarm(seed), ...lengths }).digest)
+    await setImmediate()
+  }
+  return digests
+}
+
+/** The same in a process of its own, from the built program. */
+const digestsElsewhere = async (seeds: ReadonlyArray<number>): Promise<ReadonlyArray<string>> => {
+  const built = (file: string) =>
+    JSON.stringify(new URL(`../../../dist/src/sim/${file}`, import.meta.url).href)
+  const program = `
+    import { presets } from ${built("cli/Presets.js")}
+    import { run } from ${built("Run.js")}
+    for (const seed of ${JSON.stringify(seeds)})
+      console.log(run(seed, { ...presets.swarm(seed), ...${JSON.stringify(lengths)} }).digest)`
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program])
+  return stdout.trim().split("\n")
+}
+
+it("runs a seed alike each time, whatever ran before, and in every process", async () => {
+  const elsewhere = digestsElsewhere(seeds)
+  const digests = await digestsOf(seeds)
+  expect(new Set(digests).size).toBe(seeds.length)
+  expect((await digestsOf(seeds.toReversed())).toReversed()).toEqual(digests)
+  expect(await elsewhere).toEqual(digests)
+}, 600_000)

@@ -1,0 +1,416 @@
+import { describe, expect, it } from "vitest"
+import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
+import type { Exchange } from "../../../src/sim/History.ts"
+import { checkers } from "../../../src/sim/checkers/all.ts"
+import { Durability } from "../../../src/sim/checkers/Durability.ts"
+import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
+import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
+import { Fencing } from "../../../src/sim/checkers/Fencing.ts"
+import { Idempotency } from "../../../src/sim/checkers/Idempotency.ts"
+import { KeyWays } from "../../../src/sim/checkers/KeyWays.ts"
+import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
+import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
+import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
+import { Quarantine } from "../../../src/sim/checkers/Quarantine.ts"
+import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
+import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
+import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
+import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
+import { s_us } from "../../../src/sim/world/Time.ts"
+import { created, evidence, exchange, row } from "../actors/Evidence.ts"
+
+const by = "node-0#1"
+const leased = (at_us: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "leased", at_us, by, shard: 0, keys }) as const
+
+const bound = { tag: "bound", at_us: s_us, by, link: row } as const
+const expiring = { ...bound, link: { ...row, expiresAt: 9_000 } }
+const deleted = (at_us: number) => ({ tag: "deleted", at_us, by, key: "abc" }) as const
+const freed = (at_us: number) => ({ tag: "freed", at_us, by, key: "abc", custom: false }) as const
+const rebound = { ...bound, at_us: 30 * s_us, link: { ...row, url: "https://example.com/2" } }
+const changed = {
+  tag: "changed",
+  at_us: 2 * s_us,
+  by,
+  key: "abc",
+  url: "https://example.com/2"
+} as const
+const change = exchange(2, { kind: "change", status: 200, url: changed.url, location: undefined })
+const returned = (at_us: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "returned", at_us, by, shard: 0, keys }) as const
+const slot = { length: 7, range: 0 }
+const advanced = (at_us: number, first: number, count: number) =>
+  ({ tag: "advanced", at_us, by, slot, first, count }) as const
+const minted = (at_us: number, first: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "minted", at_us, by, slot, first, keys }) as const
+const recorded = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "recorded", at_us, by, shard: 0, epoch, batch: `${epoch}/0`, keys }) as const
+const claimed = (at_us: number, epoch: number) => ({ tag: "claimed", at_us, by, shard: 0, epoch }) as const
+const pushed = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
+  ({ tag: "pushed", at_us, by, shard: 0, epoch, batch: "1/0", keys }) as const
+/** A pool that has forgotten whom it gave its keys. */
+const forgot = (at_us: number, unleased: ReadonlyArray<string>) =>
+  ({ tag: "forgot", at_us, by, shard: 0, unleased, gone: [], again: [] }) as const
+const closed = (at_us: number, batch: string) => ({ tag: "closed", at_us, by, shard: 0, batch }) as const
+const conflicted = (at_us: number) => ({ tag: "conflicted", at_us, by, link: row }) as const
+/** A create with an `Idempotency-Key`, and one that would reuse a link. */
+const keyed = (at_s: number, some: Partial<Exchange> = {}) =>
+  created(at_s, { idempotencyKey: "K", body: "one", ...some })
+const reusing = (at_s: number, some: Partial<Exchange> = {}) => created(at_s, { reuse: true, ...some })
+const another = { ...bound, at_us: 2 * s_us, link: { ...row, key: "xyz" } }
+/** The way of a batch as it should be, up to its lease. */
+const way = (keys: ReadonlyArray<string>) => [
+  advanced(1, 0, keys.length),
+  minted(1, 0, keys),
+  claimed(1, 1),
+  recorded(1, 1, keys),
+  pushed(1, 1, keys),
+  closed(1, "1/0"),
+  leased(1, keys)
+]
+
+/** Runs in which one promise was broken, and whose business it is. */
+const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
+  [
+    "a key bound twice",
+    UniqueBinding,
+    {
+      journal: [
+        { tag: "bound", at_us: 1, by, link: row },
+        { tag: "bound", at_us: 2, by, link: { ...row, url: "https://example.com/2" } }
+      ]
+    }
+  ],
+  [
+    "a key given to two clients",
+    UniqueBinding,
+    { exchanges: [created(1), created(2, { url: "https://example.com/2" })] }
+  ],
+  [
+    "an alias that is refused to the one who has it",
+    UniqueBinding,
+    { exchanges: [created(1, { alias: "abc", key: undefined, status: 409 })] }
+  ],
+  [
+    "a redirect to another link's target",
+    UniqueBinding,
+    { exchanges: [created(1), exchange(2, { location: "https://example.com/2" })] }
+  ],
+  ["an acknowledged create that is not stored", Durability, { exchanges: [created(1)], row: () => null }],
+  [
+    "an unknown key whose 201 went before its row",
+    ReadYourWrites,
+    {
+      journal: [{ tag: "bound", at_us: 3 * s_us, by: "node-0#1", link: row }],
+      exchanges: [created(1), exchange(2, { status: 404 })]
+    }
+  ],
+  ["an unknown key after its 201", ReadYourWrites, { exchanges: [created(1), exchange(2, { status: 404 })] }],
+  ["an end that nobody wanted", ReadYourWrites, { exchanges: [created(1), exchange(2, { status: 410 })] }],
+  [
+    "an expiry that comes too early",
+    ReadYourWrites,
+    { exchanges: [created(1), exchange(2, { status: 410 })], journal: [expiring] }
+  ],
+  [
+    "a redirect 1.1 s after a delete",
+    Freshness,
+    { exchanges: [created(1), exchange(2, { kind: "delete", status: 204 }), exchange(3.11, {})] }
+  ],
+  [
+    "a redirect to the former target 1.1 s after a change",
+    Freshness,
+    { exchanges: [created(1), change, exchange(3.11, {})], journal: [bound, changed] }
+  ],
+  [
+    "a redirect to a target that the key does not have yet",
+    UniqueBinding,
+    {
+      exchanges: [created(1), exchange(1.5, { location: "https://example.com/2" })],
+      journal: [bound, changed]
+    }
+  ],
+  [
+    "an acknowledged change that is not stored",
+    Durability,
+    { exchanges: [created(1), change], journal: [bound] }
+  ],
+  ["a change that was undone", Durability, { exchanges: [created(1), change], journal: [bound, changed] }],
+  [
+    "a redirect 1.1 s after the expiry",
+    Freshness,
+    { exchanges: [created(1), exchange(10.1, {})], journal: [expiring] }
+  ],
+  [
+    "a redirect more than a link has visits",
+    ExactVisits,
+    { exchanges: [created(1, { maxVisits: 2 }), exchange(2, {}), exchange(3, {}), exchange(4, {})] }
+  ],
+  [
+    "a link that is used up before it was followed so often",
+    ExactVisits,
+    {
+      exchanges: [
+        created(1, { maxVisits: 3 }),
+        exchange(2, {}),
+        exchange(3, { status: 503 }),
+        exchange(4, { status: 410 })
+      ]
+    }
+  ],
+  [
+    "a key freed before its quarantine is over",
+    Quarantine,
+    { journal: [bound, deleted(2 * s_us), freed(20 * s_us)] }
+  ],
+  ["a key freed while it is in use", Quarantine, { journal: [bound, freed(30 * s_us)] }],
+  ["a key that is never freed", Quarantine, { journal: [bound, deleted(2 * s_us)], end_us: 65 * s_us }],
+  ["an expired link that nobody ends", Quarantine, { journal: [expiring], end_us: 65 * s_us }],
+  [
+    "a link that is ended too early",
+    Quarantine,
+    { journal: [expiring, { tag: "expired", at_us: 8 * s_us, by, key: "abc" }] }
+  ],
+  [
+    "a redirect to what a recycled key stood for",
+    Quarantine,
+    { exchanges: [exchange(31, {})], journal: [bound, deleted(2 * s_us), freed(25 * s_us), rebound] }
+  ],
+  ["a key bound again that is not free", UniqueBinding, { journal: [bound, deleted(2 * s_us), rebound] }],
+  [
+    "an acknowledged create of a recycled key that is not stored",
+    Durability,
+    {
+      exchanges: [created(30, { url: rebound.link.url })],
+      journal: [bound, deleted(2 * s_us), freed(25 * s_us), rebound],
+      row: () => null
+    }
+  ],
+  [
+    "a freed key that is leased without a record",
+    KeyWays,
+    { journal: [...way(["abc"]), bound, deleted(2 * s_us), freed(25 * s_us), leased(26 * s_us, ["abc"])] }
+  ],
+  ["two links of one Idempotency-Key", Idempotency, { exchanges: [keyed(1)], journal: [bound, another] }],
+  [
+    "two creates of one Idempotency-Key",
+    Idempotency,
+    { exchanges: [keyed(1, { status: 504 }), keyed(2), keyed(3)] }
+  ],
+  [
+    "a repeat that is answered otherwise",
+    Idempotency,
+    { exchanges: [keyed(1), keyed(2, { isReplay: true, body: "two" })] }
+  ],
+  [
+    "a repeat that is refused after an answer",
+    Idempotency,
+    { exchanges: [keyed(1), keyed(2, { status: 409 })] }
+  ],
+  [
+    "another body that is answered",
+    Idempotency,
+    { exchanges: [keyed(1), keyed(2, { url: "https://example.com/2", status: 409 })] }
+  ],
+  [
+    "a repeat that is taken for another",
+    Idempotency,
+    { exchanges: [keyed(1, { status: 504 }), keyed(2, { status: 422 })] }
+  ],
+  ["two links of one URL", ReusedLinks, { exchanges: [reusing(1)], journal: [bound, another] }],
+  [
+    "a link that is given again after its end",
+    ReusedLinks,
+    {
+      exchanges: [reusing(4, { status: 200 })],
+      journal: [bound, deleted(3 * s_us)]
+    }
+  ],
+  ["a key leased twice", KeyWays, { journal: [...way(["k"]), leased(2, ["k"])] }],
+  ["a key pushed again", KeyWays, { journal: [...way(["k"]), pushed(2, 2, ["k"])] }],
+  [
+    "a key of a batch that is finished long after it was bound",
+    KeyWays,
+    {
+      journal: [
+        ...way(["abc"]),
+        forgot(2, ["abc"]),
+        bound,
+        recorded(2, 2, ["abc"]),
+        pushed(9 * s_us, 2, ["abc"])
+      ]
+    }
+  ],
+  ["a key returned twice", KeyWays, { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }],
+  ["a key pushed without a record", KeyWays, { journal: [minted(1, 0, ["k"]), pushed(2, 1, ["k"])] }],
+  ["a batch closed before it is pushed", KeyWays, { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }],
+  ["a conflict that no pool is to blame for", KeyWays, { journal: [...way(["abc"]), conflicted(2)] }],
+  ["a key bound that nobody leased", KeyWays, { journal: [{ tag: "bound", at_us: 1, by, link: row }] }],
+  ["numbers that are given out again", MintedOnce, { journal: [advanced(1, 0, 2), advanced(2, 1, 2)] }],
+  ["keys minted before the watermark", MintedOnce, { journal: [minted(1, 0, ["abc"]), advanced(2, 0, 1)] }],
+  [
+    "a key minted twice",
+    MintedOnce,
+    { journal: [advanced(1, 0, 1), minted(1, 0, ["abc"]), minted(2, 0, ["abc"])] }
+  ],
+  ["a key of another secret", MintedOnce, { journal: [advanced(1, 0, 1), minted(1, 0, ["xyz"])] }],
+  ["an epoch claimed again", Fencing, { journal: [claimed(1, 1), claimed(2, 1)] }],
+  ["a record of a former owner", Fencing, { journal: [claimed(1, 1), claimed(2, 2), recorded(3, 1, [])] }],
+  ["a push of a former owner", Fencing, { journal: [pushed(1, 2, []), pushed(2, 1, [])] }],
+  [
+    "a batch left behind",
+    Recovery,
+    { journal: [closed(1, "2/0")], open: [{ shard: 0, epoch: 1, sequence: 0 }] }
+  ],
+  ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
+  ["a refill that was not recorded", Ledger, { journal: [minted(1, 0, ["k"])] }],
+  ["a key that left its pool", Ledger, { journal: [pushed(1, 1, ["k"])] }],
+  [
+    "an acknowledged delete that was not made",
+    Durability,
+    { exchanges: [exchange(2, { kind: "delete", status: 204 })] }
+  ],
+  [
+    "a delete that finds nothing",
+    ReadYourWrites,
+    { exchanges: [created(1), exchange(2, { kind: "delete", status: 404 })] }
+  ],
+  ["a node that is not ready again", Liveness, { unready: ["node-0"] }],
+  ["a fault of the service", Liveness, { exchanges: [exchange(2, { status: 500 })] }],
+  ["a create that nobody knows", Liveness, { exchanges: [exchange(2, { kind: "create", status: 404 })] }],
+  ["a 503 when all is well again", Liveness, { exchanges: [exchange(46, { status: 503 })] }],
+  [
+    "no answer when all is well again",
+    Liveness,
+    { exchanges: [exchange(46, { status: 0, answered_us: undefined })] }
+  ]
+]
+
+describe("the checkers", () => {
+  it("find nothing in a run in which every promise was kept", () => {
+    const fine = evidence({
+      exchanges: [
+        created(1),
+        exchange(2, {}),
+        exchange(41, { status: 503 }),
+        exchange(3, { kind: "delete", status: 204 }),
+        exchange(3.5, {}),
+        exchange(47, { status: 410 })
+      ],
+      journal: [...way(["abc", "k"]), bound, returned(5, ["k"]), deleted(3 * s_us), freed(24 * s_us)],
+      pooled: new Set(["k"]),
+      stocked: new Set(["abc"]),
+      row: () => null
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in an alias that is refused to the one whose link of it somebody has deleted meanwhile", () => {
+    const fine = evidence({
+      exchanges: [
+        created(1, { alias: "abc", key: undefined, status: 409, answered_us: 3.1 * s_us }),
+        exchange(2, { kind: "delete", status: 204 })
+      ],
+      journal: [...way(["abc"]), bound, deleted(3 * s_us), freed(24 * s_us)],
+      stocked: new Set(["abc"]),
+      row: () => null
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in a change that holds at once or within a second, and that another one follows", () => {
+    const fine = evidence({
+      exchanges: [
+        created(1),
+        change,
+        exchange(2.9, {}),
+        exchange(3.1, { location: changed.url }),
+        exchange(4, { kind: "change", status: 503, url: "https://example.com/3", location: undefined }),
+        exchange(5, { location: "https://example.com/3" })
+      ],
+      journal: [
+        ...way(["abc"]),
+        bound,
+        changed,
+        { ...changed, at_us: 4 * s_us, url: "https://example.com/3" }
+      ],
+      row: () => ({ ...row, url: "https://example.com/3" })
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in a key that is recycled, and stands for another link then", () => {
+    const stocked = [
+      deleted(2 * s_us),
+      freed(25 * s_us),
+      claimed(26 * s_us, 2),
+      recorded(26 * s_us, 2, ["abc"]),
+      { ...pushed(26 * s_us, 2, ["abc"]), batch: "2/0" },
+      closed(26 * s_us, "2/0"),
+      leased(27 * s_us, ["abc"])
+    ]
+    const { url } = rebound.link
+    const fine = evidence({
+      exchanges: [
+        created(1),
+        exchange(2, { kind: "delete", status: 204 }),
+        exchange(3.5, { status: 410 }),
+        exchange(26, { status: 404 }),
+        exchange(29.9995, { kind: "delete", status: 404 }),
+        created(30, { url }),
+        exchange(31, { location: url })
+      ],
+      journal: [...way(["abc"]), bound, ...stocked, rebound],
+      row: () => rebound.link
+    })
+    expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
+  })
+
+  it("find nothing in a key that was handed out twice, freed, and bound by who still had it before the stock gave it away", () => {
+    const kept = evidence({
+      journal: [
+        ...way(["abc"]),
+        forgot(2, ["abc"]),
+        bound,
+        deleted(2 * s_us),
+        freed(25 * s_us),
+        { ...rebound, at_us: 26 * s_us },
+        recorded(40 * s_us, 2, ["abc"]),
+        pushed(41 * s_us, 2, ["abc"])
+      ]
+    })
+    expect(KeyWays.check(kept)).toEqual([])
+  })
+
+  it("find nothing in repeats that are answered alike, refused with another body, or one of them under way", () => {
+    const again = { isReplay: true } as const
+    const exchanges = [
+      keyed(1, { status: 504 }),
+      keyed(1.5, { status: 409 }),
+      keyed(2, again),
+      keyed(3, again),
+      keyed(4, { status: 422, url: "https://example.com/2" }),
+      reusing(5, { status: 200 })
+    ]
+    expect(
+      checkers.flatMap(({ check }) => check(evidence({ exchanges, journal: [...way(["abc"]), bound] })))
+    ).toEqual([])
+  })
+
+  it("count a visit whose answer may have been lost as used, whatever came of it", () => {
+    const lost = [
+      exchange(3, { status: 503 }),
+      exchange(3, { status: 0, tries: 0 }),
+      exchange(3, { tries: 2 })
+    ]
+    for (const one of lost) {
+      const exchanges = [created(1, { maxVisits: 2 }), exchange(2, {}), one, exchange(4, { status: 410 })]
+      expect(ExactVisits.check(evidence({ exchanges }))).toEqual([])
+    }
+  })
+
+  it.each(broken)("find %s", (_, checker, some) => {
+    const found = checkers.flatMap(({ check }) => check(evidence(some)))
+    expect(found.map((violation) => violation.checker)).toContain(checker.name)
+  })
+})

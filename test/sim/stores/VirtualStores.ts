@@ -1,0 +1,51 @@
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
+import type { Open } from "../../support/Stores.ts"
+import { LittleWorld } from "./LittleWorld.ts"
+
+/** A service of a process in a little world, for the runtime outside. */
+const outside = <S extends object>(little: LittleWorld, process: VirtualProcess, service: S): S => {
+  const run = (effect: unknown) => little.inside(process, effect as Effect.Effect<unknown, unknown>)
+  const members = Object.entries(service).map(([name, member]: [string, unknown]) => {
+    if (Effect.isEffect(member)) return [name, run(member)]
+    if (typeof member !== "function") return [name, member]
+    return [name, (...args: ReadonlyArray<unknown>) => run(Reflect.apply(member, service, args))]
+  })
+  return Object.fromEntries(members) as S
+}
+
+/** A service that a layer builds inside of a process; when the scope closes, so does the layer's, in the world. */
+export const built = <I, S extends object>(
+  little: LittleWorld,
+  process: VirtualProcess,
+  tag: Context.Tag<I, S>,
+  layer: Layer.Layer<I>
+): Effect.Effect<S, never, Scope.Scope> =>
+  Effect.acquireRelease(Scope.make(), (scope) => little.inside(process, Scope.close(scope, Exit.void))).pipe(
+    Effect.flatMap((scope) => little.inside(process, Layer.buildWithScope(layer, scope))),
+    Effect.map((context) => outside(little, process, Context.get(context, tag)))
+  )
+
+let worlds = 0
+
+/** A world for a test: each has a seed of its own, the same one in each run. */
+export const littleWorld = (options?: {
+  readonly shards?: number
+}): Effect.Effect<LittleWorld, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => new LittleWorld(++worlds, options)),
+    (little) => Effect.sync(() => little.world.end())
+  )
+
+/** Opens an empty store in a world of its own; each client is a process of its own. */
+export const openVirtual = <I, S extends object>(
+  tag: Context.Tag<I, S>,
+  layer: (little: LittleWorld, process: VirtualProcess) => Layer.Layer<I>
+): Open<S> =>
+  Effect.map(littleWorld(), (little) => {
+    let clients = 0
+    return Effect.suspend(() => {
+      const process = little.world.spawn(`node-${++clients}`, 1)
+      return built(little, process, tag, layer(little, process))
+    })
+  })

@@ -1,0 +1,23 @@
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as KeyPoolRedis from "../../../src/storage/keys/KeyPoolRedis.ts"
+import { describeRedis, freshRedis, serverUrl } from "../../support/services/Redis.ts"
+import { spawnChild } from "../../support/Child.ts"
+
+describeRedis("KeyPool on Redis", () => {
+  it.scopedLive("refuses what a process pushes that stood still while another one claimed the shard", () =>
+    Effect.gen(function* () {
+      const redis = yield* freshRedis()
+      const former = yield* spawnChild("ownShard.ts", [yield* serverUrl, redis.namespace, "1"])
+      yield* former.line("owns")
+      process.kill(former.pid, "SIGSTOP")
+      const pool = yield* KeyPoolRedis.make(redis)
+      yield* pool.claim({ shard: 0, epoch: 2 })
+      const level = yield* pool.level(0)
+      process.kill(former.pid, "SIGCONT")
+      expect(yield* former.line("failed")).toBe("failed: Fenced")
+      // Neither what was on its way when it was stopped nor what it sent afterwards.
+      expect(yield* pool.level(0)).toBe(level)
+    })
+  )
+})

@@ -1,0 +1,108 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Logger, LogLevel, Schedule } from "effect"
+import { toStrings } from "../../../src/keys/PackedKeys.ts"
+import * as KeyPoolRedis from "../../../src/storage/keys/KeyPoolRedis.ts"
+import { describeRedisProcess, ownProgram, parsed } from "../../support/services/Redis.ts"
+import { freePorts, makeRedisProcess } from "../../support/services/RedisProcess.ts"
+import { makeSentinelDeployment } from "../../support/services/RedisSentinel.ts"
+import { keys, numbered } from "../../support/SomeKeys.ts"
+
+const owner = { shard: 0, epoch: 1 }
+const batch = (sequence: number, size = 10) => ({ epoch: 1, sequence, keys: keys(`b${sequence}-`, size) })
+
+const deploymentAndPool = Effect.gen(function* () {
+  const deployment = yield* Effect.orDie(makeSentinelDeployment)
+  const pool = yield* KeyPoolRedis.make({ urls: [parsed(deployment.url)], namespace: "test" })
+  return { ...deployment, pool }
+}).pipe(Logger.withMinimumLogLevel(LogLevel.None))
+
+/** Failing over takes Sentinels with a timeout of 500 ms some 2 s; the client is to follow within another second. */
+const followMax_ms = 8_000
+
+describeRedisProcess("KeyPool on Redis behind Sentinels", () => {
+  it.scopedLive("follows a failover without a restart, with what was replicated", () =>
+    Effect.gen(function* () {
+      const { pool, primary, promotedAfter, replica, replicated } = yield* deploymentAndPool
+      yield* pool.claim({ shard: 0, epoch: 4 })
+      yield* pool.push({ shard: 0, epoch: 4 }, batch(1))
+      yield* pool.lease(0, 3)
+      yield* replicated
+      yield* primary.kill
+      const level = yield* Effect.retry(pool.level(0), Schedule.spaced("20 millis")).pipe(
+        Effect.timeout(followMax_ms)
+      )
+      expect(level).toBe(7)
+      expect(yield* promotedAfter(primary.port)).toBe(replica.port)
+      expect((yield* Effect.flip(pool.claim({ shard: 0, epoch: 3 })))._tag).toBe("Fenced")
+      expect((yield* pool.push({ shard: 0, epoch: 4 }, batch(1))).level).toBe(7)
+      expect(toStrings(yield* pool.lease(0, 100))).toEqual(numbered("b1-", 10).slice(3))
+    })
+  )
+
+  it.scopedLive("hands keys out twice when the promoted replica has forgotten the pops", () =>
+    Effect.gen(function* () {
+      const { cutOff, pool, primary, promotedAfter, replicated } = yield* deploymentAndPool
+      yield* pool.push(owner, batch(1, 20))
+      const before = toStrings(yield* pool.lease(0, 5))
+      yield* replicated
+      yield* cutOff
+      const forgotten = toStrings(yield* pool.lease(0, 8))
+      expect((yield* pool.push(owner, batch(2))).level).toBe(17)
+      yield* primary.kill
+      yield* promotedAfter(primary.port)
+      yield* Effect.retry(pool.level(0), Schedule.spaced("20 millis"))
+      // The pops are forgotten, and so is the push, though it was settled: these keys are lost.
+      expect(yield* pool.level(0)).toBe(15)
+      const again = toStrings(yield* pool.lease(0, 100))
+      expect(again.slice(0, 8)).toEqual(forgotten)
+      expect([...before, ...again]).toEqual(numbered("b1-", 20))
+      expect((yield* pool.push(owner, batch(2))).level).toBe(10)
+    })
+  )
+
+  it.scopedLive("moves on from a primary that hangs, and stays away from it when it goes on", () =>
+    Effect.gen(function* () {
+      const { pool, primary, promotedAfter, replicated } = yield* deploymentAndPool
+      yield* pool.push(owner, batch(1))
+      yield* replicated
+      yield* primary.pause
+      yield* promotedAfter(primary.port)
+      const follow = Effect.retry(pool.push(owner, batch(2)), Schedule.spaced("20 millis"))
+      expect((yield* Effect.timeout(follow, 3_000)).level).toBe(20)
+      yield* primary.resume
+      expect(yield* pool.level(0)).toBe(20)
+    })
+  )
+
+  it.scopedLive("says whom it asked when it finds no primary", () =>
+    Effect.gen(function* () {
+      const program = yield* ownProgram
+      const [port, nobody] = yield* freePorts(2)
+      const config = ["requirepass s3cret"]
+      const url = `redis://:s3cret@127.0.0.1:${port}`
+      yield* Effect.orDie(makeRedisProcess({ program, port: port!, config, args: ["--sentinel"], url }))
+      const failing = (text: string) =>
+        KeyPoolRedis.make({ urls: [parsed(text)], namespace: "test" }).pipe(
+          Effect.flatMap((pool) => Effect.flip(pool.level(0))),
+          Effect.scoped,
+          Logger.withMinimumLogLevel(LogLevel.None)
+        )
+      for (const [text, expected] of [
+        [`redis+sentinel://127.0.0.1:${nobody}/main`, `failed to connect to sentinel 127.0.0.1:${nobody}`],
+        [`redis+sentinel://127.0.0.1:${port}/main`, "NOAUTH"],
+        [`redis+sentinel://127.0.0.1:${port}/main?sentinelPassword=other`, "WRONGPASS"],
+        // It answers then, and knows no such primary.
+        [
+          `redis+sentinel://127.0.0.1:${nobody},127.0.0.1:${port}/main?sentinelPassword=s3cret`,
+          "invalid reply: null"
+        ]
+      ] as const) {
+        const error = yield* failing(text)
+        expect(error.applied).toBe("no")
+        expect(error.reason).toContain("no Sentinel names a primary")
+        expect(error.reason).toContain(expected)
+        expect(error.reason).not.toContain("s3cret")
+      }
+    })
+  )
+})

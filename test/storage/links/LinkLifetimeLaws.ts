@@ -1,0 +1,177 @@
+import { expect, it } from "@effect/vitest"
+import { Clock, type Duration, Effect } from "effect"
+import { describe } from "vitest"
+import type { Link } from "../../../src/model/Link.ts"
+import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
+import type { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
+import type { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
+import type { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { linkOf } from "../../support/SomeLinks.ts"
+import type { Open } from "../../support/Stores.ts"
+
+/** The ports that a key passes through when its link ends, and how the store's time passes. */
+export interface LifetimeStores {
+  readonly links: typeof LinkStore.Service
+  readonly stock: typeof KeyStock.Service
+  readonly lifetime: typeof LinkLifetime.Service
+  readonly pause: (duration: Duration.DurationInput) => Effect.Effect<void>
+}
+
+/** A link that ends. */
+export const expiring = (key: string, expiresAt: number, more: Partial<Link> = {}): Link => ({
+  ...linkOf(key),
+  expiresAt,
+  ...more
+})
+
+/** Long ago. */
+export const past = 1_700_000_000_000
+
+/** Asks until the quarantine is over, by whichever clock. */
+export const recycled = (stores: LifetimeStores, quarantine_ms: number, wanted: number) =>
+  Effect.gen(function* () {
+    const keys: Array<string> = []
+    const some = Effect.map(stores.lifetime.recycle({ quarantine_ms, count: 100 }), (more) =>
+      keys.push(...more.map(({ key }) => key))
+    )
+    while (keys.length < wanted) yield* Effect.zipRight(stores.pause("20 millis"), some)
+    return keys.toSorted()
+  })
+
+/** The laws of `LinkLifetime`, as tests of one backend. */
+export const linkLifetimeLaws = (open: Open<LifetimeStores>): void => {
+  const opened = Effect.flatten(open)
+
+  describe("LinkLifetime: expiry", () => {
+    it.scopedLive("ends links that have expired, and leaves the others alone", () =>
+      Effect.gen(function* () {
+        const { lifetime, links } = yield* opened
+        const soon = (yield* Clock.currentTimeMillis) + 3_600_000
+        yield* links.insertMany([expiring("gone", past), expiring("soon", soon), linkOf("never")])
+        expect(yield* lifetime.expire(["gone", "soon", "never", "none", "gone"])).toEqual(["gone"])
+        expect(yield* lifetime.expire(["gone"])).toEqual([])
+        expect(yield* lifetime.expire([])).toEqual([])
+        const [gone, live, never] = yield* links.findMany(["gone", "soon", "never"])
+        expect(gone).toMatchObject({
+          url: linkOf("gone").url,
+          expiresAt: past,
+          deletedAt: expect.any(Number)
+        })
+        expect([live, never]).toEqual([expiring("soon", soon), linkOf("never")])
+      })
+    )
+
+    it.scopedLive("ends some of all, those first that expired first", () =>
+      Effect.gen(function* () {
+        const { lifetime, links } = yield* opened
+        yield* links.insertMany(["a", "b", "c", "d"].map((key, index) => expiring(key, past - index)))
+        expect((yield* lifetime.expireSome(3)).toSorted()).toEqual(["b", "c", "d"])
+        expect(yield* lifetime.expireSome(3)).toEqual(["a"])
+        expect(yield* lifetime.expireSome(3)).toEqual([])
+      })
+    )
+
+    it.scopedLive("keeps the key of a link that has ended from being bound", () =>
+      Effect.gen(function* () {
+        const { lifetime, links } = yield* opened
+        const link = expiring("a", past, { createId: 5 })
+        yield* links.insertMany([link])
+        yield* lifetime.expire(["a"])
+        expect(yield* links.insertMany([linkOf("a"), link])).toEqual([false, false])
+        expect(yield* links.deleteMany([{ key: "a", at: past, deleteId: 1 }])).toEqual([false])
+      })
+    )
+  })
+
+  describe("LinkLifetime: recycling", () => {
+    it.scopedLive("frees no key before its quarantine is over, counted from when the store ended it", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const { lifetime, links } = stores
+        yield* links.insertMany([linkOf("a"), expiring("b", past)])
+        // The node that deletes may have a clock that is years late.
+        yield* links.deleteMany([{ key: "a", at: past, deleteId: 1 }])
+        yield* lifetime.expire(["b"])
+        expect(yield* lifetime.recycle({ quarantine_ms: 60_000, count: 10 })).toEqual([])
+        expect(yield* links.takenAmong(["a", "b"])).toEqual(new Set(["a", "b"]))
+        expect(yield* recycled(stores, 200, 2)).toEqual(["a", "b"])
+        expect(yield* links.findMany(["a", "b"])).toEqual([null, null])
+      })
+    )
+
+    it.scopedLive("counts the quarantine from the deletion, not from its repeat", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const deletion = { key: "a", at: past, deleteId: 1 }
+        yield* stores.links.insertMany([linkOf("a")])
+        yield* stores.links.deleteMany([deletion])
+        yield* stores.pause("2 seconds")
+        expect(yield* stores.links.deleteMany([deletion])).toEqual([true])
+        expect(yield* stores.lifetime.recycle({ quarantine_ms: 1_900, count: 10 })).toMatchObject([
+          { key: "a" }
+        ])
+      })
+    )
+
+    it.scopedLive("gives minted keys to the stock, once, and aliases to nobody", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const { links, stock } = stores
+        yield* links.insertMany([linkOf("minted"), { ...linkOf("alias"), custom: true }])
+        yield* links.deleteMany(["minted", "alias"].map((key) => ({ key, at: past })))
+        expect(yield* recycled(stores, 0, 2)).toEqual(["alias", "minted"])
+        expect(yield* stores.lifetime.recycle({ quarantine_ms: 0, count: 10 })).toEqual([])
+        const claim = yield* stock.claim(1)
+        expect(toStrings(yield* stock.take({ ...claim, sequence: 1 }, 10))).toEqual(["minted"])
+        expect(yield* links.insertMany([linkOf("alias"), linkOf("minted")])).toEqual([true, true])
+      })
+    )
+
+    it.scopedLive("strikes keys from the records of open batches, which would hand them out again", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const { links, stock } = stores
+        const claim = yield* stock.claim(1)
+        const batch = { ...claim, sequence: 1 }
+        const other = { ...(yield* stock.claim(2)), sequence: 1 }
+        yield* stock.record(batch, fromStrings(["first", "kept", "inside", "last"]))
+        yield* stock.record(other, fromStrings(["all"]))
+        const ended = ["first", "inside", "last", "all", "free"]
+        yield* links.insertMany(ended.map((key) => linkOf(key)))
+        yield* links.deleteMany(ended.map((key) => ({ key, at: past })))
+        expect(yield* recycled(stores, 0, 5)).toEqual(ended.toSorted())
+        const keysIn = (shard: number) =>
+          Effect.map(stock.openBatches(shard), (batches) => batches.flatMap(({ keys }) => toStrings(keys)))
+        expect(yield* keysIn(1)).toEqual(["kept"])
+        expect(yield* keysIn(2)).toEqual([])
+        const next = { ...claim, sequence: 2 }
+        expect(toStrings(yield* stock.take(next, 10)).toSorted()).toEqual(ended.toSorted())
+      })
+    )
+
+    it.scopedLive("takes as many as it is asked for, the oldest first, and gives each to one caller", () =>
+      Effect.gen(function* () {
+        const stores = yield* opened
+        const { lifetime, links } = stores
+        const keys = Array.from({ length: 40 }, (_, index) => `k${index}`)
+        yield* links.insertMany(keys.map((key) => linkOf(key)))
+        yield* links.deleteMany([{ key: "k7", at: past }])
+        yield* stores.pause("20 millis")
+        yield* links.deleteMany(keys.map((key) => ({ key, at: past })))
+        expect(yield* lifetime.recycle({ quarantine_ms: 0, count: 1 })).toEqual([
+          { key: "k7", createdAt: linkOf("k7").createdAt }
+        ])
+        const all = yield* Effect.forEach(
+          Array.from({ length: 8 }),
+          () => lifetime.recycle({ quarantine_ms: 0, count: 3 }),
+          { concurrency: "unbounded" }
+        )
+        expect(all.every((some) => some.length <= 3)).toBe(true)
+        const given = all.flat().map(({ key }) => key)
+        expect(new Set(given).size).toBe(given.length)
+        expect(given.length).toBeGreaterThan(0)
+        expect((yield* links.takenAmong(keys)).size).toBe(39 - given.length)
+      })
+    )
+  })
+}

@@ -1,0 +1,211 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, FastCheck as fc } from "effect"
+import { describe } from "vitest"
+import type { LinkOrder, LinkQuery, LinkStore, Position } from "../../../src/storage/links/LinkStore.ts"
+import { linkOf } from "../../support/SomeLinks.ts"
+import { forAll } from "../../support/Property.ts"
+import type { Open } from "../../support/Stores.ts"
+
+type Store = LinkStore["Type"]
+
+const newestFirst: LinkQuery = { order: "createdAt-desc", limit: 100, lookedAtMax: 1_000 }
+
+const keysOf = (store: Store, query: Partial<LinkQuery>) =>
+  Effect.map(store.list({ ...newestFirst, ...query }), ({ links }) => links.map(({ key }) => key))
+
+/** All pages of a query one after the other, with something done in between. */
+const follow = (store: Store, query: LinkQuery, meanwhile: Effect.Effect<unknown, unknown> = Effect.void) =>
+  Effect.gen(function* () {
+    const pages: Array<ReadonlyArray<string>> = []
+    let after: Position | null = null
+    do {
+      const page: Effect.Effect.Success<ReturnType<Store["list"]>> = yield* store.list({
+        ...query,
+        ...(after !== null && { after })
+      })
+      pages.push(page.links.map(({ key }) => key))
+      after = page.next
+      if (pages.length > 1_000) throw new Error("the pages do not end")
+      yield* meanwhile
+    } while (after !== null)
+    return pages
+  })
+
+/** The laws of `LinkStore.list`, as tests of one backend. */
+export const linkListLaws = (title: string, open: Open<Store>): void => {
+  const store = Effect.flatten(open)
+  const at = (key: string, createdAt: number, some: object = {}) => ({ ...linkOf(key), createdAt, ...some })
+
+  describe(`${title}: listing`, () => {
+    it.scopedLive("gives whole links, in the order of their creation and of their keys, either way", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        const rows = [
+          at("b", 1, { owner: "one", title: "t", tags: ["x"], expiresAt: 5 }),
+          at("B", 1),
+          at("a", 2, { owner: "other" }),
+          at("_", 1)
+        ]
+        yield* links.insertMany(rows)
+        expect(yield* keysOf(links, {})).toEqual(["a", "b", "_", "B"])
+        expect(yield* keysOf(links, { order: "createdAt-asc" })).toEqual(["B", "_", "b", "a"])
+        expect((yield* links.list({ ...newestFirst, owner: "one" })).links).toEqual([rows[0]])
+      })
+    )
+
+    it.scopedLive("shows an owner's links alone, expired ones too, and no tombstones", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany([
+          at("anonymous", 1),
+          at("mine", 2, { owner: "one" }),
+          at("gone", 3, { owner: "one" }),
+          at("expired", 4, { owner: "one", expiresAt: 5 }),
+          at("theirs", 5, { owner: "on" })
+        ])
+        yield* links.deleteMany([{ key: "gone", at: 9 }])
+        expect(yield* keysOf(links, { owner: "one" })).toEqual(["expired", "mine"])
+        expect(yield* keysOf(links, { owner: "nobody" })).toEqual([])
+        expect(yield* keysOf(links, {})).toEqual(["theirs", "expired", "mine", "anonymous"])
+      })
+    )
+
+    it.scopedLive(
+      "finds text in keys, URLs and titles, whatever its case, and takes every character as itself",
+      () =>
+        Effect.gen(function* () {
+          const links = yield* store
+          const url = "https://a.test/"
+          yield* links.insertMany([
+            at("Spring-1", 9, { url }),
+            at("k8", 8, { url: "https://a.test/SPRING" }),
+            at("k7", 7, { url, title: "Der Frühling: ÜBER 100% \\o/ a_b 🍃" }),
+            at("k6", 6, { url, title: "a.b" })
+          ])
+          const found = (text: string) => keysOf(links, { text })
+          expect(yield* found("spring")).toEqual(["Spring-1", "k8"])
+          expect(yield* found("SPRING-")).toEqual(["Spring-1"])
+          expect(yield* found("über")).toEqual(["k7"])
+          expect(yield* found("FRÜHL")).toEqual(["k7"])
+          expect(yield* found("🍃")).toEqual(["k7"])
+          expect(yield* found("100%")).toEqual(["k7"])
+          expect(yield* found("%")).toEqual(["k7"])
+          expect(yield* found("_")).toEqual(["k7"])
+          expect(yield* found("\\")).toEqual(["k7"])
+          expect(yield* found("a.b")).toEqual(["k6"])
+          expect(yield* found("'; --")).toEqual([])
+          yield* links.updateMany([
+            { key: "k6", owner: null, at: 1, updateId: 1, change: { title: "Häuser" } },
+            { key: "k7", owner: null, at: 1, updateId: 2, change: { title: null } }
+          ])
+          expect(yield* found("HÄUS")).toEqual(["k6"])
+          expect(yield* found("über")).toEqual([])
+        })
+    )
+
+    it.scopedLive("finds a tag to the letter", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany([
+          at("k9", 9, { tags: ["Spring", 'it\'s "x"'] }),
+          at("k8", 8, { tags: ["spring"], title: "t" }),
+          at("k7", 7, { tags: ["springs", "[1]", "1"] })
+        ])
+        expect(yield* keysOf(links, { tag: "spring" })).toEqual(["k8"])
+        expect(yield* keysOf(links, { tag: 'it\'s "x"' })).toEqual(["k9"])
+        expect(yield* keysOf(links, { tag: "1" })).toEqual(["k7"])
+        expect(yield* keysOf(links, { tag: "" })).toEqual([])
+        expect(yield* keysOf(links, { tag: "spring", text: "T" })).toEqual(["k8"])
+        expect(yield* keysOf(links, { tag: "springs", text: "t", owner: "one" })).toEqual([])
+      })
+    )
+
+    it.scopedLive("looks at so many links for a page and no more, and goes on with the next one", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany(
+          Array.from({ length: 20 }, (_, index) =>
+            at(`k${index}`, index, { tags: index % 9 === 0 ? ["x"] : [] })
+          )
+        )
+        const query = { ...newestFirst, tag: "x", lookedAtMax: 5 }
+        expect(yield* follow(links, query)).toEqual([["k18"], [], ["k9"], ["k0"], []])
+        expect(yield* follow(links, { ...query, order: "createdAt-asc" })).toEqual([
+          ["k0"],
+          ["k9"],
+          [],
+          ["k18"],
+          []
+        ])
+        expect(yield* follow(links, { ...query, lookedAtMax: 21, limit: 2 })).toEqual([["k18", "k9"], ["k0"]])
+      })
+    )
+
+    it.scopedLive("shows each link that is there all the time once, whatever comes and goes meanwhile", () =>
+      forAll(
+        fc.record({
+          times: fc.array(fc.nat(6), { minLength: 1, maxLength: 30 }),
+          comings: fc.array(fc.array(fc.nat(6), { maxLength: 4 }), { maxLength: 12 }),
+          goings: fc.array(fc.nat(40), { maxLength: 12 }),
+          order: fc.constantFrom<LinkOrder>("createdAt-asc", "createdAt-desc"),
+          limit: fc.integer({ min: 1, max: 7 }),
+          isSearch: fc.boolean(),
+          lookedAtMax: fc.integer({ min: 1, max: 9 })
+        }),
+        ({ comings, goings, isSearch, limit, lookedAtMax, order, times }) =>
+          Effect.scoped(
+            Effect.gen(function* () {
+              const links = yield* store
+              const there = times.map((createdAt, index) =>
+                at(`k${index % 7}-${index}`, createdAt, { owner: "one", tags: index % 2 === 0 ? ["x"] : [] })
+              )
+              yield* links.insertMany(there)
+              const gone = new Set<string>()
+              let turn = 0
+              const meanwhile = Effect.gen(function* () {
+                const [coming, going] = [comings[turn] ?? [], there[goings[turn] ?? -1]?.key]
+                turn++
+                yield* links.insertMany(
+                  coming.map((createdAt, index) =>
+                    at(`k${index}-new-${turn}`, createdAt, { owner: "one", tags: ["x"] })
+                  )
+                )
+                if (going === undefined) return
+                gone.add(going)
+                yield* links.deleteMany([{ key: going, at: 9 }])
+              })
+              const query = { order, limit, lookedAtMax, owner: "one", ...(isSearch && { tag: "x" }) }
+              const seen = (yield* follow(links, query, meanwhile)).flat()
+              expect(new Set(seen).size).toBe(seen.length)
+              const wanted = there.filter(({ key, tags }) => !gone.has(key) && (!isSearch || tags.length > 0))
+              expect(seen).toEqual(expect.arrayContaining(wanted.map(({ key }) => key)))
+            })
+          ),
+        { numRuns: 40 }
+      )
+    )
+
+    it.scopedLive("shows crawlers the newest links that are for them and lead on", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        const crawlable = (key: string, createdAt: number, some: object = {}) =>
+          at(key, createdAt, { crawlable: true, ...some })
+        yield* links.insertMany([
+          crawlable("old", 1),
+          crawlable("both", 2, { validSince: 10, expiresAt: 11 }),
+          crawlable("a", 3, { owner: "one" }),
+          crawlable("b", 3),
+          at("hidden", 4),
+          crawlable("later", 5, { validSince: 11 }),
+          crawlable("expired", 6, { expiresAt: 10 }),
+          crawlable("used", 7, { maxVisits: 5, visitsLeft: 0 }),
+          crawlable("guarded", 8, { passwordHash: "hash" }),
+          crawlable("deleted", 9)
+        ])
+        yield* links.deleteMany([{ key: "deleted", at: 10 }])
+        expect(yield* links.crawlable({ at: 10, limit: 9 })).toEqual(["b", "a", "both", "old"])
+        expect(yield* links.crawlable({ at: 10, limit: 3 })).toEqual(["b", "a", "both"])
+      })
+    )
+  })
+}

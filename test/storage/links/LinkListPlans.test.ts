@@ -1,0 +1,67 @@
+import { SqlClient, Statement } from "@effect/sql"
+import { expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { LinkStore, type LinkQuery } from "../../../src/storage/links/LinkStore.ts"
+import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
+import { describePostgres } from "../../support/services/Postgres.ts"
+import { migratedDatabase, postgresAt } from "../../support/Stores.ts"
+
+/** Links in the database: one in fifty is one owner's, one in four anonymous, all others another owner's. */
+const links = 40_000
+
+const fill = (sql: SqlClient.SqlClient) =>
+  sql`
+    INSERT INTO links (key, url, custom, created_at, updated_at, owner, tags)
+    SELECT 'k' || n, 'https://example.com/' || n, false, n, n,
+           CASE WHEN n % 50 = 2 THEN 'one' WHEN n % 4 = 0 THEN NULL ELSE 'other' END,
+           CASE WHEN n % 1000 = 2 THEN '["rare"]'::jsonb ELSE '[]'::jsonb END
+    FROM generate_series(1, ${links}::integer) AS n`.pipe(Effect.zipRight(sql`VACUUM ANALYZE links`))
+
+/** The statements that an effect sends, in their order. */
+const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const sent: Array<readonly [text: string, values: ReadonlyArray<unknown>]> = []
+    yield* Statement.withTransformer(effect, (statement) =>
+      Effect.sync(() => {
+        sent.push(statement.compile())
+        return statement
+      })
+    )
+    return sent
+  })
+
+describePostgres("a page of a list on PostgreSQL", () => {
+  it.scopedLive(
+    "is read in the order of an index, and neither sorted nor searched for among all links",
+    () =>
+      Effect.gen(function* () {
+        const context = yield* Layer.build(
+          Layer.provideMerge(LinkStoreSql.layer, postgresAt(yield* migratedDatabase))
+        )
+        const [sql, store] = yield* Effect.provide(Effect.all([SqlClient.SqlClient, LinkStore]), context)
+        yield* fill(sql)
+        const after = { createdAt: links / 2, key: "k" }
+        const page: LinkQuery = { order: "createdAt-desc", limit: 50, lookedAtMax: 500 }
+        const queries: ReadonlyArray<LinkQuery> = [
+          { ...page, owner: "one" },
+          { ...page, owner: "one", after },
+          { ...page, owner: "one", after, order: "createdAt-asc" },
+          page,
+          { ...page, after }
+        ]
+        for (const query of queries) {
+          const sent = yield* statementsOf(store.list(query))
+          expect(sent).toHaveLength(1)
+          const [text, values] = sent[0]!
+          const rows = yield* sql.unsafe<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, values)
+          const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
+          expect(plan).toContain("Merge Append")
+          expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)|Filter/)
+        }
+        const found = yield* store.list({ ...page, owner: "one", tag: "rare" })
+        expect(found.links.every(({ tags }) => tags.includes("rare"))).toBe(true)
+        expect(found.next).not.toBeNull()
+      }),
+    60_000
+  )
+})

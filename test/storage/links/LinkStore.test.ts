@@ -1,0 +1,35 @@
+import { Layer } from "effect"
+import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import * as LinkStoreGrouped from "../../../src/storage/links/LinkStoreGrouped.ts"
+import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
+import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
+import { linkStoreLaws } from "./LinkStoreLaws.ts"
+import { likeMemory } from "../../support/LikeMemory.ts"
+import { linkCommand, playLinks } from "../../support/Players.ts"
+import { onEveryBackend, onEverySqlBackend } from "../../support/Stores.ts"
+
+onEveryBackend(LinkStore, { memory: LinkStoreMemory.layer, sql: LinkStoreSql.layer }, (open) => {
+  linkStoreLaws("LinkStore", open)
+})
+
+/** As a node has it: group commit in front. */
+const grouped = LinkStoreGrouped.layer({ inFlightMax: 2 })
+onEveryBackend(
+  LinkStore,
+  {
+    memory: Layer.provide(grouped, LinkStoreMemory.layer),
+    sql: Layer.provide(grouped, LinkStoreSql.layer)
+  },
+  (open) => linkStoreLaws("LinkStore with group commit", open)
+)
+
+onEverySqlBackend(LinkStore, LinkStoreSql.layer, (open) => {
+  likeMemory({
+    title: "LinkStore answers any sequence of commands like the one in memory",
+    open,
+    memory: LinkStoreMemory.make,
+    command: linkCommand,
+    player: playLinks,
+    numRuns: 40
+  })
+})

@@ -1,0 +1,240 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Logger, TestClock } from "effect"
+import { describe } from "vitest"
+import * as Metered from "../../../src/telemetry/Metered.ts"
+import { toStrings } from "../../../src/keys/PackedKeys.ts"
+import * as DatabaseMarkMemory from "../../../src/storage/nodes/DatabaseMarkMemory.ts"
+import * as KeyPoolMemory from "../../../src/storage/keys/KeyPoolMemory.ts"
+import * as KeyRangeStoreMemory from "../../../src/storage/keys/KeyRangeStoreMemory.ts"
+import * as KeyStockMemory from "../../../src/storage/keys/KeyStockMemory.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
+import { nothing, Witness } from "../../../src/storage/nodes/Witness.ts"
+import * as Witnessed from "../../../src/storage/nodes/Witnessed.ts"
+import * as WitnessMemory from "../../../src/storage/nodes/WitnessMemory.ts"
+import { ForgetfulDatabase } from "../../support/ForgetfulDatabase.ts"
+import { keys } from "../../support/SomeKeys.ts"
+
+const slot = { length: 7, range: 3 }
+const advance = (process: typeof Witnessed.Witnessed.Service, count = 10) =>
+  process.ranges.advance(slot, { count, size: 1_000 })
+
+/** A database, its witness, and two processes that work on it. */
+const deployment = Effect.gen(function* () {
+  const database = new ForgetfulDatabase()
+  const witness = yield* WitnessMemory.make
+  const start = database.witnessed(witness)
+  return { database, witness, start, one: yield* start, other: yield* start }
+})
+
+const said: Array<string> = []
+const listening = Logger.replace(
+  Logger.defaultLogger,
+  Logger.make(({ message }) => void said.push(String(message)))
+)
+
+describe("a database with a witness", () => {
+  it.effect("hands out no number of a range again that it has forgotten, whoever asks", () =>
+    Effect.gen(function* () {
+      const { database, one, other } = yield* deployment
+      expect(yield* advance(one)).toEqual({ first: 0, count: 10 })
+      const restore = database.snapshot()
+      expect(yield* advance(one)).toEqual({ first: 10, count: 10 })
+      expect(yield* advance(other)).toEqual({ first: 20, count: 10 })
+      restore()
+      const next = yield* advance(one)
+      expect(next.first).toBeGreaterThanOrEqual(30)
+      expect((yield* advance(other)).first).toBeGreaterThanOrEqual(next.first + 10)
+      expect(yield* database.mark.regressions).toMatchObject([{ mark: 2, skipped: 10 }])
+    }).pipe(Effect.provide(listening))
+  )
+
+  it.effect("hands out nothing that was asked of the state that it has been recovered from", () =>
+    Effect.gen(function* () {
+      const { database, one, other, witness } = yield* deployment
+      yield* advance(one)
+      const restore = database.snapshot()
+      yield* advance(one, 50)
+      restore()
+      // Its numbers are of the state before, and its comparison comes after the other process has recovered that.
+      const slow = yield* Witnessed.make({
+        witness,
+        mark: database.mark,
+        ranges: {
+          ...KeyRangeStoreMemory.makeOver(database.tables.slots),
+          advance: (slot, options) =>
+            Effect.tap(KeyRangeStoreMemory.makeOver(database.tables.slots).advance(slot, options), () =>
+              options.count === 7 ? Effect.orDie(other.look) : Effect.void
+            )
+        },
+        stock: KeyStockMemory.makeOver(database.tables)
+      })
+      const behind = { ...database.tables.own }
+      database.tables.own.mark = 1_000
+      yield* Effect.orDie(slow.compare)
+      Object.assign(database.tables.own, behind)
+      const { first } = yield* advance(slow, 7)
+      expect(first).toBeGreaterThanOrEqual(60)
+    }).pipe(Effect.provide(listening))
+  )
+
+  it.effect(
+    "gives up stocked and recorded keys that may have been used, and voids the claim that took them",
+    () =>
+      Effect.gen(function* () {
+        const { database, one } = yield* deployment
+        const claim = yield* one.stock.claim(0)
+        yield* one.stock.add(keys("s", 10))
+        yield* one.stock.record({ ...claim, sequence: 1 }, keys("r", 5))
+        const restore = database.snapshot()
+        const taken = toStrings(yield* one.stock.take({ ...claim, sequence: 2 }, 4))
+        expect(taken).toHaveLength(4)
+        restore()
+        expect(yield* Effect.flip(one.stock.take({ ...claim, sequence: 2 }, 3))).toMatchObject({
+          _tag: "Fenced"
+        })
+        const again = yield* one.stock.claim(0)
+        expect(again.epoch).toBeGreaterThan(claim.epoch)
+        expect(yield* one.stock.openBatches(0)).toEqual([])
+        expect(toStrings(yield* one.stock.take({ ...again, sequence: 1 }, 10))).toEqual([])
+      }).pipe(Effect.provide(listening))
+  )
+
+  it.effect("finishes no records of a state that was forgotten, whichever process asks first", () =>
+    Effect.gen(function* () {
+      const { database, one, start } = yield* deployment
+      const claim = yield* one.stock.claim(0)
+      yield* one.stock.record({ ...claim, sequence: 1 }, keys("r", 5))
+      const restore = database.snapshot()
+      // The keys are bound, and nothing else happens than that a second passes.
+      yield* one.compare
+      restore()
+      const next = yield* start
+      yield* next.stock.claim(0)
+      expect(yield* next.stock.openBatches(0)).toEqual([])
+    }).pipe(Effect.provide(listening))
+  )
+
+  it.effect("finishes the records of a crash, in which nothing was forgotten", () =>
+    Effect.gen(function* () {
+      const { database, one, start } = yield* deployment
+      const claim = yield* one.stock.claim(0)
+      yield* one.stock.record({ ...claim, sequence: 1 }, keys("r", 5))
+      yield* one.compare
+      const next = yield* start
+      yield* next.stock.claim(0)
+      expect(yield* next.stock.openBatches(0)).toHaveLength(1)
+      expect(yield* database.mark.regressions).toEqual([])
+    })
+  )
+
+  it.effect("is not taken for forgetful when an answer of the database, or of the witness, is lost", () =>
+    Effect.gen(function* () {
+      const { database, witness } = yield* deployment
+      let isLost = false
+      const lost = new StorageError({ operation: "a", applied: "unknown", reason: "lost" })
+      const losing = <A, E>(self: Effect.Effect<A, E>) =>
+        Effect.flatMap(self, (answer) => (isLost ? lost : Effect.succeed(answer)))
+      const { mark } = database
+      const process = yield* Witnessed.make({
+        witness: Witness.of({ ...witness, raise: (seen) => losing(witness.raise(seen)) }),
+        mark: { ...mark, move: (floor) => losing(mark.move(floor)) },
+        ranges: KeyRangeStoreMemory.makeOver(database.tables.slots),
+        stock: KeyStockMemory.makeOver(database.tables)
+      })
+      yield* advance(process)
+      isLost = true
+      expect(yield* Effect.flip(advance(process))).toEqual(lost)
+      isLost = false
+      expect(yield* advance(process)).toEqual({ first: 20, count: 10 })
+      expect(yield* mark.regressions).toEqual([])
+    })
+  )
+
+  it.effect("lets nothing go while no witness answers, however long that takes", () =>
+    Effect.gen(function* () {
+      const { database, witness } = yield* deployment
+      let isAway = false
+      const process = yield* database.witnessed(
+        Witness.of({ ...witness, raise: (seen) => (isAway ? Effect.never : witness.raise(seen)) })
+      )
+      yield* advance(process)
+      isAway = true
+      const asked = yield* Effect.fork(Effect.flip(advance(process)))
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* asked).toMatchObject({ _tag: "StorageError", reason: "the witness does not answer" })
+      isAway = false
+      expect((yield* advance(process)).first).toBe(20)
+    })
+  )
+
+  it.effect(
+    "is compared with what the process itself has seen, where its witness has forgotten as well",
+    () =>
+      Effect.gen(function* () {
+        const database = new ForgetfulDatabase()
+        const process = yield* database.witnessed(
+          Witness.of({ read: Effect.succeed(nothing), raise: () => Effect.void, adopt: () => Effect.void })
+        )
+        yield* advance(process)
+        const restore = database.snapshot()
+        yield* advance(process)
+        restore()
+        expect((yield* advance(process)).first).toBeGreaterThanOrEqual(20)
+      }).pipe(Effect.provide(listening))
+  )
+
+  it.effect("tells what it has forgotten, once, and the other processes that it had", () =>
+    Effect.gen(function* () {
+      said.length = 0
+      const { database, one, other } = yield* deployment
+      const before = Metered.read(Witnessed.regressions).count
+      yield* Effect.all([one.compare, other.compare])
+      const restore = database.snapshot()
+      yield* advance(one, 100)
+      yield* other.compare
+      restore()
+      yield* one.look
+      yield* other.look
+      yield* one.look
+      expect(Metered.read(Witnessed.regressions).count - before).toBe(1)
+      expect(said).toHaveLength(2)
+      expect(said[0]).toMatch(/^The database has forgotten .*: 100 keys are skipped, and 0 that stood ready/)
+      expect(said[1]).toMatch(/^The database had forgotten/)
+    }).pipe(Effect.provide(listening))
+  )
+
+  it.effect("is refused where it is another one, or an old primary, until it is adopted", () =>
+    Effect.gen(function* () {
+      const { database, start, witness } = yield* deployment
+      database.tables.own.identity = { system: "1", timeline: 3 }
+      yield* (yield* start).compare
+      database.tables.own.identity = { system: "2", timeline: 3 }
+      const foreign = yield* Effect.flip((yield* start).compare)
+      expect(foreign.message).toMatch(/system 2\) is another one .*system 1\).*skip-keys$/)
+      // Nor does anything leave it.
+      expect(yield* Effect.flip(advance(yield* start))).toMatchObject({ _tag: "StorageError", applied: "no" })
+      database.tables.own.identity = { system: "1", timeline: 2 }
+      expect((yield* Effect.flip((yield* start).compare)).message).toMatch(/on timeline 2, .* timeline 3/)
+      yield* witness.adopt(database.tables.own.identity)
+      yield* (yield* start).compare
+      database.tables.own.identity = { system: "1", timeline: 9 }
+      yield* (yield* start).compare
+      // A server that does not say who it is.
+      database.tables.own.identity = { system: undefined, timeline: 9 }
+      yield* (yield* start).compare
+    })
+  )
+})
+
+describe("a pool that knows of epochs that the database has forgotten", () => {
+  it.effect("names them, and the next claim goes beyond", () =>
+    Effect.gen(function* () {
+      const stock = KeyStockMemory.makeOver(DatabaseMarkMemory.emptyTables())
+      const pool = yield* KeyPoolMemory.make({ shards: 1, settleAfter: 0 })
+      yield* pool.claim({ shard: 0, epoch: 40 })
+      const refused = yield* Effect.flip(pool.claim(yield* stock.claim(0)))
+      expect(refused).toMatchObject({ _tag: "Fenced", newest: 40 })
+      yield* pool.claim(yield* stock.claim(0, 40))
+    })
+  )
+})

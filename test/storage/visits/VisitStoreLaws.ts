@@ -1,0 +1,367 @@
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { describe } from "vitest"
+import type { HourCount, VisitBatch, VisitStore } from "../../../src/storage/visits/VisitStore.ts"
+import { type Dimension, valuesMax } from "../../../src/model/Visit.ts"
+import { atOnce } from "../../support/Property.ts"
+import type { Open } from "../../support/Stores.ts"
+
+type Store = VisitStore["Type"]
+
+const link = "aZ3k9Qx@m1"
+const day = 20_000 * 24
+
+/** Visits by value, for one dimension. */
+export const valuesOf = (dimension: Dimension, counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts).map(([value, visits]) => ({ dimension, value, visits }))
+
+/** An hour of a subject with visits that are no bots', by referrer. */
+const hourOf = (hour: number, referrers: Readonly<Record<string, number>>, subject = link): HourCount => ({
+  subject,
+  hour,
+  nonBots: Object.values(referrers).reduce((sum, visits) => sum + visits, 0),
+  bots: 0,
+  values: valuesOf("referrers", referrers)
+})
+
+const batchOf = (sequence: number, ...hours: ReadonlyArray<HourCount>): VisitBatch => ({
+  writer: "w1",
+  sequence,
+  at: 1_000 + sequence,
+  hours
+})
+
+const always = { subject: link, from: 0, to: 1_000_000 }
+
+/** All that the store tells of one subject. */
+const told = (store: Store, subject = link) =>
+  Effect.all({
+    totals: Effect.map(store.totals([subject]), ([totals]) => totals),
+    hours: store.series({ ...always, subject }, "hour"),
+    days: store.series({ ...always, subject }, "day"),
+    top: store.top({ ...always, subject }, 100)
+  })
+
+/** Different referrers, the first the most frequent. */
+const manyReferrers = (count: number, name: string) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`${name}${index}.example`, 2 * count - index])
+  )
+
+/** The laws of `VisitStore`, as tests of one backend. */
+export const visitStoreLaws = (title: string, open: Open<Store>): void => {
+  const store = Effect.flatten(open)
+
+  describe(`${title}: writing`, () => {
+    it.scopedLive("adds the visits of batches, hours and values up", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        yield* visits.write(batchOf(1, hourOf(day + 1, { "a.example": 2, "b.example": 5 })))
+        const bots = { subject: link, hour: day + 1, nonBots: 1, bots: 3, values: valuesOf("os", { bot: 3 }) }
+        yield* visits.write(batchOf(2, hourOf(day + 25, { "a.example": 4 }), bots))
+        expect(yield* told(visits)).toEqual({
+          totals: { nonBots: 12, bots: 3 },
+          hours: [
+            { hour: day + 1, nonBots: 8, bots: 3 },
+            { hour: day + 25, nonBots: 4, bots: 0 }
+          ],
+          days: [
+            { hour: day, nonBots: 8, bots: 3 },
+            { hour: day + 24, nonBots: 4, bots: 0 }
+          ],
+          top: [...valuesOf("referrers", { "a.example": 6, "b.example": 5 }), ...valuesOf("os", { bot: 3 })]
+        })
+      })
+    )
+
+    it.scopedLive("keeps subjects apart, and answers their totals in the order of the question", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const [other, none] = ["aZ3k9Qx@m2", "aZ3k9Qx"]
+        yield* visits.write(batchOf(1, hourOf(day, { a: 1 }), hourOf(day, { b: 2 }, other)))
+        expect(yield* visits.totals([other, none, link, other])).toEqual([
+          { nonBots: 2, bots: 0 },
+          { nonBots: 0, bots: 0 },
+          { nonBots: 1, bots: 0 },
+          { nonBots: 2, bots: 0 }
+        ])
+        expect(yield* visits.totals([])).toEqual([])
+        expect((yield* told(visits, other)).top).toEqual(valuesOf("referrers", { b: 2 }))
+        expect((yield* told(visits, none)).hours).toEqual([])
+      })
+    )
+
+    it.scopedLive("adds a batch once, however often it comes, also at the same moment", () =>
+      Effect.gen(function* () {
+        const opened = yield* open
+        const [one, another] = [yield* opened, yield* opened]
+        const first = batchOf(1, hourOf(day, { a: 1 }))
+        yield* atOnce([one, another, one, another].map((visits) => visits.write(first)))
+        yield* one.write(batchOf(2, hourOf(day, { a: 10 })))
+        yield* one.write(batchOf(2, hourOf(day, { a: 10 })))
+        yield* one.write(first)
+        expect((yield* told(one)).totals).toEqual({ nonBots: 11, bots: 0 })
+        expect((yield* told(one)).top).toEqual(valuesOf("referrers", { a: 11 }))
+      })
+    )
+
+    it.scopedLive(
+      "counts the batches of each writer by themselves, also those of the same hour at once",
+      () =>
+        Effect.gen(function* () {
+          const opened = yield* open
+          const writers = Array.from({ length: 6 }, (_, index) => `w${index}`)
+          yield* atOnce(
+            writers.map((writer, index) =>
+              Effect.gen(function* () {
+                const visits = yield* opened
+                for (let sequence = 1; sequence <= 5; sequence++) {
+                  const hours = ["s1@0", "s2@0", link].map((subject) => hourOf(day, { a: 1, b: 2 }, subject))
+                  yield* visits.write({
+                    writer,
+                    sequence,
+                    at: 0,
+                    hours: index % 2 === 0 ? hours : hours.toReversed()
+                  })
+                }
+              })
+            )
+          )
+          const visits = yield* opened
+          expect(yield* visits.totals([link, "s1@0"])).toEqual([
+            { nonBots: 90, bots: 0 },
+            { nonBots: 90, bots: 0 }
+          ])
+          expect((yield* told(visits)).top).toEqual(valuesOf("referrers", { b: 60, a: 30 }))
+        })
+    )
+
+    it.scopedLive(
+      "adds what two write to the same hours at once, neither waiting for the other for ever",
+      () =>
+        Effect.gen(function* () {
+          const opened = yield* open
+          const subjects = Array.from({ length: 600 }, (_, index) => `s${index}@0`)
+          const batches = 8
+          yield* atOnce(
+            ["w1", "w2"].map((writer) =>
+              Effect.gen(function* () {
+                const visits = yield* opened
+                for (let sequence = 1; sequence <= batches; sequence++) {
+                  const own = `${writer}-${sequence}`
+                  const hours = subjects.map((subject) => hourOf(day, { a: 1, [own]: 2 }, subject))
+                  yield* visits.write({
+                    writer,
+                    sequence,
+                    at: 0,
+                    hours: writer === "w1" ? hours : hours.toReversed()
+                  })
+                }
+              })
+            )
+          )
+          const visits = yield* opened
+          const all = { nonBots: 2 * batches * 3, bots: 0 }
+          expect(yield* visits.totals(subjects)).toEqual(subjects.map(() => all))
+          for (const subject of [...subjects.slice(0, 3), ...subjects.slice(-3)]) {
+            const { hours, top } = yield* told(visits, subject)
+            expect(hours).toEqual([{ hour: day, ...all }])
+            expect(top.map(({ visits }) => visits)).toEqual([
+              2 * batches,
+              ...Array.from({ length: 2 * batches }, () => 2)
+            ])
+          }
+        })
+    )
+
+    it.scopedLive("forgets only writers that have not written since", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        yield* visits.write(batchOf(1, hourOf(day, { a: 1 })))
+        yield* visits.dropWriters(1_001)
+        yield* visits.write(batchOf(1, hourOf(day, { a: 1 })))
+        expect((yield* told(visits)).totals!.nonBots).toBe(1)
+        yield* visits.dropWriters(1_002)
+        yield* visits.write(batchOf(1, hourOf(day, { a: 1 })))
+        expect((yield* told(visits)).totals!.nonBots).toBe(2)
+      })
+    )
+
+    it.scopedLive(`keeps ${valuesMax} values of an hour and dimension, and counts on those it has`, () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const first = manyReferrers(valuesMax - 10, "first")
+        const second = manyReferrers(30, "second")
+        yield* visits.write(batchOf(1, hourOf(day, first)))
+        yield* visits.write(batchOf(2, hourOf(day, { ...second, "first0.example": 1 })))
+        yield* visits.write(batchOf(3, hourOf(day, { "third.example": 1_000, "second0.example": 1 })))
+        yield* visits.write(batchOf(4, hourOf(day + 1, { "third.example": 7 })))
+        const { hours, top } = yield* told(visits)
+        const kept = new Map(top.map(({ value, visits }) => [value, visits]))
+        expect(kept.size).toBe(valuesMax + 1)
+        expect(kept.get("first0.example")).toBe(first["first0.example"]! + 1)
+        expect(kept.get("second0.example")).toBe(second["second0.example"]! + 1)
+        expect(kept.get("second9.example")).toBe(second["second9.example"])
+        expect(kept.has("second10.example")).toBe(false)
+        expect(kept.get("third.example")).toBe(7)
+        const all = [first, second].flatMap((counts) => Object.values(counts))
+        expect(hours[0]!.nonBots).toBe(all.reduce((sum, visits) => sum + visits, 0) + 1_002)
+      })
+    )
+  })
+
+  describe(`${title}: reading`, () => {
+    it.scopedLive("counts hours from the first on and before the last", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const hours = [0, 1, 2, 3].map((hour) => hourOf(day + hour, { [`h${hour}`]: 1 }))
+        yield* visits.write(batchOf(1, ...hours))
+        const range = { subject: link, from: day + 1, to: day + 3 }
+        expect((yield* visits.series(range, "hour")).map(({ hour }) => hour)).toEqual([day + 1, day + 2])
+        expect((yield* visits.top(range, 5)).map(({ value }) => value)).toEqual(["h1", "h2"])
+        expect(yield* visits.series({ ...range, to: range.from }, "day")).toEqual([])
+      })
+    )
+
+    it.scopedLive("gives the most frequent values of each dimension", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const values = [
+          ...valuesOf("referrers", { b: 2, a: 2, c: 3, d: 1 }),
+          ...valuesOf("devices", { mobile: 5, desktop: 3 })
+        ]
+        yield* visits.write(batchOf(1, { subject: link, hour: day, nonBots: 8, bots: 0, values }))
+        expect(yield* visits.top(always, 2)).toEqual([
+          ...valuesOf("referrers", { c: 3, a: 2 }),
+          ...valuesOf("devices", { mobile: 5, desktop: 3 })
+        ])
+      })
+    )
+  })
+
+  describe(`${title}: forgetting`, () => {
+    it.scopedLive("forgets subjects wholly, and no others", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        yield* visits.write(batchOf(1, hourOf(day, { a: 1 }), hourOf(day, { a: 1 }, "kept@0")))
+        yield* visits.forget([link, "unknown@0"])
+        expect(yield* told(visits)).toEqual({ totals: { nonBots: 0, bots: 0 }, hours: [], days: [], top: [] })
+        expect((yield* told(visits, "kept@0")).totals).toEqual({ nonBots: 1, bots: 0 })
+      })
+    )
+  })
+}
+
+/** The laws of `VisitStore` that are for stores which outlive a day. */
+export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
+  const store = Effect.flatten(open)
+
+  const rollUpAll = (visits: Store, before: number, max = 50) =>
+    Effect.repeat(visits.rollUp(before, max), { until: (more) => !more })
+  const dropAll = (visits: Store, before: { readonly hours: number; readonly days: number }) =>
+    Effect.repeat(visits.drop(before, 50), { until: (more) => !more })
+
+  /** Visits of 80 days, six hours each, of two subjects. */
+  const fill = (visits: Store) =>
+    visits.write(
+      batchOf(
+        1,
+        ...Array.from({ length: 80 }, (_, index) => day + index * 24).flatMap((start, index) =>
+          [0, 1, 5, 12, 22, 23].flatMap((hour) =>
+            [link, "other@0"].map((subject) =>
+              hourOf(start + hour, { a: 1, [`r${hour % 3}`]: 2, [`d${index % 7}`]: 1 }, subject)
+            )
+          )
+        )
+      )
+    )
+
+  /** What the store tells of ranges that begin and end anywhere. */
+  const toldOfRanges = (visits: Store) => {
+    const bounds = [
+      day - 1,
+      day,
+      day + 1,
+      day + 23,
+      day + 24,
+      day + 24 * 20,
+      day + 24 * 33 + 5,
+      day + 24 * 90
+    ]
+    const ranges = bounds.flatMap((from) =>
+      bounds.filter((to) => to > from).map((to) => ({ subject: link, from, to }))
+    )
+    return Effect.forEach(ranges, (range) =>
+      Effect.all([visits.series(range, "hour"), visits.series(range, "day"), visits.top(range, 100)])
+    )
+  }
+
+  describe(`${title}: upkeep`, () => {
+    it.scopedLive("rolls days and months up, a few rows at a time, and changes no answer", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        yield* fill(visits)
+        const before = yield* toldOfRanges(visits)
+        expect(yield* visits.rollUp(day + 24 * 40 + 7, 5)).toBe(true)
+        expect(yield* toldOfRanges(visits)).toEqual(before)
+        yield* rollUpAll(visits, day + 24 * 40 + 7, 25)
+        expect(yield* visits.rollUp(day + 24 * 40 + 7, 5)).toBe(false)
+        expect(yield* toldOfRanges(visits)).toEqual(before)
+        yield* rollUpAll(visits, day + 24 * 79, 1_000)
+        expect(yield* toldOfRanges(visits)).toEqual(before)
+      })
+    )
+
+    it.scopedLive("drops what stands in coarser periods, and nothing else", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        yield* fill(visits)
+        const all = yield* told(visits)
+        yield* dropAll(visits, { hours: day + 24 * 60, days: day + 24 * 60 })
+        expect(yield* told(visits)).toEqual(all)
+
+        yield* rollUpAll(visits, day + 24 * 50)
+        yield* dropAll(visits, { hours: day + 24 * 60, days: 0 })
+        const dropped = yield* told(visits)
+        expect({ ...dropped, hours: [] }).toEqual({ ...all, hours: [] })
+        expect(dropped.hours).toEqual(all.hours.filter(({ hour }) => hour >= day + 24 * 50))
+
+        // 2024-10-04 is the first day, so that October and November are months of which all is there.
+        const november = day + 24 * 28
+        yield* dropAll(visits, { hours: 0, days: day + 24 * 45 })
+        const { days, top, totals } = yield* told(visits)
+        expect({ top, totals }).toEqual({ top: all.top, totals: all.totals })
+        expect(days).toEqual(all.days.filter(({ hour }) => hour >= november))
+        expect(yield* told(visits, "other@0")).toEqual({ ...dropped, days })
+      })
+    )
+
+    it.scopedLive(`keeps the ${valuesMax} most frequent values of a day`, () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const first = hourOf(day, manyReferrers(valuesMax, "x"))
+        const second = hourOf(day + 1, { ...manyReferrers(valuesMax - 1, "y"), "x0.example": 9 })
+        yield* visits.write(batchOf(1, first, second))
+        const before = yield* told(visits)
+        expect(before.top).toHaveLength(2 * valuesMax - 1)
+        yield* rollUpAll(visits, day + 24)
+        const after = yield* told(visits)
+        expect(after.top).toEqual(before.top.slice(0, valuesMax))
+        expect(after.days).toEqual(before.days)
+      })
+    )
+
+    it.scopedLive("is done by one node at a time, and loses nothing when several try", () =>
+      Effect.gen(function* () {
+        const opened = yield* open
+        const nodes = [yield* opened, yield* opened, yield* opened]
+        yield* fill(nodes[0]!)
+        const before = yield* toldOfRanges(nodes[0]!)
+        yield* atOnce(nodes.map((visits) => rollUpAll(visits, day + 24 * 80, 20)))
+        yield* rollUpAll(nodes[0]!, day + 24 * 80, 20)
+        yield* atOnce(nodes.map((visits) => dropAll(visits, { hours: day, days: 0 })))
+        expect(yield* toldOfRanges(nodes[0]!)).toEqual(before)
+      })
+    )
+  })
+}
