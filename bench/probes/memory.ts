@@ -7,7 +7,7 @@ import * as KeyMinter from "../../src/keys/KeyMinter.ts"
 import * as KeySpace from "../../src/keys/KeySpace.ts"
 import { type Link, unlessChosen } from "../../src/model/Link.ts"
 import * as KeyPoolMemory from "../../src/storage/keys/KeyPoolMemory.ts"
-import * as LinkChangesLocal from "../../src/storage/links/LinkChangesLocal.ts"
+import * as LinkInvalidationsLocal from "../../src/storage/links/LinkInvalidationsLocal.ts"
 
 const keys = Number(process.env["KEYS"])
 const links = Number(process.env["LINKS"])
@@ -77,7 +77,7 @@ const cache = await growth(async () => {
     for (let number = 0; number < links; number++) made.ask(`k${String(number).padStart(6, "0")}`, () => {})
     return made
   })
-  return Effect.runPromise(Effect.provide(Effect.scoped(program), LinkChangesLocal.layer))
+  return Effect.runPromise(Effect.provide(Effect.scoped(program), LinkInvalidationsLocal.layer))
 })
 
 process.stdout.write(

@@ -14,7 +14,7 @@ import type { AuditLog } from "../storage/accounts/AuditLog.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import * as PasswordPolicy from "./PasswordPolicy.ts"
 import { administrator, type KnownCaller, type Limits, type Scope, scopes } from "./Access.ts"
-import * as Recording from "./Recording.ts"
+import * as AuditRecorder from "./AuditRecorder.ts"
 import { type SessionClient, Sessions } from "./Sessions.ts"
 
 /** API keys of one user at most. */
@@ -138,7 +138,7 @@ export const make = Effect.gen(function* () {
   const { digest } = yield* AdminKey
   const store = yield* AccountStore
   const sessions = yield* Sessions
-  const recording = yield* Recording.make
+  const recording = yield* AuditRecorder.make
   const passwords = yield* Passwords
   const checkPassword = yield* PasswordPolicy.make
   const clock = yield* Effect.clock

@@ -1,6 +1,6 @@
 import { hash, verify } from "@node-rs/argon2"
 import { Context, Data, Effect, Layer, Record, Redacted } from "effect"
-import * as Turns from "../fibers/Turns.ts"
+import * as FairSemaphore from "../fibers/FairSemaphore.ts"
 
 /** Characters of a password at most. */
 export const passwordLengthMax = 128
@@ -71,12 +71,12 @@ const argon2id: Algorithm = { hash: (password) => hash(password, cost), verify }
 /** See {@link Passwords}. */
 export const makeWith = (algorithm: Algorithm) =>
   Effect.sync(() => {
-    const turns = Turns.make(atOnceMax)
+    const turns = FairSemaphore.make(atOnceMax)
     /** One of all works beside that of accounts is computed at a time, each in its turn: so one at most is before a sign-in. */
-    const besides = Turns.make(1)
-    const turnsOf = Record.map(underWayMax, (_, work): Turns.Turns => {
+    const besides = FairSemaphore.make(1)
+    const turnsOf = Record.map(underWayMax, (_, work): FairSemaphore.FairSemaphore => {
       if (work === "account") return turns
-      const own = Turns.make(1)
+      const own = FairSemaphore.make(1)
       return (self) => own(besides(turns(self)))
     })
     const underWay = Record.map(underWayMax, () => 0)

@@ -5,7 +5,7 @@ import { AccountStore, type Session, type User } from "../storage/accounts/Accou
 import type { AuditLog } from "../storage/accounts/AuditLog.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { type KnownCaller, signedIn } from "./Access.ts"
-import * as Recording from "./Recording.ts"
+import * as AuditRecorder from "./AuditRecorder.ts"
 
 /** Sessions of one user at most; the oldest end. */
 const sessionsMax = 20
@@ -77,7 +77,7 @@ const doerOf = (userId: string, client: string | null): Doer => ({
 export const make = (options: { readonly idle: Duration.Duration }) =>
   Effect.gen(function* () {
     const store = yield* AccountStore
-    const recording = yield* Recording.make
+    const recording = yield* AuditRecorder.make
     const idle_ms = Duration.toMillis(options.idle)
     const touchEvery_ms = Math.min(Duration.toMillis(touchEvery), idle_ms / 10)
 

@@ -20,11 +20,11 @@ import { followersMax } from "../actors/keys/KeyRing.ts"
 import * as Links from "../actors/links/Links.ts"
 import * as LinkRemoval from "../actors/links/LinkRemoval.ts"
 import * as LinkSweep from "../actors/links/LinkSweep.ts"
-import * as PoolStart from "../actors/keys/PoolStart.ts"
+import * as PoolWarmUp from "../actors/keys/PoolWarmUp.ts"
 import * as RedirectCache from "../actors/links/RedirectCache.ts"
 import * as ReusedLinks from "../actors/links/ReusedLinks.ts"
 import * as Visits from "../visits/Visits.ts"
-import * as VisitUpkeep from "../visits/VisitUpkeep.ts"
+import * as VisitMaintenance from "../visits/VisitMaintenance.ts"
 import * as WitnessWatch from "../actors/WitnessWatch.ts"
 import { actors, layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
@@ -42,18 +42,18 @@ import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import * as VisitTotals from "../http/links/VisitTotals.ts"
 import * as DataFolder from "../storage/nodes/DataFolder.ts"
 import * as DeploymentStoreSql from "../storage/nodes/DeploymentStoreSql.ts"
-import * as GuardedCreatesGrouped from "../storage/links/GuardedCreatesGrouped.ts"
+import * as GuardedCreatesGroupCommit from "../storage/links/GuardedCreatesGroupCommit.ts"
 import * as GuardedCreatesSql from "../storage/links/GuardedCreatesSql.ts"
 import type { KeyPool } from "../storage/keys/KeyPool.ts"
 import * as KeyPoolMemory from "../storage/keys/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
 import * as LedgerSql from "../storage/keys/LedgerSql.ts"
-import * as LinkChangesLocal from "../storage/links/LinkChangesLocal.ts"
+import * as LinkInvalidationsLocal from "../storage/links/LinkInvalidationsLocal.ts"
 import * as LinkLifetimeSql from "../storage/links/LinkLifetimeSql.ts"
 import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
-import * as LinkStoreGrouped from "../storage/links/LinkStoreGrouped.ts"
+import * as LinkStoreGroupCommit from "../storage/links/LinkStoreGroupCommit.ts"
 import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
-import * as LinkStoreTelling from "../storage/webhooks/LinkStoreTelling.ts"
+import * as WebhookOutbox from "../storage/webhooks/WebhookOutbox.ts"
 import * as Migrations from "../storage/sql/Migrations.ts"
 import type { NodeReports } from "../storage/nodes/NodeReports.ts"
 import * as NodeReportsMemory from "../storage/nodes/NodeReportsMemory.ts"
@@ -61,9 +61,9 @@ import * as NodeReportsSql from "../storage/nodes/NodeReportsSql.ts"
 import * as Durability from "../storage/sql/postgres/Durability.ts"
 import * as DatabasePresence from "../storage/sql/postgres/DatabasePresence.ts"
 import * as DatabaseServers from "../storage/sql/postgres/DatabaseServers.ts"
-import type { SessionLost } from "../storage/sql/postgres/KeptSession.ts"
+import type { SessionLost } from "../storage/sql/postgres/PersistentSession.ts"
 import * as LinkReplicasPostgres from "../storage/links/LinkReplicasPostgres.ts"
-import * as LinkChangesPostgres from "../storage/links/LinkChangesPostgres.ts"
+import * as LinkInvalidationsPostgres from "../storage/links/LinkInvalidationsPostgres.ts"
 import * as PostgresClient from "../storage/sql/postgres/PostgresClient.ts"
 import type { QuotaStore } from "../storage/accounts/QuotaStore.ts"
 import * as QuotaStoreSql from "../storage/accounts/QuotaStoreSql.ts"
@@ -77,7 +77,7 @@ import * as WebhookListeners from "../storage/webhooks/WebhookListeners.ts"
 import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import * as Witnesses from "./Witnesses.ts"
 import type { Witness } from "../storage/nodes/Witness.ts"
-import * as VisitNews from "../webhooks/VisitNews.ts"
+import * as VisitEvents from "../webhooks/VisitEvents.ts"
 import * as WebhookDelivery from "../webhooks/WebhookDelivery.ts"
 import * as WebhookMessages from "../webhooks/WebhookMessages.ts"
 import * as WebhookSender from "../webhooks/WebhookSender.ts"
@@ -182,7 +182,7 @@ const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surround
   pool: poolInMemory(settings),
   witness: Witnesses.alone(settings),
   compareEvery: Option.isNone(settings.databaseUrl) ? compareEvery.sqlite : compareEvery.postgres,
-  changes: LinkChangesLocal.layer,
+  changes: LinkInvalidationsLocal.layer,
   ownership: Layer.empty,
   quotas: QuotaStoreSql.layer,
   nodes: Layer.merge(NodeReportsMemory.layer, RunnersSeen.layerAlone(incarnation)),
@@ -217,7 +217,7 @@ const clustered = (
     ),
     witness: Witnesses.clustered(urls),
     compareEvery: compareEvery.postgres,
-    changes: Layer.provide(LinkChangesPostgres.layer, servers),
+    changes: Layer.provide(LinkInvalidationsPostgres.layer, servers),
     ownership: ShardOwnership.layerPostgres(applicationName),
     quotas: QuotaStoreSql.layerDatabaseClock,
     nodes: Layer.merge(NodeReportsSql.layer, RunnersSeen.layerPostgres),
@@ -228,7 +228,7 @@ const clustered = (
 }
 
 /** Every store over the SQL client. What happens to links is queued for their owners' webhooks by the statement's transaction. */
-const stores = (settings: Settings, surroundings: Surroundings, messages: LinkStoreTelling.Telling) =>
+const stores = (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.Telling) =>
   Layer.mergeAll(
     AccountStoreSql.layer,
     AuditLogSql.layer,
@@ -241,9 +241,9 @@ const stores = (settings: Settings, surroundings: Surroundings, messages: LinkSt
     surroundings.quotas,
     surroundings.nodes,
     Layer.merge(
-      Layer.provide(GuardedCreatesGrouped.layer(surroundings), GuardedCreatesSql.layer),
-      LinkStoreGrouped.layer(surroundings)
-    ).pipe(Layer.provide(LinkStoreTelling.layer(messages)), Layer.provide(LinkStoreSql.layer)),
+      Layer.provide(GuardedCreatesGroupCommit.layer(surroundings), GuardedCreatesSql.layer),
+      LinkStoreGroupCommit.layer(surroundings)
+    ).pipe(Layer.provide(WebhookOutbox.layer(messages)), Layer.provide(LinkStoreSql.layer)),
     surroundings.ownership
   ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))
 
@@ -251,10 +251,10 @@ const stores = (settings: Settings, surroundings: Surroundings, messages: LinkSt
 const visits = (settings: Settings, { incarnation }: NodeIdentity, messages: WebhookMessages.Messages) => {
   const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
   return Visits.layer({ ownHost: settings.baseUrl.hostname, writer: incarnation }).pipe(
-    Layer.provide(VisitNews.layer(messages.visited)),
+    Layer.provide(VisitEvents.layer(messages.visited)),
     Layer.provideMerge(VisitorCountryLive.layer(settings)),
     Layer.provide(ClientAddress.layer(settings.trustedProxies)),
-    Layer.provide(VisitUpkeep.layer({ stepMax }))
+    Layer.provide(VisitMaintenance.layer({ stepMax }))
   )
 }
 
@@ -316,7 +316,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       LinkRemoval.layer,
       KeyStocking.layer(settings.keyStockTarget),
       WitnessWatch.layer(surroundings.compareEvery),
-      PoolStart.layer
+      PoolWarmUp.layer
     ]),
     Layer.provide(actors({ pool: poolMarks, readsInFlightMax: surroundings.inFlightMax })),
     Layer.provide(surroundings.runner),

@@ -16,7 +16,7 @@ import * as RetrySchedule from "../fibers/RetrySchedule.ts"
 import type { Link } from "../model/Link.ts"
 import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
 import { hourOf, isLinkSubject, subjectOfLink, subjectOfOwner, type Visit } from "../model/Visit.ts"
-import { VisitNews } from "../webhooks/VisitNews.ts"
+import { VisitEvents } from "../webhooks/VisitEvents.ts"
 import * as VisitClassifier from "./VisitClassifier.ts"
 import { VisitRing } from "./VisitRing.ts"
 import { VisitTally } from "./VisitTally.ts"
@@ -123,7 +123,7 @@ export const make = (
   Effect.gen(function* () {
     const store = yield* VisitStore
     const classify = VisitClassifier.make(options.ownHost, yield* VisitClassifier.VisitorCountry)
-    const news = yield* VisitNews
+    const news = yield* VisitEvents
     const ring = new VisitRing(ringMax)
     const tally = new VisitTally()
     const isRecorded = Effect.unsafeMakeLatch()

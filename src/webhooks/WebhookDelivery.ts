@@ -5,7 +5,7 @@ import * as Metered from "../telemetry/Metered.ts"
 import { WebhookListeners } from "../storage/webhooks/WebhookListeners.ts"
 import { type Claim, type Delivery, type Failure, WebhookStore } from "../storage/webhooks/WebhookStore.ts"
 import { adminKeyIdOf, verificationType } from "../model/Webhook.ts"
-import * as WebhookPaces from "./WebhookPaces.ts"
+import * as WebhookRates from "./WebhookRates.ts"
 import { NotTaken, WebhookSender } from "./WebhookSender.ts"
 import * as Verification from "./WebhookVerification.ts"
 
@@ -67,7 +67,7 @@ const postponedMin_ms = 1_000
 
 /**
  * Delivers messages to webhooks, as each node does: whoever claims a message delivers it. A webhook that takes long or fails holds up no other one, since a node
- * has few messages under way for it, and none while it is paused; nor does a user with many (see `WebhookPaces`).
+ * has few messages under way for it, and none while it is paused; nor does a user with many (see `WebhookRates`).
  */
 export const make = Effect.gen(function* () {
   const store = yield* WebhookStore
@@ -75,7 +75,7 @@ export const make = Effect.gen(function* () {
   const listeners = yield* WebhookListeners
   const quotas = yield* Quotas
   const { digest } = yield* AdminKey
-  const paces = yield* WebhookPaces.make
+  const paces = yield* WebhookRates.make
   const fibers = yield* FiberSet.make()
   const hasEnded = Effect.unsafeMakeLatch()
 

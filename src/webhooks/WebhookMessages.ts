@@ -19,7 +19,7 @@ export interface LinkVisits {
 }
 
 /** Visits of an owner's links in a time; moments are milliseconds since the Unix epoch. */
-export interface VisitNews {
+export interface VisitEvents {
   readonly owner: string
   readonly from: number
   readonly to: number
@@ -66,7 +66,7 @@ export const make = ({ link, shortUrl }: Showing) => ({
   }),
 
   /** Links were visited: `data.links` has each with the number of its visits, of people and of bots, and nothing of who they were. `id` is one that this news alone has. */
-  visited: ({ from, links, owner, to }: VisitNews, id: string): WebhookMessage => ({
+  visited: ({ from, links, owner, to }: VisitEvents, id: string): WebhookMessage => ({
     id: idOf("link.visited", id),
     owner,
     event: "link.visited",

@@ -45,8 +45,8 @@ import * as KeyStockMemory from "../../src/storage/keys/KeyStockMemory.ts"
 import { LinkStore } from "../../src/storage/links/LinkStore.ts"
 import * as NodeReportsMemory from "../../src/storage/nodes/NodeReportsMemory.ts"
 import * as RunnersSeen from "../../src/storage/nodes/RunnersSeen.ts"
-import * as LinkStoreGrouped from "../../src/storage/links/LinkStoreGrouped.ts"
-import * as LinkChangesLocal from "../../src/storage/links/LinkChangesLocal.ts"
+import * as LinkStoreGroupCommit from "../../src/storage/links/LinkStoreGroupCommit.ts"
+import * as LinkInvalidationsLocal from "../../src/storage/links/LinkInvalidationsLocal.ts"
 import { LinkRemovals } from "../../src/storage/links/LinkRemovals.ts"
 import * as LinkRemovalsMemory from "../../src/storage/links/LinkRemovalsMemory.ts"
 import * as LinkStoreMemory from "../../src/storage/links/LinkStoreMemory.ts"
@@ -195,7 +195,7 @@ const make = (options: TestServiceOptions) =>
     }
     const webhooks = yield* WebhookStoreMemory.makeOver(accounts)
     const audit = yield* AuditLogMemory.make
-    const changes = yield* Layer.build(LinkChangesLocal.layer)
+    const changes = yield* Layer.build(LinkInvalidationsLocal.layer)
     const removals = yield* Effect.provide(
       LinkRemovalsMemory.makeOver({ links: links.rows, ended: links.ended }),
       changes
@@ -217,7 +217,7 @@ const make = (options: TestServiceOptions) =>
         KeyStock,
         faulty(yield* KeyStockMemory.make(), () => faults.stock)
       ),
-      LinkStoreGrouped.layer({ inFlightMax: 1 }).pipe(
+      LinkStoreGroupCommit.layer({ inFlightMax: 1 }).pipe(
         Layer.provide(
           Layer.succeed(
             LinkStore,

@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Exit, Layer, Metric, Runtime, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import { concat, count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
 import { drawId } from "../../model/RandomId.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
@@ -12,7 +12,7 @@ import * as KeyMetrics from "./KeyMetrics.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { orElsewhere, Unavailable } from "../Unavailable.ts"
-import * as UnsureKeys from "./UnsureKeys.ts"
+import * as UnconfirmedKeys from "./UnconfirmedKeys.ts"
 import { partitionOf } from "../links/UrlMapping.ts"
 
 /**
@@ -110,7 +110,7 @@ const makeLease = Effect.gen(function* () {
     )
   const checkFailed = Effect.suspend(() => {
     const failed = levels.flatMap((level, shard) => (level < 0 ? [shard] : []))
-    return failed.length === 0 ? Effect.void : AllAtOnce.forEach(failed, check)
+    return failed.length === 0 ? Effect.void : Parallel.forEach(failed, check)
   })
   yield* Effect.forkScoped(Effect.forever(Effect.delay(checkFailed, checkEvery)))
 
@@ -163,7 +163,7 @@ export const make = (
 
     const putBack = (keys: ReadonlyArray<string>) =>
       Effect.suspend(() => giveBack(lastShard, ring.add(fromStrings(keys))))
-    const unsure = yield* Scope.extend(UnsureKeys.make(store, putBack), leasing)
+    const unsure = yield* Scope.extend(UnconfirmedKeys.make(store, putBack), leasing)
 
     const dropOnce = Effect.gen(function* () {
       const held = toStrings(ring.drain())

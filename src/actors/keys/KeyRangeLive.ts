@@ -9,7 +9,7 @@ import { KeyRange, RangeExhausted } from "./KeyRange.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as Traced from "../../telemetry/Traced.ts"
-import * as Turns from "../../fibers/Turns.ts"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as ActorMetrics from "../ActorMetrics.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 
@@ -37,7 +37,7 @@ export const KeyRangeLive = KeyRange.toLayer(
     })
 
     /** Two at once would only wait for each other on the range's row. */
-    const oneByOne = Turns.make(1)
+    const oneByOne = FairSemaphore.make(1)
 
     const mint = Effect.fnUntraced(function* (wanted: number) {
       const parts: Array<PackedKeys> = []

@@ -11,7 +11,7 @@ import { PoolShard } from "./PoolShard.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as Traced from "../../telemetry/Traced.ts"
-import * as Turns from "../../fibers/Turns.ts"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as ActorMetrics from "../ActorMetrics.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 
@@ -38,7 +38,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   const pool = yield* KeyPool
   const links = yield* LinkStore
   const mint = yield* KeyMinting.make
-  const claiming = Turns.make(1)
+  const claiming = FairSemaphore.make(1)
   let claim: PoolClaim | undefined
   /** The greatest epoch that the pool is known to have seen: the database may have forgotten some. */
   let seen = 0

@@ -3,8 +3,8 @@ import { LRUCache } from "lru-cache"
 import type { Link } from "../../model/Link.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
-import { type freshFor_ms, LinkChanges } from "../../storage/links/LinkChanges.ts"
-import { UnsettledKeys } from "../keys/UnsettledKeys.ts"
+import { type freshFor_ms, LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
+import { RecentlyChangedKeys } from "../keys/RecentlyChangedKeys.ts"
 
 const lookups = (level: "l1" | "l2") =>
   Metered.countersBy(
@@ -107,7 +107,7 @@ export const getMany = <E>(
   )
 
 /**
- * A least-recently-used cache of at most `max` links over `read`. It heeds `LinkChanges`: what another node changed is forgotten, and while the
+ * A least-recently-used cache of at most `max` links over `read`. It heeds `LinkInvalidations`: what another node changed is forgotten, and while the
  * news is not fresh, every question is read anew and nothing is kept.
  *
  * That a key has no row is never remembered: not even the owner of a partition sees every create of it, since for a moment there can be two owners.
@@ -128,7 +128,7 @@ export const make = <E>(options: {
 }): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const changes = yield* LinkChanges
+    const changes = yield* LinkInvalidations
     const clock = yield* Effect.clock
     const { bypassed, hit, miss } = lookupsOf[options.level]
     const now_ms = () => monotonic_ms(clock)
@@ -136,7 +136,7 @@ export const make = <E>(options: {
     /** Who waits for each read that is under way. */
     const reads = new Map<string, Array<Parameters<Ask<E>>[1]>>()
     const writes = new Map<string, Writes>()
-    const unsettled = new UnsettledKeys(options.readAge_ms)
+    const unsettled = new RecentlyChangedKeys(options.readAge_ms)
 
     const joinOrStart: Ask<E> = (key, answer, span) => {
       const running = reads.get(key)

@@ -4,7 +4,7 @@ import * as Batcher from "../../fibers/Batcher.ts"
 import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
-import { Gathering } from "./Gathering.ts"
+import { PreferredPartition } from "./PreferredPartition.ts"
 import { fromFailure, orUnavailable, Unavailable } from "../Unavailable.ts"
 import {
   batchMax,
@@ -27,7 +27,7 @@ export interface LinkWriters {
   ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<CreateOutcome, Unavailable>>>, Unavailable>
   /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
-  /** The partition of which a new key had best be now, if it matters: see `Gathering`. */
+  /** The partition of which a new key had best be now, if it matters: see `PreferredPartition`. */
   readonly gathering: () => number | undefined
 }
 
@@ -61,7 +61,7 @@ export const make = ({
   Effect.gen(function* () {
     const clientOf = yield* UrlMapping.client
     const clock = yield* Effect.clock
-    const gathering = new Gathering()
+    const gathering = new PreferredPartition()
     const makeBatcher = yield* Batcher.maker
 
     const makeWriter = (partition: number) => {

@@ -14,7 +14,7 @@ import {
   Schedule,
   type Scope
 } from "effect"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import { type Link, type LinkChange, type LinkChoices, stateAt } from "../../model/Link.ts"
 import type { Guard } from "../../storage/links/GuardedCreates.ts"
 import {
@@ -430,7 +430,7 @@ export const make: Effect.Effect<
     const bound = tried.filter((first) => first !== null && Either.isRight(first))
     yield* Metric.incrementBy(linksCreated, bound.length)
     const again = tried.flatMap((first, index) => (first === null ? [index] : []))
-    const others = yield* AllAtOnce.forEach(again, (index) =>
+    const others = yield* Parallel.forEach(again, (index) =>
       Effect.either(createMintedAlone(drafts[index]!, start))
     )
     return tried.map((first, index) => first ?? others[again.indexOf(index)]!)

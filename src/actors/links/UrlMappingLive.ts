@@ -1,6 +1,6 @@
 import { Entity } from "@effect/cluster"
 import { Duration, Effect } from "effect"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import * as ActorMetrics from "../ActorMetrics.ts"
 import type { Link } from "../../model/Link.ts"
@@ -45,7 +45,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
       const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
         bound.every(Boolean)
           ? Effect.succeed(links.map(() => "bound" as const))
-          : AllAtOnce.forEach(links, ({ key }, index) =>
+          : Parallel.forEach(links, ({ key }, index) =>
               bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
             )
 
@@ -66,7 +66,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
           // One that comes twice is bound again, also where its link was changed or deleted in between.
           () => []
         )
-        return yield* AllAtOnce.forEach(outcomes, (outcome, index) =>
+        return yield* Parallel.forEach(outcomes, (outcome, index) =>
           outcome === "taken" ? holderOf(links[index]!.link.key) : Effect.succeed(outcome)
         )
       }, Traced.span("UrlMapping.createGuarded"))

@@ -10,7 +10,7 @@ import { Api } from "../contract/Api.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
-import * as Doing from "../exchange/Doing.ts"
+import * as RequestDoer from "../exchange/RequestDoer.ts"
 import * as Decode from "../exchange/Decode.ts"
 import { orRefused } from "./PasswordRefusal.ts"
 import * as Problem from "../exchange/Problem.ts"
@@ -59,7 +59,7 @@ export const layer = ({ signUp }: AccountRoutesOptions) =>
       const quotas = yield* Quotas
       const cookies = yield* SessionCookie
       const { clientOf } = yield* ClientAddress
-      const doing = yield* Doing.make
+      const doing = yield* RequestDoer.make
       const devices = yield* Devices.make
 
       const addUser = Effect.fn("accounts.addUser")(function* (request: HttpServerRequest.HttpServerRequest) {

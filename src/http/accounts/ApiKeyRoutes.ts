@@ -9,7 +9,7 @@ import { Api } from "../contract/Api.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as Decode from "../exchange/Decode.ts"
-import * as Doing from "../exchange/Doing.ts"
+import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { fromEffect } from "../exchange/Request.ts"
@@ -58,7 +58,7 @@ const lackedBy = (caller: KnownCaller, wanted: ReadonlyArray<string>) =>
 export const layer = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
-    const { doerOf } = yield* Doing.make
+    const { doerOf } = yield* RequestDoer.make
 
     const add = Effect.fn("apiKeys.add")(function* (request: HttpServerRequest.HttpServerRequest) {
       const now = yield* Clock.currentTimeMillis

@@ -10,7 +10,7 @@ import { Api } from "../contract/Api.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
-import * as Doing from "../exchange/Doing.ts"
+import * as RequestDoer from "../exchange/RequestDoer.ts"
 import * as Decode from "../exchange/Decode.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import { orRefused } from "./PasswordRefusal.ts"
@@ -53,7 +53,7 @@ export const layer = HttpApiBuilder.group(Api, "sessions", (handlers) =>
     const devices = yield* Devices.make
     const cookies = yield* SessionCookie
     const { clientOf } = yield* ClientAddress
-    const { doerOf, sessionClientOf } = yield* Doing.make
+    const { doerOf, sessionClientOf } = yield* RequestDoer.make
 
     const keeperOf = (request: HttpServerRequest.HttpServerRequest) =>
       Effect.flatMap(Caller.identify(request), (caller) => Caller.requireKeeper(caller, "Sessions"))

@@ -12,7 +12,7 @@ import { Api } from "../contract/Api.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as Decode from "../exchange/Decode.ts"
-import * as Doing from "../exchange/Doing.ts"
+import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as PageRequest from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
@@ -61,7 +61,7 @@ export const layer = HttpApiBuilder.group(Api, "users", (handlers) =>
   Effect.gen(function* () {
     const users = yield* Users
     const cookies = yield* SessionCookie
-    const { doerOf } = yield* Doing.make
+    const { doerOf } = yield* RequestDoer.make
 
     const requireAdmin = (request: Request) =>
       Effect.flatMap(Caller.identify(request), (caller) => Caller.requireScope(caller, "admin"))

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { daysKept_days, hoursKept_days } from "../../visits/VisitUpkeep.ts"
+import { daysKept_days, hoursKept_days } from "../../visits/VisitMaintenance.ts"
 import { queryParameter } from "../exchange/QueryParameter.ts"
 
 /** Points of a series at most. */

@@ -8,7 +8,7 @@ import * as Traced from "../../telemetry/Traced.ts"
 import { type Answer, ofJson } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
-import * as Doing from "../exchange/Doing.ts"
+import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
 import * as LinkChecking from "./LinkChecking.ts"
 import type { LinkRoutesOptions } from "./LinkCreation.ts"
@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const checks = yield* LinkChecking.make(options)
   const totals = yield* VisitTotals.make
   const log = yield* AuditLog
-  const { doerOf } = yield* Doing.make
+  const { doerOf } = yield* RequestDoer.make
 
   /** A link that is not deleted, if it is the caller's to manage. Another one is not there for him. */
   const manageable = Effect.fnUntraced(function* (caller: KnownCaller, key: string) {

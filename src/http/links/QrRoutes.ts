@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Clock, Effect, Either } from "effect"
 import { Links } from "../../actors/links/Links.ts"
 import { stateAt } from "../../model/Link.ts"
-import * as Turns from "../../fibers/Turns.ts"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { Api } from "../contract/Api.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { orProblem, shortUrlOf } from "./LinkAnswers.ts"
@@ -58,7 +58,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
   HttpApiBuilder.group(Api, "qr", (handlers) =>
     Effect.gen(function* () {
       const links = yield* Links
-      const turns = Turns.make(drawnAtOnceMax)
+      const turns = FairSemaphore.make(drawnAtOnceMax)
 
       const image = Effect.fn("qr.image")(function* (
         request: HttpServerRequest.HttpServerRequest,

@@ -10,7 +10,7 @@ import type { Heard } from "../../storage/nodes/NodeReports.ts"
 import type { Seen } from "../../storage/nodes/RunnersSeen.ts"
 import type { ClusterBody } from "../contract/ClusterSchemas.ts"
 import type { KeyLevels, RangeLevel } from "./KeyLevels.ts"
-import { type Paces, perSecond, quantile_ms, type Stretch } from "./Paces.ts"
+import { type Rates, perSecond, quantile_ms, type Stretch } from "./Rates.ts"
 
 /** A node that was not heard for longer is silent: it tells of itself each second. */
 const silentAfter_ms = 3_000
@@ -152,7 +152,7 @@ export const ledgerOf = (counts: KeyCounts, { at, heard, levels, seen }: Found):
 /** The picture of what was found. */
 export const bodyOf = (
   found: Found,
-  paces: Paces,
+  paces: Rates,
   ground: Ground
 ): Omit<ClusterBody, "ledger" | "ledgerNote" | "databaseWarnings"> => {
   const { at, heard, levels, regressions, seen } = found

@@ -13,7 +13,7 @@ import * as Timeout from "../../fibers/Timeout.ts"
 import { bodyOf, type Found, type Ground, ledgerOf } from "./ClusterModel.ts"
 import type { ClusterBody } from "../contract/ClusterSchemas.ts"
 import * as KeyLevels from "./KeyLevels.ts"
-import { Paces } from "./Paces.ts"
+import { Rates } from "./Rates.ts"
 
 /** The cluster as it is, looked at about once a second however many want to see it, and not at all where nobody does. */
 export class ClusterPicture extends Context.Tag("linkmint/ClusterPicture")<
@@ -92,7 +92,7 @@ export const make = ({ marks, node }: PictureOptions) =>
       marks,
       minter: yield* KeyMinter
     }
-    const paces = new Paces()
+    const paces = new Rates()
     let last: { readonly at_ms: number; readonly body: ClusterBody } | undefined
 
     const look = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import { KeyMinter } from "../../keys/KeyMinter.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyRangeStore, type RangeSlot } from "../../storage/keys/KeyRangeStore.ts"
@@ -48,7 +48,7 @@ export const make: Effect.Effect<
     const readLevel = (shard: number) =>
       Effect.map(pool.level(shard), (level) => void (pools[shard] = { shard, level }))
     const reads = [readRanges, ...pools.map(({ shard }) => readLevel(shard))]
-    yield* Timeout.within(AllAtOnce.forEach(reads, Effect.ignore), noAnswer)
+    yield* Timeout.within(Parallel.forEach(reads, Effect.ignore), noAnswer)
     return { ranges: found, pools: [...pools] }
   })
   return { read }

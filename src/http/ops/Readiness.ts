@@ -1,6 +1,6 @@
 import { Sharding } from "@effect/cluster"
 import { Context, Duration, Effect, Layer } from "effect"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { KeyRange } from "../../actors/keys/KeyRange.ts"
 import { PoolShard } from "../../actors/keys/PoolShard.ts"
@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
   }
 
   const partitions = Effect.suspend(() =>
-    AllAtOnce.forEach([...unheard], (partition) =>
+    Parallel.forEach([...unheard], (partition) =>
       ignoreCause(
         Effect.map(
           partitionOf(String(partition)).ResolveMany({ keys: [] }),
@@ -110,7 +110,7 @@ export const make = Effect.gen(function* () {
       ...(known === undefined ? questions(heard) : []),
       ...(unheard.size > 0 ? [partitions] : [])
     ]
-    yield* Timeout.within(AllAtOnce.forEach(checks, ignoreCause), noAnswer)
+    yield* Timeout.within(Parallel.forEach(checks, ignoreCause), noAnswer)
     const isAllWell = heard.ranges.ok && heard.pools.every(({ ok }) => ok)
     if (known === undefined) believed = isAllWell ? { heard, until_ms: now_ms + believedFor_ms } : undefined
     const stopping = (yield* sharding.isShutdown) || draining.isDraining()

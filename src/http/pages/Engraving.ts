@@ -1,4 +1,4 @@
-import { type Band, bandsOf } from "./Marks.ts"
+import { type Band, bandsOf } from "./Emblem.ts"
 import { type Html, markup } from "./Html.ts"
 
 /** Units of the drawing for one of a rosette's radius of 100, so that whole numbers are exact enough. */

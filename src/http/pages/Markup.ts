@@ -1,5 +1,5 @@
 import type { PreviewBody } from "../contract/LinkSchemas.ts"
-import { coin } from "./Marks.ts"
+import { coin } from "./Emblem.ts"
 import type { Theme } from "./ThemeCookie.ts"
 import type { VisitorFiles } from "./WebAssets.ts"
 import { type Html, markup } from "./Html.ts"

@@ -5,7 +5,7 @@ import { Duration } from "effect"
 import type { LoopTurnsService } from "../../fibers/LoopTurns.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as BrokenRequests from "./BrokenRequests.ts"
-import * as Crowd from "../exchange/Crowd.ts"
+import * as DrainableSet from "../exchange/DrainableSet.ts"
 
 /** Time for a client to send its whole request. */
 const requestTimeout_ms = 10_000
@@ -102,9 +102,9 @@ const abandon = (response: ServerResponse) => {
 /** The connections of a server, held to their bounds. */
 export interface Connections {
   /** Those that are open. */
-  readonly connections: Pick<Crowd.Crowd<object>, "empty">
+  readonly connections: Pick<DrainableSet.DrainableSet<object>, "empty">
   /** Requests that are begun, and whose answers are not taken yet. */
-  readonly underWay: Pick<Crowd.Crowd<ServerResponse>, "empty" | "members">
+  readonly underWay: Pick<DrainableSet.DrainableSet<ServerResponse>, "empty" | "members">
   /** Answers requests in the order that their connection can take. */
   readonly answering: (answer: RequestListener) => RequestListener
   /** To be called every {@link sweepEvery}: cuts connections off whose clients do not take what is sent to them. */
@@ -137,8 +137,8 @@ export const make = (
   turns: LoopTurnsService,
   bounds: AnswerBounds = usual
 ): Connections => {
-  const connections = Crowd.make<Connection>()
-  const underWay = Crowd.make<ServerResponse>()
+  const connections = DrainableSet.make<Connection>()
+  const underWay = DrainableSet.make<ServerResponse>()
   const ofClient = new Map<string, number>()
 
   const cut = (socket: Socket, bound: keyof typeof cuts) => {

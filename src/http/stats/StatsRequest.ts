@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import { daysKept_days, firstDayKept, firstHourKept, hoursKept_days } from "../../visits/VisitUpkeep.ts"
+import { daysKept_days, firstDayKept, firstHourKept, hoursKept_days } from "../../visits/VisitMaintenance.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { dayHours, hour_ms, hourOf } from "../../model/Visit.ts"
 import { type Fault, faulty, oneFault, type Problem } from "../exchange/Problem.ts"

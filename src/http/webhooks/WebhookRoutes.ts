@@ -13,7 +13,7 @@ import { drawSecret } from "../../webhooks/WebhookSignature.ts"
 import { Api } from "../contract/Api.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
-import * as Doing from "../exchange/Doing.ts"
+import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { fromEffect } from "../exchange/Request.ts"
@@ -56,7 +56,7 @@ export const layer = (policy: WebhookRequest.WebhookPolicy) =>
       const store = yield* WebhookStore
       const listeners = yield* WebhookListeners
       const log = yield* AuditLog
-      const { doerOf } = yield* Doing.make
+      const { doerOf } = yield* RequestDoer.make
 
       const { digest } = yield* AdminKey
 

@@ -4,7 +4,7 @@ import { ExactVisits } from "./ExactVisits.ts"
 import { Idempotency } from "./Idempotency.ts"
 import { Freshness } from "./Freshness.ts"
 import { Fencing } from "./Fencing.ts"
-import { KeyWays } from "./KeyWays.ts"
+import { KeyLifecycle } from "./KeyLifecycle.ts"
 import { Ledger } from "./Ledger.ts"
 import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./MintedOnce.ts"
@@ -25,7 +25,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Idempotency,
   ReusedLinks,
   MintedOnce,
-  KeyWays,
+  KeyLifecycle,
   Fencing,
   Recovery,
   Ledger,

@@ -1,4 +1,4 @@
-import { adminKey } from "../deployment/Bystanders.ts"
+import { adminKey } from "../deployment/StubServices.ts"
 import type { Wish } from "../History.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"

@@ -6,7 +6,7 @@ import { toStrings } from "../../keys/PackedKeys.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyStock } from "../../storage/keys/KeyStock.ts"
 import * as KeyStockFile from "../../storage/keys/KeyStockFile.ts"
-import { LinkChanges } from "../../storage/links/LinkChanges.ts"
+import { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import { AdversarialPlacement } from "../actors/AdversarialPlacement.ts"
 import { Balancer } from "../clients/Balancer.ts"
 import { livesOf } from "../checkers/lives.ts"
@@ -275,7 +275,7 @@ export class Deployment {
     ])
     return Effect.map(ports, ([changes, pool, stock]) => {
       const sound = stores.pipe(
-        Context.add(LinkChanges, changes),
+        Context.add(LinkInvalidations, changes),
         Context.add(KeyPool, pool),
         Context.add(KeyStock, stock)
       )

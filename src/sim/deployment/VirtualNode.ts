@@ -18,14 +18,14 @@ import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import type { KeyPool } from "../../storage/keys/KeyPool.ts"
 import type { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import type { KeyStock } from "../../storage/keys/KeyStock.ts"
-import type { LinkChanges } from "../../storage/links/LinkChanges.ts"
+import type { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
-import * as GuardedCreatesGrouped from "../../storage/links/GuardedCreatesGrouped.ts"
-import * as LinkStoreGrouped from "../../storage/links/LinkStoreGrouped.ts"
+import * as GuardedCreatesGroupCommit from "../../storage/links/GuardedCreatesGroupCommit.ts"
+import * as LinkStoreGroupCommit from "../../storage/links/LinkStoreGroupCommit.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
-import { bystanders } from "./Bystanders.ts"
+import { bystanders } from "./StubServices.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
@@ -54,7 +54,7 @@ const drainMax_us = 5_000 * ms_us
 /** The ports, as a node has them. */
 export type PortServices =
   | LinkStore
-  | LinkChanges
+  | LinkInvalidations
   | LinkLifetime
   | GuardedCreates
   | KeyRangeStore
@@ -241,8 +241,8 @@ export class VirtualNode {
       )
     )
     const whole = own.pipe(
-      adding(LinkStoreGrouped.layer({ inFlightMax: 4 })),
-      adding(GuardedCreatesGrouped.layer({ inFlightMax: 4 })),
+      adding(LinkStoreGroupCommit.layer({ inFlightMax: 4 })),
+      adding(GuardedCreatesGroupCommit.layer({ inFlightMax: 4 })),
       // The actors end before their stores do.
       adding(placement.layer(process)),
       adding(

@@ -10,7 +10,7 @@ import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import { KeyStock } from "../../storage/keys/KeyStock.ts"
 import type { Tables } from "../../storage/keys/KeyStockMemory.ts"
-import { LinkChanges, type LinkChangesService } from "../../storage/links/LinkChanges.ts"
+import { LinkInvalidations, type LinkChangesService } from "../../storage/links/LinkInvalidations.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
@@ -93,7 +93,7 @@ export const mutatePorts = <A>(
     stock: Context.get(context, KeyStock),
     lifetime: Context.get(context, LinkLifetime),
     pool: Context.get(context, KeyPool),
-    changes: Context.get(context, LinkChanges)
+    changes: Context.get(context, LinkInvalidations)
   }
   const { changes, guarded, lifetime, links, pool, ranges, stock } = {
     ...soundPorts,
@@ -106,6 +106,6 @@ export const mutatePorts = <A>(
     Context.add(KeyStock, stock),
     Context.add(LinkLifetime, lifetime),
     Context.add(KeyPool, pool),
-    Context.add(LinkChanges, changes)
+    Context.add(LinkInvalidations, changes)
   ) as unknown as Context.Context<A>
 }

@@ -1,5 +1,5 @@
 import { Effect, Exit } from "effect"
-import type { LinkChangesService } from "../../storage/links/LinkChanges.ts"
+import type { LinkChangesService } from "../../storage/links/LinkInvalidations.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 

@@ -17,7 +17,7 @@ import {
 import * as KeyStockMemory from "../../storage/keys/KeyStockMemory.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import * as LinkLifetimeMemory from "../../storage/links/LinkLifetimeMemory.ts"
-import type { LinkChangesService } from "../../storage/links/LinkChanges.ts"
+import type { LinkChangesService } from "../../storage/links/LinkInvalidations.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
 import * as LinkStoreMemory from "../../storage/links/LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
@@ -28,7 +28,7 @@ import type { Journal } from "../Journal.ts"
 import { type Backends, type Mutation, sound } from "../mutants/Mutation.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
-import { VirtualNews } from "./LinkChangesVirtual.ts"
+import { VirtualNews } from "./LinkInvalidationsVirtual.ts"
 import { type StoreCall, storeCall, type StoreOptions } from "./StoreCalls.ts"
 
 /** The database's machine, in the network. */

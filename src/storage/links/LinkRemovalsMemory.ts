@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
-import { LinkAnnouncer } from "./LinkChangesLocal.ts"
+import { LinkAnnouncer } from "./LinkInvalidationsLocal.ts"
 import type { Tables } from "./LinkLifetimeMemory.ts"
 import { LinkRemovals, lookedFor_ms } from "./LinkRemovals.ts"
 

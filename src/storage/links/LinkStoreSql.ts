@@ -1,8 +1,8 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Array, Effect, Layer, Option } from "effect"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
-import { channel } from "./LinkChangesPostgres.ts"
+import { channel } from "./LinkInvalidationsPostgres.ts"
 import { insertedRows, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
@@ -84,7 +84,7 @@ export const make = Effect.gen(function* () {
 
   /** Both halves end before it does, so that none is cancelled: see `SqlTransaction`. Where one fails, the other may have been written. */
   const insertHalves = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
-    const halves = yield* AllAtOnce.forEach(halvesOf(links), (half) =>
+    const halves = yield* Parallel.forEach(halvesOf(links), (half) =>
       Effect.either(asStorageError("LinkStore.insertMany")(insertRows(half)))
     )
     const [failed] = Array.getLefts(halves)

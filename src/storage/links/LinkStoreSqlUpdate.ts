@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
-import { channel } from "./LinkChangesPostgres.ts"
+import { channel } from "./LinkInvalidationsPostgres.ts"
 import {
   changeableColumns,
   changedJson,

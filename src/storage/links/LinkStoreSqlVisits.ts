@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { channel } from "./LinkChangesPostgres.ts"
+import { channel } from "./LinkInvalidationsPostgres.ts"
 import { forUpdate, isOneOf, numberOrNull } from "../sql/SqlDialect.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { type LastTake, noneTaken, type Take, take, type VisitsState } from "../visits/VisitTakes.ts"

@@ -1,7 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
-import { LinkAnnouncer } from "./LinkChangesLocal.ts"
-import { channel } from "./LinkChangesPostgres.ts"
+import { LinkAnnouncer } from "./LinkInvalidationsLocal.ts"
+import { channel } from "./LinkInvalidationsPostgres.ts"
 import { databaseNow, isOneOfFree } from "../sql/SqlDialect.ts"
 
 /** A row of a link that has ended. */

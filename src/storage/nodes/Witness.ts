@@ -1,5 +1,5 @@
 import { Context, Effect, Either } from "effect"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import type { Watermark } from "../keys/KeyRangeStore.ts"
 import type { StorageError } from "../StorageError.ts"
 
@@ -58,7 +58,7 @@ export class Witness extends Context.Tag("linkmint/Witness")<
 export const among = (witnesses: ReadonlyArray<typeof Witness.Service>): typeof Witness.Service => {
   const ask = <A>(of: (witness: typeof Witness.Service) => Effect.Effect<A, StorageError>) =>
     Effect.flatMap(
-      AllAtOnce.forEach(witnesses, (witness) => Effect.either(of(witness))),
+      Parallel.forEach(witnesses, (witness) => Effect.either(of(witness))),
       (answers) => {
         const told = answers.filter(Either.isRight).map(({ right }) => right)
         const [failed] = answers.filter(Either.isLeft)

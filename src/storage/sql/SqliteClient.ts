@@ -2,7 +2,7 @@ import { layer as reactivityLayer } from "@effect/experimental/Reactivity"
 import { SqlClient, type SqlConnection, Statement } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
 import { type Clock, Data, Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
-import * as Turns from "../../fibers/Turns.ts"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import type { NowSegment } from "./SqlDialect.ts"
 import * as SqliteThread from "./SqliteThread.ts"
 
@@ -90,7 +90,7 @@ const connectionOf = (execute: Execute): SqlConnection.Connection => {
  * first one, so that it takes no message, and can be waited for. A fiber that is interrupted meanwhile ends the wait; what was sent is waited for.
  */
 const transactionOn = (ask: Ask, wait: Waiting): Execute => {
-  const oneByOne = Turns.make(1)
+  const oneByOne = FairSemaphore.make(1)
   let hasBegun = false
   let hasEnded = false
 
@@ -140,7 +140,7 @@ const isPragma = (sql: string) => /^\s*PRAGMA\b/i.test(sql)
 
 /** Has each statement read by a reader that is free. Who gives up waiting for one leaves nothing behind. */
 const readingBy = (readers: ReadonlyArray<SqliteThread.SqliteThread>, wait: Waiting): Execute => {
-  const turns = Turns.make(readers.length)
+  const turns = FairSemaphore.make(readers.length)
   const free = [...readers]
   return (statement) =>
     turns(
@@ -172,7 +172,7 @@ const clientOf = (
   wait: Waiting,
   clock: Clock.Clock
 ) => {
-  const writing = Turns.make(1)
+  const writing = FairSemaphore.make(1)
   const read = readingBy(readers, wait)
   const outside: Execute = (statement) => {
     if (isRead(statement.sql)) return read(statement)
@@ -196,7 +196,7 @@ const clientOf = (
 
 /** A transaction takes a turn; one within another is a part of that. */
 const withTurns =
-  (withTransaction: SqlClient.SqlClient["withTransaction"], turns: Turns.Turns): typeof withTransaction =>
+  (withTransaction: SqlClient.SqlClient["withTransaction"], turns: FairSemaphore.FairSemaphore): typeof withTransaction =>
   (effect) =>
     Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (outer) =>
       Option.isSome(outer) ? withTransaction(effect) : turns(withTransaction(effect))

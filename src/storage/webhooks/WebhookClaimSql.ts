@@ -5,7 +5,7 @@ import { joinedType, type MessageType, verificationType } from "../../model/Webh
 import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
 import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
 import { groupsOf, type Joinable, joinedBody } from "./WebhookJoining.ts"
-import { stands } from "./WebhookStandingSql.ts"
+import { stands } from "./WebhookActiveSql.ts"
 import type { Claim, Delivery } from "./WebhookStore.ts"
 
 /** A webhook that has something due. */

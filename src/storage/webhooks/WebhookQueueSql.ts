@@ -6,7 +6,7 @@ import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
 import * as WebhookClaimSql from "./WebhookClaimSql.ts"
 import { route, type Weighed } from "./WebhookRouting.ts"
 import { eventsOf } from "./WebhookRows.ts"
-import { stands } from "./WebhookStandingSql.ts"
+import { stands } from "./WebhookActiveSql.ts"
 import {
   type Delivery,
   type Failure,

@@ -18,7 +18,7 @@ import {
   webhookOf,
   type WebhookRow
 } from "./WebhookRows.ts"
-import { stands } from "./WebhookStandingSql.ts"
+import { stands } from "./WebhookActiveSql.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 import * as WebhookQueueSql from "./WebhookQueueSql.ts"
 import * as WebhookSweepSql from "./WebhookSweepSql.ts"

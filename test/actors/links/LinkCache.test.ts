@@ -1,6 +1,6 @@
 import { Exit, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
-import { freshFor_ms } from "../../../src/storage/links/LinkChanges.ts"
+import { freshFor_ms } from "../../../src/storage/links/LinkInvalidations.ts"
 import { LinkCacheWorld } from "./LinkCacheWorld.ts"
 
 const cache = () => new LinkCacheWorld({ max: 10, behind: "store" })

@@ -3,9 +3,9 @@ import * as LinkCache from "../../../src/actors/links/LinkCache.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import {
   freshFor_ms,
-  LinkChanges,
+  LinkInvalidations,
   type LinkChangesSubscriber
-} from "../../../src/storage/links/LinkChanges.ts"
+} from "../../../src/storage/links/LinkInvalidations.ts"
 import { StepScheduler } from "../../support/StepScheduler.ts"
 import { plainRow } from "../../support/Plain.ts"
 
@@ -92,7 +92,7 @@ export class LinkCacheWorld {
       read: (key, answer) => void this.reads.push({ key, seen: undefined, answer })
     }).pipe(
       Scope.extend(this.#scope),
-      Effect.provideService(LinkChanges, {
+      Effect.provideService(LinkInvalidations, {
         isFresh: () => this.isFresh,
         awayFor: () => this.awayFor,
         subscribe: (subscriber) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { bodyOf, type Found, type Ground, ledgerOf } from "../../../src/http/ops/ClusterModel.ts"
-import { Paces } from "../../../src/http/ops/Paces.ts"
+import { Rates } from "../../../src/http/ops/Rates.ts"
 import * as KeyMinter from "../../../src/keys/KeyMinter.ts"
 import * as KeySpace from "../../../src/keys/KeySpace.ts"
 import type { NodeReport } from "../../../src/model/NodeReport.ts"
@@ -32,13 +32,13 @@ const found = (changes: Partial<Found> = {}): Found => ({
   ...changes
 })
 
-const picture = (changes?: Partial<Found>, paces = new Paces()) => bodyOf(found(changes), paces, ground)
+const picture = (changes?: Partial<Found>, paces = new Rates()) => bodyOf(found(changes), paces, ground)
 
 const statesOf = (changes: Partial<Found>) => picture(changes).nodes?.map(({ id, state }) => `${id} ${state}`)
 
 /** The paces of nodes that told each of these, one after the other. */
 const pacesOf = (...told: ReadonlyArray<ReadonlyArray<NodeReport>>) => {
-  const paces = new Paces()
+  const paces = new Rates()
   told.forEach((reports) => paces.add(reports))
   return paces
 }
@@ -172,7 +172,7 @@ describe("keys in the picture", () => {
 
   it("are those of the deployment's order, however many ranges that has", () => {
     const sequential = KeyMinter.makeSequential(KeySpace.make("base62", 7))
-    const { forecast, ranges } = bodyOf(found(), new Paces(), { ...ground, minter: sequential })
+    const { forecast, ranges } = bodyOf(found(), new Rates(), { ...ground, minter: sequential })
     expect(ranges?.map(({ range }) => range)).toEqual(Array.from({ length: 62 }, (_, range) => range))
     expect(forecast?.total).toBe(62 ** 7)
   })

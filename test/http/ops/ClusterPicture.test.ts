@@ -2,7 +2,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Durability } from "../../../src/storage/sql/postgres/Durability.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
-import * as AllAtOnce from "../../../src/fibers/AllAtOnce.ts"
+import * as Parallel from "../../../src/fibers/Parallel.ts"
 import { layerEmbedded } from "../../../src/node/Cluster.ts"
 import * as ClusterPicture from "../../../src/http/ops/ClusterPicture.ts"
 import * as KeyMinter from "../../../src/keys/KeyMinter.ts"
@@ -90,7 +90,7 @@ describe("looking at the cluster", () => {
       const ask = Effect.withClock(provide(current), clock)
       yield* Effect.sleep("50 millis")
       expect(looks).toBe(0)
-      yield* AllAtOnce.forEach([1, 2, 3, 4], () => ask)
+      yield* Parallel.forEach([1, 2, 3, 4], () => ask)
       yield* ask
       expect(looks).toBe(1)
       clock.set(startOfTests_ms + 1_000)

@@ -7,7 +7,7 @@ import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
 import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
 import { Fencing } from "../../../src/sim/checkers/Fencing.ts"
 import { Idempotency } from "../../../src/sim/checkers/Idempotency.ts"
-import { KeyWays } from "../../../src/sim/checkers/KeyWays.ts"
+import { KeyLifecycle } from "../../../src/sim/checkers/KeyLifecycle.ts"
 import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
@@ -188,7 +188,7 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   ],
   [
     "a freed key that is leased without a record",
-    KeyWays,
+    KeyLifecycle,
     { journal: [...way(["abc"]), bound, deleted(2 * s_us), freed(25 * s_us), leased(26 * s_us, ["abc"])] }
   ],
   ["two links of one Idempotency-Key", Idempotency, { exchanges: [keyed(1)], journal: [bound, another] }],
@@ -226,11 +226,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       journal: [bound, deleted(3 * s_us)]
     }
   ],
-  ["a key leased twice", KeyWays, { journal: [...way(["k"]), leased(2, ["k"])] }],
-  ["a key pushed again", KeyWays, { journal: [...way(["k"]), pushed(2, 2, ["k"])] }],
+  ["a key leased twice", KeyLifecycle, { journal: [...way(["k"]), leased(2, ["k"])] }],
+  ["a key pushed again", KeyLifecycle, { journal: [...way(["k"]), pushed(2, 2, ["k"])] }],
   [
     "a key of a batch that is finished long after it was bound",
-    KeyWays,
+    KeyLifecycle,
     {
       journal: [
         ...way(["abc"]),
@@ -241,11 +241,11 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       ]
     }
   ],
-  ["a key returned twice", KeyWays, { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }],
-  ["a key pushed without a record", KeyWays, { journal: [minted(1, 0, ["k"]), pushed(2, 1, ["k"])] }],
-  ["a batch closed before it is pushed", KeyWays, { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }],
-  ["a conflict that no pool is to blame for", KeyWays, { journal: [...way(["abc"]), conflicted(2)] }],
-  ["a key bound that nobody leased", KeyWays, { journal: [{ tag: "bound", at_us: 1, by, link: row }] }],
+  ["a key returned twice", KeyLifecycle, { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }],
+  ["a key pushed without a record", KeyLifecycle, { journal: [minted(1, 0, ["k"]), pushed(2, 1, ["k"])] }],
+  ["a batch closed before it is pushed", KeyLifecycle, { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }],
+  ["a conflict that no pool is to blame for", KeyLifecycle, { journal: [...way(["abc"]), conflicted(2)] }],
+  ["a key bound that nobody leased", KeyLifecycle, { journal: [{ tag: "bound", at_us: 1, by, link: row }] }],
   ["numbers that are given out again", MintedOnce, { journal: [advanced(1, 0, 2), advanced(2, 1, 2)] }],
   ["keys minted before the watermark", MintedOnce, { journal: [minted(1, 0, ["abc"]), advanced(2, 0, 1)] }],
   [
@@ -379,7 +379,7 @@ describe("the checkers", () => {
         pushed(41 * s_us, 2, ["abc"])
       ]
     })
-    expect(KeyWays.check(kept)).toEqual([])
+    expect(KeyLifecycle.check(kept)).toEqual([])
   })
 
   it("find nothing in repeats that are answered alike, refused with another body, or one of them under way", () => {

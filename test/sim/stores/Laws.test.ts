@@ -13,7 +13,7 @@ import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "../../../src/storage/keys/KeyStockMemory.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import * as LinkStoreGrouped from "../../../src/storage/links/LinkStoreGrouped.ts"
+import * as LinkStoreGroupCommit from "../../../src/storage/links/LinkStoreGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
 import { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import { deploymentStoreLaws } from "../../storage/nodes/DeploymentStoreLaws.ts"
@@ -46,7 +46,7 @@ const onDatabase = (little: LittleWorld, process: VirtualProcess) =>
 
 const grouped = (little: LittleWorld, process: VirtualProcess) =>
   Layer.provide(
-    LinkStoreGrouped.layer({ inFlightMax: 2 }),
+    LinkStoreGroupCommit.layer({ inFlightMax: 2 }),
     Layer.succeedContext(little.database.stores(process))
   )
 

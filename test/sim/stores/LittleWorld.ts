@@ -17,7 +17,7 @@ const step_us = 250
 const patience_us = 60 * s_us
 
 /** Something that a process was asked to do. */
-export interface Doing<A, E> {
+export interface RequestDoer<A, E> {
   fiber: Fiber.RuntimeFiber<A, E> | undefined
   exit: Exit.Exit<A, E> | undefined
 }
@@ -71,8 +71,8 @@ export class LittleWorld {
   }
 
   /** Has a process begin something, when time goes on. */
-  begin<A, E>(process: VirtualProcess, effect: Effect.Effect<A, E>): Doing<A, E> {
-    const doing: Doing<A, E> = { fiber: undefined, exit: undefined }
+  begin<A, E>(process: VirtualProcess, effect: Effect.Effect<A, E>): RequestDoer<A, E> {
+    const doing: RequestDoer<A, E> = { fiber: undefined, exit: undefined }
     this.world.after(0, process, () => {
       if (doing.exit !== undefined) return
       doing.fiber = fork(process, effect)
@@ -84,7 +84,7 @@ export class LittleWorld {
   }
 
   /** Goes on until something has come to its end. */
-  end<A, E>(doing: Doing<A, E>): Exit.Exit<A, E> {
+  end<A, E>(doing: RequestDoer<A, E>): Exit.Exit<A, E> {
     const until_us = this.world.now_us + patience_us
     while (doing.exit === undefined && this.world.now_us < until_us) this.pass(step_us / ms_us)
     return doing.exit ?? Exit.die(new Error("it takes for ever"))
@@ -107,7 +107,7 @@ export class LittleWorld {
    * once happens at once in the world.
    */
   inside<A, E>(process: VirtualProcess, effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
-    const wait = (doing: Doing<A, E>) =>
+    const wait = (doing: RequestDoer<A, E>) =>
       Effect.async<A, E>((resume) => {
         const until_us = this.world.now_us + patience_us
         this.#waiting.add(() => {

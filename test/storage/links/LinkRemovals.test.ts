@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, TestClock } from "effect"
-import { LinkAnnouncer } from "../../../src/storage/links/LinkChangesLocal.ts"
+import { LinkAnnouncer } from "../../../src/storage/links/LinkInvalidationsLocal.ts"
 import { LinkRemovals, lookedFor_ms } from "../../../src/storage/links/LinkRemovals.ts"
 import * as LinkRemovalsMemory from "../../../src/storage/links/LinkRemovalsMemory.ts"
 import * as LinkRemovalsSql from "../../../src/storage/links/LinkRemovalsSql.ts"

@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import * as LinkStoreGrouped from "../../../src/storage/links/LinkStoreGrouped.ts"
+import * as LinkStoreGroupCommit from "../../../src/storage/links/LinkStoreGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { linkStoreLaws } from "./LinkStoreLaws.ts"
@@ -13,7 +13,7 @@ onEveryBackend(LinkStore, { memory: LinkStoreMemory.layer, sql: LinkStoreSql.lay
 })
 
 /** As a node has it: group commit in front. */
-const grouped = LinkStoreGrouped.layer({ inFlightMax: 2 })
+const grouped = LinkStoreGroupCommit.layer({ inFlightMax: 2 })
 onEveryBackend(
   LinkStore,
   {

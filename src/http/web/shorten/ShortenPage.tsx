@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import type { Link } from "../api/Types.ts"
-import { ownSeed } from "../../pages/Marks.ts"
+import { ownSeed } from "../../pages/Emblem.ts"
 import { me } from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
 import { Rosette } from "../ui/Rosette.tsx"

@@ -1,4 +1,4 @@
-import { coin } from "../../pages/Marks.ts"
+import { coin } from "../../pages/Emblem.ts"
 
 /** Drawn by strokes on a grid of 24. */
 const paths = {

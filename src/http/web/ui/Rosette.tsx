@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks"
-import { type Band, bandsOf } from "../../pages/Marks.ts"
+import { type Band, bandsOf } from "../../pages/Emblem.ts"
 
 /** Enough that a wave's lines look round. */
 const pointsPerWave = 16

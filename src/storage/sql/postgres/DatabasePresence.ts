@@ -1,8 +1,8 @@
 import { Context, Data, Deferred, Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import { monotonic_ms } from "../../../time/MonotonicTime.ts"
-import { freshFor_ms } from "../../links/LinkChanges.ts"
+import { freshFor_ms } from "../../links/LinkInvalidations.ts"
 import { DatabaseServers } from "./DatabaseServers.ts"
-import { heartbeatEvery, Heartbeats, run, type SessionLost } from "./KeptSession.ts"
+import { heartbeatEvery, Heartbeats, run, type SessionLost } from "./PersistentSession.ts"
 
 /** Another process works on this database. */
 export class DatabaseInUse extends Data.TaggedError("DatabaseInUse")<{
@@ -31,7 +31,7 @@ export interface DatabasePresenceService {
   readonly lost: Effect.Effect<never, DatabaseInUse>
   /** Whether the place was held within the last {@link freshFor_ms} before `now`, of `monotonic_ms`. */
   readonly isHeld: (now: number) => boolean
-  /** For how long it was not, where the database does not answer; as `LinkChanges` has it. */
+  /** For how long it was not, where the database does not answer; as `LinkInvalidations` has it. */
   readonly awayFor: (now: number) => number | undefined
   /** Calls back each time that the place was lost and is held again: others may have worked here meanwhile. */
   readonly onRetaken: (retaken: () => void) => void

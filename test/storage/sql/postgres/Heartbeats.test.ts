@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Heartbeats } from "../../../../src/storage/sql/postgres/KeptSession.ts"
+import { Heartbeats } from "../../../../src/storage/sql/postgres/PersistentSession.ts"
 
 describe("the heartbeats of a database", () => {
   it("say that it is away only when two sessions in a row have failed, and since when", () => {

@@ -1,12 +1,12 @@
 import { Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import {
   freshFor_ms,
-  LinkChanges,
+  LinkInvalidations,
   type LinkChangesService,
   type LinkChangesSubscriber
-} from "./LinkChanges.ts"
+} from "./LinkInvalidations.ts"
 import { DatabaseServers } from "../sql/postgres/DatabaseServers.ts"
-import { heartbeatEvery, Heartbeats, run } from "../sql/postgres/KeptSession.ts"
+import { heartbeatEvery, Heartbeats, run } from "../sql/postgres/PersistentSession.ts"
 
 /** The channel on which `LinkStoreSql` announces keys. */
 export const channel = "linkmint_links"
@@ -15,7 +15,7 @@ export const channel = "linkmint_links"
 const answerMax = Duration.millis(1_000)
 
 /**
- * `LinkChanges` by `LISTEN` on a session of its own.
+ * `LinkInvalidations` by `LISTEN` on a session of its own.
  *
  * The primary is asked for an answer every 200 ms. PostgreSQL delivers what was notified before it answers, so an answer proves that
  * everything notified before the question has arrived: the news is as fresh as the last answered question. When the session is lost, or the
@@ -66,4 +66,4 @@ export const make: Effect.Effect<LinkChangesService, never, Scope.Scope | Databa
 )
 
 /** See {@link make}. */
-export const layer: Layer.Layer<LinkChanges, never, DatabaseServers> = Layer.scoped(LinkChanges, make)
+export const layer: Layer.Layer<LinkInvalidations, never, DatabaseServers> = Layer.scoped(LinkInvalidations, make)

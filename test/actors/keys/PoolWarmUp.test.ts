@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Sharding } from "@effect/cluster"
 import { Effect, Layer, TestClock } from "effect"
 import { describe } from "vitest"
-import * as PoolStart from "../../../src/actors/keys/PoolStart.ts"
+import * as PoolWarmUp from "../../../src/actors/keys/PoolWarmUp.ts"
 import { KeyPool } from "../../../src/storage/keys/KeyPool.ts"
 import { always } from "../../support/ActorFaults.ts"
 import { freshStores, others, startNode } from "../../support/TestNode.ts"
@@ -16,7 +16,7 @@ describe("a node that starts", () => {
       const node = yield* startNode(stores, sizes)
       // The first answers fail: each shard is asked again.
       node.faults.set(always("refuse", "KeyStock.claim"))
-      yield* Layer.build(PoolStart.layer).pipe(
+      yield* Layer.build(PoolWarmUp.layer).pipe(
         Effect.provideService(Sharding.Sharding, node.sharding),
         Effect.provideService(KeyPool, stores.pool)
       )

@@ -3,17 +3,17 @@ import {
   freshFor_ms,
   type LinkChangesService,
   type LinkChangesSubscriber
-} from "../../storage/links/LinkChanges.ts"
+} from "../../storage/links/LinkInvalidations.ts"
 import { ms_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { CallFaults, VirtualServer } from "../world/VirtualServer.ts"
 import type { WorldEvent } from "../world/World.ts"
 import { Line } from "./Line.ts"
 
-/** How often the listening connection proves that it has caught up, and how soon a lost one is made anew; as `LinkChangesPostgres`. */
+/** How often the listening connection proves that it has caught up, and how soon a lost one is made anew; as `LinkInvalidationsPostgres`. */
 const heartbeatEvery_us = 200 * ms_us
 
-/** A connection that does not answer for this long is given up; as `LinkChangesPostgres`. */
+/** A connection that does not answer for this long is given up; as `LinkInvalidationsPostgres`. */
 const answerMax_us = 1_000 * ms_us
 
 /** A connection of a process to the database, on which it asks one thing at a time and is told things in between, all in order. */
@@ -201,7 +201,7 @@ export class VirtualNews {
       for (const key of keys) connection.tell(() => listener.forget(key))
   }
 
-  /** See `LinkChanges`: on a connection that is made anew when it is lost, until the scope is closed or the process dies. */
+  /** See `LinkInvalidations`: on a connection that is made anew when it is lost, until the scope is closed or the process dies. */
   of(process: VirtualProcess): Effect.Effect<LinkChangesService, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.sync(() => new Listener(this, process)),

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import * as Grouped from "../sql/Grouped.ts"
+import * as GroupCommit from "../sql/GroupCommit.ts"
 import { LinkStore } from "./LinkStore.ts"
 
 /** Calls that are merged into one at most: 32, of at most 1,000 rows each. */
@@ -16,13 +16,13 @@ export const layer = (options: { readonly inFlightMax: number }): Layer.Layer<Li
       const { inFlightMax } = options
       const store = yield* LinkStore
       return {
-        insertMany: yield* Grouped.make("LinkStore.insertMany", store.insertMany, { callsMax, inFlightMax }),
+        insertMany: yield* GroupCommit.make("LinkStore.insertMany", store.insertMany, { callsMax, inFlightMax }),
         findMany: store.findMany,
-        deleteMany: yield* Grouped.make("LinkStore.deleteMany", store.deleteMany, { callsMax, inFlightMax }),
-        updateMany: yield* Grouped.make("LinkStore.updateMany", store.updateMany, { callsMax, inFlightMax }),
+        deleteMany: yield* GroupCommit.make("LinkStore.deleteMany", store.deleteMany, { callsMax, inFlightMax }),
+        updateMany: yield* GroupCommit.make("LinkStore.updateMany", store.updateMany, { callsMax, inFlightMax }),
         list: store.list,
         crawlable: store.crawlable,
-        takeVisits: yield* Grouped.make("LinkStore.takeVisits", store.takeVisits, { callsMax, inFlightMax }),
+        takeVisits: yield* GroupCommit.make("LinkStore.takeVisits", store.takeVisits, { callsMax, inFlightMax }),
         takenAmong: store.takenAmong
       }
     })

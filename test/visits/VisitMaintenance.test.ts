@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, LogLevel, TestClock } from "effect"
-import * as VisitUpkeep from "../../src/visits/VisitUpkeep.ts"
+import * as VisitMaintenance from "../../src/visits/VisitMaintenance.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/storage/visits/VisitStoreMemory.ts"
@@ -33,7 +33,7 @@ describe("the upkeep of visits", () => {
         })
         yield* TestClock.setTime(start)
         yield* Layer.build(
-          VisitUpkeep.layer({ stepMax: 7 }).pipe(Layer.provide(Layer.succeed(VisitStore, store)))
+          VisitMaintenance.layer({ stepMax: 7 }).pipe(Layer.provide(Layer.succeed(VisitStore, store)))
         )
         const rollUp = `rollUp ${hourOf("2026-11-20T22:00Z")} 7`
         yield* TestClock.adjust("11 minutes")

@@ -1,7 +1,7 @@
 import { type Duration, Effect } from "effect"
 
 /** A set, and a wait until it is empty. */
-export interface Crowd<A> {
+export interface DrainableSet<A> {
   readonly members: ReadonlySet<A>
   readonly add: (member: A) => void
   readonly remove: (member: A) => void
@@ -9,8 +9,8 @@ export interface Crowd<A> {
   readonly empty: (max: Duration.Duration) => Effect.Effect<void>
 }
 
-/** See {@link Crowd}. */
-export const make = <A>(): Crowd<A> => {
+/** See {@link DrainableSet}. */
+export const make = <A>(): DrainableSet<A> => {
   const members = new Set<A>()
   let whenEmpty = () => {}
   return {

@@ -68,7 +68,7 @@ class Ways {
   #found(entry: JournalEntry, text: string, key?: string) {
     const { at_us, by } = entry
     this.violations.push({
-      checker: KeyWays.name,
+      checker: KeyLifecycle.name,
       at_us,
       text: `${text}, by ${by}`,
       keys: key === undefined ? [] : [key]
@@ -154,7 +154,7 @@ class Ways {
  * again; and when it is free again, it is stocked rather than minted. Only a Redis that forgets hands one out twice; whatever else does would show in
  * `linkmint_key_conflicts_total` some day.
  */
-export const KeyWays: Checker = {
+export const KeyLifecycle: Checker = {
   name: "key ways",
   check: ({ journal }) => {
     const ways = new Ways()

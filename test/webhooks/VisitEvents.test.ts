@@ -6,8 +6,8 @@ import { StorageError } from "../../src/storage/StorageError.ts"
 import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../src/storage/webhooks/WebhookStoreMemory.ts"
-import * as News from "../../src/webhooks/VisitNews.ts"
-import { VisitNews } from "../../src/webhooks/VisitNews.ts"
+import * as News from "../../src/webhooks/VisitEvents.ts"
+import { VisitEvents } from "../../src/webhooks/VisitEvents.ts"
 import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
 import { linkOf } from "../support/SomeLinks.ts"
 import { addVerified, claimOf, webhookOf } from "../support/SomeWebhooks.ts"
@@ -33,7 +33,7 @@ const start = Effect.gen(function* () {
   const scope = yield* Scope.make()
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
   const { note } = yield* Effect.provide(
-    VisitNews,
+    VisitEvents,
     yield* Layer.buildWithScope(
       News.layer(messages.visited).pipe(
         Layer.provide(WebhookListeners.layer),
@@ -51,7 +51,7 @@ const start = Effect.gen(function* () {
   return { note, queued, state, stop: Scope.close(scope, Exit.void) }
 })
 
-describe("VisitNews", () => {
+describe("VisitEvents", () => {
   it.scoped("tells each owner who listens of his links' visits, once a second", () =>
     Effect.gen(function* () {
       const { note, queued } = yield* start

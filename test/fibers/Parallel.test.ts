@@ -1,6 +1,6 @@
 import { Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
-import * as AllAtOnce from "../../src/fibers/AllAtOnce.ts"
+import * as Parallel from "../../src/fibers/Parallel.ts"
 import { StepScheduler } from "../support/StepScheduler.ts"
 
 /** Operations after which something is interrupted. */
@@ -9,7 +9,7 @@ const moments = Array.from({ length: 60 }, (_, steps) => steps)
 /** Interrupts a run after some operations, lets everything come to rest, and gives how it ended, if it did. */
 const interruptedAfter = (steps: number, items: ReadonlyArray<number>) => {
   const scheduler = new StepScheduler()
-  const fiber = scheduler.fork(AllAtOnce.forEach(items, (item) => Effect.as(Effect.yieldNow(), 10 * item)))
+  const fiber = scheduler.fork(Parallel.forEach(items, (item) => Effect.as(Effect.yieldNow(), 10 * item)))
   for (let step = 0; step < steps; step++) scheduler.step()
   fiber.unsafeInterruptAsFork(fiber.id())
   scheduler.settle()
@@ -19,7 +19,7 @@ const interruptedAfter = (steps: number, items: ReadonlyArray<number>) => {
 describe("everything at once", () => {
   it.each([[[]], [[1]], [[1, 2, 3]]])("gives the results in their order, of %j", (items) => {
     const scheduler = new StepScheduler()
-    const fiber = scheduler.fork(AllAtOnce.forEach(items, (item) => Effect.succeed(10 * item)))
+    const fiber = scheduler.fork(Parallel.forEach(items, (item) => Effect.succeed(10 * item)))
     scheduler.settle()
     expect(fiber.unsafePoll()).toEqual(Exit.succeed(items.map((item) => 10 * item)))
   })
@@ -31,7 +31,7 @@ describe("everything at once", () => {
       (item === 1 ? Effect.zipRight(Effect.yieldNow(), Effect.fail("one")) : Effect.never).pipe(
         Effect.onExit((exit) => Effect.sync(() => ended.push(`${item} ${Exit.isInterrupted(exit)}`)))
       )
-    const fiber = scheduler.fork(AllAtOnce.forEach([0, 1, 2], run))
+    const fiber = scheduler.fork(Parallel.forEach([0, 1, 2], run))
     scheduler.settle()
     expect(fiber.unsafePoll()).toEqual(Exit.fail("one"))
     expect(ended).toEqual(["1 false", "0 true", "2 true"])
@@ -44,7 +44,7 @@ describe("everything at once", () => {
       started.push(item)
       return Effect.fail(item)
     }
-    const fiber = scheduler.fork(AllAtOnce.forEach([0, 1, 2], run))
+    const fiber = scheduler.fork(Parallel.forEach([0, 1, 2], run))
     scheduler.settle()
     expect(fiber.unsafePoll()).toEqual(Exit.fail(0))
     expect(started).toEqual([0])
@@ -54,7 +54,7 @@ describe("everything at once", () => {
     const scheduler = new StepScheduler()
     let interrupted = 0
     const run = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++))
-    const fiber = scheduler.fork(AllAtOnce.forEach([0, 1, 2], run))
+    const fiber = scheduler.fork(Parallel.forEach([0, 1, 2], run))
     scheduler.settle()
     fiber.unsafeInterruptAsFork(fiber.id())
     scheduler.settle()

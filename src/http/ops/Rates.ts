@@ -11,7 +11,7 @@ export interface Stretch {
 }
 
 /** The recent reports of each node, by which its pace is told. */
-export class Paces {
+export class Rates {
   #reports = new Map<string, ReadonlyArray<NodeReport>>()
 
   /** Takes in the last report of each node there is; the others are forgotten. */

@@ -42,7 +42,7 @@ export class Heartbeats {
 }
 
 /** A session that lasts: of its own connection, which no pool takes. */
-export interface KeptSession<E> {
+export interface PersistentSession<E> {
   readonly applicationName: string
   /** An answer that takes longer ends the session. */
   readonly answerMax: Duration.Duration
@@ -66,7 +66,7 @@ export interface Session {
  */
 export const run = <E>(
   servers: DatabaseServersService,
-  { answerMax, applicationName, begin, heartbeats }: KeptSession<E>
+  { answerMax, applicationName, begin, heartbeats }: PersistentSession<E>
 ): Effect.Effect<never, E | SessionLost> =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -6,7 +6,7 @@ import * as RetrySchedule from "../fibers/RetrySchedule.ts"
 import { WebhookListeners } from "../storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../storage/webhooks/WebhookStore.ts"
 import type { WebhookMessage } from "../model/Webhook.ts"
-import type { VisitNews as News } from "./WebhookMessages.ts"
+import type { VisitEvents as News } from "./WebhookMessages.ts"
 
 /** How long visits gather before their owners' webhooks are told. */
 const gatherFor = Duration.seconds(1)
@@ -25,11 +25,11 @@ export const visitsUntold = Metered.counter(
 )
 
 /** Who is told of visits as they are counted. By default nobody is. */
-export class VisitNews extends Context.Reference<VisitNews>()("linkmint/VisitNews", {
+export class VisitEvents extends Context.Reference<VisitEvents>()("linkmint/VisitEvents", {
   defaultValue: (): VisitNewsService => ({ note: () => {} })
 }) {}
 
-/** See {@link VisitNews}. */
+/** See {@link VisitEvents}. */
 export interface VisitNewsService {
   /** Takes note of a visit of a link: a plain call that waits for nothing and never fails. */
   readonly note: (link: Link, isBot: boolean) => void
@@ -149,4 +149,4 @@ export const make = (
 /** See {@link make}. */
 export const layer = (
   visited: (news: News, id: string) => WebhookMessage
-): Layer.Layer<never, never, WebhookStore | WebhookListeners> => Layer.scoped(VisitNews, make(visited))
+): Layer.Layer<never, never, WebhookStore | WebhookListeners> => Layer.scoped(VisitEvents, make(visited))

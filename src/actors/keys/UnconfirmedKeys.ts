@@ -8,7 +8,7 @@ import * as KeyMetrics from "./KeyMetrics.ts"
  * Keys of creates that failed, as their owner says without being applied. A message that comes twice can be applied the one time and fail
  * the other: so the store is asked whether they are bound before they are used again.
  */
-export interface UnsureKeys {
+export interface UnconfirmedKeys {
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void>
   /** Asks about all of them now, and gives those that are not bound. Where the store does not tell, all are lost. */
   readonly close: Effect.Effect<ReadonlyArray<string>>
@@ -27,7 +27,7 @@ const closeMax = Duration.seconds(2)
 export const make = (
   store: typeof LinkStore.Service,
   onFree: (keys: ReadonlyArray<string>) => Effect.Effect<void>
-): Effect.Effect<UnsureKeys, never, Scope.Scope> =>
+): Effect.Effect<UnconfirmedKeys, never, Scope.Scope> =>
   Effect.gen(function* () {
     let fresh: Array<string> = []
     let rested: Array<string> = []

@@ -12,7 +12,7 @@ import { Context, Effect, type Scope } from "effect"
  *
  * By default there is no news: a process alone makes every change itself.
  */
-export class LinkChanges extends Context.Reference<LinkChanges>()("linkmint/LinkChanges", {
+export class LinkInvalidations extends Context.Reference<LinkInvalidations>()("linkmint/LinkInvalidations", {
   defaultValue: (): LinkChangesService => ({
     isFresh: () => true,
     awayFor: () => undefined,
@@ -20,7 +20,7 @@ export class LinkChanges extends Context.Reference<LinkChanges>()("linkmint/Link
   })
 }) {}
 
-/** See {@link LinkChanges}. */
+/** See {@link LinkInvalidations}. */
 export interface LinkChangesService {
   /** Whether a cache that heeds the news may be used at `now`, of `monotonic_ms`. */
   readonly isFresh: (now: number) => boolean

@@ -1,12 +1,12 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import * as UnsureKeys from "../../../src/actors/keys/UnsureKeys.ts"
+import * as UnconfirmedKeys from "../../../src/actors/keys/UnconfirmedKeys.ts"
 import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
 import { numbered } from "../../support/SomeKeys.ts"
 
 it.scoped("keeps no more keys of creates that failed than its bound, and those that came first", () =>
   Effect.gen(function* () {
-    const unsure = yield* UnsureKeys.make(yield* LinkStoreMemory.make, () => Effect.void)
+    const unsure = yield* UnconfirmedKeys.make(yield* LinkStoreMemory.make, () => Effect.void)
     const keys = numbered("k", 70_000)
     for (let from = 0; from < keys.length; from += 1_000) yield* unsure.add(keys.slice(from, from + 1_000))
     const kept = yield* unsure.close
@@ -18,7 +18,7 @@ it.scoped("keeps no more keys of creates that failed than its bound, and those t
 it.scoped("gives each key once, whether it asks in its time or when it closes", () =>
   Effect.gen(function* () {
     const free: Array<string> = []
-    const unsure = yield* UnsureKeys.make(yield* LinkStoreMemory.make, (keys) =>
+    const unsure = yield* UnconfirmedKeys.make(yield* LinkStoreMemory.make, (keys) =>
       Effect.sync(() => void free.push(...keys))
     )
     const keys = numbered("k", 12)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { Gathering } from "../../../src/actors/links/Gathering.ts"
+import { PreferredPartition } from "../../../src/actors/links/PreferredPartition.ts"
 
 describe("new keys", () => {
   it("may be of any partition while little is under way", () => {
-    const gathering = new Gathering()
+    const gathering = new PreferredPartition()
     expect(gathering.next(0)).toBeUndefined()
     gathering.begin(1, 0)
     gathering.begin(1, 0)
@@ -11,7 +11,7 @@ describe("new keys", () => {
   })
 
   it("gather at the partition that was sent something last, while others are under way", () => {
-    const gathering = new Gathering()
+    const gathering = new PreferredPartition()
     gathering.begin(1, 0)
     gathering.begin(5, 1)
     expect([2, 11].map((now) => gathering.next(now))).toEqual([5, 5])
@@ -22,7 +22,7 @@ describe("new keys", () => {
   })
 
   it("go elsewhere when an owner is slow", () => {
-    const gathering = new Gathering()
+    const gathering = new PreferredPartition()
     gathering.begin(1, 0)
     gathering.begin(5, 1)
     expect(gathering.next(11.1)).toBeUndefined()

@@ -5,7 +5,7 @@ import { type Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "
 import { expect } from "vitest"
 import { monotonic_ms } from "../../../src/time/MonotonicTime.ts"
 import * as DatabaseServers from "../../../src/storage/sql/postgres/DatabaseServers.ts"
-import * as LinkChangesPostgres from "../../../src/storage/links/LinkChangesPostgres.ts"
+import * as LinkInvalidationsPostgres from "../../../src/storage/links/LinkInvalidationsPostgres.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
 import * as LinkLifetimeSql from "../../../src/storage/links/LinkLifetimeSql.ts"
@@ -34,7 +34,7 @@ const setUp = Effect.gen(function* () {
       Layer.provideMerge(PgClient.layer({ url }))
     )
   )
-  const changes = yield* Effect.provide(LinkChangesPostgres.make, DatabaseServers.layer(url))
+  const changes = yield* Effect.provide(LinkInvalidationsPostgres.make, DatabaseServers.layer(url))
   const clock = yield* Effect.clock
   const fresh = Effect.sync(() => changes.isFresh(monotonic_ms(clock)))
   const untilFresh = (wanted: boolean) =>

@@ -2,7 +2,7 @@
 const max = 10_000
 
 /** Keys of which there was news less than `for_ms` ago, on a clock that only goes forward. Of constant size at most. */
-export class UnsettledKeys {
+export class RecentlyChangedKeys {
   readonly #for_ms: number
   /** Until when, the first to settle first. */
   readonly #until = new Map<string, number>()

@@ -1,7 +1,7 @@
 import { Deferred, Effect, FiberId } from "effect"
 
 /** Lets an effect begin when it is its turn, in the order of their coming. Being interrupted ends the wait. */
-export type Turns = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+export type FairSemaphore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
  * Turns of which so many are taken at a time.
@@ -9,7 +9,7 @@ export type Turns = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, 
  * What `withPermits` of Effect's semaphore does, which loses a permit for good where a fiber that has just taken it lets others run and is interrupted meanwhile
  * (Effect 3.22): what it guards could not be done any more.
  */
-export const make = (atOnce: number): Turns => {
+export const make = (atOnce: number): FairSemaphore => {
   let free = atOnce
   const waiting = new Set<Deferred.Deferred<void>>()
 
@@ -20,7 +20,7 @@ export const make = (atOnce: number): Turns => {
     Deferred.unsafeDone(next, Effect.void)
   })
 
-  const wait = (restore: Turns) =>
+  const wait = (restore: FairSemaphore) =>
     Effect.suspend(() => {
       if (free > 0) {
         free--

@@ -1,6 +1,6 @@
 import { Effect, FastCheck as fc, Fiber } from "effect"
 import { describe, expect, it } from "vitest"
-import * as Turns from "../../src/fibers/Turns.ts"
+import * as FairSemaphore from "../../src/fibers/FairSemaphore.ts"
 import { StepScheduler } from "../support/StepScheduler.ts"
 
 /** Who wants a turn: whether what he does with it fails, and whether he is interrupted. */
@@ -18,7 +18,7 @@ describe("turns on any schedule", () => {
         fc.array(fc.nat(50), { maxLength: 300 }),
         (atOnce, callers, choices) => {
           const scheduler = new StepScheduler()
-          const turns = Turns.make(atOnce)
+          const turns = FairSemaphore.make(atOnce)
           let running = 0
           const work = (fails: boolean) =>
             Effect.gen(function* () {
@@ -72,7 +72,7 @@ describe("turns on any schedule", () => {
 
   it("come in the order of those who wait", () => {
     const scheduler = new StepScheduler()
-    const turns = Turns.make(1)
+    const turns = FairSemaphore.make(1)
     const seen: Array<number> = []
     for (const number of [1, 2, 3, 4]) {
       scheduler.fork(
@@ -90,7 +90,7 @@ describe("turns on any schedule", () => {
 
   it("are not waited for by who is interrupted", () => {
     const scheduler = new StepScheduler()
-    const turns = Turns.make(1)
+    const turns = FairSemaphore.make(1)
     scheduler.fork(turns(Effect.never))
     const waits = scheduler.fork(turns(Effect.never))
     scheduler.settle()

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { DatabasePresence } from "../sql/postgres/DatabasePresence.ts"
-import { LinkChanges, type LinkChangesSubscriber } from "./LinkChanges.ts"
+import { LinkInvalidations, type LinkChangesSubscriber } from "./LinkInvalidations.ts"
 
 /**
  * Announces changed links to the caches of this process, for a store that cannot announce them itself. Not needed for what passes through the
@@ -13,17 +13,17 @@ export class LinkAnnouncer extends Context.Reference<LinkAnnouncer>()("linkmint/
 }) {}
 
 /**
- * `LinkChanges` of a process alone: it hears at once of what its own stores announce, and is fresh as long as it is alone. Where its place at the database was lost for
+ * `LinkInvalidations` of a process alone: it hears at once of what its own stores announce, and is fresh as long as it is alone. Where its place at the database was lost for
  * a while, another process may have changed links.
  */
-export const layer: Layer.Layer<LinkChanges | LinkAnnouncer> = Layer.effectContext(
+export const layer: Layer.Layer<LinkInvalidations | LinkAnnouncer> = Layer.effectContext(
   Effect.map(DatabasePresence, ({ awayFor, isHeld, onRetaken }) => {
     const subscribers = new Set<LinkChangesSubscriber>()
     onRetaken(() => subscribers.forEach(({ forgetAll }) => forgetAll()))
     return Context.make(LinkAnnouncer, (keys) =>
       subscribers.forEach((subscriber) => keys.forEach(subscriber.forget))
     ).pipe(
-      Context.add(LinkChanges, {
+      Context.add(LinkInvalidations, {
         isFresh: isHeld,
         awayFor,
         subscribe: (subscriber) =>

@@ -6,9 +6,9 @@ import type { Link } from "../../../src/model/Link.ts"
 import { AccountStore } from "../../../src/storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../src/storage/accounts/AccountStoreSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import * as LinkStoreGrouped from "../../../src/storage/links/LinkStoreGrouped.ts"
+import * as LinkStoreGroupCommit from "../../../src/storage/links/LinkStoreGroupCommit.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
-import * as LinkStoreTelling from "../../../src/storage/webhooks/LinkStoreTelling.ts"
+import * as WebhookOutbox from "../../../src/storage/webhooks/WebhookOutbox.ts"
 import { WebhookListeners } from "../../../src/storage/webhooks/WebhookListeners.ts"
 import * as Listeners from "../../../src/storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
@@ -27,7 +27,7 @@ const telling = WebhookMessages.make({
 const everybodyListens = Layer.succeed(WebhookListeners, { has: () => true, refresh: Effect.void })
 onEverySqlBackend(
   LinkStore,
-  LinkStoreTelling.layer(telling).pipe(
+  WebhookOutbox.layer(telling).pipe(
     Layer.provide(LinkStoreSql.layer),
     Layer.provide(everybodyListens),
     Layer.provide(WebhookStoreSql.layer)
@@ -53,8 +53,8 @@ const queued = Effect.gen(function* () {
 })
 
 onEveryDatabase((client) => {
-  const layer = LinkStoreGrouped.layer({ inFlightMax: 1 }).pipe(
-    Layer.provide(LinkStoreTelling.layer(telling)),
+  const layer = LinkStoreGroupCommit.layer({ inFlightMax: 1 }).pipe(
+    Layer.provide(WebhookOutbox.layer(telling)),
     Layer.provide(LinkStoreSql.layer),
     Layer.provideMerge(Listeners.layer),
     Layer.provideMerge(Layer.merge(WebhookStoreSql.layer, AccountStoreSql.layer)),
@@ -67,7 +67,7 @@ onEveryDatabase((client) => {
       unknown,
       LinkStore | WebhookStore | WebhookListeners | AccountStore | SqlClient.SqlClient
     >
-  ) => it.scopedLive(`LinkStoreTelling ${title}`, () => Effect.orDie(Effect.provide(body, layer)))
+  ) => it.scopedLive(`WebhookOutbox ${title}`, () => Effect.orDie(Effect.provide(body, layer)))
 
   const listen = Effect.gen(function* () {
     yield* (yield* AccountStore).addUser(userOf("usr_a"))
@@ -160,7 +160,7 @@ it.live("LinkStoreTelling does nothing but write where nobody listens", () =>
     expect(yield* links.insertMany([owned("a", "usr_a")])).toEqual([true])
     expect(yield* links.deleteMany([{ key: "a", at: 1, owner: "usr_a" }])).toEqual([true])
   }).pipe(
-    Effect.provide(LinkStoreTelling.layer(telling)),
+    Effect.provide(WebhookOutbox.layer(telling)),
     Effect.provideService(LinkStore, {
       insertMany: () => Effect.succeed([true]),
       deleteMany: () => Effect.succeed([true])

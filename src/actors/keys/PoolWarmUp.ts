@@ -1,6 +1,6 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Duration, Effect, Layer, Schedule } from "effect"
-import * as AllAtOnce from "../../fibers/AllAtOnce.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { PoolShard } from "./PoolShard.ts"
 
@@ -17,7 +17,7 @@ export const layer: Layer.Layer<never, never, Sharding | KeyPool> = Layer.scoped
     const clientOf = yield* PoolShard.client
     const look = (shard: number) =>
       Effect.retry(clientOf(String(shard)).Status(), Schedule.spaced(pause)).pipe(Effect.orDie)
-    const all = AllAtOnce.forEach(
+    const all = Parallel.forEach(
       Array.from({ length: shards }, (_, shard) => shard),
       look
     )

@@ -9,7 +9,7 @@ const gatherMax_ms = 10
  * would send each owner a message for every other link. While messages are under way, keys are of the partition that was sent one last, where their
  * links wait together for the next message.
  */
-export class Gathering {
+export class PreferredPartition {
   /** Partitions that were sent something and have not answered. */
   readonly #busy = new Set<number>()
   #latest = 0
