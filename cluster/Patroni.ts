@@ -1,9 +1,9 @@
 // The cluster's PostgreSQL as a primary and its standby, under Patroni, with etcd and a HAProxy that leads to the primary.
 
-import { Effect, Schedule, type Scope } from "effect"
+import { Effect, identity, Schedule, type Scope } from "effect"
 import { readFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
-import { installServer } from "../test/support/services/Apt.ts"
+import { installPackage, installServer } from "../test/support/services/Apt.ts"
 import type { RunAs } from "../test/support/services/Command.ts"
 import type { Command } from "../test/support/services/Keeper.ts"
 import { writeSecret } from "../test/support/services/OwnServer.ts"
@@ -18,11 +18,19 @@ import { inRepository } from "./Repository.ts"
 /** Whether a commit waits for the standby. */
 export type StandbyMode = "sync" | "async"
 
-/** The paths of the programs. */
+/** The paths of the programs, and what they speak. */
 export interface Programs {
   readonly patroni: string
   readonly etcd: string
+  /**
+   * Which of etcd's interfaces Patroni uses. Before 3.0.3 it can take the lock of another primary by version 3, when it
+   * goes on after it stood still (patroni/patroni#2689), and before 3.1 it can lose sight of the synchronous standby
+   * (patroni/patroni#2783).
+   */
+  readonly etcdApi: 2 | 3
 }
+
+const isBefore = (version: string, other: string) => version.localeCompare(other, "en", { numeric: true }) < 0
 
 const find = (product: string, program: string, version: RegExp, oldest: string) =>
   Effect.suspend(() =>
@@ -32,12 +40,12 @@ const find = (product: string, program: string, version: RegExp, oldest: string)
           product,
           versionArgument: "--version",
           version,
-          isOld: (found) => found.localeCompare(oldest, "en", { numeric: true }) < 0,
+          isOld: (found) => isBefore(found, oldest),
           none: `no ${program} ${oldest} or newer in PATH`
         },
         inFolders(program, (process.env["PATH"] ?? "").split(delimiter))
       ),
-      (found) => found.program
+      ({ program, version }) => ({ program, version })
     )
   )
 
@@ -45,14 +53,21 @@ const find = (product: string, program: string, version: RegExp, oldest: string)
 export const findPrograms: Effect.Effect<Programs, Unavailable> = Effect.all({
   patroni: find("Patroni", "patroni", /patroni (\d[\w.]*)/, "3.0"),
   etcd: find("etcd", "etcd", /etcd Version: (\d[\w.]*)/, "3.4")
-})
+}).pipe(
+  Effect.map(({ etcd, patroni }) => ({
+    patroni: patroni.program,
+    etcd: etcd.program,
+    etcdApi: isBefore(patroni.version, "3.1") ? 2 : 3
+  }))
+)
 
 /** The same, installed where they are missing. */
 export const havePrograms: Effect.Effect<Programs, Unavailable> = findOrInstall(
   findPrograms,
-  Effect.zipRight(
-    installServer({ name: "etcd", package: "etcd-server" }),
-    installServer({ name: "Patroni", package: "patroni" })
+  installServer({ name: "etcd", package: "etcd-server" }).pipe(
+    Effect.zipRight(installServer({ name: "Patroni", package: "patroni" })),
+    // Which Patroni needs for version 2.
+    Effect.zipRight(installPackage({ name: "etcd's client", package: "python3-etcd" }, identity))
   )
 )
 
@@ -105,7 +120,7 @@ export const dynamicConfiguration = (mode: StandbyMode) => ({
 const dataIn = (home: string) => join(home, "disk", "data")
 
 const configurationOf = (options: PatroniOptions, name: string, home: string) => {
-  const { binaries, mode, nodes, password, port } = options
+  const { binaries, mode, nodes, password, port, programs } = options
   const listen = `${host}:${port(name)}`
   const rest = `${host}:${port(restOf(name))}`
   const superuser = { username: "postgres", password }
@@ -113,7 +128,7 @@ const configurationOf = (options: PatroniOptions, name: string, home: string) =>
     scope: "linkmint",
     name,
     restapi: { listen: rest, connect_address: rest },
-    etcd3: { hosts: [`${host}:${port("etcd")}`] },
+    [programs.etcdApi === 2 ? "etcd" : "etcd3"]: { hosts: [`${host}:${port("etcd")}`] },
     bootstrap: {
       dcs: {
         ...dynamicConfiguration(mode),
@@ -183,6 +198,7 @@ export const startEtcd = ({ folder, keepData, port, programs }: PatroniOptions) 
         `--initial-advertise-peer-urls=${peer}`,
         `--initial-cluster=etcd=${peer}`,
         "--force-new-cluster",
+        ...(programs.etcdApi === 2 ? ["--enable-v2"] : []),
         "--logger=zap",
         "--log-level=warn"
       ]

@@ -30,7 +30,7 @@ const run = (options: Arguments) =>
     return yield* Effect.never
   }).pipe(
     Effect.scoped,
-    Signals.heeding({ isImpatient: true }),
+    Signals.handling({ isImpatient: true }),
     Effect.raceFirst(orphaned),
     Effect.tapError((error) => Console.error(`The cluster did not come up. ${error.message}`)),
     Effect.ensuring(Console.error("The cluster has stopped."))
