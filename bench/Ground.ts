@@ -19,7 +19,7 @@ import * as ProcessFigures from "./ProcessFigures.ts"
 /** Where a deployment keeps its links. */
 export type Kind = "PostgreSQL" | "SQLite"
 
-/** A database that the program has made its own, with a user and links of his. */
+/** A database that the program has made its own, with a user and their links. */
 export interface Deployment {
   readonly kind: Kind
   /** Settings of the program. */
@@ -128,7 +128,7 @@ const post = (port: number, { headers, json, path }: Ask) =>
     catch: (error) => new Unavailable({ reason: String(error) })
   })
 
-/** A user and an API key of his, made as users make them. */
+/** A user and their API key, made as users make them. */
 export const makeUser = Effect.fn("makeUser")(function* (port: number, admin: string) {
   const login = { email: "ada@example.com", password: randomBytes(12).toString("hex") }
   yield* post(port, { path: "/api/v1/users", headers: { "x-api-key": admin }, json: login })

@@ -65,7 +65,7 @@ const insertHalf = (url: string, insert: (from: number, to: number) => string, c
       const from = Math.floor((count * session) / sessions) + 1
       const to = Math.floor((count * (session + 1)) / sessions)
       return withClient(url, async (client) => {
-        // What is lost with a crash here is made anew: a benchmark begins from nothing.
+        // What is lost with a crash here is made again: a benchmark begins from nothing.
         await client.query("SET synchronous_commit = off")
         await client.query(insert(from, to))
       })

@@ -60,7 +60,7 @@ export interface Seen {
   readonly findings: ReadonlyArray<Finding>
 }
 
-/** Cases that follow from one seed, for which everything that they find is made anew. */
+/** Cases that follow from one seed, for which everything that they find is made again. */
 export const batchSize = 500
 
 /** Seeds are whole numbers below this. */
@@ -204,7 +204,7 @@ export const run = Effect.fn("Campaign.run")(function* (
     }
   }
 
-  /** The wait of others, once the target answers again; a target that does not is started anew. */
+  /** The wait of others, once the target answers again; a target that does not is restarted. */
   const recovered = Effect.fnUntraced(function* (one: Case) {
     const ended = target.ended()
     const lap = ended === null ? yield* Effect.timeoutOption(target.lap, recoverMax) : undefined

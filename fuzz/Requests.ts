@@ -11,7 +11,7 @@ export type Headers = Readonly<Record<string, string>>
 /** What requests can be made of beside the document. */
 export interface Supply {
   readonly known: Known
-  /** The headers by which each of some callers says who he is. */
+  /** The headers by which each of some callers says who they are. */
   readonly callers: ReadonlyArray<Headers>
 }
 

@@ -81,7 +81,7 @@ const start = Effect.fnUntraced(function* (settings: Settings) {
 /** The command line is not usable. */
 class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly message: string }> {}
 
-/** `--processes n` says what `PROCESSES` says, and goes before it. */
+/** `--processes n` says what `PROCESSES` says, and takes precedence over it. */
 const given = Effect.try({
   try: () =>
     parseArgs({
@@ -119,7 +119,7 @@ const run = Effect.fnUntraced(function* (processes: string | undefined) {
     start(settings)
   ).pipe(
     // One of many ends with the one that started it.
-    Signals.heeding({ isImpatient: !Processes.isOneOfMany }),
+    Signals.handling({ isImpatient: !Processes.isOneOfMany }),
     Effect.onInterrupt(() => Console.log("Linkmint has stopped.")),
     Effect.withTracerEnabled(Option.isSome(settings.tracing)),
     Logger.withMinimumLogLevel(settings.logLevel),

@@ -21,13 +21,13 @@ export interface CallerSession {
   readonly hasTemporaryPassword: boolean
 }
 
-/** A caller who has shown who he is. */
+/** A caller who has shown who they are. */
 export interface KnownCaller {
   readonly userId: string
-  /** Whether he may see and change what belongs to others; he has the scope `admin` then. */
+  /** Whether they may see and change what belongs to others; they have the scope `admin` then. */
   readonly isAdmin: boolean
   readonly scopes: ReadonlySet<Scope>
-  /** The API key that he showed; `null` for a session, and for `ADMIN_API_KEY`. */
+  /** The API key that they showed; `null` for a session, and for `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly limits: Limits
   /** Where it is by a session that the caller is known. */
@@ -36,7 +36,7 @@ export interface KnownCaller {
 
 const noLimits: Limits = { createsPerMinute: null, redirectsPerDay: null }
 
-/** The scopes of a user who shows a password, rather than a key of which he has chosen the scopes. */
+/** The scopes of a user who shows a password, rather than a key of which they have chosen the scopes. */
 const scopesOf = (isAdmin: boolean): ReadonlySet<Scope> =>
   new Set(scopes.filter((scope) => isAdmin || scope !== "admin"))
 

@@ -153,7 +153,7 @@ export const make = Effect.gen(function* () {
   const knownNow = (secret: Redacted.Redacted, secretDigest: string) => {
     if (Secret.isSameDigest(secretDigest, digest)) return administrator
     if (!secretShape.test(Redacted.value(secret))) return null
-    const known = keyBySecret.peek(secretDigest)
+    const known = keyBySecret.getNow(secretDigest)
     return known && callerNow(known.value)
   }
 

@@ -18,8 +18,8 @@ export class Administrator extends Context.Tag("linkmint/Administrator")<
 >() {}
 
 /**
- * Makes the administrator's account where it is not there yet: with a password where he has nothing but this process to learn it from, else without one, so
- * that nobody can sign in as him before one is set.
+ * Makes the administrator's account where it is not there yet: with a password where they have nothing but this process to learn it from, else without one, so
+ * that nobody can sign in as administrator before one is set.
  */
 export const layer = (options: {
   readonly drawsPassword: boolean

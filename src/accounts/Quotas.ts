@@ -13,7 +13,7 @@ export interface QuotaPolicy {
   readonly createsPerMinute: number | null
   /** Redirects that lead through an owner's links in a day of UTC. */
   readonly redirectsPerDay: number | null
-  /** Links that a client creates in a minute without saying who he is. */
+  /** Links that a client creates in a minute without saying who it is. */
   readonly anonymousCreatesPerMinute: number | null
   /** Keys that lead nowhere which a client asks for in a minute. */
   readonly failedLookupsPerMinute: number | null
@@ -82,7 +82,7 @@ export interface CallerQuotas {
 export class Quotas extends Context.Tag("linkmint/Quotas")<
   Quotas,
   {
-    /** Takes one create of the caller's, of his API key and of his own; of a client's where he is anonymous. `null` where there is no quota. */
+    /** Takes one create of the caller's API key and of the caller; of the client where the caller is anonymous. `null` where there is no quota. */
     readonly create: (
       caller: KnownCaller | "anonymous",
       client: Client | null
@@ -94,19 +94,19 @@ export class Quotas extends Context.Tag("linkmint/Quotas")<
     ) => Standing | null | undefined
     /**
      * Takes one redirect of a link's owner, and of the API key by which it was made, without an effect: `null` where there is no quota, `undefined` where
-     * `redirectLater` must be asked, because this node has not leased any yet.
+     * `redirect` must be asked, because this node has not leased any yet.
      */
-    readonly redirect: (link: CountedLink) => Standing | null | undefined
+    readonly redirectNow: (link: CountedLink) => Standing | null | undefined
     /** Takes one redirect of a link's. */
-    readonly redirectLater: (link: CountedLink) => Effect.Effect<Standing | null>
+    readonly redirect: (link: CountedLink) => Effect.Effect<Standing | null>
     /** How it stands where a client has asked for too many keys that lead nowhere. */
     readonly lookupsUsedUp: (client: Client | null) => Standing | undefined
     /**
      * Lets a client look for a key that the node does not have at hand, without an effect: to be kept where it leads nowhere, else to be given back. How it stands where that is too much, and
-     * `undefined` where `lookUpLater` must be asked.
+     * `undefined` where `lookUp` must be asked.
      */
-    readonly lookUp: (client: Client | null) => Reservation | Standing | undefined
-    readonly lookUpLater: (client: Client | null) => Effect.Effect<Reservation | Standing>
+    readonly lookUpNow: (client: Client | null) => Reservation | Standing | undefined
+    readonly lookUp: (client: Client | null) => Effect.Effect<Reservation | Standing>
     /** Takes one try of a client to log in or to sign up. */
     readonly attempt: (client: Client | null) => Effect.Effect<Standing | null>
     /**
@@ -195,7 +195,7 @@ export const make = (policy: QuotaPolicy) =>
       )
 
     const useOf = (quotas: ReadonlyArray<Quota>) =>
-      Effect.map(limiter.peek(quotas), (leases) => {
+      Effect.map(limiter.read(quotas), (leases) => {
         const uses = leases.map(({ remaining, resetIn_ms }, index) => ({
           limit: quotas[index]!.limit,
           remaining,
@@ -206,22 +206,22 @@ export const make = (policy: QuotaPolicy) =>
 
     return Quotas.of({
       create: (caller, client) => limiter.takeAll(createsBy(caller, client)),
-      createNow: (caller, client) => limiter.tryTakeAll(createsBy(caller, client)),
-      redirect: (link) =>
+      createNow: (caller, client) => limiter.takeAllNow(createsBy(caller, client)),
+      redirectNow: (link) =>
         // Asked by every redirect, and mostly there is none.
         policy.redirectsPerDay === null && link.keyRedirectsPerDay === undefined
           ? null
-          : limiter.tryTakeAll(redirectsOf(link)),
-      redirectLater: (link) => limiter.takeAll(redirectsOf(link)),
+          : limiter.takeAllNow(redirectsOf(link)),
+      redirect: (link) => limiter.takeAll(redirectsOf(link)),
       lookupsUsedUp: (client) => {
         const limits = lookupsOf(client)
         return limits === none ? undefined : limiter.usedUp(limits)
       },
-      lookUp: (client) => {
+      lookUpNow: (client) => {
         const limits = lookupsOf(client)
-        return limits === none ? uncounted : limiter.reserve(limits)
+        return limits === none ? uncounted : limiter.reserveNow(limits)
       },
-      lookUpLater: (client) => limiter.reserveLater(lookupsOf(client)),
+      lookUp: (client) => limiter.reserve(lookupsOf(client)),
       attempt: (client) =>
         limiter.takeAll(held(quotasOf("attempt", client, attemptsPerMinute.client, "minute"))),
       logIn: (client, email, device) => {

@@ -32,29 +32,29 @@ export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
   RateLimiter,
   {
     /** Takes one, without an effect; `undefined` where the node has no lease and the store must be asked. */
-    readonly tryTake: (limit: Meter.Limit) => Meter.Standing | undefined
+    readonly takeNow: (limit: Meter.Limit) => Meter.Standing | undefined
     /** Takes one. */
     readonly take: (limit: Meter.Limit) => Effect.Effect<Meter.Standing>
     /** Takes one of each, or none at all where one of them has none left: gives that one, else the one of which the least is left. */
     readonly takeAll: (limits: ReadonlyArray<Meter.Limit>) => Effect.Effect<Meter.Standing | null>
     /** The same without an effect; `undefined`, and nothing is taken, where the store must be asked. */
-    readonly tryTakeAll: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | null | undefined
+    readonly takeAllNow: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | null | undefined
     /** Gives back what was taken. */
     readonly giveBack: (limits: ReadonlyArray<Meter.Limit>) => void
     /**
-     * Takes one of each that is given back unless it is `kept`, without an effect; how it stands where one is used up, and `undefined` where `reserveLater` must be asked. What others have
+     * Takes one of each that is given back unless it is `kept`, without an effect; how it stands where one is used up, and `undefined` where `reserve` must be asked. What others have
      * reserved may come back, and is waited for.
      */
-    readonly reserve: (
+    readonly reserveNow: (
       limits: ReadonlyArray<Meter.Limit>
     ) => Reservations.Reservation | Meter.Standing | undefined
-    readonly reserveLater: (
+    readonly reserve: (
       limits: ReadonlyArray<Meter.Limit>
     ) => Effect.Effect<Reservations.Reservation | Meter.Standing>
     /** How a limit that is reserved stands if it is known to be used up, without taking anything. */
     readonly usedUp: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | undefined
     /** What is left for all nodes; what nodes have leased is gone. */
-    readonly peek: (quotas: ReadonlyArray<Quota>) => Effect.Effect<ReadonlyArray<Lease>, StorageError>
+    readonly read: (quotas: ReadonlyArray<Quota>) => Effect.Effect<ReadonlyArray<Lease>, StorageError>
   }
 >() {}
 
@@ -191,7 +191,7 @@ export const makeWith = (bounds: {
       return done
     }
 
-    const tryTake = (limit: Meter.Limit): Meter.Standing | undefined => {
+    const takeNow = (limit: Meter.Limit): Meter.Standing | undefined => {
       const now = now_ms()
       const meter = meterOf(limit, now)
       if (meter === undefined) return crowdedOut(limit)
@@ -205,7 +205,7 @@ export const makeWith = (bounds: {
 
     const take = (limit: Meter.Limit): Effect.Effect<Meter.Standing> =>
       Effect.suspend(() => {
-        const standing = tryTake(limit)
+        const standing = takeNow(limit)
         if (standing !== undefined) return Effect.succeed(standing)
         // There is one: it has just been asked.
         const meter = meterOf(limit, now_ms())!
@@ -228,10 +228,10 @@ export const makeWith = (bounds: {
       }
     }
 
-    const tryTakeAll = (limits: ReadonlyArray<Meter.Limit>) => {
+    const takeAllNow = (limits: ReadonlyArray<Meter.Limit>) => {
       let least: Meter.Standing | null = null
       for (const [index, limit] of limits.entries()) {
-        const standing = tryTake(limit)
+        const standing = takeNow(limit)
         if (standing === undefined || !standing.isAllowed) {
           giveBack(limits.slice(0, index))
           return standing
@@ -241,7 +241,7 @@ export const makeWith = (bounds: {
       return least
     }
 
-    const takeAllLater = Effect.fn("RateLimiter.takeAll")(function* (limits: ReadonlyArray<Meter.Limit>) {
+    const lease = Effect.fn("RateLimiter.takeAll")(function* (limits: ReadonlyArray<Meter.Limit>) {
       let least: Meter.Standing | null = null
       for (const [index, limit] of limits.entries()) {
         const standing: Meter.Standing = yield* take(limit)
@@ -256,8 +256,8 @@ export const makeWith = (bounds: {
 
     const takeAll = (limits: ReadonlyArray<Meter.Limit>) =>
       Effect.suspend(() => {
-        const standing = tryTakeAll(limits)
-        return standing === undefined ? takeAllLater(limits) : Effect.succeed(standing)
+        const standing = takeAllNow(limits)
+        return standing === undefined ? lease(limits) : Effect.succeed(standing)
       })
 
     yield* store.sweep(sweepBatch).pipe(
@@ -269,13 +269,13 @@ export const makeWith = (bounds: {
     )
 
     return {
-      tryTake,
+      takeNow,
       take,
       takeAll,
-      tryTakeAll,
+      takeAllNow,
       giveBack,
       ...Reservations.make({ now_ms, begin, max: metersMax }),
-      peek: (quotas) =>
+      read: (quotas) =>
         quotas.length === 0 ? Effect.succeed([]) : store.leaseMany(quotas.map((quota) => askOf(quota, 0)))
     }
   })

@@ -159,7 +159,7 @@ export const make = (options: {
   }
 
   /** Reserves at once, or gives the counter that has to be waited for. */
-  const tryReserve = (limits: ReadonlyArray<Meter.Limit>): Reservation | Meter.Standing | Counter => {
+  const reserveOnce = (limits: ReadonlyArray<Meter.Limit>): Reservation | Meter.Standing | Counter => {
     const now = now_ms()
     const holds: Array<Hold> = []
     const endAll = (isKept: boolean) => holds.forEach((hold) => end(hold, isKept))
@@ -183,7 +183,7 @@ export const make = (options: {
     waited?: Counter
   ): Effect.Effect<Reservation | Meter.Standing> =>
     Effect.suspend(() => {
-      const found = tryReserve(limits)
+      const found = reserveOnce(limits)
       if (waited !== undefined) waited.wanted--
       if (!isCounter(found)) {
         if (waited !== undefined && !isReserved(found)) wake(waited)
@@ -206,11 +206,11 @@ export const make = (options: {
     })
 
   return {
-    reserve: (limits: ReadonlyArray<Meter.Limit>): Reservation | Meter.Standing | undefined => {
-      const found = tryReserve(limits)
+    reserveNow: (limits: ReadonlyArray<Meter.Limit>): Reservation | Meter.Standing | undefined => {
+      const found = reserveOnce(limits)
       return isCounter(found) ? undefined : found
     },
-    reserveLater: (limits: ReadonlyArray<Meter.Limit>) => Effect.uninterruptible(reserveNext(limits)),
+    reserve: (limits: ReadonlyArray<Meter.Limit>) => Effect.uninterruptible(reserveNext(limits)),
     usedUp: (limits: ReadonlyArray<Meter.Limit>): Meter.Standing | undefined => {
       if (usedUpUntil === 0) return undefined
       const now = now_ms()

@@ -75,7 +75,7 @@ export const orElsewhere = <A, E extends Failure, R>(
   )
 
 /**
- * For every actor: a defect fails the request that met it, and no other. The cluster's own way is to start the actor anew and to repeat
+ * For every actor: a defect fails the request that met it, and no other. The cluster's own way is to start the actor again and to repeat
  * all the requests that it had: one that always fails would then block its actor for good, and creates that were applied
  * already would conflict with themselves.
  */

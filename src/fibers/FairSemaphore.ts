@@ -1,16 +1,14 @@
 import { Deferred, Effect, FiberId } from "effect"
 
-/** Lets an effect begin when it is its turn, in the order of their coming. Being interrupted ends the wait. */
+/** Runs an effect with a permit, for which it waits behind those that came before. An interruption ends the wait. */
 export type FairSemaphore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Turns of which so many are taken at a time.
- *
- * What `withPermits` of Effect's semaphore does, which loses a permit for good where a fiber that has just taken it lets others run and is interrupted meanwhile
- * (Effect 3.22): what it guards could not be done any more.
+ * Makes a semaphore with so many permits. Every semaphore here is one of these: Effect's own (3.22) loses a permit for
+ * good where a fiber has just taken it, yields, and is interrupted meanwhile, and nobody gets past it any more.
  */
-export const make = (atOnce: number): FairSemaphore => {
-  let free = atOnce
+export const make = (permits: number): FairSemaphore => {
+  let free = permits
   const waiting = new Set<Deferred.Deferred<void>>()
 
   const release = Effect.sync(() => {

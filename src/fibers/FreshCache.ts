@@ -14,7 +14,7 @@ interface Entry<A, E> {
 export interface FreshCache<A, E> {
   readonly get: (key: string) => Effect.Effect<A, E>
   /** What is known and fresh, without an effect; `undefined` where it must be asked for. */
-  readonly peek: (key: string) => { readonly value: A } | undefined
+  readonly getNow: (key: string) => { readonly value: A } | undefined
 }
 
 /**
@@ -61,6 +61,6 @@ export const make = <A, E, R>(options: {
             return Effect.flatMap(answer, (answer) => restore(Deferred.await(answer)))
           })
         ),
-      peek: (key) => freshAt(key, clock.unsafeCurrentTimeNanos())?.known
+      getNow: (key) => freshAt(key, clock.unsafeCurrentTimeNanos())?.known
     }
   })

@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster"
 import { Data, Deferred, Duration, Effect, Exit, FiberId, Option, type Scope } from "effect"
 import * as Signals from "../terminal/Signals.ts"
 
-/** A process that ends sooner than this has failed; after a longer life the next one begins anew with the waits below. */
+/** A process that ends sooner than this has failed; after a longer life the next one begins again with the waits below. */
 const settledAfter = Duration.seconds(30)
 
 /** Failures of one process in a row, after which it is not started again. */

@@ -76,7 +76,7 @@ const listening = (hurry: Deferred.Deferred<void>, { isImpatient }: { readonly i
  * Runs a program that listens for signals, beside `NodeRuntime.runMain`, which begins the graceful shutdown at the first one and would have the next one end the process: a second one only
  * hurries it, and a third one ends the process (where `isImpatient`) once the shutdown has had its time.
  */
-export const heeding =
+export const handling =
   (options: { readonly isImpatient: boolean }) =>
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(function* () {

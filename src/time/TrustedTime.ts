@@ -125,7 +125,7 @@ const linux: MachineFiles = { boot: "/proc/sys/kernel/random/boot_id", uptime: "
 
 /**
  * The time of the machine, for a process that has its links by itself: of the wall clock as long as that agrees with monotonic time. What time it was is noted in `noteFile` each minute, so that
- * a clock that jumps while the process does not run is noticed as well, as far as the machine has not been started anew meanwhile; if it was, its clock is believed unless it went back, and what
+ * a clock that jumps while the process does not run is noticed as well, as far as the machine has not been restarted meanwhile; if it was, its clock is believed unless it went back, and what
  * cannot be undone waits for ten minutes.
  */
 export const layerWall = (

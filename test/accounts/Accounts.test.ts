@@ -6,9 +6,9 @@ import * as Sessions from "../../src/accounts/Sessions.ts"
 import { AdminKey } from "../../src/accounts/AdminKey.ts"
 import * as Passwords from "../../src/accounts/Passwords.ts"
 import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
-import * as AccountStoreMemory from "../../src/storage/accounts/AccountStoreMemory.ts"
+import * as AccountStoreMemory from "../support/memory/AccountStoreMemory.ts"
 import { AuditLog } from "../../src/storage/accounts/AuditLog.ts"
-import * as AuditLogMemory from "../../src/storage/accounts/AuditLogMemory.ts"
+import * as AuditLogMemory from "../support/memory/AuditLogMemory.ts"
 import { keyOf, userOf } from "../support/SomeWebhooks.ts"
 
 /** Accounts over a store of their own. Its clock is the test's. */

@@ -5,7 +5,7 @@ import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import type { Limit, Standing } from "../../src/accounts/Meter.ts"
 import { isReserved } from "../../src/accounts/Reservations.ts"
 import { type Ask, type Quota, QuotaStore } from "../../src/storage/accounts/QuotaStore.ts"
-import * as QuotaStoreMemory from "../../src/storage/accounts/QuotaStoreMemory.ts"
+import * as QuotaStoreMemory from "../support/memory/QuotaStoreMemory.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { testHash } from "../support/TestHash.ts"
 
@@ -86,7 +86,7 @@ describe("a rate limit", () => {
     Effect.gen(function* () {
       const { asked, first } = yield* nodes(1)
       yield* first.take(minute(10, "unlock:client:192.0.2.7"))
-      yield* first.peek([minute(10, "unlock:client:192.0.2.7")])
+      yield* first.read([minute(10, "unlock:client:192.0.2.7")])
       const ids = asked.flat().map(({ id }) => id)
       expect(new Set(ids)).toEqual(new Set([testHash.of("quota", "unlock:client:192.0.2.7")]))
       expect(ids.join()).not.toContain("192.0.2.7")
@@ -97,11 +97,11 @@ describe("a rate limit", () => {
     Effect.gen(function* () {
       const { first } = yield* nodes(1)
       const quota = day(1_000)
-      expect(first.tryTake(quota)).toBeUndefined()
+      expect(first.takeNow(quota)).toBeUndefined()
       expect(yield* first.take(quota)).toMatchObject({ isAllowed: true, remaining: 999 })
-      expect(first.tryTake(quota)).toMatchObject({ isAllowed: true, remaining: 998 })
+      expect(first.takeNow(quota)).toMatchObject({ isAllowed: true, remaining: 998 })
       yield* drain(first, quota)
-      expect(first.tryTake(quota)).toMatchObject({ isAllowed: false })
+      expect(first.takeNow(quota)).toMatchObject({ isAllowed: false })
     })
   )
 
@@ -111,7 +111,7 @@ describe("a rate limit", () => {
       const quota = day(100_000)
       yield* first.take(quota)
       let sync = 1
-      for (; sync < 5_000 && first.tryTake(quota)?.isAllowed === true; sync++) yield* Effect.yieldNow()
+      for (; sync < 5_000 && first.takeNow(quota)?.isAllowed === true; sync++) yield* Effect.yieldNow()
       expect(sync).toBe(5_000)
     })
   )
@@ -198,7 +198,7 @@ describe("a limit of what is reserved in advance", () => {
         Array.from({ length: count }, (_, index) => index),
         (index) =>
           Effect.gen(function* () {
-            const reserved = limiter.reserve([limit]) ?? (yield* limiter.reserveLater([limit]))
+            const reserved = limiter.reserveNow([limit]) ?? (yield* limiter.reserve([limit]))
             if (!isReserved(reserved)) return false
             yield* Effect.repeatN(Effect.yieldNow(), 20)
             if (counts(index)) reserved.keep()
@@ -253,7 +253,7 @@ describe("a limit of what is reserved in advance", () => {
     Effect.gen(function* () {
       const { asked, first } = yield* nodes(1)
       for (let turn = 0; turn < 100; turn++) {
-        const reserved = first.reserve([held(120)])
+        const reserved = first.reserveNow([held(120)])
         expect(reserved).toMatchObject({ isAllowed: true })
         if (reserved !== undefined && isReserved(reserved)) reserved.giveBack()
       }
@@ -264,9 +264,9 @@ describe("a limit of what is reserved in advance", () => {
   it.scoped("gives those who gave up no part of it", () =>
     Effect.gen(function* () {
       const { first } = yield* nodes(1)
-      const one = first.reserve([held(1)]) ?? (yield* first.reserveLater([held(1)]))
+      const one = first.reserveNow([held(1)]) ?? (yield* first.reserve([held(1)]))
       const waiting = yield* Effect.forEach(Array.from({ length: 5 }), () =>
-        Effect.fork(first.reserveLater([held(1)]))
+        Effect.fork(first.reserve([held(1)]))
       )
       yield* Effect.yieldNow()
       yield* Fiber.interruptAll(waiting.slice(0, 4))
@@ -308,7 +308,7 @@ describe("while the store", () => {
           yield* TestClock.adjust("250 millis")
           expect((yield* Fiber.join(waiting)).isAllowed).toBe(true)
           const before = asked.length
-          for (let turn = 0; turn < 100; turn++) expect(first.tryTake(quota)?.isAllowed).toBe(true)
+          for (let turn = 0; turn < 100; turn++) expect(first.takeNow(quota)?.isAllowed).toBe(true)
           expect(asked.length).toBe(before)
           yield* setFault("none")
           yield* TestClock.adjust("1 seconds")

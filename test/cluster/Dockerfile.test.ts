@@ -97,7 +97,7 @@ describe("the Dockerfile", () => {
     expect(valueOf("WORKDIR")).toBe("/app")
   })
 
-  // It installs all packages anew, which takes from 15 s to minutes, as the registry does.
+  // It installs all packages again, which takes from 15 s to minutes, as the registry does.
   it.scopedLive.runIf(process.env["CI"] === "true" || process.env["TEST_DOCKERFILE"] === "1")(
     "gives a tree that serves links, tells its health, and stops when told to",
     () =>

@@ -98,7 +98,7 @@ const twoNodes = Effect.gen(function* () {
     nodes,
     told,
     account: accountWithPools(DATABASE_URL, redisUrls),
-    /** Starts the nodes anew with another stock, one after the other, and waits until it has taken over. */
+    /** Starts the nodes again with another stock, one after the other, and waits until it has taken over. */
     switchTo: Effect.fn("switchTo")(function* (stock: Stock, signal: "SIGTERM" | "SIGKILL") {
       const changed = { KEY_POOL: undefined, ...stocks[stock] }
       for (const node of nodes) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import * as FairSemaphore from "../../src/fibers/FairSemaphore.ts"
 import { StepScheduler } from "../support/StepScheduler.ts"
 
-/** Who wants a turn: whether what he does with it fails, and whether he is interrupted. */
+/** A fiber that wants a permit: whether its work fails, and whether it is interrupted. */
 const callers = fc.array(fc.record({ fails: fc.boolean(), leaves: fc.boolean() }), {
   minLength: 1,
   maxLength: 8

@@ -30,7 +30,7 @@ export const asAdmin = { "x-api-key": adminKey }
 
 let users = 0
 
-/** Adds a user of his own: his e-mail address. */
+/** Adds a user: their e-mail address. */
 export const newUser = (headers: Request["headers"] = asAdmin) =>
   Effect.gen(function* () {
     const email = `user-${users++}@example.com`
@@ -63,7 +63,7 @@ export const signIn = (email: string, secret = password) =>
     return { cookie: cookieOf(answer.headers["set-cookie"]).pair }
   })
 
-/** Adds a user and signs in as him. */
+/** Adds a user and signs in as them. */
 export const newSession = Effect.gen(function* () {
   const user = yield* newUser()
   return { ...user, headers: yield* signIn(user.email) }

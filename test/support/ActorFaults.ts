@@ -1,11 +1,6 @@
 import { Deferred, Effect, FiberId } from "effect"
+import { mapOperations, type Operation } from "../../src/storage/MapOperations.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
-
-/** A call of a port's operation, by its name (`KeyPool.push`) and arguments. */
-export interface Call {
-  readonly operation: string
-  readonly args: ReadonlyArray<unknown>
-}
 
 /**
  * What becomes of a call:
@@ -22,7 +17,7 @@ export type Verdict =
   "pass" | "refuse" | "lose" | "hang" | "hang after" | "die" | "stop" | Effect.Effect<unknown>
 
 /** Tells each call what becomes of it. */
-export type Rule = (call: Call) => Verdict
+export type Rule = (call: Operation) => Verdict
 
 const pass: Rule = () => "pass"
 
@@ -72,8 +67,8 @@ export const make: Effect.Effect<Faults> = Effect.sync(() => {
   const failure = (operation: string, applied: "no" | "unknown", reason: string) =>
     new StorageError({ operation, applied, reason })
 
-  const judge = (call: Call, apply: Effect.Effect<unknown, unknown, unknown>) =>
-    Effect.suspend((): Effect.Effect<unknown, unknown, unknown> => {
+  const judge = (call: Operation, apply: Effect.Effect<unknown, unknown>) =>
+    Effect.suspend((): Effect.Effect<unknown, unknown> => {
       const { operation } = call
       if (isDead) return failure(operation, "unknown", "the node is dead")
       operations.push(operation)
@@ -106,18 +101,7 @@ export const make: Effect.Effect<Faults> = Effect.sync(() => {
       isDead = true
       return Deferred.fail(dead, failure("any", "unknown", "the node is dead"))
     }),
-    over: (name, port) =>
-      Object.fromEntries(
-        Object.entries(port).map(([method, value]): [string, unknown] => {
-          const operation = `${name}.${method}`
-          if (Effect.isEffect(value)) {
-            return [method, judge({ operation, args: [] }, value)]
-          }
-          if (typeof value !== "function") return [method, value]
-          const apply = value as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
-          return [method, (...args: ReadonlyArray<unknown>) => judge({ operation, args }, apply(...args))]
-        })
-      ) as typeof port,
+    over: (name, port) => mapOperations(name, port, judge),
     operations: () => operations,
     called: (operation, times = 1) =>
       Effect.yieldNow().pipe(

@@ -3,7 +3,7 @@
 import { Effect, type Scope } from "effect"
 import type { Link } from "../../src/model/Link.ts"
 import type { DatabaseMark } from "../../src/storage/nodes/DatabaseMark.ts"
-import * as DatabaseMarkMemory from "../../src/storage/nodes/DatabaseMarkMemory.ts"
+import * as DatabaseMarkMemory from "./memory/DatabaseMarkMemory.ts"
 import type { KeyPool } from "../../src/storage/keys/KeyPool.ts"
 import * as KeyRangeStoreMemory from "../../src/storage/keys/KeyRangeStoreMemory.ts"
 import * as KeyStockMemory from "../../src/storage/keys/KeyStockMemory.ts"

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { mapOperations } from "../../src/storage/MapOperations.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 
 /**
@@ -22,7 +23,7 @@ export const faulty = <S extends object>(store: S, current: () => Fault): S => {
   const healed = Effect.suspend(() => Effect.delay(Effect.void, step)).pipe(
     Effect.repeat({ until: () => current() === "none" })
   )
-  const guard = (work: Effect.Effect<unknown, unknown, unknown>): Effect.Effect<unknown, unknown, unknown> =>
+  const guard = (work: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> =>
     Effect.suspend(() => {
       switch (current()) {
         case "none":
@@ -35,13 +36,5 @@ export const faulty = <S extends object>(store: S, current: () => Fault): S => {
           return Effect.uninterruptible(Effect.zipRight(healed, away))
       }
     })
-  const guarded = Object.entries(store).map(([name, member]) => [
-    name,
-    typeof member === "function"
-      ? (...args: Array<unknown>) => guard(Effect.suspend(() => Reflect.apply(member, store, args)))
-      : Effect.isEffect(member)
-        ? guard(member)
-        : member
-  ])
-  return Object.fromEntries(guarded) as S
+  return mapOperations("test", store, (_, work) => guard(work))
 }

@@ -5,7 +5,7 @@ import type { Link } from "../../src/model/Link.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
-import * as WebhookStoreMemory from "../../src/storage/webhooks/WebhookStoreMemory.ts"
+import * as WebhookStoreMemory from "../support/memory/WebhookStoreMemory.ts"
 import * as News from "../../src/webhooks/VisitEvents.ts"
 import { VisitEvents } from "../../src/webhooks/VisitEvents.ts"
 import * as WebhookMessages from "../../src/webhooks/WebhookMessages.ts"
@@ -52,7 +52,7 @@ const start = Effect.gen(function* () {
 })
 
 describe("VisitEvents", () => {
-  it.scoped("tells each owner who listens of his links' visits, once a second", () =>
+  it.scoped("tells each owner who listens of visits of their links, once a second", () =>
     Effect.gen(function* () {
       const { note, queued } = yield* start
       note(owned("a", "usr_a"), false)

@@ -118,7 +118,7 @@ const makeLease = Effect.gen(function* () {
 })
 
 /**
- * A buffer of `capacity` keys. It leases anew in the background when fewer than half are left; takers of an empty buffer wait for
+ * A buffer of `capacity` keys. It leases again in the background when fewer than half are left; takers of an empty buffer wait for
  * that lease together.
  */
 export const make = (

@@ -29,7 +29,7 @@ const leaseTurnsMax = 16
 
 /**
  * What one owner does with one pool shard. The claim (epoch) is taken with the first message and dropped when anything goes wrong
- * on the way of a batch; the next message claims anew and finishes what stands recorded.
+ * on the way of a batch; the next message claims again and finishes what stands recorded.
  */
 const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) {
   const { shardId } = yield* Entity.CurrentAddress
@@ -120,7 +120,7 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
         claim = undefined
       })
     ),
-    // An owner that was fenced, though its node still holds the shard, claims anew: once, since two that fence each other would not end.
+    // An owner that was fenced, though its node still holds the shard, claims again: once, since two that fence each other would not end.
     Effect.retry({ times: 1, while: (error) => error._tag === "Fenced" }),
     Effect.mapError(fromFailure)
   )

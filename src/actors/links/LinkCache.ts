@@ -107,8 +107,8 @@ export const getMany = <E>(
   )
 
 /**
- * A least-recently-used cache of at most `max` links over `read`. It heeds `LinkInvalidations`: what another node changed is forgotten, and while the
- * news is not fresh, every question is read anew and nothing is kept.
+ * A least-recently-used cache of at most `max` links over `read`. It follows `LinkInvalidations`: what another node changed is forgotten, and while the
+ * news is not fresh, every question is read again and nothing is kept.
  *
  * That a key has no row is never remembered: not even the owner of a partition sees every create of it, since for a moment there can be two owners.
  */

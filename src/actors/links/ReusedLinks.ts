@@ -18,7 +18,7 @@ export interface Reused {
 const lookEvery = Duration.millis(50)
 const waitMax_ms = 3_000
 
-/** Gives an owner the link of a URL that he has already, or makes one. */
+/** Gives an owner the link of a URL that they have already, or makes one. */
 export class ReusedLinks extends Context.Tag("linkmint/ReusedLinks")<
   ReusedLinks,
   {

@@ -44,7 +44,7 @@ export const NewUserBody = Schema.Struct({
   lastName: optional(Name)
 }).annotations({ identifier: "NewUser" })
 
-/** A user as clients see him; times are RFC 3339 in UTC. */
+/** A user as clients see them; times are RFC 3339 in UTC. */
 const userFields = {
   id: Schema.String,
   email: Schema.String,
@@ -137,7 +137,7 @@ const QuotaBody = Schema.Struct({
 
 const Scope = Schema.Literal(...scopes)
 
-/** The caller himself. */
+/** The caller. */
 export const MeBody = Schema.Struct({
   ...userFields,
   scopes: Schema.Array(Scope),

@@ -251,7 +251,7 @@ const metrics = HttpApiGroup.make("metrics").add(
     )
 )
 
-/** Of all operations that heed a session. */
+/** Of all operations that accept a session. */
 const mustChangePassword = Problem.schema("password-change-required")
 
 /** The HTTP contract: `/openapi.json` is made from it. */

@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const log = yield* AuditLog
   const { doerOf } = yield* RequestDoer.make
 
-  /** A link that is not deleted, if it is the caller's to manage. Another one is not there for him. */
+  /** A link that is not deleted, if it is the caller's to manage. Any other looks like one that is not there. */
   const manageable = Effect.fnUntraced(function* (caller: KnownCaller, key: string) {
     const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
     const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"

@@ -1,14 +1,14 @@
 import { Effect, Exit, FiberRef } from "effect"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { isReserved, type Reservation, uncounted } from "../../accounts/Reservations.ts"
-import { countPeeked, isPlain } from "../../actors/links/LinkCache.ts"
+import { countPeeked } from "../../actors/links/LinkCache.ts"
 import { Links } from "../../actors/links/Links.ts"
-import { type Link, stateAt } from "../../model/Link.ts"
+import type { Link } from "../../model/Link.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Answering } from "../exchange/Answering.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import { isKeyShaped } from "../contract/LinkSchemas.ts"
-import * as Redirect from "./Redirect.ts"
+import { answer as answerOf, decideRedirect, isProblem } from "./Redirect.ts"
 import { endLookUp, Redirects } from "./Redirects.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
@@ -56,20 +56,21 @@ export const make = Effect.gen(function* () {
     if ((links.peek(key) ?? links.stale(key)) !== undefined) {
       return quotas.lookupsUsedUp(client) === undefined ? uncounted : undefined
     }
-    const reserved = quotas.lookUp(client)
+    const reserved = quotas.lookUpNow(client)
     return reserved !== undefined && isReserved(reserved) ? reserved : undefined
   }
 
-  /** The answer where it is as plain as that, and it is counted. */
+  /** The answer to a request that is led somewhere without more ado, and it is counted; `undefined`, and nothing is counted, for all others. */
   const plain = (request: Request, link: Link, ...headers: ReadonlyArray<string>): Answer | undefined => {
-    if (!isPlain(link)) return undefined
-    if (link.forwardQuery && Redirect.queryOf(request.url) !== "") return undefined
     const now = clock.unsafeCurrentTimeMillis()
-    if (stateAt(link, now) !== "live" || targets.faultOf(link.url) !== undefined) return undefined
-    const standing = quotas.redirect(link)
+    const decision = decideRedirect(link, request, now, targets)
+    if (decision.kind !== "redirect" || decision.visit === "granted") return undefined
+    const { location, visit } = decision
+    if (isProblem(location)) return undefined
+    const standing = quotas.redirectNow(link)
     if (standing === undefined || standing?.isAllowed === false) return undefined
-    if (request.method !== "HEAD") record(request, link, now)
-    return Redirect.answer(link, link.redirectStatus, link.url, ...headers)
+    if (visit === "counted") record(request, link, now)
+    return answerOf(link, link.redirectStatus, location, ...headers)
   }
 
   return {

@@ -1,7 +1,8 @@
-import { Either } from "effect"
-import type { Link } from "../../model/Link.ts"
+import { type Link, stateAt } from "../../model/Link.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Problem } from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
+import type { TargetPolicyService } from "../links/TargetPolicy.ts"
 
 /** Characters of a `Location` at most: what every part of the way can carry (RFC 9110, section 4.1). */
 export const locationLengthMax = 8_000
@@ -11,7 +12,7 @@ const encode = (query: string): string =>
   query.replace(/[^\x21-\x7e]|["<>#]/gu, (character) => encodeURIComponent(character.toWellFormed()))
 
 /** The query string of a request's path, without its question mark and as it came. */
-export const queryOf = (path: string): string => {
+const queryOf = (path: string): string => {
   const from = path.indexOf("?")
   return from === -1 ? "" : path.slice(from + 1)
 }
@@ -24,19 +25,70 @@ const withQuery = (target: string, query: string): string => {
   return `${url}${separator}${encode(query)}${fragment}`
 }
 
-const tooLong: Problem = {
-  kind: "uri-too-long",
-  detail: `The target with this query string would have more than ${locationLengthMax} characters.`
+const problems = {
+  "not-found": { kind: "not-found", detail: "There is no link with this key." },
+  gone: { kind: "gone", detail: "This link has expired, was used up or deleted, or is blocked." },
+  "uri-too-long": {
+    kind: "uri-too-long",
+    detail: `The target with this query string would have more than ${locationLengthMax} characters.`
+  }
+} as const satisfies Record<string, Problem>
+
+/** The problem of a link that has no visit left. */
+export const usedUp: Problem = problems.gone
+
+/** What is looked at of a request. */
+type Source = Pick<Request, "method" | "url">
+
+/** Where a link leads a request: its target, with the request's query string where the link forwards it. */
+const locationOf = ({ forwardQuery, url }: Link, request: Source): string | Problem => {
+  const query = forwardQuery ? queryOf(request.url) : ""
+  if (query === "") return url
+  const location = withQuery(url, query)
+  return location.length <= locationLengthMax ? location : problems["uri-too-long"]
 }
 
-/** Where a link leads a request with this query string. */
-export const locationOf = (
-  { forwardQuery, url }: Pick<Link, "forwardQuery" | "url">,
-  query: string
-): Either.Either<string, Problem> => {
-  if (!forwardQuery || query === "") return Either.right(url)
-  const location = withQuery(url, query)
-  return location.length <= locationLengthMax ? Either.right(location) : Either.left(tooLong)
+/** The row of a key as a visitor may know it at `now` (milliseconds since the Unix epoch): the link, or why it leads nowhere. A key that does not lead anywhere yet looks like one without a link. */
+export const findLive = (link: Link | null, now: number, targets: TargetPolicyService): Link | Problem => {
+  if (link === null) return problems["not-found"]
+  const state = stateAt(link, now)
+  if (state === "pending") return problems["not-found"]
+  return state !== "live" || targets.faultOf(link.url) !== undefined ? problems.gone : link
+}
+
+/** Tells a problem from a link, or from a location. */
+export const isProblem = (found: Link | Problem | string): found is Problem =>
+  typeof found !== "string" && "kind" in found
+
+/** What a request for a short URL gets. */
+export type Decision =
+  | { readonly kind: "refuse"; readonly problem: Problem }
+  | { readonly kind: "ask-password" }
+  | {
+      readonly kind: "redirect"
+      readonly link: Link
+      /** The target; or the problem of a location that is too long, of which the owner's quota is taken first. */
+      readonly location: string | Problem
+      /** Whether this request is a visit, and whether the link has to grant it first. */
+      readonly visit: "counted" | "granted" | "none"
+    }
+
+/**
+ * Decides what a request for a short URL gets at `now` (milliseconds since the Unix epoch), whoever found the link. Quotas and visits are for the caller to take. `isUnlocked`:
+ * whether the visitor has given the link's password.
+ */
+export const decideRedirect = (
+  row: Link | null,
+  request: Source,
+  now: number,
+  targets: TargetPolicyService,
+  isUnlocked = false
+): Decision => {
+  const link = findLive(row, now, targets)
+  if (isProblem(link)) return { kind: "refuse", problem: link }
+  if (link.passwordHash !== null && !isUnlocked) return { kind: "ask-password" }
+  const visit = request.method === "HEAD" ? "none" : link.maxVisits === null ? "counted" : "granted"
+  return { kind: "redirect", link, location: locationOf(link, request), visit }
 }
 
 /**

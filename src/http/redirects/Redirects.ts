@@ -4,7 +4,7 @@ import { Quotas } from "../../accounts/Quotas.ts"
 import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
 import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
-import { type Link, stateAt } from "../../model/Link.ts"
+import type { Link } from "../../model/Link.ts"
 import { passwordLengthMax, Passwords } from "../../accounts/Passwords.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
@@ -20,13 +20,6 @@ import { type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages
 import * as VisitRecorder from "./VisitRecorder.ts"
 import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
-
-const details = {
-  "not-found": "There is no link with this key.",
-  gone: "This link has expired, was used up or deleted, or is blocked."
-} as const
-
-const nowhere = (kind: keyof typeof details) => Effect.fail<Problem.Problem>({ kind, detail: details[kind] })
 
 /** Names the page that explains a limit that is reached. */
 const saying = (page: PageName) =>
@@ -91,47 +84,56 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       const asked = isKeyShaped(key) ? find : Effect.succeed(null)
       return yield* Effect.acquireUseRelease(
         Effect.suspend(() => {
-          const reserved = quotas.lookUp(client)
-          return reserved === undefined ? quotas.lookUpLater(client) : Effect.succeed(reserved)
+          const reserved = quotas.lookUpNow(client)
+          return reserved === undefined ? quotas.lookUp(client) : Effect.succeed(reserved)
         }),
         (reserved) => (isReserved(reserved) ? orProblem(asked) : isScanned(reserved)),
         (reserved, found) => Effect.sync(() => isReserved(reserved) && endLookUp(reserved, found))
       )
     })
 
-    /** The link of a key that leads somewhere now. A key that does not yet is not told from one that never will. */
-    const findLive = Effect.fnUntraced(function* (found: Effect.Effect<Link | null, Problem.Problem>) {
-      const link = yield* found
-      if (link === null) return yield* nowhere("not-found")
-      const state = stateAt(link, yield* Clock.currentTimeMillis)
-      if (state === "pending") return yield* nowhere("not-found")
-      if (state !== "live" || targets.faultOf(link.url) !== undefined) return yield* nowhere("gone")
-      return link
+    /** The link of a row, where it leads somewhere now. */
+    const findLive = Effect.fnUntraced(function* (row: Effect.Effect<Link | null, Problem.Problem>) {
+      const found = Redirect.findLive(yield* row, yield* Clock.currentTimeMillis, targets)
+      return Redirect.isProblem(found) ? yield* Effect.fail(found) : found
     })
 
     /** Takes one redirect of the owner's, mostly without an effect. */
     const checkQuota = (link: Link) => {
-      const standing = quotas.redirect(link)
-      const taken = standing === undefined ? quotas.redirectLater(link) : Effect.succeed(standing)
+      const standing = quotas.redirectNow(link)
+      const taken = standing === undefined ? quotas.redirect(link) : Effect.succeed(standing)
       return saying("owner-limit")(RateLimit.check(taken))
     }
 
-    /** Uses a visit up where a link has only so many, and counts it. */
-    const visit = Effect.fnUntraced(function* (request: Request, link: Link) {
-      const isGranted = link.maxVisits === null || (yield* orProblem(links.visit(link.key)))
-      if (!isGranted) return yield* nowhere("gone")
-      record(request, link, yield* Clock.currentTimeMillis)
+    /** Leads to the target as it was decided: takes the owner's quota and the link's visit first. */
+    const lead = Effect.fnUntraced(function* (
+      request: Request,
+      decision: Extract<Redirect.Decision, { readonly kind: "redirect" }>,
+      status: Link["redirectStatus"] | 303
+    ) {
+      const { link, location, visit } = decision
+      yield* checkQuota(link)
+      if (Redirect.isProblem(location)) return yield* Effect.fail(location)
+      if (visit === "granted" && !(yield* orProblem(links.visit(link.key)))) {
+        return yield* Effect.fail(Redirect.usedUp)
+      }
+      if (visit !== "none") record(request, link, yield* Clock.currentTimeMillis)
+      return Redirect.answer(link, status, location)
     })
 
     const redirect = Effect.fnUntraced(function* (request: Request, key: string, found?: Found) {
-      const link = yield* findLive(
-        found === undefined ? lookUp(request, key, links.findToRedirect(key)) : orProblem(found)
-      )
-      if (link.passwordHash !== null) return pages.askPassword(request, "asked")
-      yield* checkQuota(link)
-      const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
-      if (request.method !== "HEAD") yield* visit(request, link)
-      return Redirect.answer(link, link.redirectStatus, location)
+      const row = yield* found === undefined
+        ? lookUp(request, key, links.findToRedirect(key))
+        : orProblem(found)
+      const decision = Redirect.decideRedirect(row, request, yield* Clock.currentTimeMillis, targets)
+      switch (decision.kind) {
+        case "refuse":
+          return yield* Effect.fail(decision.problem)
+        case "ask-password":
+          return pages.askPassword(request, "asked")
+        case "redirect":
+          return yield* lead(request, decision, decision.link.redirectStatus)
+      }
     }, Traced.span("redirect"))
 
     const preview = Effect.fnUntraced(function* (request: Request, key: string) {
@@ -156,10 +158,10 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
         return pages.askPassword(request, "wrong")
       }
-      yield* checkQuota(link)
-      const location = yield* Redirect.locationOf(link, Redirect.queryOf(request.url))
-      yield* visit(request, link)
-      return Redirect.answer(link, 303, location)
+      const decision = Redirect.decideRedirect(link, request, yield* Clock.currentTimeMillis, targets, true)
+      // It may have ended while the password was checked.
+      if (decision.kind !== "redirect") return yield* Effect.fail(Redirect.usedUp)
+      return yield* lead(request, decision, 303)
     }, Traced.span("unlock"))
 
     const answering =

@@ -54,7 +54,7 @@ export class Standstills {
 
 /**
  * Does not begin what nobody waits for any more: after a standstill, requests that write are held until it has been seen whether their clients are still there. A load
- * balancer that gave one up has sent it on to another node, or said that it failed; what it asked for may be wrong by now, as the deletion of a key that has been bound anew.
+ * balancer that gave one up has sent it on to another node, or said that it failed; what it asked for may be wrong by now, as the deletion of a key that has been bound again.
  */
 export const holding = (
   clock: Clock.Clock,

@@ -37,7 +37,7 @@ const faultsOf = (
     const [one] = replays
     return one!.body !== body || one!.status !== status
   })
-  const anew = made.filter(({ isReplay, status }) => !isReplay && status === 201)
+  const created = made.filter(({ isReplay, status }) => !isReplay && status === 201)
   const unlike = requests.find(
     ({ answered_us, status, url }) =>
       status === 422 && !requests.some((other) => other.url !== url && other.sent_us < answered_us!)
@@ -57,8 +57,8 @@ const faultsOf = (
     ...(different === undefined
       ? []
       : [[different, `were answered ${different.body}, and ${replays[0]!.body}`] as const]),
-    ...(anew.length > 1
-      ? [[anew[1]!, `made ${original!.key}, and ${anew[1]!.key}, neither as a replay`] as const]
+    ...(created.length > 1
+      ? [[created[1]!, `made ${original!.key}, and ${created[1]!.key}, neither as a replay`] as const]
       : []),
     ...(unlike === undefined
       ? []

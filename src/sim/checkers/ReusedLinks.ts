@@ -33,7 +33,7 @@ const standings = (journal: ReadonlyArray<JournalEntry>, urls: ReadonlySet<strin
 }
 
 /**
- * C7: of a URL that is asked for with `reuse` there is one live link at most, whoever asks at once; and a link that is given again was there, live, at
+ * C7: of a URL that is asked for with `reuse` there is one live link at most, no matter who asks at once; and a link that is given again was there, live, at
  * some moment of the request. Nobody asks for such a URL otherwise, nor changes another link to it.
  */
 export const ReusedLinks: Checker = {

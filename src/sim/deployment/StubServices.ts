@@ -26,10 +26,10 @@ const unasked = <S extends object>(name: string, asked: Partial<S> = {}): S =>
 /** Without a limit nothing is counted. */
 const limiter = unasked<typeof RateLimiter.Service>("RateLimiter", {
   takeAll: () => Effect.succeed(null),
-  tryTakeAll: () => null
+  takeAllNow: () => null
 })
 
-/** It knows the administrator by his key. */
+/** It knows the administrator by the key. */
 const accounts = Accounts.layer.pipe(
   Layer.provideMerge(Layer.succeed(Sessions, unasked<typeof Sessions.Service>("Sessions"))),
   Layer.provide(Layer.succeed(AccountStore, unasked<typeof AccountStore.Service>("AccountStore"))),

@@ -16,7 +16,7 @@ const pauseMax_us = 500 * ms_us
 
 /**
  * A process's connection to one Redis, as `RedisClient` looks after it: given up when a call was not answered or could not be sent, and made
- * anew. Without one, calls fail at once.
+ * again. Without one, calls fail at once.
  */
 class Connection {
   readonly #redis: VirtualRedis

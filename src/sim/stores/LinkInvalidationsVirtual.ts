@@ -10,7 +10,7 @@ import type { CallFaults, VirtualServer } from "../world/VirtualServer.ts"
 import type { WorldEvent } from "../world/World.ts"
 import { Line } from "./Line.ts"
 
-/** How often the listening connection proves that it has caught up, and how soon a lost one is made anew; as `LinkInvalidationsPostgres`. */
+/** How often the listening connection proves that it has caught up, and how soon a lost one is made again; as `LinkInvalidationsPostgres`. */
 const heartbeatEvery_us = 200 * ms_us
 
 /** A connection that does not answer for this long is given up; as `LinkInvalidationsPostgres`. */
@@ -201,7 +201,7 @@ export class VirtualNews {
       for (const key of keys) connection.tell(() => listener.forget(key))
   }
 
-  /** See `LinkInvalidations`: on a connection that is made anew when it is lost, until the scope is closed or the process dies. */
+  /** See `LinkInvalidations`: on a connection that is made again when it is lost, until the scope is closed or the process dies. */
   of(process: VirtualProcess): Effect.Effect<LinkChangesService, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.sync(() => new Listener(this, process)),

@@ -88,7 +88,7 @@ const keyOf = (row: KeyRow): ApiKey => ({
   expiresAt: numberOrNull(row.expires_at)
 })
 
-/** `AccountStore` on SQLite and PostgreSQL. A user's row is locked before his sessions or keys are counted. */
+/** `AccountStore` on SQLite and PostgreSQL. A user's row is locked before their sessions or keys are counted. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 

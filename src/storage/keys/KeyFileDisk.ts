@@ -1,6 +1,7 @@
 import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { Data, Effect, ExecutionStrategy, Exit, Layer, Option, Scope } from "effect"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { count, empty, widen } from "../../keys/PackedKeys.ts"
 import { KeyFile } from "./KeyFile.ts"
 import { StorageError } from "../StorageError.ts"
@@ -22,7 +23,7 @@ const magic = "LMKEYS1\n"
 const headerBytes = 32
 const marksAt = 16
 
-/** A file whose taken keys are more than those that are left, and so many bytes, is written anew without them. */
+/** A file whose taken keys are more than those that are left, and so many bytes, is written again without them. */
 const deadBytesMinDefault = 1_048_576
 
 const headerOf = (width: number, taken: number, end: number) => {
@@ -74,7 +75,7 @@ export const make = Effect.fn("KeyFile.make")(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const { dirname } = yield* Path.Path
-  const one = yield* Effect.makeSemaphore(1)
+  const one = FairSemaphore.make(1)
   const scope = yield* Effect.scope
 
   /** Whether the folder may still have another file at the path when the machine stops now. */
@@ -136,9 +137,7 @@ export const make = Effect.fn("KeyFile.make")(function* (
 
   /** One at a time, and to its end. */
   const exclusively = <A>(operation: Effect.Effect<A, StorageError>) =>
-    Effect.uninterruptible(
-      one.withPermits(1)(Effect.zipRight(syncFolder.pipe(failing("syncFolder", "no")), operation))
-    )
+    Effect.uninterruptible(one(Effect.zipRight(syncFolder.pipe(failing("syncFolder", "no")), operation)))
 
   return KeyFile.of({
     width,

@@ -25,7 +25,7 @@ export interface Watermark extends RangeSlot {
  * in a signed 64-bit column; the absolute counter is the range's lower end (a bigint) plus it.
  *
  * Laws:
- * 1. Blocks that `advance` gives out for one slot never overlap, whoever asks and however often, also when two
+ * 1. Blocks that `advance` gives out for one slot never overlap, no matter who asks and however often, also when two
  *    owners ask at once and also after a `StorageError` of any kind.
  * 2. The watermark has moved durably before the block is given out.
  * 3. No block reaches `size`; a block shorter than asked for (also empty) means that the slot is used up.

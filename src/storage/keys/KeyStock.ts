@@ -45,7 +45,7 @@ export type StockKind = (typeof stockKinds)[number]
  * 1. `claim` gives a greater epoch each time. Every other operation that takes a claim fails with `Fenced`, and
  *    does nothing, unless its epoch is the newest of the shard.
  * 2. A key leaves the stock only together with being recorded in a batch (one transaction). A `file` is left before: a crash in between loses the keys.
- * 3. No two `take`s give the same key that was put in once, whoever asks.
+ * 3. No two `take`s give the same key that was put in once, no matter who asks.
  * 4. What was recorded is listed by `openBatches` until it is closed, without the keys that `LinkLifetime` has freed meanwhile.
  * 5. A key stands in one place of the stock at most, also while several kinds of stock are used at once.
  */

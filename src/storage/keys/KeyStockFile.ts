@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import {
   concat,
   count,
@@ -31,7 +32,7 @@ export const make = Effect.fnUntraced(function* (
   preload: Preload
 ) {
   let ahead: PackedKeys = empty
-  const taking = yield* Effect.makeSemaphore(1)
+  const taking = FairSemaphore.make(1)
 
   /** A file that does not answer is as good as an empty one: the keys that are short are minted. */
   const read = (wanted: number) =>
@@ -64,7 +65,7 @@ export const make = Effect.fnUntraced(function* (
         })
       )
       return keys
-    }).pipe(taking.withPermits(1), Effect.uninterruptible)
+    }).pipe(taking, Effect.uninterruptible)
 
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => (count(ahead) === 0 ? Effect.void : file.append(ahead))).pipe(

@@ -66,4 +66,7 @@ export const make: Effect.Effect<LinkChangesService, never, Scope.Scope | Databa
 )
 
 /** See {@link make}. */
-export const layer: Layer.Layer<LinkInvalidations, never, DatabaseServers> = Layer.scoped(LinkInvalidations, make)
+export const layer: Layer.Layer<LinkInvalidations, never, DatabaseServers> = Layer.scoped(
+  LinkInvalidations,
+  make
+)

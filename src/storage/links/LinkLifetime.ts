@@ -13,7 +13,7 @@ export type FreedLink = Pick<Link, "createdAt" | "key">
 
 /**
  * The end of links: those that have expired become tombstones, and tombstones that have stood for the quarantine go, with which their keys are
- * free again. A minted key goes back to the stock, an alias can be chosen anew.
+ * free again. A minted key goes back to the stock, an alias can be chosen again.
  *
  * Time is the store's own where several nodes share one, or else that of the process (`TrustedTime`): no node whose clock is wrong can end a link too early, or cut a quarantine short.
  *
@@ -22,7 +22,7 @@ export type FreedLink = Pick<Link, "createdAt" | "key">
  * 2. A key leaves the links and enters the stock in one transaction, in which it leaves the records of open batches as well: whoever finishes such a
  *    batch would hand it out a second time.
  * 3. A minted key goes without entering the stock where it can have been given to another in a time that the database has forgotten (`DatabaseMark`).
- * 4. Each key is given by one call alone, whoever asks. Changes are announced like those of `LinkStore`.
+ * 4. Each key is given by one call alone, no matter who asks. Changes are announced like those of `LinkStore`.
  */
 export class LinkLifetime extends Context.Tag("linkmint/LinkLifetime")<
   LinkLifetime,

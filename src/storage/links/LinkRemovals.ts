@@ -12,7 +12,7 @@ export const removedAtOnce = 1_000
  *
  * Laws:
  * 1. What `ask` remembers stays until no link of the owner is left that is not deleted, and `lookedFor_ms` have passed: a deletion that was cut off goes on with the next call of `remove`, by whomever.
- * 2. `remove` deletes links of these owners alone. Each key is given by one call alone, whoever asks. Changes are announced like those of `LinkStore`.
+ * 2. `remove` deletes links of these owners alone. Each key is given by one call alone, no matter who asks. Changes are announced like those of `LinkStore`.
  */
 export class LinkRemovals extends Context.Tag("linkmint/LinkRemovals")<
   LinkRemovals,

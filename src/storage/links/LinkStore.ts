@@ -9,7 +9,7 @@ export interface Deletion {
   readonly at: number
   /** A number that this deletion alone has, so that its repeat is known for what it is. */
   readonly deleteId?: number | undefined
-  /** Whose link it is, where he is to be told. */
+  /** The owner, where they are to be told. */
   readonly owner?: string | null | undefined
 }
 
@@ -79,7 +79,7 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  * The links, and with them the one arbiter of duplicates: the primary key.
  *
  * Laws:
- * 1. For a key, `insertMany` answers `true` at most once, whoever asks and however often, also within one batch
+ * 1. For a key, `insertMany` answers `true` at most once, no matter who asks and however often, also within one batch
  *    (the first wins). `false` means that the key has a row: live, expired or tombstone. The one exception is a repeat: a link with the
  *    `createId` of the row, which has not been changed since, is answered `true` again, because messages can come twice.
  * 2. What `insertMany` and `deleteMany` answered is durable: every later read by anyone sees it.

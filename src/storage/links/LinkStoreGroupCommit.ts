@@ -16,13 +16,25 @@ export const layer = (options: { readonly inFlightMax: number }): Layer.Layer<Li
       const { inFlightMax } = options
       const store = yield* LinkStore
       return {
-        insertMany: yield* GroupCommit.make("LinkStore.insertMany", store.insertMany, { callsMax, inFlightMax }),
+        insertMany: yield* GroupCommit.make("LinkStore.insertMany", store.insertMany, {
+          callsMax,
+          inFlightMax
+        }),
         findMany: store.findMany,
-        deleteMany: yield* GroupCommit.make("LinkStore.deleteMany", store.deleteMany, { callsMax, inFlightMax }),
-        updateMany: yield* GroupCommit.make("LinkStore.updateMany", store.updateMany, { callsMax, inFlightMax }),
+        deleteMany: yield* GroupCommit.make("LinkStore.deleteMany", store.deleteMany, {
+          callsMax,
+          inFlightMax
+        }),
+        updateMany: yield* GroupCommit.make("LinkStore.updateMany", store.updateMany, {
+          callsMax,
+          inFlightMax
+        }),
         list: store.list,
         crawlable: store.crawlable,
-        takeVisits: yield* GroupCommit.make("LinkStore.takeVisits", store.takeVisits, { callsMax, inFlightMax }),
+        takeVisits: yield* GroupCommit.make("LinkStore.takeVisits", store.takeVisits, {
+          callsMax,
+          inFlightMax
+        }),
         takenAmong: store.takenAmong
       }
     })

@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { mkdir, open, readFile, rename } from "node:fs/promises"
 import { dirname } from "node:path"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { StorageError } from "../StorageError.ts"
 import { later, nothing, type Testimony, Witness } from "./Witness.ts"
 
@@ -46,7 +47,7 @@ const replace = async (path: string, text: string) => {
  */
 export const make = (path: string, deployment: string): Effect.Effect<typeof Witness.Service> =>
   Effect.sync(() => {
-    const oneByOne = Effect.unsafeMakeSemaphore(1).withPermits(1)
+    const oneByOne = FairSemaphore.make(1)
 
     const attempt = <A>(operation: string, promise: () => Promise<A>) =>
       Effect.tryPromise({

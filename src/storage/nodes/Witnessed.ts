@@ -1,4 +1,5 @@
 import { Context, Data, DateTime, Duration, Effect } from "effect"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { count } from "../../keys/PackedKeys.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import { DatabaseMark, type Identity, type Regression } from "./DatabaseMark.ts"
@@ -89,7 +90,7 @@ export interface Parts {
  */
 export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witness }: Parts) =>
   Effect.gen(function* () {
-    const beginning = yield* Effect.makeSemaphore(1)
+    const beginning = FairSemaphore.make(1)
     let known = nothing
     let lineage = 0
     let isBegun = false
@@ -161,7 +162,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       Effect.retry({ times: 2, while: (error) => error._tag === "Recovered" }),
       Effect.catchTag("Recovered", () => again("Witnessed.begin"))
     )
-    const beginOnce = beginning.withPermits(1)(Effect.suspend(() => (isBegun ? Effect.void : begin)))
+    const beginOnce = beginning(Effect.suspend(() => (isBegun ? Effect.void : begin)))
     const begun = Effect.suspend(() => (isBegun ? Effect.void : beginOnce))
     const begunForStores = Effect.catchTag(begun, "ForeignDatabase", ({ message }) =>
       Effect.fail(new StorageError({ operation: "Witnessed.begin", applied: "no", reason: message }))

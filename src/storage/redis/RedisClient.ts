@@ -4,7 +4,7 @@ import { label, type RedisUrl } from "./RedisUrl.ts"
 import { StorageError } from "../StorageError.ts"
 
 /**
- * A connection to one Redis that looks after itself: lost, it is made anew, at first after 50 ms and then every half
+ * A connection to one Redis that looks after itself: lost, it is made again, at first after 50 ms and then every half
  * second or so, for as long as the scope lasts.
  */
 export interface RedisClient {
@@ -26,7 +26,7 @@ const closeWaitMax = Duration.millis(100)
 /** How long starting waits for the first connection. */
 const startWaitMax = Duration.seconds(2)
 
-/** Between a loss and the first attempt to connect anew; the pauses after that grow to the greatest one. */
+/** Between a loss and the first attempt to connect again; the pauses after that grow to the greatest one. */
 const pauseMin = Duration.millis(50)
 const pauseMax = Duration.millis(500)
 
@@ -57,7 +57,7 @@ const whereOf = (url: RedisUrl): RedisOptions => {
     sentinelCommandTimeout: Duration.toMillis(replyWaitMax),
     // Those in the URL are what the operator wants asked; others may be known by addresses that cannot be reached from here.
     updateSentinels: false,
-    // Asking anew is part of connecting anew, below.
+    // Asking again is part of connecting again, below.
     sentinelRetryStrategy: () => null
   }
 }
@@ -148,7 +148,7 @@ const watch = (redis: Redis) => {
     /** Comes when the connection is lost, with the reason. */
     lost: Effect.map(untilEnded(redis), () => trouble ?? "the connection was lost"),
     /** Gives up a connection that is of no use any more, where a command's error says so. */
-    heed: (error: unknown): never => {
+    handle: (error: unknown): never => {
       const message = messageOf(error)
       // Commands sent after it would only wait behind it, and be run when nobody waits any more.
       if (message === timedOut) giveUp("the server does not answer")
@@ -185,7 +185,7 @@ export const make = Effect.fn("RedisClient.make")(function* (
     Effect.sync(() => new Redis(optionsOf(url, scripts))),
     close
   )
-  const { connect, heed, lost } = watch(redis)
+  const { connect, handle, lost } = watch(redis)
   const report = makeReport(name)
   let reason = "not connected yet"
   const away = (problem: string) => {
@@ -219,7 +219,7 @@ export const make = Effect.fn("RedisClient.make")(function* (
       Effect.suspend(() =>
         redis.status === "ready"
           ? Effect.tryPromise({
-              try: () => command(redis).catch(heed),
+              try: () => command(redis).catch(handle),
               catch: (error) => failureOf(operation, error)
             })
           : new StorageError({ operation, applied: "no", reason: `${name}: no connection (${reason})` })

@@ -196,7 +196,10 @@ const clientOf = (
 
 /** A transaction takes a turn; one within another is a part of that. */
 const withTurns =
-  (withTransaction: SqlClient.SqlClient["withTransaction"], turns: FairSemaphore.FairSemaphore): typeof withTransaction =>
+  (
+    withTransaction: SqlClient.SqlClient["withTransaction"],
+    turns: FairSemaphore.FairSemaphore
+  ): typeof withTransaction =>
   (effect) =>
     Effect.flatMap(Effect.serviceOption(SqlClient.TransactionConnection), (outer) =>
       Option.isSome(outer) ? withTransaction(effect) : turns(withTransaction(effect))

@@ -179,7 +179,7 @@ export class WebhookStore extends Context.Tag("linkmint/WebhookStore")<
       webhookId: string,
       id: string
     ) => Effect.Effect<"queued" | "none" | "full", StorageError>
-    /** Gives up messages that are too old, forgets dead letters that are too old or too many and webhooks that ended long ago, and counts anew what waits. */
+    /** Gives up messages that are too old, forgets dead letters that are too old or too many and webhooks that ended long ago, and counts again what waits. */
     readonly sweep: Effect.Effect<void, StorageError>
   }
 >() {}

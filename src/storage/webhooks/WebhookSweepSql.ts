@@ -44,7 +44,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     FROM webhooks w LEFT JOIN webhook_messages m
       ON m.webhook_id = w.id AND m.dead_at IS NULL AND m.event <> ${verificationType}`
 
-  /** Nothing is counted anew of a webhook while others count: they have its row until they are done, and what they did is seen then. */
+  /** Nothing is counted again of a webhook while others count: they have its row until they are done, and what they did is seen then. */
   const countAnew = (id: string) =>
     inTransaction(
       sql,

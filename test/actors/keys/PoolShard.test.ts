@@ -191,7 +191,7 @@ describe("a pool shard that another owner has claimed underneath", () => {
       yield* stores.pool.claim(newer)
       const before = yield* stores.stock.openBatches(0)
 
-      // While it cannot claim anew, it can lease what is there and nothing else.
+      // While it cannot claim again, it can lease what is there and nothing else.
       node.faults.set(always("refuse", "KeyStock.claim"))
       expect((yield* lease(node, 30)).length).toBe(30)
       yield* others

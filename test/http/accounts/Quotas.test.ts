@@ -150,7 +150,7 @@ withServices(
       })
     )
 
-    it.effect("are not limited for who says who he is", () =>
+    it.effect("are not limited for callers who say who they are", () =>
       Effect.gen(function* () {
         yield* drain(create({ url }, from("198.51.100.9")), 201)
         const { headers } = yield* newSession

@@ -28,13 +28,13 @@ describe("a scope", () => {
 })
 
 describe("what somebody made", () => {
-  it("is his, and the administrators'", () => {
+  it("is the owner's, and the administrators'", () => {
     expect(Caller.mayManage(caller("links:read"), "usr_1")).toBe(true)
     expect(Caller.mayManage(caller("links:read"), "usr_2")).toBe(false)
     expect(Caller.mayManage(caller("admin"), "usr_2")).toBe(true)
   })
 
-  it("is the administrators' alone where he was anonymous", () => {
+  it("is the administrators' alone where the owner was anonymous", () => {
     expect(Caller.ownerOf("anonymous")).toBeNull()
     expect(Caller.mayManage(caller("links:read"), null)).toBe(false)
     expect(Caller.mayManage(caller("admin"), null)).toBe(true)

@@ -90,7 +90,7 @@ withService("a list of links", {}, (it) => {
     })
   )
 
-  it.effect("of another user is forbidden, and of nobody who does not say who he is", () =>
+  it.effect("of another user is forbidden, and of callers who do not say who they are", () =>
     Effect.gen(function* () {
       expectProblem(yield* withKey(userKeys.other, "GET", "/api/v1/links?owner=usr_one"), "forbidden")
       expectProblem(yield* withKey(userKeys.other, "GET", "/api/v1/links?owner=admin"), "forbidden")

@@ -7,7 +7,7 @@ import { asAdmin, create, get, TestService, withService, withServices } from "..
 
 const token = "the-token-of-tests"
 
-/** What is kept for a second is read anew. */
+/** What is kept for a second is read again. */
 let moment = 0
 const metrics = Effect.gen(function* () {
   const { clock } = yield* TestService

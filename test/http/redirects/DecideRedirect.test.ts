@@ -1,12 +1,58 @@
-import { Either, FastCheck as fc } from "effect"
+import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
-import { locationLengthMax, locationOf, queryOf } from "../../../src/http/redirects/Redirect.ts"
+import { decideRedirect, isProblem, locationLengthMax } from "../../../src/http/redirects/Redirect.ts"
+import type { Link } from "../../../src/model/Link.ts"
+import { plainRow } from "../../support/Plain.ts"
 
-const locate = (url: string, query: string, forwardQuery = true) =>
-  Either.match(locationOf({ url, forwardQuery }, query), {
-    onLeft: ({ kind }) => kind,
-    onRight: (location) => location
+const now = 1_000
+const anywhere = { faultOf: () => undefined }
+const link: Link = {
+  ...plainRow,
+  key: "k",
+  url: "https://example.com/",
+  custom: false,
+  createdAt: 1,
+  updatedAt: 1
+}
+
+const decide = (
+  row: Partial<Link> | null,
+  { isUnlocked = false, method = "GET", targets = anywhere, url = "/k" } = {}
+) => decideRedirect(row === null ? null : { ...link, ...row }, { method, url }, now, targets, isUnlocked)
+
+describe("a request for a short URL", () => {
+  it.each([
+    ["has no link", null, "not-found"],
+    ["has a link that begins later", { validSince: now + 1 }, "not-found"],
+    ["has a link that has expired", { expiresAt: now }, "gone"],
+    ["has a link that was deleted", { deletedAt: now - 1 }, "gone"]
+  ] as const)("is refused where the key %s", (_, row, kind) => {
+    expect(decide(row)).toMatchObject({ kind: "refuse", problem: { kind } })
+    expect(decide(row, { isUnlocked: true })).toMatchObject({ kind: "refuse", problem: { kind } })
   })
+
+  it("is refused where the link leads to what is blocked", () => {
+    const targets = { faultOf: () => "is blocked" }
+    expect(decide({}, { targets } as never)).toMatchObject({ kind: "refuse", problem: { kind: "gone" } })
+  })
+
+  it("asks for the password of a link that has one, until it was given", () => {
+    expect(decide({ passwordHash: "x" })).toEqual({ kind: "ask-password" })
+    expect(decide({ passwordHash: "x" }, { isUnlocked: true })).toMatchObject({ kind: "redirect" })
+  })
+
+  it("is a visit unless it is HEAD, which the link grants first where it has only so many", () => {
+    expect(decide({})).toMatchObject({ kind: "redirect", location: link.url, visit: "counted" })
+    expect(decide({ maxVisits: 3 })).toMatchObject({ kind: "redirect", visit: "granted" })
+    expect(decide({ maxVisits: 3 }, { method: "HEAD" })).toMatchObject({ kind: "redirect", visit: "none" })
+  })
+})
+
+const locate = (url: string, query: string, forwardQuery = true) => {
+  const decision = decide({ url, forwardQuery }, { url: `/k?${query}` })
+  if (decision.kind !== "redirect") throw new Error(decision.kind)
+  return isProblem(decision.location) ? decision.location.kind : decision.location
+}
 
 describe("a link that forwards the query string", () => {
   it.each([
@@ -63,5 +109,8 @@ describe("the query of a request's path", () => {
     ["/key", ""],
     ["/key?", ""],
     ["/key?a=b?c", "a=b?c"]
-  ])("of %s is %j", (path, query) => expect(queryOf(path)).toBe(query))
+  ])("of %s is %j", (path, query) => {
+    const location = query === "" ? link.url : `${link.url}?${query}`
+    expect(decide({ forwardQuery: true }, { url: path })).toMatchObject({ location })
+  })
 })

@@ -13,7 +13,7 @@ import { plainRow } from "../../support/Plain.ts"
 import type { Answer } from "../../support/HttpClient.ts"
 import { adminKey, create, get, TestService, withService } from "../../support/TestService.ts"
 
-/** Each way to answer draws the first half of its request ids anew. */
+/** Each way to answer draws the first half of its request ids again. */
 const wayOf = ({ headers }: Answer) => String(headers["x-request-id"]).slice(0, 8)
 
 /** What does not differ from answer to answer by its nature. */
@@ -219,8 +219,8 @@ describe("a redirect of a link that is read", () => {
           stale: () => undefined
         } as unknown as typeof Links.Service),
         Effect.provideService(Quotas, {
-          redirect: () => null,
-          lookUp: () => uncounted
+          redirectNow: () => null,
+          lookUpNow: () => uncounted
         } as unknown as typeof Quotas.Service),
         Effect.provideService(Visits, { record: () => events.push("visit") }),
         Effect.provideService(Redirects, {

@@ -241,9 +241,17 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       ]
     }
   ],
-  ["a key returned twice", KeyLifecycle, { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }],
+  [
+    "a key returned twice",
+    KeyLifecycle,
+    { journal: [...way(["k"]), returned(2, ["k"]), returned(3, ["k"])] }
+  ],
   ["a key pushed without a record", KeyLifecycle, { journal: [minted(1, 0, ["k"]), pushed(2, 1, ["k"])] }],
-  ["a batch closed before it is pushed", KeyLifecycle, { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }],
+  [
+    "a batch closed before it is pushed",
+    KeyLifecycle,
+    { journal: [recorded(1, 1, ["k"]), closed(2, "1/0")] }
+  ],
   ["a conflict that no pool is to blame for", KeyLifecycle, { journal: [...way(["abc"]), conflicted(2)] }],
   ["a key bound that nobody leased", KeyLifecycle, { journal: [{ tag: "bound", at_us: 1, by, link: row }] }],
   ["numbers that are given out again", MintedOnce, { journal: [advanced(1, 0, 2), advanced(2, 1, 2)] }],

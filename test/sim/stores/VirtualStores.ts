@@ -1,18 +1,12 @@
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
+import { mapOperations } from "../../../src/storage/MapOperations.ts"
 import type { Open } from "../../support/Stores.ts"
 import { LittleWorld } from "./LittleWorld.ts"
 
 /** A service of a process in a little world, for the runtime outside. */
-const outside = <S extends object>(little: LittleWorld, process: VirtualProcess, service: S): S => {
-  const run = (effect: unknown) => little.inside(process, effect as Effect.Effect<unknown, unknown>)
-  const members = Object.entries(service).map(([name, member]: [string, unknown]) => {
-    if (Effect.isEffect(member)) return [name, run(member)]
-    if (typeof member !== "function") return [name, member]
-    return [name, (...args: ReadonlyArray<unknown>) => run(Reflect.apply(member, service, args))]
-  })
-  return Object.fromEntries(members) as S
-}
+const outside = <S extends object>(little: LittleWorld, process: VirtualProcess, service: S): S =>
+  mapOperations("outside", service, (_, effect) => little.inside(process, effect))
 
 /** A service that a layer builds inside of a process; when the scope closes, so does the layer's, in the world. */
 export const built = <I, S extends object>(

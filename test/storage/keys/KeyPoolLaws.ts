@@ -9,7 +9,7 @@ import { keys, numbered } from "../../support/SomeKeys.ts"
 import { atOnce } from "../../support/Property.ts"
 
 /**
- * The laws of `KeyPool`, as tests of shard `shard` of one backend. Each test builds the layer anew and counts on an empty shard,
+ * The laws of `KeyPool`, as tests of shard `shard` of one backend. Each test builds the layer again and counts on an empty shard,
  * whose epochs may have begun at any number: they are taken from `firstEpoch` on. A set gives its keys in any order.
  */
 export const keyPoolLaws = <E>(

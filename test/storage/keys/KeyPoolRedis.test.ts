@@ -137,7 +137,7 @@ describeRedis("KeyPool on Redis", () => {
       yield* pool.push({ shard: 0, epoch: 5 }, batch(1))
       const names = yield* keyNames(redis.urls[0]!, redis.namespace)
       yield* administer(redis.urls[0]!, (client) => client.del(names))
-      // The scripts are gone too, where a server was started anew.
+      // The scripts are gone too, where a server was restarted.
       yield* administer(redis.urls[0]!, (client) => client.script("FLUSH"))
       expect(yield* pool.level(0)).toBe(0)
       expect(count(yield* pool.lease(0, 10))).toBe(0)

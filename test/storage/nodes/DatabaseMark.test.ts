@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { count, toStrings } from "../../../src/keys/PackedKeys.ts"
 import { DatabaseMark } from "../../../src/storage/nodes/DatabaseMark.ts"
-import * as DatabaseMarkMemory from "../../../src/storage/nodes/DatabaseMarkMemory.ts"
+import * as DatabaseMarkMemory from "../../support/memory/DatabaseMarkMemory.ts"
 import * as DatabaseMarkSql from "../../../src/storage/nodes/DatabaseMarkSql.ts"
 import { KeyRangeStore } from "../../../src/storage/keys/KeyRangeStore.ts"
 import * as KeyRangeStoreMemory from "../../../src/storage/keys/KeyRangeStoreMemory.ts"
@@ -102,7 +102,7 @@ onEveryBackend(Database, { memory, sql }, (open) => {
         expect((yield* ranges.advance({ length: 8, range: 1 }, { count: 1, size })).first).toBe(30)
         expect(yield* stock("none").openBatches(3)).toEqual([])
         for (const kind of ["none", "status", "two-table"] as const) expect(yield* stock(kind).size).toBe(0)
-        // The claim is void, and its owner claims anew.
+        // The claim is void, and its owner claims again.
         expect(
           yield* Effect.flip(stock("none").record({ ...claim, sequence: 2 }, keys("late", 1)))
         ).toMatchObject({

@@ -1,6 +1,12 @@
 import { Effect, Layer } from "effect"
-import type { AuditEvent } from "../../model/Audit.ts"
-import { type AuditEntry, AuditLog, type AuditQuery, isCountedWith, placesOf } from "./AuditLog.ts"
+import type { AuditEvent } from "../../../src/model/Audit.ts"
+import {
+  type AuditEntry,
+  AuditLog,
+  type AuditQuery,
+  isCountedWith,
+  placesOf
+} from "../../../src/storage/accounts/AuditLog.ts"
 
 const newestFirst = (one: AuditEntry, other: AuditEntry) => other.at - one.at || (one.id < other.id ? 1 : -1)
 

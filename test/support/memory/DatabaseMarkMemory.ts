@@ -1,9 +1,14 @@
 import { Clock, Effect, Layer } from "effect"
-import { count } from "../../keys/PackedKeys.ts"
-import { DatabaseMark, type Identity, type Regression, toldMax } from "./DatabaseMark.ts"
-import type { Watermark } from "../keys/KeyRangeStore.ts"
-import * as KeyRangeStoreMemory from "../keys/KeyRangeStoreMemory.ts"
-import * as KeyStockMemory from "../keys/KeyStockMemory.ts"
+import { count } from "../../../src/keys/PackedKeys.ts"
+import {
+  DatabaseMark,
+  type Identity,
+  type Regression,
+  toldMax
+} from "../../../src/storage/nodes/DatabaseMark.ts"
+import type { Watermark } from "../../../src/storage/keys/KeyRangeStore.ts"
+import * as KeyRangeStoreMemory from "../../../src/storage/keys/KeyRangeStoreMemory.ts"
+import * as KeyStockMemory from "../../../src/storage/keys/KeyStockMemory.ts"
 
 /** What a database in memory has of keys. */
 export interface Tables extends KeyStockMemory.Tables {

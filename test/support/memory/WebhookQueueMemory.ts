@@ -1,6 +1,11 @@
-import { joinedType, type MessageType, verificationType, type WebhookMessage } from "../../model/Webhook.ts"
-import { groupsOf, joinedBody } from "./WebhookJoining.ts"
-import { route } from "./WebhookRouting.ts"
+import {
+  joinedType,
+  type MessageType,
+  verificationType,
+  type WebhookMessage
+} from "../../../src/model/Webhook.ts"
+import { groupsOf, joinedBody } from "../../../src/storage/webhooks/WebhookJoining.ts"
+import { route } from "../../../src/storage/webhooks/WebhookRouting.ts"
 import {
   type Claim,
   deadLettersBytesMax,
@@ -12,7 +17,7 @@ import {
   pendingFor_ms,
   pendingMax,
   type WebhookStatus
-} from "./WebhookStore.ts"
+} from "../../../src/storage/webhooks/WebhookStore.ts"
 
 /** A message of a webhook. */
 export interface Held {

@@ -6,10 +6,15 @@ import {
   type Webhook,
   type WebhookEvent,
   type WebhookState
-} from "../../model/Webhook.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
+} from "../../../src/model/Webhook.ts"
+import { AccountStore } from "../../../src/storage/accounts/AccountStore.ts"
 import * as Queue from "./WebhookQueueMemory.ts"
-import { type Delivery, endedFor_ms, type WebhookStatus, WebhookStore } from "./WebhookStore.ts"
+import {
+  type Delivery,
+  endedFor_ms,
+  type WebhookStatus,
+  WebhookStore
+} from "../../../src/storage/webhooks/WebhookStore.ts"
 
 /** What tells whether users and API keys are there. */
 type Accounts = Pick<typeof AccountStore.Service, "userById" | "keysOf">

@@ -73,7 +73,7 @@ export interface RequestOptions {
 }
 
 /** Heard of each error, so that a session that has ended is noticed wherever it shows. */
-export const onError: { heed: (error: ApiError) => void } = { heed: () => {} }
+export const onError: { handle: (error: ApiError) => void } = { handle: () => {} }
 
 /** Sends a request and gives the answer's JSON; `undefined` where it has none. Fails with {@link ApiError}, or as aborted. */
 export const request = async <A = undefined>(
@@ -96,7 +96,7 @@ export const request = async <A = undefined>(
   })
   if (!response.ok) {
     const error = await problemOf(response)
-    if (!isOutside) onError.heed(error)
+    if (!isOutside) onError.handle(error)
     throw error
   }
   return (response.status === 204 ? undefined : await response.json()) as A

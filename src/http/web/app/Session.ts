@@ -59,7 +59,7 @@ export const deleteAccount = async (links: Accounts.LinkFate): Promise<void> => 
   forget()
 }
 
-onError.heed = ({ kind }) => {
+onError.handle = ({ kind }) => {
   if (kind !== "unauthorized" || Kept.read<boolean>(hint) !== true) return
   forget()
   // A cookie that opens nothing would have every request refused, also what needs none.

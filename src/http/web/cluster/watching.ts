@@ -4,7 +4,7 @@ import { type ApiError, asApiError, request } from "../api/Client.ts"
 import type { Cluster } from "../api/Types.ts"
 import { type Memory, observe } from "./memory.ts"
 
-/** How it stands with the stream: nothing has come yet, it runs, it broke and is begun anew, or the service refuses it. */
+/** How it stands with the stream: nothing has come yet, it runs, it broke and is begun again, or the service refuses it. */
 export type Connection =
   | { readonly state: "connecting" | "live" | "broken" }
   | { readonly state: "refused"; readonly error: ApiError }
@@ -18,7 +18,7 @@ export const connection = signal<Connection>({ state: "connecting" })
 /** An event comes each second. A stream on which nothing comes for so long is dead, though nobody has said so. */
 const silenceMax_ms = 5_000
 
-/** How soon a stream is begun anew that the service has ended in another way than browsers mend by themselves. */
+/** How soon a stream is begun again that the service has ended in another way than browsers mend by themselves. */
 const retryIn_ms = 2_000
 
 /** Beyond these, trying again makes no sense. */
@@ -79,7 +79,7 @@ const watch = (): (() => void) => {
   }
 }
 
-/** Watches while a component is shown, and anew with each `turn`. */
+/** Watches while a component is shown, and again with each `turn`. */
 export const useWatching = (turn: number): void => {
   useEffect(() => {
     connection.value = { state: "connecting" }

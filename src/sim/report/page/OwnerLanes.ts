@@ -6,7 +6,7 @@ import { type Group, lane, type Lane, type Mark, type Span } from "./Lane.ts"
 import { nodeOf } from "./NodeLanes.ts"
 import { actorStays, claimStays, lockStays, type Stay } from "./Stays.ts"
 
-/** How many colours nodes have; further ones begin anew. */
+/** How many colours nodes have; further ones begin again. */
 export const nodeColours = 8
 
 const lookOf = (process: string): string => `node-${Number(nodeOf(process).split("-")[1]) % nodeColours}`

@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * Hashes without a key, from which passwords and addresses could be found, go. Quotas begin anew. Guards of creates stay, since without them a repeat would make a second
+ * Hashes without a key, from which passwords and addresses could be found, go. Quotas begin again. Guards of creates stay, since without them a repeat would make a second
  * link: their fingerprint is empty, which matches any body.
  */
 export const keyedHashes = Effect.gen(function* () {
