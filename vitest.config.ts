@@ -28,7 +28,7 @@ export default defineConfig({
     // that shrinks as it ends can end a worker twice, which fails the run.
     maxWorkers: 2,
     minWorkers: 2,
-    // To load what is tested anew for each file took a quarter of the whole. So no file may count on being the first of its process.
+    // To load what is tested again for each file took a quarter of the whole. So no file may count on being the first of its process.
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000

@@ -192,7 +192,7 @@ withService("users", {}, (it) => {
     })
   )
 
-  it.effect("keep one administrator who works, whoever asks", () =>
+  it.effect("keep one administrator who works, no matter who asks", () =>
     Effect.gen(function* () {
       expectProblem(yield* disable("admin"), "last-administrator")
       expectProblem(yield* change("admin", { admin: false }), "last-administrator")

@@ -118,7 +118,7 @@ export const keyRangeStoreLaws = (title: string, open: Open<KeyRangeStore["Type"
   })
 
   describe(`${title}: many owners at once`, () => {
-    it.scopedLive("gives out blocks that are disjoint and complete, whoever asks", () =>
+    it.scopedLive("gives out blocks that are disjoint and complete, no matter who asks", () =>
       Effect.gen(function* () {
         const client = yield* open
         const stores = yield* Effect.all([client, client, client])

@@ -271,7 +271,7 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       })
     )
 
-    it.scopedLive("binds each key once, to the link that was told so, whoever asks", () =>
+    it.scopedLive("binds each key once, to the link that was told so, no matter who asks", () =>
       Effect.gen(function* () {
         const client = yield* open
         const stores = yield* Effect.all([client, client, client])
@@ -288,7 +288,7 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       })
     )
 
-    it.scopedLive("deletes each link once, whoever asks, at the time that was told so", () =>
+    it.scopedLive("deletes each link once, no matter who asks, at the time that was told so", () =>
       Effect.gen(function* () {
         const client = yield* open
         const stores = yield* Effect.all([client, client, client])

@@ -73,7 +73,7 @@ export const linkVisitLaws = (title: string, open: Open<LinkStore["Type"]>): voi
       })
     )
 
-    it.scopedLive("are never more than there are, whoever asks, again and again and at once", () =>
+    it.scopedLive("are never more than there are, no matter who asks, again and again and at once", () =>
       Effect.gen(function* () {
         const client = yield* open
         const clients = yield* Effect.replicateEffect(client, 3)

@@ -36,7 +36,7 @@ export const witnessLaws = (
     )
 
     it.scopedLive.prop(
-      "remembers the greatest of each number, and the first system, for whoever asks",
+      "remembers the greatest of each number, and the first system, for no matter who asks",
       [fc.array(testimony, { minLength: 1, maxLength: 5 })],
       ([all]) =>
         Effect.gen(function* () {

@@ -33,7 +33,7 @@ const listening = Logger.replace(
 )
 
 describe("a database with a witness", () => {
-  it.effect("hands out no number of a range again that it has forgotten, whoever asks", () =>
+  it.effect("hands out no number of a range again that it has forgotten, no matter who asks", () =>
     Effect.gen(function* () {
       const { database, one, other } = yield* deployment
       expect(yield* advance(one)).toEqual({ first: 0, count: 10 })
