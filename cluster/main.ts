@@ -1,7 +1,7 @@
 // `npm run cluster`: a cluster of this machine's processes, until it is told to stop.
 
 import { Runtime } from "@effect/platform"
-import { Console, Effect, Schedule } from "effect"
+import { Console, Duration, Effect, Schedule } from "effect"
 import { type Arguments, parse, usage } from "./Arguments.ts"
 import * as Cluster from "./Cluster.ts"
 import { runCommand } from "../src/terminal/MainProgram.ts"
@@ -30,7 +30,7 @@ const run = (options: Arguments) =>
     return yield* Effect.never
   }).pipe(
     Effect.scoped,
-    Signals.handling({ isImpatient: true }),
+    Signals.handling({ isImpatient: true, max: Duration.minutes(2) }),
     Effect.raceFirst(orphaned),
     Effect.tapError((error) => Console.error(`The cluster did not come up. ${error.message}`)),
     Effect.ensuring(Console.error("The cluster has stopped."))

@@ -1,5 +1,5 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Console, Data, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { Console, Data, Duration, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { parseArgs } from "node:util"
 import { adminEmail, Administrator } from "./accounts/Administrator.ts"
 import { AdminKey } from "./accounts/AdminKey.ts"
@@ -102,11 +102,14 @@ Linkmint ${version}: shortens URLs, at http://localhost:8080 unless told otherwi
   --version       print the version
   --help          print this
 
-Settings are environment variables; the README has what each means. For example:
+Settings are environment variables; docs/settings.md has what each means. For example:
 
 ${[...examples].map(([name, example]) => `  ${name}=${example}`).join("\n")}
 
 A secret can be in a file: ${SecretFiles.secretSettings.map(SecretFiles.fileVariable).join(", ")}.`
+
+/** How long a graceful shutdown takes at most, beside `DRAIN_DELAY`. Mostly it takes some seconds. */
+const shutdownMax = Duration.minutes(1)
 
 // Whatever this process writes is for its own user alone.
 process.umask(0o077)
@@ -119,7 +122,10 @@ const run = Effect.fnUntraced(function* (processes: string | undefined) {
     start(settings)
   ).pipe(
     // One of many ends with the one that started it.
-    Signals.handling({ isImpatient: !Processes.isOneOfMany }),
+    Signals.handling({
+      isImpatient: !Processes.isOneOfMany,
+      max: Duration.sum(settings.drainDelay, shutdownMax)
+    }),
     Effect.onInterrupt(() => Console.log("Linkmint has stopped.")),
     Effect.withTracerEnabled(Option.isSome(settings.tracing)),
     Logger.withMinimumLogLevel(settings.logLevel),

@@ -186,7 +186,8 @@ const links = Command.make(
   })
 ).pipe(Command.withDescription("Lists the newest links"))
 
-const ledger = Command.make(
+/** Needs what knows of the keys: the pool, and the key file. */
+export const ledger = Command.make(
   "ledger",
   {},
   Effect.fn(function* () {
@@ -205,14 +206,5 @@ const ledger = Command.make(
   })
 ).pipe(Command.withDescription("Tells where all minted keys are, as far as the stores know"))
 
-/** Every command but those that need a deployment at a standstill. */
-export const commands = [
-  addUser,
-  setPassword,
-  ...userCommands,
-  addKey,
-  listKeys,
-  revokeKey,
-  links,
-  ledger
-] as const
+/** The commands that need the database alone. */
+export const commands = [addUser, setPassword, ...userCommands, addKey, listKeys, revokeKey, links] as const

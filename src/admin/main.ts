@@ -33,7 +33,7 @@ import { StorageError } from "../storage/StorageError.ts"
 import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import { Witness } from "../storage/nodes/Witness.ts"
 import * as Witnesses from "../node/Witnesses.ts"
-import { commands } from "./Commands.ts"
+import { commands, ledger } from "./Commands.ts"
 import { Refused } from "./Refused.ts"
 import { skipKeys, Standstill } from "./SkipKeys.ts"
 
@@ -137,20 +137,18 @@ const standstill = (settings: Settings) =>
 const admin = (settings: Settings) =>
   Command.make("admin").pipe(
     Command.withDescription("Manages the deployment that the environment's settings describe"),
-    Command.withSubcommands([...commands, Command.provide(skipKeys, standstill(settings))])
+    Command.withSubcommands([
+      ...commands,
+      Command.provide(ledger, Layer.merge(pool(settings), keyFile(settings))),
+      Command.provide(skipKeys, standstill(settings))
+    ])
   )
 
 const sessions = ({ sessionIdle }: Settings) => Sessions.layer({ idle: sessionIdle })
 
 /** What the commands work with. Nobody shows an API key here, so that the administrator's is not needed, nor drawn. */
 const services = (settings: Settings) =>
-  Layer.mergeAll(
-    Layer.provide(Accounts.layer, sessions(settings)),
-    Users.layer,
-    LinkStoreSql.layer,
-    pool(settings),
-    keyFile(settings)
-  ).pipe(
+  Layer.mergeAll(Layer.provide(Accounts.layer, sessions(settings)), Users.layer, LinkStoreSql.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(AccountStoreSql.layer, AuditLogSql.layer, LinkRemovalsSql.layer)),
     Layer.provide([
       WebhookStoreSql.layer,

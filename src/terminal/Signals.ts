@@ -47,10 +47,23 @@ const signals = Effect.sync(() => {
   return Effect.zipRight(latch.await, latch.close)
 })
 
-const listening = (hurry: Deferred.Deferred<void>, { isImpatient }: { readonly isImpatient: boolean }) =>
+/** How a program shuts down. */
+export interface ShutdownOptions {
+  /** Whether a third signal ends the process. */
+  readonly isImpatient: boolean
+  /** How long a graceful shutdown may take before the process ends all the same. */
+  readonly max: Duration.Duration
+}
+
+const listening = (hurry: Deferred.Deferred<void>, { isImpatient, max }: ShutdownOptions) =>
   Effect.gen(function* () {
     const signal = yield* signals
     yield* signal
+    const overdue = Effect.zipRight(
+      Console.error(`Linkmint ends, since its shutdown takes longer than ${Duration.format(max)}.`),
+      Effect.sync(() => process.exit(cutShort))
+    )
+    yield* Effect.forkDaemon(Effect.delay(overdue, max))
     const first_ms = yield* monotonicNow_ms
     let heard: Heard = { first_ms, last_ms: first_ms, isHurried: false }
     while (true) {
@@ -74,10 +87,10 @@ const listening = (hurry: Deferred.Deferred<void>, { isImpatient }: { readonly i
 
 /**
  * Runs a program that listens for signals, beside `NodeRuntime.runMain`, which begins the graceful shutdown at the first one and would have the next one end the process: a second one only
- * hurries it, and a third one ends the process (where `isImpatient`) once the shutdown has had its time.
+ * hurries it, and a third one ends the process (where `isImpatient`) once the shutdown has had its time. So does the end of `max`.
  */
 export const handling =
-  (options: { readonly isImpatient: boolean }) =>
+  (options: ShutdownOptions) =>
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(function* () {
       const hurry = yield* Deferred.make<void>()

@@ -86,6 +86,10 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
     const id = yield* done(settings, /^(key_\S+) {2}links:write/m, "list-keys", ...user)
 
     if (whileUp) {
+      // Accounts have nothing to do with keys, nor with where they wait.
+      const elsewhere = { ...settings, REDIS_URLS: "redis://127.0.0.1:1", KEY_SECRET: "ab".repeat(16) }
+      yield* done(elsewhere, /^(key_\S+) {2}links:write/m, "list-keys", ...user)
+      yield* refused(elsewhere, /KEY_SECRET/, "ledger")
       yield* refused(settings, /processes work on this database\. Stop all of them first/, "skip-keys")
     }
     const up = whileUp ? program : yield* start(settings)

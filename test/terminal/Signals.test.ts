@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { type Heard, meaningOf } from "../../src/terminal/Signals.ts"
+import { spawnChild } from "../support/Child.ts"
 
 /** What signals at these seconds mean, one after the other; the first is at 0. */
 const meanings = (...seconds: ReadonlyArray<number>) => {
@@ -25,4 +27,16 @@ describe("a signal behind the first", () => {
     expect(meanings(1.5, 3, 4.5, 6)).toEqual(["hurry", "hurry", "hurry", "end"])
     expect(meanings(60, 61)).toEqual(["hurry", "end"])
   })
+})
+
+describe("a shutdown that does not end", () => {
+  it.scopedLive("ends with the process when its time is over, which is said", () =>
+    Effect.gen(function* () {
+      const child = yield* spawnChild("NeverStop.ts", ["500"])
+      yield* child.line("running")
+      process.kill(child.pid, "SIGTERM")
+      expect(yield* child.ended).toBe(130)
+      expect(child.printed.at(-1)).toBe("Linkmint ends, since its shutdown takes longer than 500ms.")
+    })
+  )
 })
