@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Links } from "../../actors/links/Links.ts"
 import type { AuditAction } from "../../model/Audit.ts"
-import { type Link, stateAt } from "../../model/Link.ts"
+import type { Link } from "../../model/Link.ts"
 import { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { type Answer, ofJson } from "../exchange/Answer.ts"
@@ -12,7 +12,7 @@ import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
 import * as LinkChecking from "./LinkChecking.ts"
 import type { LinkRoutesOptions } from "./LinkCreation.ts"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import * as ManagedLink from "./ManagedLink.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -27,8 +27,6 @@ export class LinkManagement extends Context.Tag("linkmint/LinkManagement")<
   { readonly show: OfLink; readonly change: OfLink; readonly remove: OfLink }
 >() {}
 
-const notFound: Problem.Problem = { kind: "not-found", detail: "There is no link with this key." }
-
 /** See {@link LinkManagement}. */
 export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const links = yield* Links
@@ -37,13 +35,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const totals = yield* VisitTotals.make
   const log = yield* AuditLog
   const { doerOf } = yield* RequestDoer.make
-
-  /** A link that is not deleted, if it is the caller's to manage. Any other looks like one that is not there. */
-  const manageable = Effect.fnUntraced(function* (caller: KnownCaller, key: string) {
-    const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
-    const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
-    return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(notFound)
-  })
+  const manageable = yield* ManagedLink.make
 
   /**
    * Records that a caller is about to do something to a link of somebody else's, as administrators may. Before it is done, since the link's owner is not in the database alone: so
@@ -79,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
       const changed = yield* orProblem(
         links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
       )
-      return changed === null ? yield* Effect.fail(notFound) : yield* shown(changed)
+      return changed === null ? yield* Effect.fail(ManagedLink.noLink) : yield* shown(changed)
     }, Traced.span("links.patch")),
 
     remove: Effect.fnUntraced(function* (request, key) {
@@ -87,7 +79,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
       const link = yield* manageable(caller, key)
       yield* recorded(request, caller, "link.deleted", link)
       const removed = yield* orProblem(links.remove(key, link.owner))
-      return removed ? { status: 204, headers: [], body: "" } : yield* Effect.fail(notFound)
+      return removed ? { status: 204, headers: [], body: "" } : yield* Effect.fail(ManagedLink.noLink)
     }, Traced.span("links.delete"))
   })
 })

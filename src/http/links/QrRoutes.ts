@@ -1,13 +1,11 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { createHash } from "node:crypto"
-import { Clock, Effect, Either } from "effect"
-import { Links } from "../../actors/links/Links.ts"
-import { stateAt } from "../../model/Link.ts"
+import { Effect, Either } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { Api } from "../contract/Api.ts"
 import * as Caller from "../exchange/Caller.ts"
-import { orProblem, shortUrlOf } from "./LinkAnswers.ts"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import { shortUrlOf } from "./LinkAnswers.ts"
+import * as ManagedLink from "./ManagedLink.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { QueryText } from "../exchange/QueryParameter.ts"
 import * as QrImage from "./QrImage.ts"
@@ -57,7 +55,7 @@ const has = ({ headers }: HttpServerRequest.HttpServerRequest, tag: string): boo
 export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
   HttpApiBuilder.group(Api, "qr", (handlers) =>
     Effect.gen(function* () {
-      const links = yield* Links
+      const manageable = yield* ManagedLink.make
       const turns = FairSemaphore.make(drawnAtOnceMax)
 
       const image = Effect.fn("qr.image")(function* (
@@ -67,14 +65,7 @@ export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
       ) {
         const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
         const wish = yield* check(parameters)
-        const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
-        const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
-        if (!isThere || !Caller.mayManage(caller, link.owner)) {
-          return yield* Effect.fail<Problem.Problem>({
-            kind: "not-found",
-            detail: "There is no link with this key."
-          })
-        }
+        const link = yield* manageable(caller, key)
         const text = shortUrlOf(link.key, baseUrl)
         const etag = tagOf(text, wish)
         const headers = { etag, "cache-control": `private, max-age=${keepFor_s}` }

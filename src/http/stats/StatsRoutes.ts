@@ -1,14 +1,11 @@
 import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect } from "effect"
-import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
-import { stateAt } from "../../model/Link.ts"
 import { type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
 import { type Dimension, dimensions, hour_ms, subjectOfLink, subjectOfOwner } from "../../model/Visit.ts"
 import { Api } from "../contract/Api.ts"
 import * as Caller from "../exchange/Caller.ts"
-import { orProblem } from "../links/LinkAnswers.ts"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import * as ManagedLink from "../links/ManagedLink.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as StatsRequest from "./StatsRequest.ts"
 import { namedMax, type StatsBody } from "../contract/StatsSchemas.ts"
@@ -56,7 +53,7 @@ const bodyOf = (
 /** Tells how often links were visited. */
 export const layer = HttpApiBuilder.group(Api, "stats", (handlers) =>
   Effect.gen(function* () {
-    const links = yield* Links
+    const manageable = yield* ManagedLink.make
     const store = yield* VisitStore
 
     const respond = Effect.fnUntraced(function* (subject: string, range: StatsRequest.StatsRange) {
@@ -76,17 +73,8 @@ export const layer = HttpApiBuilder.group(Api, "stats", (handlers) =>
       parameters: StatsRequest.Parameters
     ) {
       const caller = yield* Caller.requireScope(yield* Caller.identify(request), "stats:read")
-      const now = yield* Clock.currentTimeMillis
-      const range = yield* StatsRequest.check(parameters, now)
-      const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
-      const isThere = link !== null && stateAt(link, now) !== "deleted"
-      if (!isThere || !Caller.mayManage(caller, link.owner)) {
-        return yield* Effect.fail<Problem.Problem>({
-          kind: "not-found",
-          detail: "There is no link with this key."
-        })
-      }
-      return yield* respond(subjectOfLink(link), range)
+      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+      return yield* respond(subjectOfLink(yield* manageable(caller, key)), range)
     })
 
     const ofOwner = Effect.fn("stats.ofOwner")(function* (
