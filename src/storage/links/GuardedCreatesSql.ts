@@ -15,6 +15,7 @@ import { LinkStore } from "./LinkStore.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { askInTurns } from "../sql/Turns.ts"
 
 interface GuardRow {
   readonly name: string
@@ -28,40 +29,6 @@ const stateOf = (row: GuardRow): GuardState =>
   row.answer === null
     ? { _tag: "Running", fingerprint: row.fingerprint }
     : { _tag: "Settled", fingerprint: row.fingerprint, key: row.key, answer: row.answer }
-
-/** Questions of which no two have a guard in common, and those that must wait for them. */
-const firstOfGuards = (indices: ReadonlyArray<number>, namesOf: (index: number) => ReadonlyArray<string>) => {
-  const seen = new Set<string>()
-  const first: Array<number> = []
-  const later: Array<number> = []
-  for (const index of indices) {
-    const names = namesOf(index)
-    if (names.some((name) => seen.has(name))) later.push(index)
-    else first.push(index)
-    names.forEach((name) => seen.add(name))
-  }
-  return { first, later }
-}
-
-/** Asks a batch of questions about guards: at once, but those about one guard one after the other. */
-const askInTurns = <A, B, E>(
-  questions: ReadonlyArray<A>,
-  namesOf: (question: A) => ReadonlyArray<string>,
-  ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
-): Effect.Effect<ReadonlyArray<B>, E> =>
-  Effect.gen(function* () {
-    const answers: Array<B> = []
-    let open = questions.map((_, index) => index)
-    while (open.length > 0) {
-      const { first, later } = firstOfGuards(open, (index) => namesOf(questions[index]!))
-      const some = yield* ask(first.map((index) => questions[index]!))
-      first.forEach((index, place) => {
-        answers[index] = some[place]!
-      })
-      open = later
-    }
-    return answers
-  })
 
 const nameOf = ({ name }: { readonly name: string }) => [name]
 

@@ -67,10 +67,6 @@ export interface LinkPage {
   readonly next: Position | null
 }
 
-/** Whether two deletions of one key are the same one, come twice. */
-export const isSameDeletion = (one: Deletion, other: Deletion): boolean =>
-  one.deleteId !== undefined && one.deleteId === other.deleteId
-
 /** Whether two links for one key come of the same create, and the row has not been changed since. */
 export const isRepeat = (one: Link, other: Link): boolean =>
   one.createId !== undefined && one.createId === other.createId && one.updatedAt === other.updatedAt

@@ -4,30 +4,23 @@ import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
 import { insertedRows, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
-import { type Deletion, isRepeat, isSameDeletion, LinkStore } from "./LinkStore.ts"
+import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
+import { askByKey } from "../sql/Turns.ts"
 import { StorageError } from "../StorageError.ts"
 
-/** The first of each key, in key order. Of two rows for one key a database's `UPDATE … FROM` takes any. */
-const firstByKey = <A extends { readonly key: string }>(rows: ReadonlyArray<A>) => {
-  const seen = new Set<string>()
-  return rows
-    .filter(({ key }) => !seen.has(key) && seen.add(key))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-}
-
-/** Answers `true` to the first question about each key that the statement returned, `false` to the others. */
-const firstOfEach = (
+/** Which of the questions are about keys that a statement returned. */
+const areAmong = (
   questions: ReadonlyArray<{ readonly key: string }>,
   done: ReadonlyArray<{ key: string }>
 ) => {
-  const open = new Set(done.map((row) => row.key))
-  return questions.map(({ key }) => open.delete(key))
+  const keys = new Set(done.map((row) => row.key))
+  return questions.map(({ key }) => keys.has(key))
 }
 
 /** A failure that comes when a part has been written. */
@@ -40,8 +33,8 @@ const splitFrom = 500
 const halvesOf = (links: ReadonlyArray<Link>) => Array.chunksOf(links, Math.ceil(links.length / 2))
 
 /**
- * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size (but see `insert`). Batches are
- * written in the order of their keys, so that two that overlap wait for each other and never deadlock.
+ * `LinkStore` on SQLite and PostgreSQL. Each operation is one statement, whatever the batch's size, but for large inserts and for batches that have a key
+ * twice.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -91,9 +84,9 @@ export const make = Effect.gen(function* () {
     return failed === undefined ? Array.getRights(halves).flat() : yield* mayBeApplied(failed)
   })
 
-  const insertDistinct = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
+  const insertAll = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
     const split = links.length >= splitFrom && (yield* canSplit)
-    return yield* split ? insertHalves(links) : insertRows(links)
+    return areAmong(links, yield* split ? insertHalves(links) : insertRows(links))
   })
 
   /** A repeat of a deletion finds its own tombstone, and writes it as it is. */
@@ -121,52 +114,23 @@ export const make = Effect.gen(function* () {
         SELECT key, pg_notify(${channel}, key) FROM deleted`
     })
 
-  /**
-   * A statement can have each key once. A link that stands behind another one for its key can still be a repeat, of that
-   * link or of the row: for the latter it is asked about in a statement of its own, which finds the key taken.
-   */
-  const insert: (links: ReadonlyArray<Link>) => Effect.Effect<ReadonlyArray<boolean>, StorageError> =
-    Effect.fn("LinkStore.insertMany")(function* (links) {
-      const written = new Map(firstByKey(links).map((link) => [link.key, link]))
-      const rows = yield* insertDistinct([...written.values()])
-      const bound = new Set(rows.map(({ key }) => key))
-      const first = firstOfEach(links, rows)
-      const isBehind = (link: Link) => link.createId !== undefined && !isRepeat(link, written.get(link.key)!)
-      const again = links.filter(isBehind)
-      const repeats = (again.length === 0 ? [] : yield* Effect.mapError(insert(again), mayBeApplied)).values()
-      return links.map((link, index) =>
-        isBehind(link)
-          ? repeats.next().value === true
-          : first[index]! || (bound.has(link.key) && isRepeat(link, written.get(link.key)!))
-      )
-    }, asStorageError("LinkStore.insertMany"))
-
-  /** One that stands behind another deletion of its key can be the repeat of an earlier one, as in `insert`. */
-  const remove: (deletions: ReadonlyArray<Deletion>) => Effect.Effect<ReadonlyArray<boolean>, StorageError> =
-    Effect.fn("LinkStore.deleteMany")(function* (deletions) {
-      const written = new Map(firstByKey(deletions).map((deletion) => [deletion.key, deletion]))
-      const rows = yield* deleteRows([...written.values()])
-      const deleted = new Set(rows.map(({ key }) => key))
-      const first = firstOfEach(deletions, rows)
-      const isBehind = (one: Deletion) =>
-        one.deleteId !== undefined && !isSameDeletion(one, written.get(one.key)!)
-      const again = deletions.filter(isBehind)
-      const repeats = (again.length === 0 ? [] : yield* Effect.mapError(remove(again), mayBeApplied)).values()
-      return deletions.map((one, index) =>
-        isBehind(one)
-          ? repeats.next().value === true
-          : first[index]! || (deleted.has(one.key) && isSameDeletion(one, written.get(one.key)!))
-      )
-    }, asStorageError("LinkStore.deleteMany"))
+  const deleteAll = (deletions: ReadonlyArray<Deletion>) =>
+    Effect.map(deleteRows(deletions), (rows) => areAmong(deletions, rows))
 
   return LinkStore.of({
-    insertMany: insert,
+    insertMany: Effect.fn("LinkStore.insertMany")(
+      (links) => askByKey(sql, links, insertAll),
+      asStorageError("LinkStore.insertMany")
+    ),
     findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
       const rows = yield* rowsOfKeys<LinkRow>(linkNames, keys)
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
     }, asStorageError("LinkStore.findMany")),
-    deleteMany: remove,
+    deleteMany: Effect.fn("LinkStore.deleteMany")(
+      (deletions) => askByKey(sql, deletions, deleteAll),
+      asStorageError("LinkStore.deleteMany")
+    ),
     updateMany: Effect.fn("LinkStore.updateMany")(
       yield* makeUpdateMany,
       asStorageError("LinkStore.updateMany")

@@ -1,6 +1,5 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
 import {
   changeableColumns,
@@ -11,7 +10,7 @@ import {
   type LinkRow
 } from "./LinkColumns.ts"
 import { type Update, updatesRemembered } from "./LinkStore.ts"
-import { inTransaction } from "../sql/SqlTransaction.ts"
+import { askByKey } from "../sql/Turns.ts"
 
 /** `name` of a change, `u.change`, if it has it, else the column as it is. */
 const onPostgres = ({ column, name, type }: LinkColumn) => {
@@ -22,17 +21,6 @@ const onPostgres = ({ column, name, type }: LinkColumn) => {
 const onSqlite = ({ column, name, type }: LinkColumn) => {
   const value = `u.value ${type === "jsonb" ? "->" : "->>"} '$.change.${name}'`
   return `${column} = CASE WHEN json_type(u.value, '$.change.${name}') IS NULL THEN links.${column} ELSE ${value} END`
-}
-
-/** The first of each key, in the order of the keys, and those that must wait for them. */
-const split = <A extends { readonly update: Update }>(questions: ReadonlyArray<A>) => {
-  const first = new Map<string, A>()
-  const later = questions.filter((question) => {
-    const isLater = first.has(question.update.key)
-    if (!isLater) first.set(question.update.key, question)
-    return isLater
-  })
-  return { first: [...first.values()].toSorted((a, b) => (a.update.key < b.update.key ? -1 : 1)), later }
 }
 
 /** `LinkStore.updateMany` on SQLite and PostgreSQL. */
@@ -104,26 +92,13 @@ export const makeUpdateMany = Effect.gen(function* () {
   const byKey = (rows: ReadonlyArray<LinkRow>) => rows.map((row) => [row.key, linkOf(row)] as const)
 
   /** One statement, and where it passed something over, a second one: a repeat is seen even where its first coming is committed meanwhile. */
-  const once = Effect.fnUntraced(function* (updates: ReadonlyArray<Update>) {
-    const updated = new Map(byKey(yield* updateRows(updates)))
-    const passedOver = updates.filter(({ key }) => !updated.has(key))
-    if (passedOver.length === 0) return updated
-    return new Map([...updated, ...byKey(yield* repeatedRows(passedOver))])
+  const updateAll = Effect.fnUntraced(function* (updates: ReadonlyArray<Update>) {
+    const rows = new Map(byKey(yield* updateRows(updates)))
+    const passedOver = updates.filter(({ key }) => !rows.has(key))
+    const repeated = passedOver.length === 0 ? [] : byKey(yield* repeatedRows(passedOver))
+    for (const [key, link] of repeated) rows.set(key, link)
+    return updates.map(({ key }) => rows.get(key) ?? null)
   })
 
-  return Effect.fnUntraced(function* (updates: ReadonlyArray<Update>) {
-    const answers: Array<Link | null> = updates.map(() => null)
-    const questions = updates.map((update, index) => ({ update, index }))
-    const rounds = Effect.gen(function* () {
-      let waiting = questions
-      while (waiting.length > 0) {
-        const { first, later } = split(waiting)
-        const rows = yield* once(first.map(({ update }) => update))
-        first.forEach(({ index, update }) => (answers[index] = rows.get(update.key) ?? null))
-        waiting = later
-      }
-    })
-    yield* split(questions).later.length === 0 ? rounds : inTransaction(sql, rounds)
-    return answers
-  })
+  return (updates: ReadonlyArray<Update>) => askByKey(sql, updates, updateAll)
 })

@@ -1,0 +1,68 @@
+import type { SqlClient } from "@effect/sql"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect } from "effect"
+import { inTransaction } from "./SqlTransaction.ts"
+
+/** What a question is about, by names that only questions about the same have. */
+type NamesOf<A> = (question: A) => ReadonlyArray<string>
+
+/** The places of questions, in turns of which none has two about the same. */
+const turnsOf = <A>(
+  questions: ReadonlyArray<A>,
+  namesOf: NamesOf<A>
+): ReadonlyArray<ReadonlyArray<number>> => {
+  const turns: Array<Array<number>> = []
+  const nextOf = new Map<string, number>()
+  for (const [place, question] of questions.entries()) {
+    const names = namesOf(question)
+    const turn = names.reduce((latest, name) => Math.max(latest, nextOf.get(name) ?? 0), 0)
+    for (const name of names) nextOf.set(name, turn + 1)
+    const present = turns[turn]
+    if (present === undefined) turns.push([place])
+    else present.push(place)
+  }
+  return turns
+}
+
+const askAll = <A, B, E, R>(
+  questions: ReadonlyArray<A>,
+  turns: ReadonlyArray<ReadonlyArray<number>>,
+  ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
+): Effect.Effect<ReadonlyArray<B>, E, R> =>
+  Effect.gen(function* () {
+    const answers: Array<B> = []
+    for (const places of turns) {
+      const some = yield* ask(places.map((place) => questions[place]!))
+      places.forEach((place, index) => (answers[place] = some[index]!))
+    }
+    return answers
+  })
+
+/**
+ * Asks the questions of a batch: at once, but those about the same one after the other, in their order. A statement can have each of its rows once: of two
+ * for one key a database's `UPDATE … FROM` takes any, and an `INSERT` fails.
+ */
+export const askInTurns = <A, B, E, R>(
+  questions: ReadonlyArray<A>,
+  namesOf: NamesOf<A>,
+  ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
+): Effect.Effect<ReadonlyArray<B>, E, R> =>
+  Effect.suspend(() => askAll(questions, turnsOf(questions, namesOf), ask))
+
+/**
+ * The same for questions about keys, in the order of their keys, so that two batches that overlap wait for each other and never deadlock. Several turns are one
+ * transaction.
+ */
+export const askByKey = <A extends { readonly key: string }, B, E, R>(
+  sql: SqlClient.SqlClient,
+  questions: ReadonlyArray<A>,
+  ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
+): Effect.Effect<ReadonlyArray<B>, E | SqlError, R> =>
+  Effect.suspend(() => {
+    const keyOf = (place: number) => questions[place]!.key
+    const turns = turnsOf(questions, ({ key }) => [key]).map((places) =>
+      places.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    )
+    const asked = askAll(questions, turns, ask)
+    return turns.length > 1 ? inTransaction(sql, asked) : asked
+  })
