@@ -2,7 +2,7 @@ import { Duration, Effect, Layer, Queue, Schedule } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import { DatabasePresence } from "../storage/sql/postgres/DatabasePresence.ts"
 import { Witnessed } from "../storage/nodes/Witnessed.ts"
-import { linksCreated } from "./links/Links.ts"
+import { linksCreated } from "./links/LinkCreates.ts"
 
 /** How often a node that binds none looks whether the database has forgotten something. */
 const lookEvery = Duration.seconds(5)

@@ -14,10 +14,6 @@ export interface Batcher<A, B, E> {
    * interrupted, whether they have asked.
    */
   readonly ask: (question: A) => Effect.Effect<Effect.Effect<B, E>, QueueFull>
-  /** Asks many questions at once, or none of them: one wait for all that became of them, in their order. */
-  readonly askMany: (
-    questions: ReadonlyArray<A>
-  ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull>
   /**
    * Asks one question without an effect; `false`, and nothing is asked, when `queueMax` are waiting. `answer` is called once, by the fiber of the batch, and must
    * not throw. `span`: that of who asks, where requests are traced.
@@ -104,26 +100,20 @@ const makeIn = <A, B, E>(
           drainNow
         )
 
-  const hasRoom = (count: number) => waiting.length + count <= options.queueMax
+  const hasRoom = () => waiting.length < options.queueMax
 
-  /** Puts questions into the queue; gives whether a fiber has to be made for them. */
-  const put = (asked: ReadonlyArray<Waiting<A, B, E>>): boolean => {
-    waiting.push(...asked)
-    Metered.add(queued, asked.length)
-    if (asked.length === 0 || inFlight >= options.inFlightMax) return false
+  /** Puts a question into the queue; gives whether a fiber has to be made for it. */
+  const put = (asked: Waiting<A, B, E>): boolean => {
+    waiting.push(asked)
+    Metered.add(queued)
+    if (inFlight >= options.inFlightMax) return false
     inFlight++
     return true
   }
 
-  /** Puts questions into the queue, and sets it going. */
-  const enqueue = (asked: ReadonlyArray<Waiting<A, B, E>>): Effect.Effect<void, QueueFull> => {
-    if (!hasRoom(asked.length)) return new QueueFull({ queue: options.name })
-    return put(asked) ? Effect.forkIn(drain, scope) : Effect.void
-  }
-
   const push: Batcher<A, B, E>["push"] = (question, answer, span) => {
-    if (!hasRoom(1)) return false
-    if (put([{ question, answer, span }])) {
+    if (!hasRoom()) return false
+    if (put({ question, answer, span })) {
       Runtime.runFork(runtime, Effect.uninterruptible(Effect.forkIn(drain, scope)))
     }
     return true
@@ -133,32 +123,13 @@ const makeIn = <A, B, E>(
     Effect.withFiberRuntime<Effect.Effect<B, E>, QueueFull>((fiber) => {
       const answered = Deferred.unsafeMake<B, E>(FiberId.none)
       const answer = (exit: Exit.Exit<B, E>) => Deferred.unsafeDone(answered, exit)
-      return Effect.as(enqueue([{ question, answer, span: fiber.currentSpan }]), Deferred.await(answered))
-    }).pipe(Effect.uninterruptible)
-
-  const askMany = (
-    questions: ReadonlyArray<A>
-  ): Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull> =>
-    Effect.withFiberRuntime<Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>>, QueueFull>((fiber) => {
-      const exits: Array<Exit.Exit<B, E>> = []
-      const answered = Deferred.unsafeMake<ReadonlyArray<Exit.Exit<B, E>>>(FiberId.none)
-      let left = questions.length
-      if (left === 0) return Effect.succeed(Effect.succeed(exits))
-      const asked = questions.map((question, index) => ({
-        question,
-        // One speaks for all.
-        span: index === 0 ? fiber.currentSpan : undefined,
-        answer: (exit: Exit.Exit<B, E>) => {
-          exits[index] = exit
-          if (--left === 0) Deferred.unsafeDone(answered, Exit.succeed(exits))
-        }
-      }))
-      return Effect.as(enqueue(asked), Deferred.await(answered))
+      if (!hasRoom()) return new QueueFull({ queue: options.name })
+      const isFirst = put({ question, answer, span: fiber.currentSpan })
+      return Effect.as(isFirst ? Effect.forkIn(drain, scope) : Effect.void, Deferred.await(answered))
     }).pipe(Effect.uninterruptible)
 
   return {
     ask,
-    askMany,
     push,
     submit: (question) => Effect.uninterruptibleMask((restore) => Effect.flatMap(ask(question), restore))
   }

@@ -20,7 +20,7 @@ export const forAll =
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiberRuntime((fiber) => {
       if (!fiber.getFiberRef(FiberRef.currentTracerEnabled)) return self
-      const [parent, ...others] = spans.filter((span) => span?.sampled === true)
+      const [parent, ...others] = new Set(spans.filter((span) => span?.sampled === true))
       if (parent === undefined) return Effect.withTracerEnabled(self, false)
       const links = others.map((span) => ({ _tag: "SpanLink" as const, span: span!, attributes: {} }))
       return Effect.withSpan(self, name, { parent, links })

@@ -57,28 +57,18 @@ describe("a batcher", () => {
     })
   )
 
-  it.scoped("asks many at once, and says of each what became of it, over several batches", () =>
+  it.scoped("says of each that was asked together what became of it, over several batches", () =>
     Effect.gen(function* () {
       const { batcher, batches, sent } = yield* controlled({ batchMax: 2 })
-      const waiting = yield* batcher.askMany([1, 2, 3])
-      const fiber = yield* Effect.fork(waiting)
+      const exits: Array<Exit.Exit<string, string>> = []
+      for (const question of [1, 2, 3]) batcher.push(question, (exit) => exits.push(exit))
       yield* others
       yield* answer(sent[0]!)
       expect(batches()).toEqual([[1, 2], [3]])
       yield* Deferred.fail(sent[1]!.answer, "no")
+      yield* others
       const succeeded = [1, 2].map((question) => Exit.succeed(answerOf(question)))
-      expect(yield* Fiber.join(fiber)).toEqual([...succeeded, Exit.fail("no")])
-    })
-  )
-
-  it.scoped("asks none of many for which there is no room", () =>
-    Effect.gen(function* () {
-      const { batcher, batches, sent } = yield* controlled({ queueMax: 2 })
-      yield* submitAll(batcher, [1])
-      expect((yield* Effect.flip(batcher.askMany([2, 3, 4])))._tag).toBe("QueueFull")
-      yield* answer(sent[0]!)
-      expect(batches()).toEqual([[1]])
-      expect(yield* Effect.flatten(batcher.askMany([]))).toEqual([])
+      expect(exits).toEqual([...succeeded, Exit.fail("no")])
     })
   )
 

@@ -1,11 +1,11 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Duration, Effect, type Exit, type Scope } from "effect"
+import { Duration, Effect, Exit, Runtime, type Scope, type Tracer } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
 import { PreferredPartition } from "./PreferredPartition.ts"
-import { fromFailure, orUnavailable, Unavailable } from "../Unavailable.ts"
+import { orUnavailable, Unavailable } from "../Unavailable.ts"
 import {
   batchMax,
   type CreateOutcome,
@@ -17,14 +17,12 @@ import {
 
 /** Sends a node's creates to the owners of their partitions, what waits for one partition in one message. */
 export interface LinkWriters {
-  /** Asks for a link to be bound; gives the effect that waits for the outcome. */
-  readonly ask: (link: Link) => Effect.Effect<Effect.Effect<CreateOutcome, Unavailable>, Unavailable>
-  /** The same without an effect: calls `answer` once; `false`, and nothing is asked, where too many wait. */
-  readonly push: (link: Link, answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void) => boolean
-  /** Asks for links of one partition to be bound, all or none; gives the effect that waits for what became of each. */
-  readonly askMany: (
-    links: ReadonlyArray<Link>
-  ) => Effect.Effect<Effect.Effect<ReadonlyArray<Exit.Exit<CreateOutcome, Unavailable>>>, Unavailable>
+  /** Asks for a link to be bound: calls `answer` once, which must not throw; at once where too many wait. `span`: that of who asks, where requests are traced. */
+  readonly push: (
+    link: Link,
+    answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void,
+    span?: Tracer.AnySpan
+  ) => void
   /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
   /** The partition of which a new key had best be now, if it matters: see `PreferredPartition`. */
@@ -33,6 +31,10 @@ export interface LinkWriters {
 
 /** Creates that wait for one partition at most; more are refused at once. */
 const queueMax = 10_000
+
+const tooMany = Exit.fail(
+  new Unavailable({ reason: "too many creates wait for the key's partition", applied: "no" })
+)
 
 /** An owner that takes longer is taken to be away: dead, paused, or on its way to another node. */
 export const ownerMax = Duration.millis(1_200)
@@ -63,6 +65,7 @@ export const make = ({
     const clock = yield* Effect.clock
     const gathering = new PreferredPartition()
     const makeBatcher = yield* Batcher.maker
+    const runFork = Runtime.runFork(yield* Effect.runtime())
 
     const makeWriter = (partition: number) => {
       const name = `create in partition ${partition}`
@@ -122,17 +125,12 @@ export const make = ({
       const announce = () => {
         if (!gathering.isBusy(partition)) begin()
       }
-      const asking = <A>(ask: Effect.Effect<A, Batcher.QueueFull>) =>
-        Effect.suspend(() => {
-          announce()
-          return Effect.mapError(ask, fromFailure)
-        })
       return {
-        ask: (link: Link) => asking(batcher.ask(link)),
-        askMany: (links: ReadonlyArray<Link>) => asking(batcher.askMany(links)),
-        push: (link: Link, answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void) => {
+        push: (link: Link, answer: Parameters<LinkWriters["push"]>[1], span?: Tracer.AnySpan) => {
           announce()
-          return batcher.push(link, answer)
+          if (batcher.push(link, answer, span)) return
+          runFork(Effect.uninterruptible(onUnsent([link])))
+          answer(tooMany)
         },
         isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
       }
@@ -141,9 +139,7 @@ export const make = ({
     const writers = Array.from({ length: partitionCount }, (_, partition) => makeWriter(partition))
     const writerOf = (key: string) => writers[partitionOf(key)]!
     return {
-      ask: (link) => writerOf(link.key).ask(link),
-      push: (link, answer) => writerOf(link.key).push(link, answer),
-      askMany: (links) => writerOf(links[0]!.key).askMany(links),
+      push: (link, answer, span) => writerOf(link.key).push(link, answer, span),
       isAway: (key, now) => writerOf(key).isAway(now),
       gathering: () => gathering.next(monotonic_ms(clock))
     }

@@ -98,7 +98,7 @@ export const settingNames = Struct.keys(settings)
 
 const whatever = Schema.partialWith(Schema.Struct(settings), { exact: true })
 
-/** The body of a create. What the schema alone cannot say of a field is checked by `CreateRequest`. */
+/** The body of a create. What the schema alone cannot say of a field is checked by `CreatePlan`. */
 export const CreateBody = Schema.Struct({
   url: Url,
   alias: optional(Alias),

@@ -1,5 +1,5 @@
 import { Effect, Either, Schema } from "effect"
-import type { Guarding, Superseded } from "../../actors/links/Links.ts"
+import type { Guarding, Superseded } from "../../actors/links/LinkDraft.ts"
 import { fromFailure, type Unavailable } from "../../actors/Unavailable.ts"
 import type { Link } from "../../model/Link.ts"
 import { drawId } from "../../model/RandomId.ts"
@@ -83,12 +83,17 @@ export const keyOf = (
   return key === undefined || keyShape.test(key) ? Either.right(key) : Either.left(badKey)
 }
 
+/** What the repeats of a create are known by: their key, among those of their owner. Each must have the same body, which is JSON as it was understood. */
+export interface Repeats {
+  readonly key: string
+  readonly owner: string | null
+  readonly body: string
+}
+
 /** What is to be run once. */
 export interface Once {
-  /** `undefined`: it runs each time. */
-  readonly key: string | undefined
-  readonly owner: string | null
-  readonly body: unknown
+  /** `null`: it runs each time. */
+  readonly repeats: Repeats | null
   /** How the answer of a link is kept. */
   readonly answerOf: (link: Link) => Answer
   readonly create: Create
@@ -123,17 +128,18 @@ export const make = Effect.map(Effect.all([GuardedCreates, KeyedHash]), ([guarde
    * anyway, because something is wrong with the request, are not kept, nor is one that says to try again. Callers without an account share one space of
    * keys.
    */
-  return Effect.fnUntraced(function* ({ answerOf, body, create, key, owner }: Once) {
+  return Effect.fnUntraced(function* ({ answerOf, create, repeats }: Once) {
     const guarding = (guards: ReadonlyArray<Guard>): Guarding => ({
       guards,
       answerOf: (link) => encode(answerOf(link))
     })
-    if (key === undefined) {
+    if (repeats === null) {
       const { answer } = yield* Effect.catchAll(create(guarding([])), problemOf)
       return { answer, isReplay: false }
     }
+    const { body, key, owner } = repeats
     const guard = { name: `idempotency:${Secret.digest(`${owner ?? ""}\n${key}`)}`, token: yield* drawId }
-    const fingerprint = hash.of("create-body", JSON.stringify(body))
+    const fingerprint = hash.of("create-body", body)
     const beginning = Problem.orUnavailable(
       Effect.mapError(begin(guarded, { ...guard, ...guardTimes, fingerprint }), fromFailure)
     )

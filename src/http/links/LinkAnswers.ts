@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { AliasTaken } from "../../actors/links/Links.ts"
+import type { AliasTaken } from "../../actors/links/LinkDraft.ts"
 import type { Unavailable } from "../../actors/Unavailable.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"

@@ -1,6 +1,6 @@
 import { Duration, Effect, Layer, Schedule } from "effect"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
-import { linksCreated } from "../../actors/links/Links.ts"
+import { linksCreated } from "../../actors/links/LinkCreates.ts"
 import { RedirectCache } from "../../actors/links/RedirectCache.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"

@@ -3,6 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { type Clock, Effect, Fiber, TestClock } from "effect"
 import * as LinkWriters from "../../../src/actors/links/LinkWriters.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
+import type { CreateOutcome } from "../../../src/actors/links/UrlMapping.ts"
 import { plainRow } from "../../support/Plain.ts"
 
 const link = { ...plainRow, key: "k", url: "https://example.com/", custom: false, createdAt: 1, updatedAt: 1 }
@@ -23,9 +24,11 @@ const setUp = (skew: { ms: number }, owner: { answer: Effect.Effect<ReadonlyArra
     const note = (how: string) => () => Effect.sync(() => void notBound.push(how))
     const told = { onUnsent: note("unsent"), onRefused: note("refused") }
     const writers = yield* LinkWriters.make(told).pipe(
-      Effect.provideService(Sharding.Sharding, sharding as unknown as Sharding.Sharding["Type"])
+      Effect.provideService(Sharding.Sharding, sharding as unknown as Sharding.Sharding["Type"]),
+      Effect.withClock(skewed)
     )
-    return { notBound, create: Effect.withClock(Effect.flatten(writers.ask(link)), skewed) }
+    const create = Effect.async<CreateOutcome, Unavailable>((resume) => writers.push(link, resume))
+    return { notBound, create }
   })
 
 it.scoped.each([-60_000, 60_000])(

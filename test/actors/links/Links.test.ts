@@ -3,7 +3,8 @@ import { Clock, Effect, Either, FastCheck as fc, Fiber, Metric, TestClock } from
 import { describe } from "vitest"
 import { keyConflicts } from "../../../src/actors/keys/KeyConflicts.ts"
 import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
-import { AliasTaken, linksCreated } from "../../../src/actors/links/Links.ts"
+import { linksCreated } from "../../../src/actors/links/LinkCreates.ts"
+import { AliasTaken } from "../../../src/actors/links/LinkDraft.ts"
 import type { Unavailable } from "../../../src/actors/Unavailable.ts"
 import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Link } from "../../../src/model/Link.ts"
@@ -73,8 +74,8 @@ const ways: ReadonlyArray<{
 }> = [
   { way: "create", create: ({ links }) => links.create(draft()) },
   {
-    way: "createSoon",
-    create: ({ links }) => Effect.async<Link, Unavailable>((resume) => links.createSoon(draft(), resume))
+    way: "createThen",
+    create: ({ links }) => Effect.async<Link, Unavailable>((resume) => links.createThen(draft(), resume))
   }
 ]
 
@@ -424,7 +425,7 @@ describe("creating links for callers who leave", () => {
         fc.record({
           steps: fc.nat(500),
           refuses: fc.boolean(),
-          by: fc.constantFrom("create", "createSoon", "createMany")
+          by: fc.constantFrom("create", "createThen", "createMany")
         }),
         {
           minLength: 1,

@@ -28,9 +28,7 @@ const over = (state: GuardState) =>
     )
     const answered = yield* Effect.either(
       once({
-        key: "a",
-        owner: null,
-        body,
+        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
         answerOf: () => kept,
         create: () => Effect.succeed({ answer: kept, isSettled: true })
       })

@@ -1,0 +1,63 @@
+import { Deferred, Effect, Exit } from "effect"
+import * as Parallel from "../../fibers/Parallel.ts"
+import * as Timeout from "../../fibers/Timeout.ts"
+import type { Link } from "../../model/Link.ts"
+import { orUnavailable, type Unavailable } from "../Unavailable.ts"
+import { type Guarding, Superseded } from "./LinkDraft.ts"
+import * as LinkWriters from "./LinkWriters.ts"
+import { silent } from "./OwnersAway.ts"
+import { type CreateOutcome, partitionOf, UrlMapping } from "./UrlMapping.ts"
+
+/** What became of a link that was asked for: `E` is how it can fail beside its owner. */
+export type Outcome<E> = Exit.Exit<CreateOutcome, E | Unavailable>
+
+/** Asks for links to be bound, each alone; gives the effect that waits for what became of each. */
+export type Ask<E> = (links: ReadonlyArray<Link>) => Effect.Effect<Effect.Effect<ReadonlyArray<Outcome<E>>>>
+
+/** Asks for links that nothing guards, what waits for one partition in one message. */
+export const alone =
+  ({ push }: LinkWriters.LinkWriters): Ask<never> =>
+  (links) =>
+    Effect.withFiberRuntime((fiber) => {
+      const answered = Deferred.unsafeMake<ReadonlyArray<Outcome<never>>>(fiber.id())
+      const outcomes: Array<Outcome<never>> = []
+      let left = links.length
+      for (const [place, link] of links.entries()) {
+        const answer = (outcome: Outcome<never>) => {
+          outcomes[place] = outcome
+          if (--left === 0) Deferred.unsafeDone(answered, Exit.succeed(outcomes))
+        }
+        push(link, answer, fiber.currentSpan)
+      }
+      return Effect.succeed(links.length === 0 ? Effect.succeed(outcomes) : Deferred.await(answered))
+    })
+
+/** Asks for links under guards. They are few, and go in messages of their own. */
+export const guarded = (onRefused: LinkWriters.NotBound["onRefused"]) =>
+  Effect.map(UrlMapping.client, (clientOf) => {
+    const send = (link: Link, { answerOf, guards }: Guarding) =>
+      Timeout.within(
+        orUnavailable(
+          clientOf(String(partitionOf(link.key))).CreateGuarded({
+            links: [{ link, guards, answer: answerOf(link) }]
+          })
+        ),
+        { duration: LinkWriters.ownerMax, onTimeout: silent }
+      )
+
+    const bind = (link: Link, guarding: Guarding): Effect.Effect<CreateOutcome, Superseded | Unavailable> =>
+      Effect.uninterruptibleMask((restore) =>
+        restore(send(link, guarding)).pipe(
+          Effect.tapError(({ applied }) => (applied === "no" ? onRefused([link]) : Effect.void)),
+          Effect.flatMap(([outcome]) =>
+            outcome === "superseded"
+              ? Effect.zipRight(onRefused([link]), new Superseded())
+              : Effect.succeed(outcome!)
+          )
+        )
+      )
+
+    return (guarding: Guarding): Ask<Superseded> =>
+      (links) =>
+        Effect.succeed(Parallel.forEach(links, (link) => Effect.exit(bind(link, guarding))))
+  })

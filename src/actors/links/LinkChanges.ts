@@ -1,0 +1,63 @@
+import { Clock, Duration, Effect } from "effect"
+import * as Timeout from "../../fibers/Timeout.ts"
+import type { Link, LinkChange } from "../../model/Link.ts"
+import { drawId } from "../../model/RandomId.ts"
+import * as Traced from "../../telemetry/Traced.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { type Failure, orUnavailable, type Unavailable } from "../Unavailable.ts"
+import { retryWhileAway, silent } from "./OwnersAway.ts"
+import { RedirectCache } from "./RedirectCache.ts"
+import { partitionOf, UrlMapping } from "./UrlMapping.ts"
+import * as VisitTakers from "./VisitTakers.ts"
+
+/** How a node changes links, through the owners of their partitions. */
+export interface LinkChanges {
+  /** Changes a link of `owner`, and gives it as it is then; `null` where there is none of that owner that is not deleted. */
+  readonly update: (
+    key: string,
+    owner: string | null,
+    change: LinkChange
+  ) => Effect.Effect<Link | null, Unavailable>
+  /** Deletes a link; `false` where there was none that was not deleted yet. `owner`: whose it is, so that they can be told. */
+  readonly remove: (key: string, owner?: string | null) => Effect.Effect<boolean, Unavailable>
+  /** Uses one visit of a link that has only so many; `false` where none is left. */
+  readonly visit: (key: string) => Effect.Effect<boolean, Unavailable>
+}
+
+/** A change or a delete is answered within this, or may be tried again. */
+const writeMax = Duration.seconds(4)
+
+/** See {@link LinkChanges}. */
+export const make = Effect.gen(function* () {
+  const cache = yield* RedirectCache
+  const clientOf = yield* UrlMapping.client
+  const takers = yield* VisitTakers.make
+  const ownerOf = (key: string) => clientOf(String(partitionOf(key)))
+
+  /** Repeats what has an id, by which its owner knows it again, while the owner is away. */
+  const untilOwned = <A>(call: Effect.Effect<A, Failure>) =>
+    Effect.flatMap(monotonicNow_ms, (start) => retryWhileAway(start)(orUnavailable(call)))
+
+  /** Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here. */
+  const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>
+    cache.write([key], Timeout.within(untilOwned(call), { duration: writeMax, onTimeout: silent }), () => [])
+
+  const changes: LinkChanges = {
+    update: Effect.fnUntraced(function* (key, owner, change) {
+      const at = yield* Clock.currentTimeMillis
+      const updateId = yield* drawId
+      return yield* writeByOwner(key, ownerOf(key).Update({ key, owner, at, change, updateId }))
+    }, Traced.span("Links.update")),
+    remove: Effect.fnUntraced(function* (key, owner = null) {
+      const at = yield* Clock.currentTimeMillis
+      const deleteId = yield* drawId
+      return yield* writeByOwner(key, ownerOf(key).Delete({ key, at, deleteId, owner }))
+    }, Traced.span("Links.remove")),
+    visit: (key) =>
+      Effect.map(takers.take(key), ({ granted, left }) => {
+        if (left === 0) cache.forget(key)
+        return granted > 0
+      })
+  }
+  return changes
+})

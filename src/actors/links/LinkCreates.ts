@@ -1,0 +1,229 @@
+import { Clock, Effect, Either, Exit, Metric, Runtime } from "effect"
+import type { Link } from "../../model/Link.ts"
+import { sequentialIds } from "../../model/RandomId.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import * as Traced from "../../telemetry/Traced.ts"
+import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { KeyBuffer } from "../keys/KeyBuffer.ts"
+import { keyConflicts } from "../keys/KeyConflicts.ts"
+import * as KeyMetrics from "../keys/KeyMetrics.ts"
+import { Unavailable } from "../Unavailable.ts"
+import type { Ask, Outcome } from "./CreateAsks.ts"
+import * as CreateAsks from "./CreateAsks.ts"
+import * as CreateKeys from "./CreateKeys.ts"
+import { AliasTaken, type Guarding, type LinkDraft, linkOf, type Superseded } from "./LinkDraft.ts"
+import * as LinkWriters from "./LinkWriters.ts"
+import { mayGoOn, retryWhileAway } from "./OwnersAway.ts"
+
+/** How a node creates links. */
+export interface LinkCreates {
+  /** Binds a link. When this succeeds the link is durable, and every node redirects it. */
+  readonly create: (draft: LinkDraft) => Effect.Effect<Link, AliasTaken | Unavailable>
+  /**
+   * The same for a draft without an alias, without an effect where its first key is bound, as nearly all are: calls `done` once, which must not throw.
+   * Nothing of it is traced.
+   */
+  readonly createThen: (draft: LinkDraft, done: (made: Exit.Exit<Link, Unavailable>) => void) => void
+  /** Binds links without an alias, each alone: what became of them, in their order. Costs a fraction of as many creates. */
+  readonly createMany: (
+    drafts: ReadonlyArray<LinkDraft>
+  ) => Effect.Effect<ReadonlyArray<Either.Either<Link, Unavailable>>>
+  /** Binds a link only while its guards are held: with it they are settled, at one moment. */
+  readonly createGuarded: (
+    draft: LinkDraft,
+    guarding: Guarding
+  ) => Effect.Effect<Link, AliasTaken | Superseded | Unavailable>
+}
+
+/** Keys tried for one create. */
+const keyTriesMax = 8
+
+/**
+ * The pause after the first key whose owner is away, doubled with each further one: an owner can be known to be away at once, and eight keys
+ * would be used up long before one is back.
+ */
+const awayPause_ms = 25
+
+/** Links that were bound. */
+export const linksCreated = Metered.counter("linkmint_links_created_total", "Links bound")
+
+/** Links that were asked for together, and what became of each. */
+interface Round<E> {
+  readonly links: ReadonlyArray<Link>
+  readonly outcomes: ReadonlyArray<Outcome<E>>
+  /** Why no more links were asked for. */
+  readonly failure: Unavailable | null
+}
+
+/** A round that was asked for already, at `start` (in `monotonic_ms`). */
+interface FirstRound<E> extends Round<E> {
+  readonly start: number
+}
+
+/** How creates that are under way go on. */
+interface Going<E> {
+  readonly ask: Ask<E>
+  /** When they began, in `monotonic_ms`. */
+  readonly start: number
+  /** Lets an effect be interrupted, where who waits for the creates can be. */
+  readonly restore: <A, E1, R>(effect: Effect.Effect<A, E1, R>) => Effect.Effect<A, E1, R>
+}
+
+const noneBound = new Unavailable({ reason: `none of ${keyTriesMax} keys could be bound`, applied: "no" })
+
+const isBound = <E>(outcome: Outcome<E>): boolean => Exit.isSuccess(outcome) && outcome.value === "bound"
+
+const isUnknown = (error: Superseded | Unavailable): boolean =>
+  error._tag === "Unavailable" && error.applied === "unknown"
+
+const mintedOf = (links: ReadonlyArray<Link>): ReadonlyArray<string> =>
+  links.filter(({ custom }) => !custom).map(({ key }) => key)
+
+const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: "unknown" } as const
+
+/** Counts a key that was bound already. */
+const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
+  const by = conflictWith[outcome]
+  const counted = Metric.increment(keyConflicts[by])
+  return by === "key" ? Effect.zipRight(Effect.logWarning(`Key ${key} was bound already`), counted) : counted
+}
+
+/** See {@link LinkCreates}. */
+export const make = Effect.gen(function* () {
+  const buffer = yield* KeyBuffer
+  /** Keys of links that were not bound go back, whether or not anyone still waits for the outcome. */
+  const onRefused = (links: ReadonlyArray<Link>) => buffer.putBackUnbound(mintedOf(links))
+  const writers = yield* LinkWriters.make({
+    onUnsent: (links) => buffer.putBack(mintedOf(links)),
+    onRefused
+  })
+  buffer.prefer(writers.gathering)
+  const takeKeys = CreateKeys.taking(buffer, writers)
+  const askAlone = CreateAsks.alone(writers)
+  const askGuarded = yield* CreateAsks.guarded(onRefused)
+  const nextId = yield* sequentialIds
+  const clock = yield* Effect.clock
+  const runFork = Runtime.runFork(yield* Effect.runtime())
+
+  /** Takes a key for each draft, asks for their links and waits for what became of them. Only the wait can be interrupted, so that no key is lost. */
+  const roundOf = <E>(drafts: ReadonlyArray<LinkDraft>, { ask, restore, start }: Going<E>) =>
+    Effect.gen(function* () {
+      const { failure, keys } = yield* takeKeys(drafts.length, start)
+      const now = yield* Clock.currentTimeMillis
+      const links = keys.map((key, place) => linkOf(drafts[place]!, key, now, nextId()))
+      const waiting = yield* ask(links)
+      const round: Round<E> = { links, outcomes: yield* restore(waiting), failure }
+      return round
+    })
+
+  /** What follows for the draft of a link that was not bound: another key after a pause (`away`) or at once (`taken`), or its failure. */
+  const afterFailure = <E extends Superseded>(
+    { key }: Link,
+    outcome: Outcome<E>,
+    { restore, start }: Going<E>
+  ): Effect.Effect<"away" | "taken" | Either.Either<never, E | Unavailable>> =>
+    Effect.gen(function* () {
+      const known = yield* Effect.either(outcome)
+      if (Either.isRight(known)) {
+        const by = known.right as keyof typeof conflictWith
+        yield* restore(
+          Effect.zipRight(countConflict(key, by), by === "taken-by-key" ? buffer.dropBound : Effect.void)
+        )
+        return "taken"
+      }
+      if (isUnknown(known.left)) Metered.add(KeyMetrics.lost["unknown-outcome"])
+      return (yield* mayGoOn(known.left, start)) ? "away" : Either.left(known.left)
+    })
+
+  /**
+   * Binds drafts to minted keys, each alone: what became of them, in their order. In rounds: those that are not bound take new keys, and are asked for
+   * together. `first`: the first round, where it is over already.
+   */
+  const bindMinted = <E extends Superseded>(
+    drafts: ReadonlyArray<LinkDraft>,
+    ask: Ask<E>,
+    first?: FirstRound<E>
+  ): Effect.Effect<ReadonlyArray<Either.Either<Link, E | Unavailable>>> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const going: Going<E> = { ask, restore, start: first?.start ?? (yield* monotonicNow_ms) }
+        const made = drafts.map((): Either.Either<Link, E | Unavailable> => Either.left(noneBound))
+        let open = drafts.map((_, place) => place)
+        let pause_ms = awayPause_ms
+        for (let tries = 0; open.length > 0 && tries < keyTriesMax; tries++) {
+          const asked = open.map((place) => drafts[place]!)
+          const round: Round<E> = tries === 0 && first !== undefined ? first : yield* roundOf(asked, going)
+          const again: Array<number> = []
+          let isAway = false
+          for (const [index, place] of open.entries()) {
+            const link = round.links[index]
+            if (link === undefined) {
+              made[place] = Either.left(round.failure!)
+            } else if (isBound(round.outcomes[index]!)) {
+              Metered.add(linksCreated)
+              made[place] = Either.right(link)
+            } else {
+              const next = yield* afterFailure(link, round.outcomes[index]!, going)
+              if (next === "away" || next === "taken") again.push(place)
+              else made[place] = next
+              isAway ||= next === "away"
+            }
+          }
+          open = again
+          if (!isAway) continue
+          yield* restore(Effect.sleep(pause_ms))
+          pause_ms *= 2
+        }
+        return made
+      })
+    )
+
+  const bindOne = <E extends Superseded>(draft: LinkDraft, ask: Ask<E>, first?: FirstRound<E>) =>
+    Effect.flatMap(bindMinted([draft], ask, first), ([made]) => made!).pipe(Traced.span("Links.createMinted"))
+
+  const bindAlias = <E extends Superseded>(draft: LinkDraft, alias: string, ask: Ask<E>) =>
+    Effect.gen(function* () {
+      const start = yield* monotonicNow_ms
+      const link = linkOf(draft, alias, yield* Clock.currentTimeMillis, nextId())
+      // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
+      const outcome = yield* Effect.flatten(ask([link])).pipe(
+        Effect.flatMap(([outcome]) => outcome!),
+        retryWhileAway(start)
+      )
+      if (outcome !== "bound") return yield* new AliasTaken({ alias })
+      Metered.add(linksCreated)
+      return link
+    }).pipe(Traced.span("Links.createAlias"))
+
+  const bind = <E extends Superseded>(draft: LinkDraft, ask: Ask<E>) =>
+    draft.alias === null ? bindOne(draft, ask) : bindAlias(draft, draft.alias, ask)
+
+  const createThen: LinkCreates["createThen"] = (draft, done) => {
+    const otherwise = (create: Effect.Effect<Link, Unavailable>) => void runFork(create).addObserver(done)
+    const start = monotonic_ms(clock)
+    const key = buffer.takeNow()
+    if (key === undefined) return otherwise(bindOne(draft, askAlone))
+    if (writers.isAway(key, start)) {
+      const putBack = Effect.uninterruptible(buffer.putBack([key]))
+      return otherwise(Effect.zipRight(putBack, bindOne(draft, askAlone)))
+    }
+    const link = linkOf(draft, key, clock.unsafeCurrentTimeMillis(), nextId())
+    writers.push(link, (outcome) => {
+      if (!isBound(outcome)) {
+        return otherwise(
+          bindOne(draft, askAlone, { start, links: [link], outcomes: [outcome], failure: null })
+        )
+      }
+      Metered.add(linksCreated)
+      done(Exit.succeed(link))
+    })
+  }
+
+  const creates: LinkCreates = {
+    create: (draft) => bind(draft, askAlone),
+    createThen,
+    createMany: (drafts) => Traced.span("Links.createMany")(bindMinted(drafts, askAlone)),
+    createGuarded: (draft, guarding) => bind(draft, askGuarded(guarding))
+  }
+  return creates
+})

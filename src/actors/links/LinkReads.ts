@@ -1,0 +1,117 @@
+import { Clock, Effect, Exit, Option, Runtime } from "effect"
+import { type Link, stateAt } from "../../model/Link.ts"
+import { LinkReplicas } from "../../storage/links/LinkReplicas.ts"
+import {
+  type CrawlableQuery,
+  type LinkPage,
+  type LinkQuery,
+  LinkStore
+} from "../../storage/links/LinkStore.ts"
+import { fromFailure, Unavailable } from "../Unavailable.ts"
+import { ExpiredLinks } from "./ExpiredLinks.ts"
+import * as LinkCache from "./LinkCache.ts"
+import * as LinkReader from "./LinkReader.ts"
+import { retryAfter } from "./OwnersAway.ts"
+import { RedirectCache } from "./RedirectCache.ts"
+
+/** How a node reads links: out of its cache, of their owners' and of the store. */
+export interface LinkReads {
+  /** The row of a key, tombstones included, `null` where there is none. */
+  readonly find: (key: string) => Effect.Effect<Link | null, Unavailable>
+  /**
+   * The same for a redirect of a visitor: while the database does not answer, a row that this node knew when it went away is
+   * given for `STALE_REDIRECTS`, where its redirects need nothing else.
+   */
+  readonly findToRedirect: (key: string) => Effect.Effect<Link | null, Unavailable>
+  /** As `findToRedirect`, without an effect: calls `done` once, which must not throw. Nothing of it is traced. */
+  readonly findSoon: (key: string, done: (found: Exit.Exit<Link | null, Unavailable>) => void) => void
+  /** The row of a key as far as this node has it at hand, without an effect; `undefined` where `find` must be asked. */
+  readonly peek: (key: string) => Link | undefined
+  /** The row of a key that `findToRedirect` gives at once because the database does not answer; see `LinkCache`. */
+  readonly stale: (key: string) => Link | undefined
+  /** A page of links, as the store has them: what was acknowledged before is in it. */
+  readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, Unavailable>
+  /** The keys of the newest links that are for crawlers, as the store has them. */
+  readonly crawlable: (query: CrawlableQuery) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+}
+
+/** Statements to a replica at a time. */
+const replicaReadsMax = 2
+
+/** Reads of a link whose row is at hand, while it is not known whether the database is away: that takes two heartbeats, of a second at most. */
+const readsUntilAway = 20
+
+/** See {@link LinkReads}. */
+export const make = Effect.gen(function* () {
+  const cache = yield* RedirectCache
+  const store = yield* LinkStore
+  const expiredLinks = yield* ExpiredLinks
+  const findInReplica = yield* LinkReplicas
+  const hasReplica = Option.isSome(findInReplica)
+  const replica = yield* LinkReader.over(
+    Option.getOrElse(findInReplica, () => store.findMany),
+    replicaReadsMax
+  )
+  const clock = yield* Effect.clock
+  const runFork = Runtime.runFork(yield* Effect.runtime())
+
+  const found = (link: Link | null, now: number) => {
+    if (link !== null && stateAt(link, now) === "expired") expiredLinks.found(link.key)
+    return link
+  }
+
+  /** A link as a replica has it. One that it lacks may have been made a moment ago, and one that counts its visits needs the database. */
+  const readReplica = (key: string): Effect.Effect<Link, Unavailable> =>
+    Effect.filterOrFail(
+      LinkCache.get({ ask: replica.read }, key),
+      (link) => link !== null && LinkCache.isPlain(link),
+      () =>
+        new Unavailable({ reason: "the database is away, and no replica can answer for it", applied: "no" })
+    ) as Effect.Effect<Link, Unavailable>
+
+  /** Reads again until the database answers, or is known to be away: two of its heartbeats must fail first. */
+  const readUntilAway = (key: string): Effect.Effect<Link | null, Unavailable> =>
+    Effect.sleep(retryAfter).pipe(
+      Effect.zipRight(Effect.suspend(() => Effect.fromNullable(cache.stale(key)))),
+      Effect.orElse(() => (cache.isAway() ? readReplica(key) : LinkCache.get(cache, key))),
+      Effect.retry({ times: readsUntilAway, while: () => !cache.isAway() })
+    )
+
+  const answerBy = (
+    read: Effect.Effect<Link | null, Unavailable>,
+    answer: Parameters<LinkCache.Ask<Unavailable>>[1]
+  ) => runFork(read).addObserver(answer)
+
+  /** A read that fails may be the first to find that the database has gone. */
+  const askToRedirect: LinkCache.Ask<Unavailable> = (key, answer, span) => {
+    const stale = cache.stale(key)
+    if (stale !== undefined) return answer(Exit.succeed(stale))
+    if (hasReplica && cache.isAway()) return answerBy(readReplica(key), answer)
+    cache.ask(
+      key,
+      (row) => {
+        if (Exit.isSuccess(row))
+          return answer(Exit.succeed(found(row.value, clock.unsafeCurrentTimeMillis())))
+        const known = cache.stale(key)
+        if (known !== undefined) answer(Exit.succeed(known))
+        else if (cache.mayBeStale(key) || hasReplica) answerBy(readUntilAway(key), answer)
+        else answer(row)
+      },
+      span
+    )
+  }
+
+  const reads: LinkReads = {
+    find: (key) => Effect.zipWith(LinkCache.get(cache, key), Clock.currentTimeMillis, found),
+    findToRedirect: (key) =>
+      Effect.withFiberRuntime((fiber) =>
+        Effect.async((resume) => askToRedirect(key, resume, fiber.currentSpan))
+      ),
+    findSoon: askToRedirect,
+    peek: cache.peek,
+    stale: cache.stale,
+    list: (query) => Effect.mapError(store.list(query), fromFailure),
+    crawlable: (query) => Effect.mapError(store.crawlable(query), fromFailure)
+  }
+  return reads
+})

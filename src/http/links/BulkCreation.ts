@@ -1,0 +1,136 @@
+import { Clock, Effect, Either } from "effect"
+import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
+import { Links } from "../../actors/links/Links.ts"
+import { bulkMax } from "../contract/LinkSchemas.ts"
+import { type Answer, ofJson } from "../exchange/Answer.ts"
+import type * as Body from "../exchange/Body.ts"
+import { isObject } from "../exchange/Decode.ts"
+import * as Problem from "../exchange/Problem.ts"
+import * as RateLimit from "../exchange/RateLimit.ts"
+import { type CreatePlan, type Creator, plainDraftOf, planCreate } from "./CreatePlan.ts"
+import { type CountedCreator, type Creation, problemAnswer } from "./Creation.ts"
+import type * as Idempotency from "./Idempotency.ts"
+
+/** What the body of a bulk may be: its largest links have 35 values. */
+export const bulkBounds: Body.BodyBounds = { bytesMax: 4 * 1024 * 1024, valuesMax: 64 * bulkMax }
+
+/** Links of a bulk that may have a password: each takes a hash. */
+const bulkPasswordsMax = 20
+
+const bulkPassword = Problem.faulty("forbidden", [
+  { path: "password", message: "is for users alone in a bulk. Create this link by itself." }
+])
+
+const tooManyPasswords = Problem.faulty("invalid-request", [
+  { path: "password", message: `is for ${bulkPasswordsMax} links of a bulk at most` }
+])
+
+/** Items of a bulk that are created one by one, of which each may take a key: as many are under way at once as there are keys in a buffer. */
+const othersAtOnce = 500
+
+/** Items of a bulk that are looked at before other fibers have their turn: one that is refused can take half a millisecond. */
+const itemsAtOnce = 16
+
+/** Faults that the answer to a bulk lists, beside the first of each item. */
+const faultsMax = 200
+
+/** Lets other fibers run before this item of a bulk, where enough have been looked at. */
+const between = (index: number): Effect.Effect<void> =>
+  index % itemsAtOnce === 0 && index > 0 ? Effect.yieldNow() : Effect.void
+
+/** The items of a bulk's body. */
+const itemsOf = (json: unknown): Either.Either<ReadonlyArray<unknown>, Problem.Problem> => {
+  if (!isObject(json)) return Problem.oneFault("invalid-request", "", "The body must be a JSON object.")
+  const unknown = Object.keys(json).find((name) => name !== "links")
+  if (unknown !== undefined) return Problem.oneFault("invalid-request", unknown, "is not a known field")
+  const { links } = json
+  return Array.isArray(links) && links.length >= 1 && links.length <= bulkMax
+    ? Either.right(links as ReadonlyArray<unknown>)
+    : Problem.oneFault(
+        "invalid-request",
+        "links",
+        `must be a list of 1 to ${bulkMax.toLocaleString("en")} links`
+      )
+}
+
+/** The plan, held to what items of a bulk may ask for together. `bounds` counts what those before it have. */
+const withinBulk = (
+  plan: CreatePlan,
+  owner: string | null,
+  bounds: { faults: number; passwords: number }
+): CreatePlan => {
+  const link = Either.filterOrLeft(
+    plan.link,
+    ({ password }) => password === null || (owner !== null && ++bounds.passwords <= bulkPasswordsMax),
+    () => (owner === null ? bulkPassword : tooManyPasswords)
+  )
+  if (Either.isRight(link)) return plan
+  bounds.faults += link.left.errors?.length ?? 0
+  return { ...plan, link: bounds.faults > faultsMax ? Either.mapLeft(link, Problem.withFirstFault) : link }
+}
+
+/** Plans the items of a bulk: each is a create of its own, also for repeats, whose key is the bulk's with its place. */
+const planAll = Effect.fnUntraced(function* (items: ReadonlyArray<unknown>, creator: Creator) {
+  const { idempotencyKey: key, owner } = creator
+  const now = yield* Clock.currentTimeMillis
+  const bounds = { faults: 0, passwords: 0 }
+  const plans: Array<CreatePlan> = []
+  for (const [index, json] of items.entries()) {
+    yield* between(index)
+    const itsCreator = key === undefined ? creator : { ...creator, idempotencyKey: `${key}\n${index}` }
+    plans.push(withinBulk(planCreate(json, itsCreator, now), owner, bounds))
+  }
+  return plans
+})
+
+const answerOf = (answers: ReadonlyArray<Idempotency.Answer>): Answer => {
+  const results = answers.map(({ body, contentType, status }) => {
+    const name = contentType === Problem.contentType ? "problem" : "link"
+    return `{"status":${status},"${name}":${body}}`
+  })
+  return ofJson(`{"results":[${results.join(",")}]}`)
+}
+
+/** Creates what the body of a bulk asks for. Each item is answered by itself, whatever becomes of the others. */
+export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation) {
+  const links = yield* Links
+
+  /** Items that need a minted key and nothing else are bound together, at a fraction of the cost; the others are carried out one by one. */
+  return Effect.fnUntraced(function* (json: unknown, creator: CountedCreator) {
+    const quota = creator.quota()
+    const plans = yield* planAll(yield* itemsOf(json), creator)
+    const answers: Array<Idempotency.Answer> = []
+    const plain: Array<readonly [index: number, draft: LinkDraft]> = []
+    const others: Array<readonly [index: number, plan: CreatePlan]> = []
+    for (const [index, plan] of plans.entries()) {
+      yield* between(index)
+      const draft = plainDraftOf(plan)
+      if (draft !== undefined) {
+        const standing = yield* quota
+        if (standing?.isAllowed === false) answers[index] = problemAnswer(RateLimit.problemOf(standing))
+        else plain.push([index, draft])
+      } else if (plan.repeats === null && Either.isLeft(plan.link)) {
+        answers[index] = problemAnswer(plan.link.left)
+      } else others.push([index, plan])
+    }
+    const made = yield* links.createMany(plain.map(([, draft]) => draft))
+    for (const [place, [index]] of plain.entries()) {
+      yield* between(place)
+      const link = made[place]!
+      answers[index] = Either.isRight(link)
+        ? created(link.right)
+        : problemAnswer(yield* Effect.flip(Problem.orUnavailable(Effect.fail(link.left))))
+    }
+    yield* Effect.forEach(
+      others,
+      ([index, plan]) =>
+        carryOut(plan, quota).pipe(
+          Effect.map(({ answered }) => answered.answer),
+          Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem))),
+          Effect.map((answer) => (answers[index] = answer))
+        ),
+      { concurrency: othersAtOnce, discard: true }
+    )
+    return answerOf(answers)
+  })
+})

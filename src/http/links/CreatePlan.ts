@@ -1,0 +1,111 @@
+import { Either, type Option } from "effect"
+import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
+import type * as Iso8601 from "../../model/Iso8601.ts"
+import { type Link, unlessChosen } from "../../model/Link.ts"
+import * as Decode from "../exchange/Decode.ts"
+import { checkEnd, checkMoment, checkOrder, checkUrl, distinct, type LinkPolicy } from "./LinkChecks.ts"
+import { CreateBody } from "../contract/LinkSchemas.ts"
+import { oneFault, type Problem } from "../exchange/Problem.ts"
+import type { Repeats } from "./Idempotency.ts"
+import { isReserved } from "./ReservedAliases.ts"
+
+/** What the checks of a create need to know of this service. */
+export interface CreatePolicy extends LinkPolicy {
+  readonly defaultExpiry: Option.Option<Iso8601.Duration>
+}
+
+/** Who creates, and what their links are checked and made with. */
+export interface Creator {
+  /** `null` for the anonymous. */
+  readonly owner: string | null
+  /** What a link keeps of the API key by which it is made; see `Link`. */
+  readonly keyLimit: Pick<Link, "keyId" | "keyRedirectsPerDay">
+  readonly policy: CreatePolicy
+  /** The `Idempotency-Key` of the create, if it has one. */
+  readonly idempotencyKey: string | undefined
+}
+
+/** A link to be made. */
+export interface PlannedLink {
+  /** What is bound, but for the hash of its password. */
+  readonly draft: LinkDraft
+  /** Still to be hashed. */
+  readonly password: string | null
+  /** Whether a link of the same URL that its owner has already will do. */
+  readonly mayReuse: boolean
+}
+
+/** What is to be done for a create. */
+export interface CreatePlan {
+  /** What its repeats are known by, where there may be some. */
+  readonly repeats: Repeats | null
+  /** The link to be made, or the problem to answer: a repeat gets the answer of the first try, also where it would be refused by now. */
+  readonly link: Either.Either<PlannedLink, Problem>
+}
+
+/** The draft of a create that needs nothing but a minted key; `undefined` for others. */
+export const plainDraftOf = ({ link, repeats }: CreatePlan): LinkDraft | undefined => {
+  if (repeats !== null || Either.isLeft(link)) return undefined
+  const { draft, mayReuse, password } = link.right
+  return draft.alias === null && password === null && !mayReuse ? draft : undefined
+}
+
+const decodeBody = Decode.body(CreateBody)
+
+const checkAlias = (alias: string | undefined): Either.Either<string | null, Problem> =>
+  alias !== undefined && isReserved(alias)
+    ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
+    : Either.right(alias ?? null)
+
+/** Step by step, since a bulk has a thousand. */
+const planLink = (
+  json: unknown,
+  { keyLimit, owner, policy }: Creator,
+  now: number
+): Either.Either<PlannedLink, Problem> => {
+  const decoded = decodeBody(json)
+  if (Either.isLeft(decoded)) return Either.left(decoded.left)
+  const body = decoded.right
+  const url = checkUrl(body.url, policy)
+  if (Either.isLeft(url)) return Either.left(url.left)
+  const alias = checkAlias(body.alias)
+  if (Either.isLeft(alias)) return Either.left(alias.left)
+  const end = checkEnd(body, now, policy.defaultExpiry)
+  if (Either.isLeft(end)) return Either.left(end.left)
+  const beginning =
+    body.validSince === undefined ? Either.right(null) : checkMoment("validSince", body.validSince)
+  if (Either.isLeft(beginning)) return Either.left(beginning.left)
+  const expiresAt = end.right ?? null
+  const validSince = beginning.right
+  const order = checkOrder("validSince", validSince, expiresAt)
+  if (Either.isLeft(order)) return Either.left(order.left)
+  const draft: LinkDraft = {
+    url: url.right,
+    alias: alias.right,
+    title: body.title ?? unlessChosen.title,
+    tags: body.tags === undefined ? unlessChosen.tags : distinct(body.tags),
+    validSince,
+    expiresAt,
+    maxVisits: body.maxVisits ?? unlessChosen.maxVisits,
+    passwordHash: null,
+    redirectStatus: body.redirectStatus ?? unlessChosen.redirectStatus,
+    forwardQuery: body.forwardQuery ?? unlessChosen.forwardQuery,
+    crawlable: body.crawlable ?? unlessChosen.crawlable,
+    owner,
+    ...keyLimit
+  }
+  // An anonymous creator has no links to be given again.
+  return Either.right({
+    draft,
+    password: body.password ?? null,
+    mayReuse: body.reuse === true && owner !== null
+  })
+}
+
+/** Plans a create from its body, at `now` (milliseconds since the Unix epoch). */
+export const planCreate = (json: unknown, creator: Creator, now: number): CreatePlan => {
+  const { idempotencyKey, owner } = creator
+  const repeats =
+    idempotencyKey === undefined ? null : { key: idempotencyKey, owner, body: JSON.stringify(json) }
+  return { repeats, link: planLink(json, creator, now) }
+}
