@@ -83,8 +83,6 @@ export interface TestServiceOptions {
   readonly trustedProxies?: string
   /** Where links may lead; anywhere by default. */
   readonly targets?: TargetPolicyService
-  /** Whether the hot operations are answered without `HttpApi`, as they are by default. */
-  readonly isLean?: boolean
   /** Who bears it may read the metrics; everybody by default. */
   readonly metricsToken?: string
   /** The folder of its web page; none by default. */
@@ -272,7 +270,6 @@ const make = (options: TestServiceOptions) =>
       metricsToken: Option.map(Option.fromNullable(options.metricsToken), Redacted.make),
       node: { id: "the-only-node", address: `localhost:${port}`, role: "all" },
       poolMarks,
-      isLean: options.isLean ?? true,
       ...(options.webFolder !== undefined && { webFolder: options.webFolder })
     }).pipe(
       Layer.provide(
@@ -337,12 +334,6 @@ export const withService = (
   options: TestServiceOptions,
   tests: (it: Vitest.MethodsNonLive<TestService, true>) => void
 ): void => withLayer(layer(options), { excludeTestServices: true })(title, tests)
-
-/** The same suite on two services: one whose hot operations are answered without `HttpApi`, and one where all go through it. */
-export const withServices: typeof withService = (title, options, tests) => {
-  withService(title, { ...options, isLean: true }, tests)
-  withService(`through HttpApi: ${title}`, { ...options, isLean: false }, tests)
-}
 
 /** Sends a create of the given body, as JSON unless it is text or bytes already. */
 export const create = (body: unknown, headers: Request["headers"] = {}) =>

@@ -1,12 +1,12 @@
-import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect, Redacted } from "effect"
 import { Accounts } from "../../accounts/Accounts.ts"
 import * as Devices from "../../accounts/Devices.ts"
 import { Quotas, type QuotaUse } from "../../accounts/Quotas.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import { empty, json } from "../exchange/Answer.ts"
 import { LogInBody, type MeBody, NewUserBody, type SignUpBody } from "../contract/AccountSchemas.ts"
-import { Api } from "../contract/Api.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
@@ -14,7 +14,7 @@ import * as RequestDoer from "../exchange/RequestDoer.ts"
 import * as Decode from "../exchange/Decode.ts"
 import { orRefused } from "./PasswordRefusal.ts"
 import * as Problem from "../exchange/Problem.ts"
-import { fromEffect } from "../exchange/Request.ts"
+import type { Request } from "../exchange/Request.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import { SessionCookie } from "../exchange/SessionCookie.ts"
 import { bodyOf } from "./UserAnswers.ts"
@@ -27,8 +27,6 @@ export interface AccountRoutesOptions {
 
 const decodeNewUser = Decode.body(NewUserBody)
 const decodeLogIn = Decode.body(LogInBody)
-
-const noStore = { "cache-control": "no-store" }
 
 const wrongLogin: Problem.Problem = {
   kind: "unauthorized",
@@ -51,90 +49,90 @@ const quotaOf = (use: QuotaUse | null, now: number) =>
       }
 
 /** Adds users, begins and ends sessions, and tells callers who they are. */
-export const layer = ({ signUp }: AccountRoutesOptions) =>
-  HttpApiBuilder.group(Api, "accounts", (handlers) =>
-    Effect.gen(function* () {
-      const accounts = yield* Accounts
-      const sessions = yield* Sessions
-      const quotas = yield* Quotas
-      const cookies = yield* SessionCookie
-      const { clientOf } = yield* ClientAddress
-      const doing = yield* RequestDoer.make
-      const devices = yield* Devices.make
+export const make = ({ signUp }: AccountRoutesOptions) =>
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const sessions = yield* Sessions
+    const quotas = yield* Quotas
+    const cookies = yield* SessionCookie
+    const { clientOf } = yield* ClientAddress
+    const identify = yield* Caller.make
+    const identifyNewcomer = yield* Caller.makeNewcomer
+    const doing = yield* RequestDoer.make
+    const devices = yield* Devices.make
 
-      const addUser = Effect.fn("accounts.addUser")(function* (request: HttpServerRequest.HttpServerRequest) {
-        const caller = yield* Caller.identify(request)
-        if (!signUp) yield* Caller.requireScope(caller, "admin")
-        const isAdmin = caller !== "anonymous" && caller.isAdmin
-        // Before the body, which costs something to read and to check.
-        if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request)))
-        const body = yield* decodeNewUser(yield* Body.read(fromEffect(request)))
-        const { email, firstName = null, lastName = null, middleName = null } = body
-        const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
-        const user = yield* orRefused(accounts.addUser(draft, doing.doerOf(request, caller)))
-        if (!isAdmin) {
-          // Not who it is, nor whether there was somebody already: strangers must not learn who has an account.
-          const body: typeof SignUpBody.Type = { email }
-          return HttpServerResponse.unsafeJson(body, { status: 202, headers: noStore })
-        }
-        if (user === null) {
-          const fault = { path: "email", message: "belongs to an account already" }
-          return yield* Effect.fail(Problem.faulty("email-taken", [fault]))
-        }
-        return HttpServerResponse.unsafeJson(bodyOf(user), { status: 201, headers: noStore })
-      })
-
-      const logIn = Effect.fn("accounts.logIn")(function* (request: HttpServerRequest.HttpServerRequest) {
-        // Another site could sign its visitors in with an account of its own, and read what they do there.
-        if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
-        // Before the body, which costs something to read and to check.
-        const ofClient = yield* RateLimit.check(quotas.attempt(clientOf(request)))
-        const { email, password } = yield* decodeLogIn(yield* Body.read(fromEffect(request)))
-        const account = email.toLowerCase()
-        const device = yield* Problem.orUnavailable(devices.find(email, cookies.deviceOf(request)))
-        const ofAccount = yield* RateLimit.check(quotas.logIn(clientOf(request), account, device))
-        const replaced = cookies.tokenOf(request) ?? null
-        const session = yield* Problem.orUnavailable(
-          accounts.logIn(email, Redacted.make(password), doing.sessionClientOf(request), replaced)
-        )
-        if (session === null) return yield* Effect.fail(wrongLogin)
-        quotas.loggedIn(account, device)
-        const response = HttpServerResponse.empty({ headers: noStore })
-        const begun = cookies.begin(response, session.token, yield* devices.begin(session.user))
-        return RateLimit.show(begun, RateLimit.tighter(ofClient, ofAccount))
-      })
-
-      const logOut = Effect.fn("accounts.logOut")(function* (request: HttpServerRequest.HttpServerRequest) {
-        if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
-        const token = cookies.tokenOf(request)
-        if (token !== undefined) yield* Problem.orUnavailable(sessions.end(token, doing.clientOf(request)))
-        return cookies.end(HttpServerResponse.empty({ headers: noStore }))
-      })
-
-      const me = Effect.fn("accounts.me")(function* (request: HttpServerRequest.HttpServerRequest) {
-        const caller = yield* Caller.requireKnown(yield* Caller.identifyNewcomer(request))
-        const user = yield* Problem.orUnavailable(accounts.user(caller.userId))
-        if (user === null) {
-          return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail: "The account is gone." })
-        }
-        const uses = yield* Problem.orUnavailable(quotas.of(caller))
-        const now = yield* Clock.currentTimeMillis
-        const body: typeof MeBody.Type = {
-          ...bodyOf(user),
-          scopes: [...caller.scopes],
-          passwordChangeRequired: user.passwordIsTemporary,
-          quotas: {
-            createsPerMinute: quotaOf(uses.createsPerMinute, now),
-            redirectsPerDay: quotaOf(uses.redirectsPerDay, now)
-          }
-        }
-        return HttpServerResponse.unsafeJson(body, { headers: noStore })
-      })
-
-      return handlers
-        .handleRaw("addUser", ({ request }) => Problem.orRespond(addUser(request)))
-        .handleRaw("logIn", ({ request }) => Problem.orRespond(logIn(request)))
-        .handleRaw("logOut", ({ request }) => Problem.orRespond(logOut(request)))
-        .handleRaw("me", ({ request }) => Problem.orRespond(me(request)))
+    const addUser = Effect.fn("accounts.addUser")(function* (request: Request) {
+      const caller = yield* identify(request)
+      if (!signUp) yield* Caller.requireScope(caller, "admin")
+      const isAdmin = caller !== "anonymous" && caller.isAdmin
+      // Before the body, which costs something to read and to check.
+      if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request)))
+      const body = yield* decodeNewUser(yield* Body.read(request))
+      const { email, firstName = null, lastName = null, middleName = null } = body
+      const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
+      const user = yield* orRefused(accounts.addUser(draft, doing.doerOf(request, caller)))
+      if (!isAdmin) {
+        // Not who it is, nor whether there was somebody already: strangers must not learn who has an account.
+        const body: typeof SignUpBody.Type = { email }
+        return json(body, 202)
+      }
+      if (user === null) {
+        const fault = { path: "email", message: "belongs to an account already" }
+        return yield* Effect.fail(Problem.faulty("email-taken", [fault]))
+      }
+      return json(bodyOf(user), 201)
     })
-  )
+
+    const logIn = Effect.fn("accounts.logIn")(function* (request: Request) {
+      // Another site could sign its visitors in with an account of its own, and read what they do there.
+      if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
+      // Before the body, which costs something to read and to check.
+      const ofClient = yield* RateLimit.check(quotas.attempt(clientOf(request)))
+      const { email, password } = yield* decodeLogIn(yield* Body.read(request))
+      const account = email.toLowerCase()
+      const device = yield* Problem.orUnavailable(devices.find(email, cookies.deviceOf(request)))
+      const ofAccount = yield* RateLimit.check(quotas.logIn(clientOf(request), account, device))
+      const replaced = cookies.tokenOf(request) ?? null
+      const session = yield* Problem.orUnavailable(
+        accounts.logIn(email, Redacted.make(password), doing.sessionClientOf(request), replaced)
+      )
+      if (session === null) return yield* Effect.fail(wrongLogin)
+      quotas.loggedIn(account, device)
+      const begun = cookies.begin(empty(), session.token, yield* devices.begin(session.user))
+      return RateLimit.shownIn(begun, RateLimit.tighter(ofClient, ofAccount))
+    })
+
+    const logOut = Effect.fn("accounts.logOut")(function* (request: Request) {
+      if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
+      const token = cookies.tokenOf(request)
+      if (token !== undefined) yield* Problem.orUnavailable(sessions.end(token, doing.clientOf(request)))
+      return cookies.end(empty())
+    })
+
+    const me = Effect.fn("accounts.me")(function* (request: Request) {
+      const caller = yield* Caller.requireKnown(yield* identifyNewcomer(request))
+      const user = yield* Problem.orUnavailable(accounts.user(caller.userId))
+      if (user === null) {
+        return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail: "The account is gone." })
+      }
+      const uses = yield* Problem.orUnavailable(quotas.of(caller))
+      const now = yield* Clock.currentTimeMillis
+      const body: typeof MeBody.Type = {
+        ...bodyOf(user),
+        scopes: [...caller.scopes],
+        passwordChangeRequired: user.passwordIsTemporary,
+        quotas: {
+          createsPerMinute: quotaOf(uses.createsPerMinute, now),
+          redirectsPerDay: quotaOf(uses.redirectsPerDay, now)
+        }
+      }
+      return json(body)
+    })
+
+    return {
+      addUser,
+      logIn,
+      logOut,
+      me
+    } satisfies OperationsOf<"accounts">
+  })

@@ -1,22 +1,20 @@
-import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect, Redacted } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Accounts, keysMax } from "../../accounts/Accounts.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { ApiKey } from "../../storage/accounts/AccountStore.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import { empty, json } from "../exchange/Answer.ts"
 import { type KeyBody, NewKeyBody } from "../contract/AccountSchemas.ts"
-import { Api } from "../contract/Api.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as Decode from "../exchange/Decode.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
-import { fromEffect } from "../exchange/Request.ts"
+import type { Request } from "../exchange/Request.ts"
 
 const decodeNewKey = Decode.body(NewKeyBody)
-
-const noStore = { "cache-control": "no-store" }
 
 const forbidden = (detail: string) => Effect.fail<Problem.Problem>({ kind: "forbidden", detail })
 
@@ -48,72 +46,64 @@ const checkExpiry = (
       )
 }
 
-const keeperOf = (request: HttpServerRequest.HttpServerRequest) =>
-  Effect.flatMap(Caller.identify(request), (caller) => Caller.requireKeeper(caller, "API keys"))
-
 const lackedBy = (caller: KnownCaller, wanted: ReadonlyArray<string>) =>
   wanted.filter((scope) => ![...caller.scopes].some((own) => own === scope))
 
 /** Makes, lists and revokes API keys. */
-export const layer = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
-  Effect.gen(function* () {
-    const accounts = yield* Accounts
-    const { doerOf } = yield* RequestDoer.make
+export const make = Effect.gen(function* () {
+  const accounts = yield* Accounts
+  const { doerOf } = yield* RequestDoer.make
+  const identify = yield* Caller.make
 
-    const add = Effect.fn("apiKeys.add")(function* (request: HttpServerRequest.HttpServerRequest) {
-      const now = yield* Clock.currentTimeMillis
-      const caller = yield* Caller.requireRecent(yield* keeperOf(request), now)
-      const body = yield* decodeNewKey(yield* Body.read(fromEffect(request)))
-      const { createsPerMinute = null, name, redirectsPerDay = null } = body
-      const expiresAt = yield* checkExpiry(body.expiresAt, now)
-      const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)
-      if (lacked.length > 0) {
-        return yield* forbidden(`You do not have what you would allow: ${lacked.join(", ")}.`)
-      }
-      const scopes = [...new Set(body.scopes)]
-      const draft = { name, scopes, createsPerMinute, redirectsPerDay, expiresAt }
-      const made = yield* Problem.orUnavailable(
-        accounts.addKey(caller.userId, draft, doerOf(request, caller))
-      )
-      if (made === "nobody") {
-        const detail = "The account is disabled or gone."
-        return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail })
-      }
-      if (made === "full") {
-        const detail = `There may be ${keysMax} API keys at most. Revoke one first.`
-        return yield* Effect.fail<Problem.Problem>({ kind: "too-many-keys", detail })
-      }
-      return HttpServerResponse.unsafeJson(
-        { ...bodyOf(made.key), secret: Redacted.value(made.secret) },
-        { status: 201, headers: noStore }
-      )
-    })
+  const keeperOf = (request: Request) =>
+    Effect.flatMap(identify(request), (caller) => Caller.requireKeeper(caller, "API keys"))
 
-    const list = Effect.fn("apiKeys.list")(function* (request: HttpServerRequest.HttpServerRequest) {
-      const { userId } = yield* keeperOf(request)
-      const keys = yield* Problem.orUnavailable(accounts.keysOf(userId))
-      return HttpServerResponse.unsafeJson({ data: keys.map(bodyOf) }, { headers: noStore })
-    })
-
-    const revoke = Effect.fn("apiKeys.revoke")(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      id: string
-    ) {
-      const caller = yield* keeperOf(request)
-      const owner = caller.isAdmin ? null : caller.userId
-      const revoked =
-        isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner, doerOf(request, caller))))
-      return revoked
-        ? HttpServerResponse.empty()
-        : yield* Effect.fail<Problem.Problem>({
-            kind: "not-found",
-            detail: "There is no API key with this id."
-          })
-    })
-
-    return handlers
-      .handleRaw("addKey", ({ request }) => Problem.orRespond(add(request)))
-      .handleRaw("listKeys", ({ request }) => Problem.orRespond(list(request)))
-      .handleRaw("revokeKey", ({ path, request }) => Problem.orRespond(revoke(request, path.id)))
+  const add = Effect.fn("apiKeys.add")(function* (request: Request) {
+    const now = yield* Clock.currentTimeMillis
+    const caller = yield* Caller.requireRecent(yield* keeperOf(request), now)
+    const body = yield* decodeNewKey(yield* Body.read(request))
+    const { createsPerMinute = null, name, redirectsPerDay = null } = body
+    const expiresAt = yield* checkExpiry(body.expiresAt, now)
+    const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)
+    if (lacked.length > 0) {
+      return yield* forbidden(`You do not have what you would allow: ${lacked.join(", ")}.`)
+    }
+    const scopes = [...new Set(body.scopes)]
+    const draft = { name, scopes, createsPerMinute, redirectsPerDay, expiresAt }
+    const made = yield* Problem.orUnavailable(accounts.addKey(caller.userId, draft, doerOf(request, caller)))
+    if (made === "nobody") {
+      const detail = "The account is disabled or gone."
+      return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail })
+    }
+    if (made === "full") {
+      const detail = `There may be ${keysMax} API keys at most. Revoke one first.`
+      return yield* Effect.fail<Problem.Problem>({ kind: "too-many-keys", detail })
+    }
+    return json({ ...bodyOf(made.key), secret: Redacted.value(made.secret) }, 201)
   })
-)
+
+  const list = Effect.fn("apiKeys.list")(function* (request: Request) {
+    const { userId } = yield* keeperOf(request)
+    const keys = yield* Problem.orUnavailable(accounts.keysOf(userId))
+    return json({ data: keys.map(bodyOf) })
+  })
+
+  const revoke = Effect.fn("apiKeys.revoke")(function* (request: Request, id: string) {
+    const caller = yield* keeperOf(request)
+    const owner = caller.isAdmin ? null : caller.userId
+    const revoked =
+      isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner, doerOf(request, caller))))
+    return revoked
+      ? empty()
+      : yield* Effect.fail<Problem.Problem>({
+          kind: "not-found",
+          detail: "There is no API key with this id."
+        })
+  })
+
+  return {
+    addKey: add,
+    listKeys: list,
+    revokeKey: (request, { id }) => revoke(request, id)
+  } satisfies OperationsOf<"apiKeys">
+})

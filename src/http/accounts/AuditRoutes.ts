@@ -1,17 +1,16 @@
-import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Either } from "effect"
 import { type AuditAction, auditActions } from "../../model/Audit.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { type AuditEntry, AuditLog, type AuditQuery } from "../../storage/accounts/AuditLog.ts"
-import { Api } from "../contract/Api.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import { json } from "../exchange/Answer.ts"
 import { type AuditBody, type AuditParameters, pageBounds } from "../contract/AuditSchemas.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as PageRequest from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { QueryText } from "../exchange/QueryParameter.ts"
-
-const noStore = { "cache-control": "no-store" }
+import type { Request } from "../exchange/Request.ts"
 
 const isAction = (text: QueryText): text is AuditAction => auditActions.some((action) => action === text)
 
@@ -55,26 +54,24 @@ const bodyOf = ({ action, at, count, doer, id, lastAt, owner, target }: AuditEnt
 })
 
 /** Shows the audit log to administrators. */
-export const layer = HttpApiBuilder.group(Api, "audit", (handlers) =>
-  Effect.gen(function* () {
-    const log = yield* AuditLog
+export const make = Effect.gen(function* () {
+  const log = yield* AuditLog
+  const identify = yield* Caller.make
 
-    const list = Effect.fn("audit.list")(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      parameters: typeof AuditParameters.Type
-    ) {
-      yield* Caller.requireScope(yield* Caller.identify(request), "admin")
-      const query = yield* check(parameters)
-      // One more tells whether there is a next page.
-      const found = yield* Problem.orUnavailable(log.list({ ...query, limit: query.limit + 1 }))
-      const page = found.slice(0, query.limit)
-      const body: typeof AuditBody.Type = {
-        data: page.map(bodyOf),
-        nextCursor: found.length > query.limit ? PageRequest.cursorOf(page.at(-1)!) : null
-      }
-      return HttpServerResponse.unsafeJson(body, { headers: noStore })
-    })
-
-    return handlers.handleRaw("list", ({ request, urlParams }) => Problem.orRespond(list(request, urlParams)))
+  const list = Effect.fn("audit.list")(function* (request: Request, parameters: typeof AuditParameters.Type) {
+    yield* Caller.requireScope(yield* identify(request), "admin")
+    const query = yield* check(parameters)
+    // One more tells whether there is a next page.
+    const found = yield* Problem.orUnavailable(log.list({ ...query, limit: query.limit + 1 }))
+    const page = found.slice(0, query.limit)
+    const body: typeof AuditBody.Type = {
+      data: page.map(bodyOf),
+      nextCursor: found.length > query.limit ? PageRequest.cursorOf(page.at(-1)!) : null
+    }
+    return json(body)
   })
-)
+
+  return {
+    list
+  } satisfies OperationsOf<"audit">
+})

@@ -1,47 +1,105 @@
 import { HttpApi } from "@effect/platform"
+import { Option, Schema } from "effect"
 import * as Router from "find-my-way-ts"
 import { Api } from "./Api.ts"
-import { keyOf } from "../redirects/LeanRedirect.ts"
+import { isKeyShaped } from "./LinkSchemas.ts"
 
 /** An operation of this service, as the contract names it: `GET` and `/api/v1/links/{key}`. There are few of them, whatever is asked for. */
 export interface Route {
   readonly method: string
   readonly path: string
+  /** What answers it: a group of the contract, and the operation's name there. */
+  readonly group: string
+  readonly name: string
+  /** Understands the parameters of its query, if it has any. */
+  readonly decodeQuery: ((query: unknown) => object) | undefined
 }
 
-/** How paths are understood: also by the router of the contract. Short keys go by case, so all do. */
-export const routerConfig = { caseSensitive: true } as const
+/** What is served beside the contract, by GET. */
+export const uncontracted = {
+  page: "/",
+  innerPage: "/app/*",
+  asset: "/assets/:name",
+  openApi: "/openapi.json",
+  docs: "/docs"
+} as const
 
-/** What is served beside the contract. */
-const uncontracted = ["/", "/app/*", "/assets/:name", "/openapi.json", "/docs"] as const
+/** See {@link uncontracted}. */
+export type Uncontracted = typeof uncontracted
 
-const redirect: Route = { method: "GET", path: "/{key}" }
+/** What a request asks for. */
+export interface Match {
+  readonly route: Route
+  /** The parameters of its path. */
+  readonly path: Readonly<Record<string, string | undefined>>
+  /** The parameters of its query as they came. */
+  readonly query: Readonly<Record<string, string | ReadonlyArray<string>>>
+}
 
-const other: Route = { method: "any", path: "other" }
+const none = {}
 
-const makeRouter = () => {
-  const router = Router.make<Route>(routerConfig)
-  const add = (method: string, path: string) => {
-    const route =
-      path === "/:key" && method === "GET" ? redirect : { method, path: path.replaceAll(/:(\w+)/g, "{$1}") }
-    router.on(method, path as Router.PathInput, route)
+const other: Route = { method: "any", path: "other", group: "", name: "", decodeQuery: undefined }
+
+const makeTable = () => {
+  // Short keys go by case, so all paths do.
+  const router = Router.make<Route>({ caseSensitive: true })
+  /** What needs no looking for: routes without parameters, by method and by target as the contract writes it. */
+  const exact: Record<string, Map<string, Match>> = {}
+  const routes: Array<Route> = []
+  const add = (path: string, route: Omit<Route, "path">) => {
+    const added = { ...route, path: path.replaceAll(/:(\w+)/g, "{$1}") }
+    router.on(route.method, path as Router.PathInput, added)
+    routes.push(added)
+    if (/[:*]/.test(path)) return
+    const match: Match = { route: added, path: none, query: none }
+    ;(exact[route.method] ??= new Map()).set(path, match)
   }
   HttpApi.reflect(Api, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint }) => add(endpoint.method, endpoint.path)
+    onEndpoint: ({ endpoint, group }) => {
+      const { method, name, path, urlParamsSchema } = endpoint
+      const decodeQuery = Option.getOrUndefined(
+        Option.map(urlParamsSchema, (schema) => Schema.decodeUnknownSync(schema))
+      )
+      add(path, { method, group: group.identifier, name, decodeQuery })
+    }
   })
-  for (const path of uncontracted) add("GET", path)
-  return router
+  for (const [name, path] of Object.entries(uncontracted)) {
+    add(path, { method: "GET", group: "uncontracted", name, decodeQuery: undefined })
+  }
+  return { exact, router, routes }
 }
 
-const router = makeRouter()
+const table = makeTable()
 
-/** The route that answers a request, the same object each time; head requests go the way of the others. */
-export const routeOf = (method: string, url: string): Route => {
-  const verb = method === "HEAD" ? "GET" : method
-  if (verb === "GET" && keyOf(url) !== undefined) return redirect
+/** All routes. */
+export const routes: ReadonlyArray<Route> = table.routes
+
+const redirect = routes.find(({ method, path }) => method === "GET" && path === "/{key}")!
+
+/** Paths that look like a short key, and lead to something else. */
+const pages = new Set(routes.filter(({ method }) => method === "GET").map(({ path }) => path.slice(1)))
+
+/** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
+const keyOf = (url: string): string | undefined => {
   const end = url.indexOf("?")
-  return router.find(verb, end === -1 ? url : url.slice(0, end))?.handler ?? other
+  const key = url.slice(1, end === -1 ? undefined : end)
+  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !pages.has(key) ? key : undefined
+}
+
+/** Head requests go the way of the others. */
+const verbOf = (method: string): string => (method === "HEAD" ? "GET" : method)
+
+/** What a request asks for that is written as plainly as most are. */
+const findPlain = (verb: string, url: string): Match | undefined => {
+  const key = verb === "GET" ? keyOf(url) : undefined
+  return key === undefined ? table.exact[verb]?.get(url) : { route: redirect, path: { key }, query: none }
+}
+
+/** The route of a request, the same object each time, however the request is written. */
+export const routeOf = (method: string, url: string): Route => {
+  const verb = verbOf(method)
+  return findPlain(verb, url)?.route ?? table.router.find(verb, url)?.handler ?? other
 }
 
 /** The path of a request target, in origin form or in absolute form, as it was written. */
@@ -56,15 +114,23 @@ const mayEndInSlash = (template: string) => template.endsWith("}") || template.s
 
 /**
  * Whether a request is written as the contract writes the path of its route, but for the parts in braces. The router takes others as well, with slashes too many or letters
- * that are percent-encoded: a proxy that keeps a path from strangers would let them pass. `true` where no route answers it.
+ * that are percent-encoded: a proxy that keeps a path from strangers would let them pass.
  */
-export const isWrittenOut = (method: string, url: string): boolean => {
-  const route = routeOf(method, url)
-  if (route === other) return true
-  const template = route.path
+const isWrittenOut = (template: string, url: string): boolean => {
   const path = pathOf(url)
   const written = (mayEndInSlash(template) && path.endsWith("/") ? path.slice(0, -1) : path).split("/")
   const parts = template.split("/")
   if (parts.at(-1) !== "*" && parts.length !== written.length) return false
   return parts.every((part, at) => part === "*" || part.startsWith("{") || part === written[at])
+}
+
+/** What a request asks for; `undefined` where that is nothing of this service's, or is written in another way than the contract writes it. */
+export const find = (method: string, url: string): Match | undefined => {
+  const verb = verbOf(method)
+  const plain = findPlain(verb, url)
+  if (plain !== undefined) return plain
+  const found = table.router.find(verb, url)
+  return found === undefined || !isWrittenOut(found.handler.path, url)
+    ? undefined
+    : { route: found.handler, path: found.params, query: found.searchParams }
 }

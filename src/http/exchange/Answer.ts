@@ -1,32 +1,33 @@
-import { HttpServerResponse } from "@effect/platform"
+import type { Stream } from "effect"
 
-/** An answer, whoever sends it. */
-export interface Answer {
+/** What an answer says: text, bytes, or a stream of bytes that is read as fast as the client takes it. */
+export type Content = string | Uint8Array | Stream.Stream<Uint8Array>
+
+/** An answer to a request. */
+export interface Answer<Body extends Content = Content> {
   readonly status: number
-  /** Names, in lower case and each once, and values by turns, as `node:http` takes them. Whoever sends the answer adds more, such as the length of its body. */
+  /**
+   * Names and values by turns, as `node:http` takes them. Names are in lower case, and each is there once, but for `set-cookie`. The front door adds more, such as the
+   * length of the body.
+   */
   readonly headers: Array<string>
-  /** Empty where there is none. */
-  readonly body: string
+  /** Empty text where there is none. */
+  readonly body: Body
 }
 
 /** Headers by name as an answer has them. */
 export const flatten = (headers: Readonly<Record<string, string>>): Array<string> =>
   Object.entries(headers).flat()
 
-/** An answer in JSON that nobody on the way keeps. */
-export const ofJson = (body: string): Answer => ({
-  status: 200,
+/** An answer in JSON, already written, that nobody on the way keeps. */
+export const ofJson = (body: string, status = 200): Answer<string> => ({
+  status,
   headers: flatten({ "content-type": "application/json", "cache-control": "no-store" }),
   body
 })
 
-const pairsOf = (headers: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
-  Array.from({ length: headers.length / 2 }, (_, index) => [headers[2 * index]!, headers[2 * index + 1]!])
+/** The same of a value. */
+export const json = (value: object, status?: number): Answer<string> => ofJson(JSON.stringify(value), status)
 
-/** The answer as Effect's server sends it. */
-export const toResponse = ({ body, headers, status }: Answer): HttpServerResponse.HttpServerResponse => {
-  const named = Object.fromEntries(pairsOf(headers))
-  return body === ""
-    ? HttpServerResponse.empty({ status, headers: named })
-    : HttpServerResponse.text(body, { status, headers: named, contentType: named["content-type"]! })
-}
+/** An answer that says nothing more than its status. */
+export const empty = (status = 204): Answer => ({ status, headers: [], body: "" })

@@ -30,8 +30,11 @@ const temporaryPassword: Problem.Problem = {
   detail: "Somebody else may know this password. Choose another one first: PUT /api/v1/me/password."
 }
 
-/** Tells who sends requests, as {@link identifyNewcomer} does. */
-const makeNewcomer = Effect.gen(function* () {
+/**
+ * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
+ * sends one means to be someone. Also users who have signed in with a password that they have not chosen themselves: it opens nothing but the way to another one.
+ */
+export const makeNewcomer = Effect.gen(function* () {
   const accounts = yield* Accounts
   const sessions = yield* Sessions
   const cookies = yield* SessionCookie
@@ -59,7 +62,7 @@ const makeNewcomer = Effect.gen(function* () {
   }
 })
 
-/** Tells who sends requests, as {@link identify} does. */
+/** The same, but for those whose password is not their own. */
 export const make = Effect.map(
   makeNewcomer,
   (identify) => (request: Source) =>
@@ -76,19 +79,6 @@ export const makeNow = Effect.map(Accounts, (accounts) => ({ headers }: Source):
   if (key !== undefined) return accounts.ofKeyNow(Redacted.make(key)) ?? undefined
   return headers["authorization"] === undefined && headers["cookie"] === undefined ? "anonymous" : undefined
 })
-
-/**
- * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
- * sends one means to be someone.
- */
-export const identify = (request: Source): Effect.Effect<Caller, Problem.Problem, Accounts | Sessions> =>
-  Effect.flatMap(make, (identify) => identify(request))
-
-/** The same, also for users who have signed in with a password that they have not chosen themselves: it opens nothing but the way to another one. */
-export const identifyNewcomer = (
-  request: Source
-): Effect.Effect<Caller, Problem.Problem, Accounts | Sessions> =>
-  Effect.flatMap(makeNewcomer, (identify) => identify(request))
 
 /** Lets callers pass who have shown who they are, whatever they may do: 401 `unauthorized` for the others. */
 export const requireKnown = (caller: Caller): Either.Either<KnownCaller, Problem.Problem> =>

@@ -1,6 +1,6 @@
-import { HttpApiSchema, type HttpServerResponse } from "@effect/platform"
+import { HttpApiSchema } from "@effect/platform"
 import { type Cause, Effect, Either, Schema } from "effect"
-import { type Answer, flatten, toResponse } from "./Answer.ts"
+import { type Answer, flatten } from "./Answer.ts"
 
 /** A fault of one part of the request: `path` is the field's place in the body, empty for the body as a whole. */
 export const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
@@ -122,7 +122,7 @@ export const bodyOf = ({ detail, errors, kind }: Problem): typeof ProblemBody.Ty
 })
 
 /** The answer that says a problem (RFC 9457). */
-export const answer = (problem: Problem): Answer => ({
+export const answer = (problem: Problem): Answer<string> => ({
   status: statusOf(problem.kind),
   headers: flatten({
     "content-type": contentType,
@@ -131,10 +131,6 @@ export const answer = (problem: Problem): Answer => ({
   }),
   body: JSON.stringify(bodyOf(problem))
 })
-
-/** The same as a response of Effect's server. */
-export const respond = (problem: Problem): HttpServerResponse.HttpServerResponse =>
-  toResponse(answer(problem))
 
 /** Faults that a problem names at most, and characters of a field's name that it repeats. */
 export const faultsMax = 20
@@ -191,9 +187,3 @@ export const orUnavailable = <A, R>(
     Effect.tapError(({ reason }) => Effect.logWarning(`Answered 503: ${reason}`)),
     Effect.mapError(() => unavailable)
   )
-
-/** Answers with the problem where there is one. */
-export const orRespond = <R>(
-  self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
-  Effect.catchAll(self, (problem) => Effect.succeed(respond(problem)))

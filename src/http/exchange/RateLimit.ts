@@ -1,4 +1,3 @@
-import { HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import type { Standing } from "../../accounts/Meter.ts"
 import { type Answer, flatten } from "./Answer.ts"
@@ -39,10 +38,3 @@ export const check = <E, R>(
 /** Of two quotas that were taken, the one that is used up sooner. */
 export const tighter = (one: Standing | null, other: Standing | null): Standing | null =>
   one === null || (other !== null && other.remaining <= one.remaining) ? other : one
-
-/** Shows in a response how the quota stands that it was counted for. */
-export const show = (
-  response: HttpServerResponse.HttpServerResponse,
-  standing: Standing | null
-): HttpServerResponse.HttpServerResponse =>
-  standing === null ? response : HttpServerResponse.setHeaders(response, headersOf(standing))

@@ -1,10 +1,8 @@
 import type { IncomingMessage } from "node:http"
-import type { HttpServerRequest } from "@effect/platform"
-import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Option } from "effect"
 import * as Body from "./Body.ts"
 
-/** A request, whoever listens for it: what the hot operations look at of it. */
+/** A request, whoever listens for it. */
 export interface Request extends Body.Readable {
   /** In capital letters. */
   readonly method: string
@@ -15,16 +13,6 @@ export interface Request extends Body.Readable {
   /** The connection's other end. */
   readonly remoteAddress: Option.Option<string>
 }
-
-/** A request that came through Effect's server. */
-export const fromEffect = (request: HttpServerRequest.HttpServerRequest): Request => ({
-  method: request.method,
-  url: request.url,
-  headers: request.headers,
-  remoteAddress: request.remoteAddress,
-  readBytes: (bytesMax, done) =>
-    Body.readBytes(NodeHttpServerRequest.toIncomingMessage(request), bytesMax, done)
-})
 
 /** A request of `node:http`. */
 export class NodeRequest implements Request {

@@ -1,7 +1,8 @@
-import { Cookies, HttpServerResponse } from "@effect/platform"
+import { Cookies } from "@effect/platform"
 import { Context, Layer, Redacted } from "effect"
 import { deviceMax } from "../../accounts/Devices.ts"
 import { sessionMax } from "../../accounts/Sessions.ts"
+import type { Answer } from "./Answer.ts"
 import type { Request } from "./Request.ts"
 import { parseUrl } from "../../model/ParseUrl.ts"
 
@@ -20,14 +21,10 @@ export interface SessionCookieService {
   readonly mayBeForged: (request: Source) => boolean
   /** The device that a request says it comes from (see `Devices`). */
   readonly deviceOf: (request: Pick<Source, "headers">) => Redacted.Redacted | undefined
-  /** Has a response begin a session in the browser, and the browser remember its device. */
-  readonly begin: (
-    response: HttpServerResponse.HttpServerResponse,
-    token: Redacted.Redacted,
-    device: Redacted.Redacted
-  ) => HttpServerResponse.HttpServerResponse
-  /** Has a response end it. */
-  readonly end: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+  /** Has an answer begin a session in the browser, and the browser remember its device. */
+  readonly begin: (answer: Answer, token: Redacted.Redacted, device: Redacted.Redacted) => Answer
+  /** Has an answer end it. */
+  readonly end: (answer: Answer) => Answer
 }
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"])
@@ -49,6 +46,12 @@ export const make = (baseUrl: URL): SessionCookieService => {
     return value === undefined || value === "" ? undefined : Redacted.make(value)
   }
 
+  const set = (answer: Answer, name: string, value: string, more: Cookies.Cookie["options"]): Answer => {
+    const cookie = Cookies.unsafeMakeCookie(name, value, { ...options, ...more })
+    answer.headers.push("set-cookie", Cookies.serializeCookie(cookie))
+    return answer
+  }
+
   return {
     tokenOf: ({ headers }) => valueOf(name, headers),
     deviceOf: ({ headers }) => valueOf(deviceName, headers),
@@ -59,17 +62,12 @@ export const make = (baseUrl: URL): SessionCookieService => {
       const origin = headers["origin"]
       return origin !== undefined && origin !== baseUrl.origin && !isSameHost(origin, headers["host"])
     },
-    begin: (response, token, device) =>
-      response.pipe(
-        HttpServerResponse.unsafeSetCookie(name, Redacted.value(token), { ...options, maxAge: sessionMax }),
-        // Asked for by this service's own pages alone.
-        HttpServerResponse.unsafeSetCookie(deviceName, Redacted.value(device), {
-          ...options,
-          sameSite: "strict",
-          maxAge: deviceMax
-        })
-      ),
-    end: (response) => HttpServerResponse.unsafeSetCookie(response, name, "", { ...options, maxAge: 0 })
+    begin: (answer, token, device) => {
+      set(answer, name, Redacted.value(token), { maxAge: sessionMax })
+      // Asked for by this service's own pages alone.
+      return set(answer, deviceName, Redacted.value(device), { sameSite: "strict", maxAge: deviceMax })
+    },
+    end: (answer) => set(answer, name, "", { maxAge: 0 })
   }
 }
 

@@ -1,11 +1,11 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Effect } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Links } from "../../actors/links/Links.ts"
 import type { AuditAction } from "../../model/Audit.ts"
 import type { Link } from "../../model/Link.ts"
 import { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import * as Traced from "../../telemetry/Traced.ts"
-import { type Answer, ofJson } from "../exchange/Answer.ts"
+import { empty, json } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
@@ -18,16 +18,12 @@ import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 
-/** Answers a request that is about the link with a key. */
-type OfLink = (request: Request, key: string) => Effect.Effect<Answer, Problem.Problem>
+/** Which link a request is about. */
+interface OneLink {
+  readonly key: string
+}
 
 /** Shows, changes and deletes single links of those who may. */
-export class LinkManagement extends Context.Tag("linkmint/LinkManagement")<
-  LinkManagement,
-  { readonly show: OfLink; readonly change: OfLink; readonly remove: OfLink }
->() {}
-
-/** See {@link LinkManagement}. */
 export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const links = yield* Links
   const identify = yield* Caller.make
@@ -50,16 +46,16 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
 
   const shown = Effect.fnUntraced(function* (link: Link) {
     const [visits] = yield* totals([link])
-    return ofJson(JSON.stringify(bodyOf(link, options.own.baseUrl, visits!)))
+    return json(bodyOf(link, options.own.baseUrl, visits!))
   })
 
-  return LinkManagement.of({
-    show: Effect.fnUntraced(function* (request, key) {
+  return {
+    show: Effect.fnUntraced(function* (request: Request, { key }: OneLink) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
       return yield* shown(yield* manageable(caller, key))
     }, Traced.span("links.get")),
 
-    change: Effect.fnUntraced(function* (request, key) {
+    change: Effect.fnUntraced(function* (request: Request, { key }: OneLink) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
       const json = yield* Body.read(request)
       const link = yield* manageable(caller, key)
@@ -74,15 +70,12 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
       return changed === null ? yield* Effect.fail(ManagedLink.noLink) : yield* shown(changed)
     }, Traced.span("links.patch")),
 
-    remove: Effect.fnUntraced(function* (request, key) {
+    remove: Effect.fnUntraced(function* (request: Request, { key }: OneLink) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
       const link = yield* manageable(caller, key)
       yield* recorded(request, caller, "link.deleted", link)
       const removed = yield* orProblem(links.remove(key, link.owner))
-      return removed ? { status: 204, headers: [], body: "" } : yield* Effect.fail(ManagedLink.noLink)
+      return removed ? empty() : yield* Effect.fail(ManagedLink.noLink)
     }, Traced.span("links.delete"))
-  })
+  }
 })
-
-/** See {@link LinkManagement}. */
-export const layer = (options: LinkRoutesOptions) => Layer.effect(LinkManagement, make(options))

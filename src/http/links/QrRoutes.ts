@@ -1,13 +1,14 @@
-import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { createHash } from "node:crypto"
 import { Effect, Either } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
-import { Api } from "../contract/Api.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import { flatten } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { shortUrlOf } from "./LinkAnswers.ts"
 import * as ManagedLink from "./ManagedLink.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { QueryText } from "../exchange/QueryParameter.ts"
+import type { Request } from "../exchange/Request.ts"
 import * as QrImage from "./QrImage.ts"
 
 /** Images that are drawn at once; each takes some ms of the one thread that answers everything. */
@@ -46,41 +47,36 @@ const tagOf = (text: string, { format, size }: Wish): string =>
   `"${createHash("sha256").update(`1 ${format} ${size} ${text}`).digest("base64url").slice(0, 22)}"`
 
 /** Whether a client says that it has what the tag names (RFC 9110, section 13.1.2). */
-const has = ({ headers }: HttpServerRequest.HttpServerRequest, tag: string): boolean =>
+const has = ({ headers }: Request, tag: string): boolean =>
   (headers["if-none-match"] ?? "")
     .split(",")
     .some((known) => known.trim().replace(/^W\//, "") === tag || known.trim() === "*")
 
 /** Draws short URLs as QR codes. */
-export const layer = ({ baseUrl }: { readonly baseUrl: URL }) =>
-  HttpApiBuilder.group(Api, "qr", (handlers) =>
-    Effect.gen(function* () {
-      const manageable = yield* ManagedLink.make
-      const turns = FairSemaphore.make(drawnAtOnceMax)
+export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
+  Effect.gen(function* () {
+    const manageable = yield* ManagedLink.make
+    const identify = yield* Caller.make
+    const turns = FairSemaphore.make(drawnAtOnceMax)
 
-      const image = Effect.fn("qr.image")(function* (
-        request: HttpServerRequest.HttpServerRequest,
-        key: string,
-        parameters: Parameters
-      ) {
-        const caller = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
-        const wish = yield* check(parameters)
-        const link = yield* manageable(caller, key)
-        const text = shortUrlOf(link.key, baseUrl)
-        const etag = tagOf(text, wish)
-        const headers = { etag, "cache-control": `private, max-age=${keepFor_s}` }
-        if (has(request, etag)) return HttpServerResponse.empty({ status: 304, headers })
-        const draw = wish.format === "svg" ? QrImage.svg : QrImage.png
-        return HttpServerResponse.uint8Array(yield* turns(draw(text, wish.size)), {
-          contentType: contentTypes[wish.format],
-          headers
-        })
-      })
-
-      return handlers.handleRaw("image", ({ path, request, urlParams }) =>
-        Effect.catchAll(image(request, path.key, urlParams), (problem) =>
-          Effect.succeed(Problem.respond(problem))
-        )
-      )
+    const image = Effect.fn("qr.image")(function* (request: Request, key: string, parameters: Parameters) {
+      const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
+      const wish = yield* check(parameters)
+      const link = yield* manageable(caller, key)
+      const text = shortUrlOf(link.key, baseUrl)
+      const etag = tagOf(text, wish)
+      const headers = { etag, "cache-control": `private, max-age=${keepFor_s}` }
+      if (has(request, etag)) return { status: 304, headers: flatten(headers), body: "" }
+      const draw = wish.format === "svg" ? QrImage.svg : QrImage.png
+      const body = yield* turns(draw(text, wish.size))
+      return {
+        status: 200,
+        headers: flatten({ "content-type": contentTypes[wish.format], ...headers }),
+        body
+      }
     })
-  )
+
+    return {
+      image: (request, { key, ...parameters }) => image(request, key, parameters)
+    } satisfies OperationsOf<"qr">
+  })

@@ -1,5 +1,5 @@
 import { Sharding } from "@effect/cluster"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Duration, Effect } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { KeyRange } from "../../actors/keys/KeyRange.ts"
@@ -37,12 +37,6 @@ const ignoreCause = (check: Effect.Effect<unknown, unknown>) =>
  * most. It is not ready before it holds keys: the first check after a start has them leased, so that the first creates do not wait for that. Nor is it before the owner of each
  * partition has answered it once: when nodes have just come, actors move to them, and a create would find nobody to bind its link.
  */
-export class Readiness extends Context.Tag("linkmint/Readiness")<
-  Readiness,
-  { readonly answer: Effect.Effect<Answer> }
->() {}
-
-/** See {@link Readiness}. */
 export const make = Effect.gen(function* () {
   const ranges = yield* KeyRangeStore
   const pool = yield* KeyPool
@@ -137,8 +131,5 @@ export const make = Effect.gen(function* () {
     }),
     body: JSON.stringify(body)
   }))
-  return Readiness.of({ answer })
+  return { answer }
 })
-
-/** See {@link Readiness}. */
-export const layer = Layer.effect(Readiness, make)

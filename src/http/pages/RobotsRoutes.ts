@@ -1,10 +1,9 @@
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Clock, Duration, Effect } from "effect"
 import { Links } from "../../actors/links/Links.ts"
 import * as FreshCache from "../../fibers/FreshCache.ts"
-import { Api } from "../contract/Api.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import { flatten } from "../exchange/Answer.ts"
 import { orProblem } from "../links/LinkAnswers.ts"
-import * as Problem from "../exchange/Problem.ts"
 
 /**
  * Links that crawlers are shown at most, the newest ones: with keys of 64 characters they make 365 KB, and crawlers read no more than 500 KiB for
@@ -15,28 +14,25 @@ const crawlableMax = 5_000
 /** How long a node shows what it has read. */
 const keepFor = Duration.minutes(1)
 
+const headers = {
+  "content-type": "text/plain; charset=utf-8",
+  "cache-control": `public, max-age=${Duration.toSeconds(keepFor)}`
+}
+
 /** The longest rule wins (RFC 9309, section 2.2.2), so that nothing may be crawled but these. */
 const robotsOf = (keys: ReadonlyArray<string>): string =>
   ["User-agent: *", ...keys.map((key) => `Allow: /${key}$`), "Disallow: /", ""].join("\n")
 
 /** Tells crawlers which links are for them. */
-export const layer = HttpApiBuilder.group(Api, "robots", (handlers) =>
-  Effect.gen(function* () {
-    const links = yield* Links
-    const read = Effect.gen(function* () {
-      const at = yield* Clock.currentTimeMillis
-      return robotsOf(yield* orProblem(links.crawlable({ at, limit: crawlableMax })))
-    })
-    const texts = yield* FreshCache.make({ max: 1, freshFor: keepFor, read: () => read })
-    return handlers.handleRaw("robots", () =>
-      texts.get("robots.txt").pipe(
-        Effect.map((text) =>
-          HttpServerResponse.text(text, {
-            headers: { "cache-control": `public, max-age=${Duration.toSeconds(keepFor)}` }
-          })
-        ),
-        Effect.catchAll((problem) => Effect.succeed(Problem.respond(problem)))
-      )
-    )
+export const make = Effect.gen(function* () {
+  const links = yield* Links
+  const read = Effect.gen(function* () {
+    const at = yield* Clock.currentTimeMillis
+    return robotsOf(yield* orProblem(links.crawlable({ at, limit: crawlableMax })))
   })
-)
+  const texts = yield* FreshCache.make({ max: 1, freshFor: keepFor, read: () => read })
+  return {
+    robots: () =>
+      Effect.map(texts.get("robots.txt"), (body) => ({ status: 200, headers: flatten(headers), body }))
+  } satisfies OperationsOf<"robots">
+})

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { formFor, type Form } from "../exchange/Accept.ts"
-import { type Answer, flatten, ofJson } from "../exchange/Answer.ts"
+import { type Answer, flatten, json } from "../exchange/Answer.ts"
 import type { PreviewBody } from "../contract/LinkSchemas.ts"
 import { ownSeed } from "./Emblem.ts"
 import * as Problem from "../exchange/Problem.ts"
@@ -68,11 +68,11 @@ const ofPrograms = /^\/+(api|health|metrics|openapi\.json|robots\.txt)\b/i
 /** The service behind {@link VisitorPages}. */
 export interface VisitorPagesService {
   /** Answers with a problem: as a page, or as JSON (RFC 9457) to clients that prefer it. */
-  readonly refuse: (request: Pick<Request, "headers" | "url">, refusal: Refusal) => Answer
+  readonly refuse: (request: Pick<Request, "headers" | "url">, refusal: Refusal) => Answer<string>
   /** 401: asks for the password of a link, by a form or as a problem. */
-  readonly askPassword: (request: Pick<Request, "headers">, why: "asked" | "wrong") => Answer
+  readonly askPassword: (request: Pick<Request, "headers">, why: "asked" | "wrong") => Answer<string>
   /** Shows a preview, as a page or as JSON. */
-  readonly preview: (request: Pick<Request, "headers">, body: typeof PreviewBody.Type) => Answer
+  readonly preview: (request: Pick<Request, "headers">, body: typeof PreviewBody.Type) => Answer<string>
 }
 
 const themes = ["auto", "light", "dark"] as const
@@ -119,7 +119,11 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
   )
   const forms = written(["asked", "wrong"], (why, theme) => Markup.passwordForm(frame(theme), why))
 
-  const answer = (html: string, status: number, headers: Readonly<Record<string, string>>): Answer => ({
+  const answer = (
+    html: string,
+    status: number,
+    headers: Readonly<Record<string, string>>
+  ): Answer<string> => ({
     status,
     headers: flatten({
       "content-type": "text/html; charset=utf-8",
@@ -158,8 +162,9 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
     },
     preview: (request, body) => {
       if (formFor(request, "page") === "json") {
-        const { headers, ...json } = ofJson(JSON.stringify(body))
-        return { ...json, headers: [...headers, ...flatten({ vary: "accept" })] }
+        const shown = json(body)
+        shown.headers.push("vary", "accept")
+        return shown
       }
       const framed = { files, theme: themeFor(request), engraving: engraving(body.key) }
       return answer(Markup.preview(framed, body).text, 200, {})

@@ -1,8 +1,8 @@
-import { HttpApiBuilder, HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Effect, Layer } from "effect"
+import { Effect, Option } from "effect"
 import Negotiator from "negotiator"
-import { toResponse } from "../exchange/Answer.ts"
-import { fromEffect } from "../exchange/Request.ts"
+import type { UncontractedOperations } from "../contract/Operations.ts"
+import { type Answer, flatten } from "../exchange/Answer.ts"
+import type { Request } from "../exchange/Request.ts"
 import { VisitorPages } from "./VisitorPages.ts"
 import { type Asset, encodings, WebAssets } from "./WebAssets.ts"
 
@@ -35,43 +35,41 @@ const pageHeaders = { "content-security-policy": policy, "cache-control": "no-ca
 /** The name of a file changes with its content. */
 const fileHeaders = { "cache-control": "public, max-age=31536000, immutable" }
 
-const respond = (
-  asset: Asset,
-  headers: Readonly<Record<string, string>>,
-  request: HttpServerRequest.HttpServerRequest
-) => {
+const answerOf = (asset: Asset, headers: Readonly<Record<string, string>>, request: Request): Answer => {
   const offered = encodings.filter((encoding) => asset.bodies[encoding] !== undefined)
   const accepted = new Negotiator({ headers: { ...request.headers } }).encodings([...offered])
   // The smallest that is accepted: browsers prefer none.
   const encoding = offered.find((encoding) => accepted.includes(encoding)) ?? "identity"
   const etag = `"${asset.tag}-${encoding}"`
   const all = { ...headers, etag, vary: "accept-encoding" }
-  if (request.headers["if-none-match"] === etag)
-    return HttpServerResponse.empty({ status: 304, headers: all })
-  return HttpServerResponse.uint8Array(asset.bodies[encoding]!, {
-    contentType: asset.contentType,
-    headers: encoding === "identity" ? all : { ...all, "content-encoding": encoding }
-  })
+  if (request.headers["if-none-match"] === etag) return { status: 304, headers: flatten(all), body: "" }
+  const encoded = encoding === "identity" ? {} : { "content-encoding": encoding }
+  return {
+    status: 200,
+    headers: flatten({ "content-type": asset.contentType, ...all, ...encoded }),
+    body: asset.bodies[encoding]!
+  }
 }
 
-/** The web page, from memory: at `/` and below `/app/`, which no key and no alias can be, and what it loads below `/assets/`. */
-export const layer: Layer.Layer<never, never, WebAssets> = HttpApiBuilder.Router.use((router) =>
-  Effect.gen(function* () {
-    const { files, page } = yield* WebAssets
-    const pages = yield* VisitorPages
-    const showPage = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-      respond(page, pageHeaders, request)
-    )
-    const sendFile = Effect.gen(function* () {
-      const { name } = yield* HttpRouter.params
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const file = files.get(name ?? "")
-      if (file !== undefined) return respond(file, fileHeaders, request)
-      const detail = "There is no such file."
-      return toResponse(pages.refuse(fromEffect(request), { kind: "not-found", detail, page: "no-page" }))
-    })
-    yield* router.get("/", showPage)
-    yield* router.get("/app/*", showPage)
-    yield* router.get("/assets/:name", sendFile)
-  })
-).pipe(Layer.provide(HttpApiBuilder.Router.Live))
+/** The web page, from memory: at `/` and below `/app/`, which no key and no alias can be, and what it loads below `/assets/`. Nothing where there are no {@link WebAssets}. */
+export const make = Effect.gen(function* () {
+  const assets = yield* Effect.serviceOption(WebAssets)
+  if (Option.isNone(assets)) return {}
+  const { files, page } = assets.value
+  const pages = yield* VisitorPages
+  const showPage = (request: Request) => Effect.sync(() => answerOf(page, pageHeaders, request))
+  return {
+    page: showPage,
+    innerPage: showPage,
+    asset: (request, { name }) =>
+      Effect.sync(() => {
+        const file = files.get(name)
+        if (file !== undefined) return answerOf(file, fileHeaders, request)
+        return pages.refuse(request, {
+          kind: "not-found",
+          detail: "There is no such file.",
+          page: "no-page"
+        })
+      })
+  } satisfies Partial<UncontractedOperations>
+})

@@ -1,21 +1,21 @@
-import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
-import { toResponse } from "../exchange/Answer.ts"
-import { Api } from "../contract/Api.ts"
-import { Redirects } from "./Redirects.ts"
-import { fromEffect } from "../exchange/Request.ts"
+import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import * as FastRedirect from "./FastRedirect.ts"
+import * as Redirects from "./Redirects.ts"
 
 /** Redirects short URLs, and shows where they lead. */
-export const layer = HttpApiBuilder.group(Api, "redirects", (handlers) =>
-  Effect.map(Redirects, ({ preview, redirect, unlock }) =>
-    handlers
-      .handleRaw("redirect", ({ path: { key }, request }) => {
-        const asked = fromEffect(request)
-        const answer = key.endsWith("+") ? preview(asked, key.slice(0, -1)) : redirect(asked, key)
-        return Effect.map(answer, toResponse)
-      })
-      .handleRaw("unlock", ({ path: { key }, request }) =>
-        Effect.map(unlock(fromEffect(request), key), toResponse)
-      )
-  )
-)
+export const make = (own: { readonly baseUrl: URL }) =>
+  Effect.gen(function* () {
+    const { preview, redirect, unlock } = yield* Redirects.make(own)
+    const { now, soon } = yield* FastRedirect.make(redirect)
+    return {
+      redirect: {
+        now: (request, { key }, idOf) => now(request, key, idOf),
+        soon: (request, { key }, answering) => isKeyShaped(key) && soon(request, key, answering),
+        answer: (request, { key }) =>
+          key.endsWith("+") ? preview(request, key.slice(0, -1)) : redirect(request, key)
+      },
+      unlock: (request, { key }) => unlock(request, key)
+    } satisfies OperationsOf<"redirects">
+  })

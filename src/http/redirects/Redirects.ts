@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Clock, Effect, Exit, Redacted } from "effect"
 import type { Standing } from "../../accounts/Meter.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
@@ -48,17 +48,14 @@ export const endLookUp = (reserved: Reservation, found: Exit.Exit<Link | null, u
   Exit.isSuccess(found) && found.value === null ? reserved.keep() : reserved.giveBack()
 
 /** Redirects short URLs, and shows where they lead. */
-export class Redirects extends Context.Tag("linkmint/Redirects")<
-  Redirects,
-  {
-    /** Leads to the target of a key. `found`: what `Links` has told of it already, if it was asked for this request. */
-    readonly redirect: (request: Request, key: string, found?: Found) => Effect.Effect<Answer>
-    /** Shows the target of a key. */
-    readonly preview: (request: Request, key: string) => Effect.Effect<Answer>
-    /** Leads to the target of a key whose password the request has. */
-    readonly unlock: (request: Request, key: string) => Effect.Effect<Answer>
-  }
->() {}
+export interface Redirects {
+  /** Leads to the target of a key. `found`: what `Links` has told of it already, if it was asked for this request. */
+  readonly redirect: (request: Request, key: string, found?: Found) => Effect.Effect<Answer>
+  /** Shows the target of a key. */
+  readonly preview: (request: Request, key: string) => Effect.Effect<Answer>
+  /** Leads to the target of a key whose password the request has. */
+  readonly unlock: (request: Request, key: string) => Effect.Effect<Answer>
+}
 
 /** See {@link Redirects}. */
 export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
@@ -171,12 +168,9 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
           Effect.succeed(pages.refuse(request, refusal))
         )
 
-    return Redirects.of({
+    return {
       redirect: answering(redirect),
       preview: answering(preview),
       unlock: answering(unlock)
-    })
+    } satisfies Redirects
   })
-
-/** See {@link Redirects}. */
-export const layer = (own: { readonly baseUrl: URL }) => Layer.effect(Redirects, make(own))

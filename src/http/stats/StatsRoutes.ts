@@ -1,12 +1,13 @@
-import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect } from "effect"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
 import { type Dimension, dimensions, hour_ms, subjectOfLink, subjectOfOwner } from "../../model/Visit.ts"
-import { Api } from "../contract/Api.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as ManagedLink from "../links/ManagedLink.ts"
 import * as Problem from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
 import * as StatsRequest from "./StatsRequest.ts"
 import { namedMax, type StatsBody } from "../contract/StatsSchemas.ts"
 
@@ -51,48 +52,40 @@ const bodyOf = (
 }
 
 /** Tells how often links were visited. */
-export const layer = HttpApiBuilder.group(Api, "stats", (handlers) =>
-  Effect.gen(function* () {
-    const manageable = yield* ManagedLink.make
-    const store = yield* VisitStore
+export const make = Effect.gen(function* () {
+  const manageable = yield* ManagedLink.make
+  const store = yield* VisitStore
+  const identify = yield* Caller.make
 
-    const respond = Effect.fnUntraced(function* (subject: string, range: StatsRequest.StatsRange) {
-      const { from, interval, to } = range
-      const [points, top] = yield* Problem.orUnavailable(
-        Effect.all([
-          store.series({ subject, from, to }, interval),
-          store.top({ subject, from, to }, namedMax)
-        ])
-      )
-      return HttpServerResponse.unsafeJson(bodyOf(range, points, top))
-    })
-
-    const ofLink = Effect.fn("stats.ofLink")(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      key: string,
-      parameters: StatsRequest.Parameters
-    ) {
-      const caller = yield* Caller.requireScope(yield* Caller.identify(request), "stats:read")
-      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
-      return yield* respond(subjectOfLink(yield* manageable(caller, key)), range)
-    })
-
-    const ofOwner = Effect.fn("stats.ofOwner")(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      parameters: StatsRequest.Parameters
-    ) {
-      const { userId } = yield* Caller.requireScope(yield* Caller.identify(request), "stats:read")
-      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
-      return yield* respond(subjectOfOwner(userId), range)
-    })
-
-    const answer = <R>(
-      self: Effect.Effect<HttpServerResponse.HttpServerResponse, Problem.Problem, R>
-    ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
-      Effect.catchAll(self, (problem) => Effect.succeed(Problem.respond(problem)))
-
-    return handlers
-      .handleRaw("ofLink", ({ path, request, urlParams }) => answer(ofLink(request, path.key, urlParams)))
-      .handleRaw("ofOwner", ({ request, urlParams }) => answer(ofOwner(request, urlParams)))
+  const respond = Effect.fnUntraced(function* (subject: string, range: StatsRequest.StatsRange) {
+    const { from, interval, to } = range
+    const [points, top] = yield* Problem.orUnavailable(
+      Effect.all([store.series({ subject, from, to }, interval), store.top({ subject, from, to }, namedMax)])
+    )
+    return json(bodyOf(range, points, top))
   })
-)
+
+  const ofLink = Effect.fn("stats.ofLink")(function* (
+    request: Request,
+    key: string,
+    parameters: StatsRequest.Parameters
+  ) {
+    const caller = yield* Caller.requireScope(yield* identify(request), "stats:read")
+    const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+    return yield* respond(subjectOfLink(yield* manageable(caller, key)), range)
+  })
+
+  const ofOwner = Effect.fn("stats.ofOwner")(function* (
+    request: Request,
+    parameters: StatsRequest.Parameters
+  ) {
+    const { userId } = yield* Caller.requireScope(yield* identify(request), "stats:read")
+    const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+    return yield* respond(subjectOfOwner(userId), range)
+  })
+
+  return {
+    ofLink: (request, { key, ...parameters }) => ofLink(request, key, parameters),
+    ofOwner
+  } satisfies OperationsOf<"stats">
+})

@@ -1,4 +1,3 @@
-import { HttpApiBuilder, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Clock, Effect } from "effect"
 import { AdminKey } from "../../accounts/AdminKey.ts"
 import type { KnownCaller } from "../../accounts/Access.ts"
@@ -10,22 +9,19 @@ import { type WebhookStatus, WebhookStore } from "../../storage/webhooks/Webhook
 import { adminKeyIdOf, type Webhook, webhooksMax } from "../../model/Webhook.ts"
 import { drawChallenge } from "../../webhooks/WebhookMessages.ts"
 import { drawSecret } from "../../webhooks/WebhookSignature.ts"
-import { Api } from "../contract/Api.ts"
+import type { OperationsOf } from "../contract/Operations.ts"
+import { empty, json } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
-import { fromEffect } from "../exchange/Request.ts"
+import type { Request } from "../exchange/Request.ts"
 import { reachedBy } from "../links/TargetUrl.ts"
 import * as WebhookRequest from "./WebhookRequest.ts"
 import type { DeadLetterParameters, WebhookBody } from "../contract/WebhookSchemas.ts"
 
-type Request = HttpServerRequest.HttpServerRequest
-
 const notFound = (detail: string) => Effect.fail<Problem.Problem>({ kind: "not-found", detail })
-
-const json = (body: object, status = 200) => HttpServerResponse.unsafeJson(body, { status })
 
 const bodyOf = (webhook: WebhookStatus): typeof WebhookBody.Type => ({
   id: webhook.id,
@@ -50,155 +46,150 @@ const none = {
 } as const
 
 /** Makes, lists and removes webhooks, and shows and queues again what they did not take. */
-export const layer = (policy: WebhookRequest.WebhookPolicy) =>
-  HttpApiBuilder.group(Api, "webhooks", (handlers) =>
-    Effect.gen(function* () {
-      const store = yield* WebhookStore
-      const listeners = yield* WebhookListeners
-      const log = yield* AuditLog
-      const { doerOf } = yield* RequestDoer.make
+export const make = (policy: WebhookRequest.WebhookPolicy) =>
+  Effect.gen(function* () {
+    const store = yield* WebhookStore
+    const listeners = yield* WebhookListeners
+    const log = yield* AuditLog
+    const { doerOf } = yield* RequestDoer.make
+    const identify = yield* Caller.make
+    const { digest } = yield* AdminKey
 
-      const { digest } = yield* AdminKey
+    /** The API key that a webhook ends with: the one in the request. */
+    const keyOf = (request: Request, { keyId }: KnownCaller) =>
+      keyId === null && Caller.presented(request.headers) !== undefined ? adminKeyIdOf(digest) : keyId
 
-      /** The API key that a webhook ends with: the one in the request. */
-      const keyOf = (request: Request, { keyId }: KnownCaller) =>
-        keyId === null && Caller.presented(request.headers) !== undefined ? adminKeyIdOf(digest) : keyId
-
-      const eventOf = (
-        request: Request,
-        caller: Caller.Caller,
-        { id, owner }: Pick<Webhook, "id" | "owner">
-      ) => ({
-        doer: doerOf(request, caller),
-        target: id,
-        owner
-      })
-
-      const mayAdd = (request: Request) =>
-        Effect.flatMap(Caller.identify(request), (caller) => Caller.requireScope(caller, "links:write"))
-
-      const add = Effect.fn("webhooks.add")(function* (request: Request) {
-        yield* mayAdd(request)
-        const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
-        const { events, url } = yield* WebhookRequest.check(yield* Body.read(fromEffect(request)), {
-          ...policy,
-          own
-        })
-        // Again, since a body can take its time, and whose session has ended meanwhile leaves no webhook behind. A webhook shows what these scopes show.
-        const caller = yield* mayAdd(request)
-        yield* Caller.requireScope(caller, "links:read")
-        if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")
-        const webhook: Webhook = {
-          id: `whk_${(yield* Secret.draw(12)).toString("hex")}`,
-          owner: caller.userId,
-          keyId: keyOf(request, caller),
-          url,
-          events,
-          secret: yield* drawSecret,
-          createdAt: yield* Clock.currentTimeMillis
-        }
-        const challenge = yield* drawChallenge(webhook.createdAt)
-        const added = yield* Problem.orUnavailable(
-          log.recording(store.add(webhook, challenge, webhooksMax), (added) =>
-            added
-              ? [{ ...eventOf(request, caller, webhook), action: "webhook.added", at: webhook.createdAt }]
-              : []
-          )
-        )
-        if (!added) {
-          const detail = `There may be ${webhooksMax} webhooks at most. Remove one first.`
-          return yield* Effect.fail<Problem.Problem>({ kind: "too-many-webhooks", detail })
-        }
-        return json({ ...bodyOf({ ...webhook, ...none }), secret: webhook.secret }, 201)
-      })
-
-      const list = Effect.fn("webhooks.list")(function* (request: Request) {
-        const { userId } = yield* Caller.requireScope(yield* Caller.identify(request), "links:read")
-        const webhooks = yield* Problem.orUnavailable(store.list(userId))
-        return json({ data: webhooks.map(bodyOf) })
-      })
-
-      /** A webhook, if it is the caller's to manage. Others answer 404. */
-      const manageable = Effect.fnUntraced(function* (
-        request: Request,
-        id: string,
-        scope: "links:read" | "links:write"
-      ) {
-        const caller = yield* Caller.requireScope(yield* Caller.identify(request), scope)
-        const webhook = isIdShaped(id) ? yield* Problem.orUnavailable(store.find(id)) : null
-        return webhook !== null && Caller.mayManage(caller, webhook.owner)
-          ? { caller, webhook }
-          : yield* notFound("There is no webhook with this id.")
-      })
-
-      const remove = Effect.fn("webhooks.remove")(function* (request: Request, id: string) {
-        const { caller, webhook } = yield* manageable(request, id, "links:write")
-        const event = { ...eventOf(request, caller, webhook), at: yield* Clock.currentTimeMillis }
-        const removed = yield* Problem.orUnavailable(
-          log.recording(store.remove(id), (removed) =>
-            removed ? [{ ...event, action: "webhook.removed" }] : []
-          )
-        )
-        // This node stops at once, and the others soon; also when it cannot ask just now.
-        if (webhook.status !== "unverified") yield* Effect.ignore(listeners.refresh)
-        return removed ? HttpServerResponse.empty() : yield* notFound("There is no webhook with this id.")
-      })
-
-      const verify = Effect.fn("webhooks.verify")(function* (request: Request, id: string) {
-        yield* manageable(request, id, "links:write")
-        const challenge = yield* drawChallenge(yield* Clock.currentTimeMillis)
-        const state = yield* Problem.orUnavailable(store.challenge(id, challenge))
-        if (state === "ended") {
-          const detail = "The API key or the user that made it has ended. Make a new webhook."
-          return yield* Effect.fail<Problem.Problem>({ kind: "webhook-ended", detail })
-        }
-        const { webhook } = yield* manageable(request, id, "links:write")
-        return json(bodyOf(webhook), state === "unverified" ? 202 : 200)
-      })
-
-      const deadLetters = Effect.fn("webhooks.deadLetters")(function* (
-        request: Request,
-        id: string,
-        parameters: typeof DeadLetterParameters.Type
-      ) {
-        yield* manageable(request, id, "links:read")
-        const { after, limit } = yield* WebhookRequest.checkPage(parameters)
-        // One more tells whether there is a next page.
-        const found = yield* Problem.orUnavailable(store.deadLetters(id, limit + 1, after))
-        const page = found.slice(0, limit)
-        return json({
-          data: page.map(({ failedAt, queuedAt, ...letter }) => ({
-            ...letter,
-            queuedAt: Iso8601.formatMoment(queuedAt),
-            failedAt: Iso8601.formatMoment(failedAt)
-          })),
-          nextCursor: found.length > limit ? WebhookRequest.cursorOf(page.at(-1)!) : null
-        })
-      })
-
-      const retry = Effect.fn("webhooks.retry")(function* (request: Request, id: string, messageId: string) {
-        yield* manageable(request, id, "links:write")
-        const revived = isIdShaped(messageId)
-          ? yield* Problem.orUnavailable(store.revive(id, messageId))
-          : "none"
-        if (revived === "none") return yield* notFound("There is no dead letter with this id.")
-        if (revived === "full") {
-          const detail = "Too many events wait already. Try again when some have been delivered."
-          return yield* Effect.fail<Problem.Problem>({ kind: "webhook-full", detail })
-        }
-        return HttpServerResponse.empty({ status: 202 })
-      })
-
-      return handlers
-        .handleRaw("addWebhook", ({ request }) => Problem.orRespond(add(request)))
-        .handleRaw("listWebhooks", ({ request }) => Problem.orRespond(list(request)))
-        .handleRaw("removeWebhook", ({ path, request }) => Problem.orRespond(remove(request, path.id)))
-        .handleRaw("verifyWebhook", ({ path, request }) => Problem.orRespond(verify(request, path.id)))
-        .handleRaw("listDeadLetters", ({ path, request, urlParams }) =>
-          Problem.orRespond(deadLetters(request, path.id, urlParams))
-        )
-        .handleRaw("retryDeadLetter", ({ path, request }) =>
-          Problem.orRespond(retry(request, path.id, path.messageId))
-        )
+    const eventOf = (
+      request: Request,
+      caller: Caller.Caller,
+      { id, owner }: Pick<Webhook, "id" | "owner">
+    ) => ({
+      doer: doerOf(request, caller),
+      target: id,
+      owner
     })
-  )
+
+    const mayAdd = (request: Request) =>
+      Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "links:write"))
+
+    const add = Effect.fn("webhooks.add")(function* (request: Request) {
+      yield* mayAdd(request)
+      const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
+      const { events, url } = yield* WebhookRequest.check(yield* Body.read(request), {
+        ...policy,
+        own
+      })
+      // Again, since a body can take its time, and whose session has ended meanwhile leaves no webhook behind. A webhook shows what these scopes show.
+      const caller = yield* mayAdd(request)
+      yield* Caller.requireScope(caller, "links:read")
+      if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")
+      const webhook: Webhook = {
+        id: `whk_${(yield* Secret.draw(12)).toString("hex")}`,
+        owner: caller.userId,
+        keyId: keyOf(request, caller),
+        url,
+        events,
+        secret: yield* drawSecret,
+        createdAt: yield* Clock.currentTimeMillis
+      }
+      const challenge = yield* drawChallenge(webhook.createdAt)
+      const added = yield* Problem.orUnavailable(
+        log.recording(store.add(webhook, challenge, webhooksMax), (added) =>
+          added
+            ? [{ ...eventOf(request, caller, webhook), action: "webhook.added", at: webhook.createdAt }]
+            : []
+        )
+      )
+      if (!added) {
+        const detail = `There may be ${webhooksMax} webhooks at most. Remove one first.`
+        return yield* Effect.fail<Problem.Problem>({ kind: "too-many-webhooks", detail })
+      }
+      return json({ ...bodyOf({ ...webhook, ...none }), secret: webhook.secret }, 201)
+    })
+
+    const list = Effect.fn("webhooks.list")(function* (request: Request) {
+      const { userId } = yield* Caller.requireScope(yield* identify(request), "links:read")
+      const webhooks = yield* Problem.orUnavailable(store.list(userId))
+      return json({ data: webhooks.map(bodyOf) })
+    })
+
+    /** A webhook, if it is the caller's to manage. Others answer 404. */
+    const manageable = Effect.fnUntraced(function* (
+      request: Request,
+      id: string,
+      scope: "links:read" | "links:write"
+    ) {
+      const caller = yield* Caller.requireScope(yield* identify(request), scope)
+      const webhook = isIdShaped(id) ? yield* Problem.orUnavailable(store.find(id)) : null
+      return webhook !== null && Caller.mayManage(caller, webhook.owner)
+        ? { caller, webhook }
+        : yield* notFound("There is no webhook with this id.")
+    })
+
+    const remove = Effect.fn("webhooks.remove")(function* (request: Request, id: string) {
+      const { caller, webhook } = yield* manageable(request, id, "links:write")
+      const event = { ...eventOf(request, caller, webhook), at: yield* Clock.currentTimeMillis }
+      const removed = yield* Problem.orUnavailable(
+        log.recording(store.remove(id), (removed) =>
+          removed ? [{ ...event, action: "webhook.removed" }] : []
+        )
+      )
+      // This node stops at once, and the others soon; also when it cannot ask just now.
+      if (webhook.status !== "unverified") yield* Effect.ignore(listeners.refresh)
+      return removed ? empty() : yield* notFound("There is no webhook with this id.")
+    })
+
+    const verify = Effect.fn("webhooks.verify")(function* (request: Request, id: string) {
+      yield* manageable(request, id, "links:write")
+      const challenge = yield* drawChallenge(yield* Clock.currentTimeMillis)
+      const state = yield* Problem.orUnavailable(store.challenge(id, challenge))
+      if (state === "ended") {
+        const detail = "The API key or the user that made it has ended. Make a new webhook."
+        return yield* Effect.fail<Problem.Problem>({ kind: "webhook-ended", detail })
+      }
+      const { webhook } = yield* manageable(request, id, "links:write")
+      return json(bodyOf(webhook), state === "unverified" ? 202 : 200)
+    })
+
+    const deadLetters = Effect.fn("webhooks.deadLetters")(function* (
+      request: Request,
+      id: string,
+      parameters: typeof DeadLetterParameters.Type
+    ) {
+      yield* manageable(request, id, "links:read")
+      const { after, limit } = yield* WebhookRequest.checkPage(parameters)
+      // One more tells whether there is a next page.
+      const found = yield* Problem.orUnavailable(store.deadLetters(id, limit + 1, after))
+      const page = found.slice(0, limit)
+      return json({
+        data: page.map(({ failedAt, queuedAt, ...letter }) => ({
+          ...letter,
+          queuedAt: Iso8601.formatMoment(queuedAt),
+          failedAt: Iso8601.formatMoment(failedAt)
+        })),
+        nextCursor: found.length > limit ? WebhookRequest.cursorOf(page.at(-1)!) : null
+      })
+    })
+
+    const retry = Effect.fn("webhooks.retry")(function* (request: Request, id: string, messageId: string) {
+      yield* manageable(request, id, "links:write")
+      const revived = isIdShaped(messageId)
+        ? yield* Problem.orUnavailable(store.revive(id, messageId))
+        : "none"
+      if (revived === "none") return yield* notFound("There is no dead letter with this id.")
+      if (revived === "full") {
+        const detail = "Too many events wait already. Try again when some have been delivered."
+        return yield* Effect.fail<Problem.Problem>({ kind: "webhook-full", detail })
+      }
+      return empty(202)
+    })
+
+    return {
+      addWebhook: add,
+      listWebhooks: list,
+      removeWebhook: (request, { id }) => remove(request, id),
+      verifyWebhook: (request, { id }) => verify(request, id),
+      listDeadLetters: (request, { id, ...page }) => deadLetters(request, id, page),
+      retryDeadLetter: (request, { id, messageId }) => retry(request, id, messageId)
+    } satisfies OperationsOf<"webhooks">
+  })

@@ -10,8 +10,10 @@ import * as Visits from "../../visits/Visits.ts"
 import { actors } from "../../node/Cluster.ts"
 import type { Answer } from "../../http/exchange/Answer.ts"
 import { Draining } from "../../http/ops/Draining.ts"
+import * as FrontDoor from "../../http/server/FrontDoor.ts"
 import { beatEvery, holdFor, Standstills } from "../../http/server/LateRequests.ts"
 import type { Request } from "../../http/exchange/Request.ts"
+import * as RequestId from "../../http/exchange/RequestId.ts"
 import * as HttpServer from "../../http/server/Server.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -110,6 +112,7 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
     const at = headers.indexOf(name)
     return at === -1 ? undefined : headers[at + 1]
   }
+  if (typeof body !== "string") throw new Error("Streams and images are not simulated")
   return { status, location: of("location"), isReplay: of("idempotency-replayed") === "true", body }
 }
 
@@ -273,11 +276,10 @@ export class VirtualNode {
     return Effect.scoped(
       Effect.gen(this, function* () {
         const context = yield* whole
-        const { serve } = yield* Effect.provide(HttpServer.lean, context)
+        const operations = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
+        const { serve } = yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
         this.#serve = (request, done) => {
-          const giveUp = serve(requestOf(process, request), (answer) => done(responseOf(answer)))
-          if (giveUp === undefined) throw new Error(`${request.method} ${request.path} is not simulated`)
-          return giveUp
+          return serve(requestOf(process, request), (answer) => done(responseOf(answer)))
         }
         this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
         return yield* Effect.never

@@ -11,7 +11,7 @@ import {
   TestService,
   userKeys,
   withKey,
-  withServices
+  withService
 } from "../../support/TestService.ts"
 
 /** What is in the log of what was done by a user or to what is theirs, the oldest first: of each who, what, what to and how often. */
@@ -25,7 +25,7 @@ const logOf = (user: string) =>
 const inLog = (entry: AuditEntry | undefined) =>
   entry && [entry.doer.by, entry.doer.userId, entry.target, entry.owner, entry.count]
 
-withServices("the audit log", { trustedProxies: "127.0.0.1" }, (it) => {
+withService("the audit log", { trustedProxies: "127.0.0.1" }, (it) => {
   it.effect("has sign-ins, those that were refused too, and sign-outs", () =>
     Effect.gen(function* () {
       const { audit } = yield* TestService

@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { asAdmin, post } from "../../support/Account.ts"
 import { jsonOf, type Request } from "../../support/HttpClient.ts"
-import { withServices } from "../../support/TestService.ts"
+import { withService } from "../../support/TestService.ts"
 
 /** Creates a bulk: the statuses of its items, and the faults of those that were refused. */
 const bulk = (links: ReadonlyArray<object>, headers: Request["headers"] = {}) =>
@@ -19,7 +19,7 @@ const bulk = (links: ReadonlyArray<object>, headers: Request["headers"] = {}) =>
 const url = "https://example.com/"
 const password = "open sesame"
 
-withServices("a bulk whose links have passwords", {}, (it) => {
+withService("a bulk whose links have passwords", {}, (it) => {
   it.effect("makes none of them without an account, and all others", () =>
     Effect.gen(function* () {
       const results = yield* bulk([{ url }, { url, password }, { url }])

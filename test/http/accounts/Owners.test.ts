@@ -9,14 +9,14 @@ import {
   TestService,
   userKeys,
   withKey,
-  withServices
+  withService
 } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
 const createAs = (key: string, alias: string) => withKey(key, "POST", "/api/v1/links", { url, alias })
 
-withServices("a link of another owner", {}, (it) => {
+withService("a link of another owner", {}, (it) => {
   it.effect("is not there: 404 to show, to change and to delete, and it stays as it was", () =>
     Effect.gen(function* () {
       const created = yield* createAs(userKeys.one, "of-one")
@@ -70,7 +70,7 @@ withServices("a link of another owner", {}, (it) => {
   )
 })
 
-withServices("an API key", {}, (it) => {
+withService("an API key", {}, (it) => {
   it.effect("that may read alone shows and lists its user's links, and does nothing else", () =>
     Effect.gen(function* () {
       const { stored } = yield* TestService

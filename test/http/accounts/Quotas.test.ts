@@ -4,7 +4,7 @@ import { formatMoment } from "../../../src/model/Iso8601.ts"
 import { ask, asAdmin, newKey, newSession } from "../../support/Account.ts"
 import { type Answer, jsonOf, keyOf, type NoAnswer } from "../../support/HttpClient.ts"
 import { expectProblem } from "../../support/Problems.ts"
-import { create, get, TestService, withServices } from "../../support/TestService.ts"
+import { create, get, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 const from = (address: string) => ({ "x-forwarded-for": address, accept: "application/json" })
@@ -22,7 +22,7 @@ const drain = (request: Effect.Effect<Answer, NoAnswer, TestService>, status: nu
 const wait = (ms: number) =>
   Effect.map(TestService, ({ clock }) => clock.set(clock.unsafeCurrentTimeMillis() + ms))
 
-withServices("creates", { quotas: { createsPerMinute: 6 }, trustedProxies: "127.0.0.1" }, (it) => {
+withService("creates", { quotas: { createsPerMinute: 6 }, trustedProxies: "127.0.0.1" }, (it) => {
   it.effect("are as many a minute as an owner may make, by whatever key, and each tells what is left", () =>
     Effect.gen(function* () {
       const { stored } = yield* TestService
@@ -107,7 +107,7 @@ withServices("creates", { quotas: { createsPerMinute: 6 }, trustedProxies: "127.
   )
 })
 
-withServices(
+withService(
   "anonymous creates",
   { quotas: { anonymousCreatesPerMinute: 3 }, trustedProxies: "127.0.0.1" },
   (it) => {
@@ -161,7 +161,7 @@ withServices(
   }
 )
 
-withServices("where no proxy is trusted, a client", { quotas: { anonymousCreatesPerMinute: 3 } }, (it) => {
+withService("where no proxy is trusted, a client", { quotas: { anonymousCreatesPerMinute: 3 } }, (it) => {
   it.effect("is not believed whom it says it speaks for", () =>
     Effect.gen(function* () {
       for (let turn = 0; turn < 10; turn++)
@@ -170,7 +170,7 @@ withServices("where no proxy is trusted, a client", { quotas: { anonymousCreates
   )
 })
 
-withServices("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
+withService("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   it.effect("are as many a day as their owner has, and again from midnight in UTC", () =>
     Effect.gen(function* () {
       const { headers } = yield* newSession
@@ -239,7 +239,7 @@ withServices("redirects", { quotas: { redirectsPerDay: 20 } }, (it) => {
   )
 })
 
-withServices(
+withService(
   "asking for keys that lead nowhere",
   { quotas: { failedLookupsPerMinute: 5 }, trustedProxies: "127.0.0.1" },
   (it) => {
@@ -291,7 +291,7 @@ withServices(
   }
 )
 
-withServices("asking for keys on this machine itself", { quotas: { failedLookupsPerMinute: 5 } }, (it) => {
+withService("asking for keys on this machine itself", { quotas: { failedLookupsPerMinute: 5 } }, (it) => {
   it.effect("is not counted, nor are creates", () =>
     Effect.gen(function* () {
       for (let turn = 0; turn < 20; turn++) expect((yield* get(`/nothing-${turn}`)).status).toBe(404)
@@ -300,7 +300,7 @@ withServices("asking for keys on this machine itself", { quotas: { failedLookups
   )
 })
 
-withServices(
+withService(
   "a limit of 120 keys that lead nowhere",
   { quotas: { failedLookupsPerMinute: 120 }, trustedProxies: "127.0.0.1" },
   (it) => {

@@ -2,12 +2,12 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
 import { jsonOf, keyOf } from "../../support/HttpClient.ts"
-import { create, get, startOfTests_ms, TestService, withServices } from "../../support/TestService.ts"
+import { create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 /** As the API writes moments. */
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-withServices("a create", {}, (it) => {
+withService("a create", {}, (it) => {
   it.effect("is answered with 201, the link, and where the link is", () =>
     Effect.gen(function* () {
       const service = yield* TestService
@@ -81,7 +81,7 @@ withServices("a create", {}, (it) => {
   )
 })
 
-withServices("a target URL", {}, (it) => {
+withService("a target URL", {}, (it) => {
   const cases: ReadonlyArray<readonly [what: string, sent: string, kept: string]> = [
     ["an international host", "https://bücher.example/", "https://xn--bcher-kva.example/"],
     ["a host in another script", "http://例え.テスト/", "http://xn--r8jz45g.xn--zckzah/"],
@@ -142,7 +142,7 @@ withServices("a target URL", {}, (it) => {
 
 const P1D = Iso8601.parseDuration("P1D")!
 
-withServices("with DEFAULT_EXPIRY", { defaultExpiry: P1D }, (it) => {
+withService("with DEFAULT_EXPIRY", { defaultExpiry: P1D }, (it) => {
   const expiryOf = (body: object) =>
     Effect.map(create(body), (answer) => (jsonOf(answer) as { expiresAt: string | null }).expiresAt)
 

@@ -2,18 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { refuses } from "../../support/Problems.ts"
-import {
-  asAdmin,
-  create,
-  get,
-  startOfTests_ms,
-  TestService,
-  withServices
-} from "../../support/TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
-withServices("an alias", {}, (it) => {
+withService("an alias", {}, (it) => {
   const good: Record<string, string> = {
     "3 characters": "abc",
     "64 characters": "a".repeat(64),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Request } from "../../support/HttpClient.ts"
 import { refuses } from "../../support/Problems.ts"
 import * as RawConnection from "../../support/RawConnection.ts"
-import { create, TestService, withServices } from "../../support/TestService.ts"
+import { create, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
@@ -14,7 +14,7 @@ const post = (body: NonNullable<Request["body"]>, headers: NonNullable<Request["
 
 const json = { "content-type": "application/json" }
 
-withServices("a create's fields:", {}, (it) => {
+withService("a create's fields:", {}, (it) => {
   // Fields of the answer, and names that objects inherit.
   const unknown: Record<string, unknown> = {
     key: "abcdefg",
@@ -60,7 +60,7 @@ withServices("a create's fields:", {}, (it) => {
   )
 })
 
-withServices("a create's body:", {}, (it) => {
+withService("a create's body:", {}, (it) => {
   const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
   const notObjects = ["null", "true", "1", '"text"', "[]", `[{"url":"${url}"}]`, deep(32)]
@@ -154,7 +154,7 @@ withServices("a create's body:", {}, (it) => {
   )
 })
 
-withServices("a create's content type", {}, (it) => {
+withService("a create's content type", {}, (it) => {
   const body = JSON.stringify({ url })
 
   const wrong: Record<string, string | undefined> = {
@@ -187,7 +187,7 @@ withServices("a create's content type", {}, (it) => {
   }
 })
 
-withServices("a create's size", {}, (it) => {
+withService("a create's size", {}, (it) => {
   const filled = (bytes: number) => Buffer.from(`{"url":"${url}"}`.padEnd(bytes))
   const cut = (body: Buffer) =>
     Array.from({ length: Math.ceil(body.length / 8_192) }, (_, index) =>

@@ -2,11 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { type ExpectedFault, refuses } from "../../support/Problems.ts"
-import { asAdmin, create, withServices } from "../../support/TestService.ts"
+import { asAdmin, create, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
-withServices("a create", {}, (it) => {
+withService("a create", {}, (it) => {
   it.effect("keeps everything that it may say of a link", () =>
     Effect.gen(function* () {
       const said = {

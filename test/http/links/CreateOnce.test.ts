@@ -10,7 +10,7 @@ import {
   TestService,
   userKeys,
   withKey,
-  withServices
+  withService
 } from "../../support/TestService.ts"
 
 const url = "https://example.com/once"
@@ -18,7 +18,7 @@ const url = "https://example.com/once"
 const once = (key: string, body: unknown, headers: Record<string, string> = {}) =>
   create(body, { "idempotency-key": key, ...headers })
 
-withServices("a create with an Idempotency-Key", {}, (it) => {
+withService("a create with an Idempotency-Key", {}, (it) => {
   it.effect("gives a repeat the first answer again, byte for byte, and makes no second link", () =>
     Effect.gen(function* () {
       const service = yield* TestService
@@ -128,7 +128,7 @@ withServices("a create with an Idempotency-Key", {}, (it) => {
   )
 })
 
-withServices("a create with reuse", {}, (it) => {
+withService("a create with reuse", {}, (it) => {
   const reuse = (body: object, key: string = userKeys.one) =>
     withKey(key, "POST", "/api/v1/links", { reuse: true, ...body })
 
@@ -211,7 +211,7 @@ withServices("a create with reuse", {}, (it) => {
   )
 })
 
-withServices("a bulk", {}, (it) => {
+withService("a bulk", {}, (it) => {
   const bulk = (body: unknown, headers: Record<string, string> = {}) =>
     Effect.flatMap(TestService, (service) =>
       service.send({

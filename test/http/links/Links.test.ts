@@ -2,18 +2,11 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { expectProblem } from "../../support/Problems.ts"
-import {
-  asAdmin,
-  create,
-  get,
-  startOfTests_ms,
-  TestService,
-  withServices
-} from "../../support/TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
-withServices("a link's own resource", {}, (it) => {
+withService("a link's own resource", {}, (it) => {
   it.effect("shows the link as its create did", () =>
     Effect.gen(function* () {
       const created = yield* create({ url, expiresIn: "P1D" })

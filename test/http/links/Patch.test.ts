@@ -9,7 +9,7 @@ import {
   get,
   startOfTests_ms,
   TestService,
-  withServices
+  withService
 } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
@@ -30,7 +30,7 @@ const everything = {
   crawlable: true
 }
 
-withServices("a patch", {}, (it) => {
+withService("a patch", {}, (it) => {
   it.effect("changes everything that it says, at once and for the redirect too, and shows the link", () =>
     Effect.gen(function* () {
       const { clock } = yield* TestService
@@ -152,7 +152,7 @@ withServices("a patch", {}, (it) => {
   )
 })
 
-withServices("a bad patch", {}, (it) => {
+withService("a bad patch", {}, (it) => {
   const past = "2026-11-21T10:00:00Z"
   const refused: ReadonlyArray<readonly [body: unknown, ...faults: ReadonlyArray<ExpectedFault>]> = [
     [{ alias: "other" }, ["alias", /^is not a known field$/]],
@@ -233,7 +233,7 @@ withServices("a bad patch", {}, (it) => {
   )
 })
 
-withServices("races of patches", {}, (it) => {
+withService("races of patches", {}, (it) => {
   it.effect("of different fields lose nothing", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "raced" })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { encode } from "../../../src/telemetry/PrometheusText.ts"
 import { samplesOf, valueOf } from "../../support/MetricsText.ts"
 import { expectProblem } from "../../support/Problems.ts"
-import { asAdmin, create, get, TestService, withService, withServices } from "../../support/TestService.ts"
+import { asAdmin, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const token = "the-token-of-tests"
 
@@ -15,7 +15,7 @@ const metrics = Effect.gen(function* () {
   return yield* asAdmin("GET", "/metrics")
 })
 
-withServices("the metrics", {}, (it) => {
+withService("the metrics", {}, (it) => {
   it.effect("count requests by route and status, however many paths there are", () =>
     Effect.gen(function* () {
       const countOf = (text: string, labels: object) => valueOf(text, "linkmint_http_requests_total", labels)
@@ -96,7 +96,7 @@ withService("with METRICS_TOKEN the metrics", { metricsToken: token }, (it) => {
       expect((yield* asAdmin("GET", "/metrics")).status).toBe(200)
       expectProblem(yield* get("/metrics"), "unauthorized")
       expectProblem(yield* get("/metrics", { authorization: "Bearer the-token-of-others" }), "unauthorized")
-      // Lean answers look at paths by themselves.
+      // A query makes no short key of the path.
       expectProblem(yield* get("/metrics?x"), "unauthorized")
     })
   )

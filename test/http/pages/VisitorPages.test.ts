@@ -4,14 +4,7 @@ import { rmSync } from "node:fs"
 import { afterAll } from "vitest"
 import { newKey, newSession } from "../../support/Account.ts"
 import type { Answer, NoAnswer, Request } from "../../support/HttpClient.ts"
-import {
-  asAdmin,
-  create,
-  get,
-  startOfTests_ms,
-  TestService,
-  withServices
-} from "../../support/TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 import { makeWebFolder } from "../../support/WebFolder.ts"
 
 const url = "https://example.com/a?b=c"
@@ -267,7 +260,7 @@ afterAll(() => rmSync(webFolder, { recursive: true }))
 
 const options = { trustedProxies: "127.0.0.1", quotas: { failedLookupsPerMinute: 5 }, signUp: true }
 
-withServices("a browser that is not redirected, where the web page is,", { ...options, webFolder }, (it) => {
+withService("a browser that is not redirected, where the web page is,", { ...options, webFolder }, (it) => {
   for (const [what, { again, sent, status, text, title }] of Object.entries(cases)) {
     it.effect(`is told why in a page with a way home: ${what}`, () =>
       Effect.map(sent(browser), (answer) => {
@@ -398,7 +391,7 @@ withServices("a browser that is not redirected, where the web page is,", { ...op
   }
 })
 
-withServices("a browser that is not redirected, where the web page is not,", options, (it) => {
+withService("a browser that is not redirected, where the web page is not,", options, (it) => {
   for (const [what, { again, sent, status, text, title }] of Object.entries(cases)) {
     it.effect(`is told why in a page that needs nothing else: ${what}`, () =>
       Effect.map(sent(browser), (answer) => {
@@ -414,7 +407,7 @@ withServices("a browser that is not redirected, where the web page is not,", opt
 })
 
 /** What programs get has not changed with the pages. */
-withServices("a program that is not redirected", { ...options, webFolder }, (it) => {
+withService("a program that is not redirected", { ...options, webFolder }, (it) => {
   for (const [what, { headers = [], json, sent, status }] of Object.entries(cases)) {
     it.effect(`gets a problem, byte for byte: ${what}`, () =>
       Effect.map(sent("application/json"), (answer) => {
@@ -451,7 +444,7 @@ const targets = {
   }
 }
 
-withServices("where something is wrong with the service,", { ...options, webFolder, targets }, (it) => {
+withService("where something is wrong with the service,", { ...options, webFolder, targets }, (it) => {
   for (const path of ["/guarded", "/guarded+"]) {
     it.effect(`a fault is a page for a browser, and a problem for a program: ${path}`, () =>
       Effect.gen(function* () {

@@ -2,20 +2,13 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { plainPolicy } from "../../../src/http/exchange/StrictHeaders.ts"
 import { expectProblem } from "../../support/Problems.ts"
-import {
-  asAdmin,
-  create,
-  get,
-  startOfTests_ms,
-  TestService,
-  withServices
-} from "../../support/TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/a?b=c#d"
 
 const headNames = (headers: object) => Object.keys(headers).toSorted()
 
-withServices("a redirect", {}, (it) => {
+withService("a redirect", {}, (it) => {
   it.effect("is 302 to the target, with no body, and may be kept by nobody but the browser", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "plain" })
@@ -72,7 +65,7 @@ withServices("a redirect", {}, (it) => {
   )
 })
 
-withServices("a key that leads nowhere", {}, (it) => {
+withService("a key that leads nowhere", {}, (it) => {
   const deleted = Effect.gen(function* () {
     yield* create({ url, alias: "deleted" })
     yield* asAdmin("DELETE", "/api/v1/links/deleted")

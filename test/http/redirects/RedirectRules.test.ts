@@ -3,14 +3,7 @@ import { Effect } from "effect"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { expectProblem } from "../../support/Problems.ts"
-import {
-  asAdmin,
-  create,
-  get,
-  startOfTests_ms,
-  TestService,
-  withServices
-} from "../../support/TestService.ts"
+import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/a?b=c#d"
 
@@ -21,7 +14,7 @@ const head = (path: string) => Effect.flatMap(TestService, ({ send }) => send({ 
 const statuses = (path: string, count: number) =>
   Effect.map(Effect.replicateEffect(get(path), count), (answers) => answers.map(({ status }) => status))
 
-withServices("a redirect's status", {}, (it) => {
+withService("a redirect's status", {}, (it) => {
   const cacheControl = {
     301: "private, max-age=0, must-revalidate",
     302: "private, max-age=0",
@@ -41,7 +34,7 @@ withServices("a redirect's status", {}, (it) => {
   }
 })
 
-withServices("a redirect", {}, (it) => {
+withService("a redirect", {}, (it) => {
   it.effect("tells search engines to stay away unless the link is for them", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "hidden" })
@@ -86,7 +79,7 @@ withServices("a redirect", {}, (it) => {
   )
 })
 
-withServices("a link with so many visits", {}, (it) => {
+withService("a link with so many visits", {}, (it) => {
   it.effect("redirects so often, and is gone then", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "three", maxVisits: 3 })
@@ -138,7 +131,7 @@ withServices("a link with so many visits", {}, (it) => {
   )
 })
 
-withServices("the preview", {}, (it) => {
+withService("the preview", {}, (it) => {
   it.effect("shows a page of where a link leads, and leads nowhere itself", () =>
     Effect.gen(function* () {
       const { port } = yield* TestService

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Answer, jsonOf } from "../../support/HttpClient.ts"
 import { expectProblem, refuses } from "../../support/Problems.ts"
 import * as RawConnection from "../../support/RawConnection.ts"
-import { asAdmin, create, TestService, withService, withServices } from "../../support/TestService.ts"
+import { asAdmin, create, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
@@ -29,7 +29,7 @@ const operations: ReadonlyArray<readonly [method: string, path: string]> = [
   ["POST", "/api/v1/webhooks"]
 ]
 
-withServices("a body is bounded before anybody looks inside:", { signUp: true }, (it) => {
+withService("a body is bounded before anybody looks inside:", { signUp: true }, (it) => {
   for (const [method, path] of operations) {
     it.effect(`${method} ${path} refuses too many values, and too deep ones, shortly`, () =>
       Effect.gen(function* () {

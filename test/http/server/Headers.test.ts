@@ -4,15 +4,7 @@ import { createHash } from "node:crypto"
 import { plainPolicy } from "../../../src/http/exchange/StrictHeaders.ts"
 import type { Answer } from "../../support/HttpClient.ts"
 import { documentOf, operationsOf } from "../../support/OpenApi.ts"
-import {
-  adminKey,
-  asAdmin,
-  create,
-  get,
-  TestService,
-  withService,
-  withServices
-} from "../../support/TestService.ts"
+import { adminKey, asAdmin, create, get, TestService, withService } from "../../support/TestService.ts"
 
 const strict = {
   "cross-origin-opener-policy": "same-origin",
@@ -150,7 +142,7 @@ withService("a key that is not to be found", {}, (it) => {
   }
 })
 
-withServices("behind https, every answer", { baseUrl: new URL("https://sho.rt") }, (it) => {
+withService("behind https, every answer", { baseUrl: new URL("https://sho.rt") }, (it) => {
   it.effect(
     "tells browsers to come by https from now on: redirects, pages, problems and what cannot be read",
     () =>
@@ -181,7 +173,7 @@ withServices("behind https, every answer", { baseUrl: new URL("https://sho.rt") 
   )
 })
 
-withServices("without https, no answer", {}, (it) => {
+withService("without https, no answer", {}, (it) => {
   it.effect("says anything of it", () =>
     Effect.gen(function* () {
       for (const path of ["/nowhere", "/health/live"]) {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { expectProblem, kindOf, refuses } from "../../support/Problems.ts"
 import * as RawConnection from "../../support/RawConnection.ts"
-import { create, get, TestService, withService, withServices } from "../../support/TestService.ts"
+import { create, get, TestService, withService } from "../../support/TestService.ts"
 
 const drawn = /^[0-9a-f]{16}$/
 
@@ -169,7 +169,7 @@ withService("the service", {}, (it) => {
   )
 })
 
-withServices("a path is only what is written in full:", {}, (it) => {
+withService("a path is only what is written in full:", {}, (it) => {
   const others: Readonly<Record<string, ReadonlyArray<string>>> = {
     "/metrics": [
       "/METRICS",
@@ -234,7 +234,7 @@ withServices("a path is only what is written in full:", {}, (it) => {
   )
 })
 
-withServices("a request names one host", {}, (it) => {
+withService("a request names one host", {}, (it) => {
   /** All that a request is answered with on a connection of its own. */
   const ask = (head: string) =>
     Effect.scoped(

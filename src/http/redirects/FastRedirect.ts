@@ -7,28 +7,17 @@ import type { Link } from "../../model/Link.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Answering } from "../exchange/Answering.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
 import { answer as answerOf, decideRedirect, isProblem } from "./Redirect.ts"
-import { endLookUp, Redirects } from "./Redirects.ts"
+import { endLookUp, type Redirects } from "./Redirects.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
 import * as VisitRecorder from "./VisitRecorder.ts"
 
-/** Paths that look like a short key, and are pages of this service. */
-const pages: ReadonlySet<string> = new Set(["docs", "metrics"])
-
-/** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
-export const keyOf = (url: string): string | undefined => {
-  const end = url.indexOf("?")
-  const key = url.slice(1, end === -1 ? undefined : end)
-  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !pages.has(key) ? key : undefined
-}
-
 /**
  * Redirects of links that lead somewhere now, and about which nothing else is to be asked or told. They have the checks and answers of all others, which are
- * left to `Redirects`, and no fiber of their own.
+ * left to {@link Redirects}, and no fiber of their own.
  */
-export interface LeanRedirect {
+export interface FastRedirect {
   /** Redirects a link that this node has cached; `undefined` for all others, of which nothing has been counted then. `idOf`: the request's id. */
   readonly now: (
     request: Request,
@@ -39,10 +28,9 @@ export interface LeanRedirect {
   readonly soon: (request: Request, key: string, answering: Answering) => boolean
 }
 
-/** See {@link LeanRedirect}. */
-export const make = Effect.gen(function* () {
+/** See {@link FastRedirect}. `general` redirects all others. */
+export const make = Effect.fnUntraced(function* (general: Redirects["redirect"]) {
   const links = yield* Links
-  const redirects = yield* Redirects
   const targets = yield* TargetPolicy
   const quotas = yield* Quotas
   const record = yield* VisitRecorder.make
@@ -90,11 +78,15 @@ export const make = Effect.gen(function* () {
         endLookUp(reserved, found)
         if (isOver()) return
         const link = Exit.getOrElse(found, () => null)
-        const redirected = link === null ? undefined : plain(request, link)
-        if (redirected === undefined) instead(redirects.redirect(request, key, found))
-        else answer(redirected)
+        try {
+          const redirected = link === null ? undefined : plain(request, link)
+          if (redirected === undefined) instead(general(request, key, found))
+          else answer(redirected)
+        } catch (defect) {
+          instead(Effect.die(defect))
+        }
       })
       return true
     }
-  } satisfies LeanRedirect
+  } satisfies FastRedirect
 })

@@ -1,0 +1,52 @@
+import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import type { Answer } from "../exchange/Answer.ts"
+import type { Answering, Work } from "../exchange/Answering.ts"
+import type { Request } from "../exchange/Request.ts"
+import type { IdOf } from "../exchange/RequestId.ts"
+import type { Api } from "./Api.ts"
+import type { Uncontracted } from "./Routes.ts"
+
+/** Answers requests of one operation. Parameters are those of the path, and those of the query as the contract has them. */
+export type Answers<Parameters> = (request: Request, parameters: Parameters) => Work
+
+/** The same for an operation that can mostly be answered without a fiber of its own. */
+export interface FastOperation<Parameters> {
+  /** Answers at once, the request's id and all other headers included; `undefined`, and nothing is done, where it cannot. */
+  readonly now?: (request: Request, parameters: Parameters, idOf: IdOf) => Answer | undefined
+  /** Answers later by calling back; `false`, and nothing is done, where it cannot. It is asked where `now` could not answer. */
+  readonly soon?: (request: Request, parameters: Parameters, answering: Answering) => boolean
+  /** Answers what the others could not. */
+  readonly answer: Answers<Parameters>
+}
+
+/** How an operation is answered. */
+export type Operation<Parameters> = Answers<Parameters> | FastOperation<Parameters>
+
+type Groups = (typeof Api)["groups"][string]
+
+type OrNone<A> = [A] extends [never] ? unknown : A
+
+type ParametersOf<Endpoint extends HttpApiEndpoint.HttpApiEndpoint.Any> = OrNone<
+  HttpApiEndpoint.HttpApiEndpoint.PathParsed<Endpoint>
+> &
+  OrNone<HttpApiEndpoint.HttpApiEndpoint.UrlParams<Endpoint>>
+
+/** The operations of one group of the contract, by their names there. */
+export type OperationsOf<Group extends HttpApiGroup.HttpApiGroup.Name<Groups>> = {
+  readonly [
+    Endpoint in HttpApiGroup.HttpApiGroup.EndpointsWithName<
+      Groups,
+      Group
+    > as HttpApiEndpoint.HttpApiEndpoint.Name<Endpoint>
+  ]: Operation<ParametersOf<Endpoint>>
+}
+
+/** What is served beside the contract. */
+export type UncontractedOperations = {
+  readonly [Name in keyof Uncontracted]: Operation<{ readonly name: string }>
+}
+
+/** All operations of the contract, by their groups. */
+export type Operations = {
+  readonly [Group in HttpApiGroup.HttpApiGroup.Name<Groups>]: OperationsOf<Group>
+}

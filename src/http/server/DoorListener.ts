@@ -1,0 +1,56 @@
+import type { RequestListener, ServerResponse } from "node:http"
+import { Effect, type Fiber, FiberSet, type Scope, Stream } from "effect"
+import type { Answer } from "../exchange/Answer.ts"
+import { NodeRequest } from "../exchange/Request.ts"
+import type { FrontDoor } from "./FrontDoor.ts"
+
+const drained = (response: ServerResponse): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const goOn = () => resume(Effect.void)
+    response.once("drain", goOn)
+    return Effect.sync(() => response.off("drain", goOn))
+  })
+
+/**
+ * Sends a body as fast as its client takes it. Where it breaks off, the client sees that it is not whole. Not by Effect's `NodeSink` (0.108), which goes on after each chunk of one
+ * element, whether or not it was taken.
+ */
+const pour = (body: Stream.Stream<Uint8Array>, response: ServerResponse): Effect.Effect<void> =>
+  Stream.runForEach(body, (bytes) =>
+    Effect.suspend(() => (response.write(bytes) ? Effect.void : drained(response)))
+  ).pipe(
+    Effect.matchCauseEffect({
+      onSuccess: () => Effect.sync(() => response.end()),
+      onFailure: (cause) =>
+        Effect.zipRight(
+          Effect.logDebug("An answer broke off", cause),
+          Effect.sync(() => response.destroy())
+        )
+    })
+  )
+
+/** Has the requests of a server of `node:http` answered at the front door. Answers that are still being sent end with the scope. */
+export const make = ({ serve }: FrontDoor): Effect.Effect<RequestListener, never, Scope.Scope> =>
+  Effect.map(FiberSet.makeRuntime<never>(), (run) => {
+    const send = (response: ServerResponse, { body, headers, status }: Answer, isHead: boolean) => {
+      if (response.writableEnded || response.destroyed) return
+      response.writeHead(status, headers)
+      if (typeof body === "string" || body instanceof Uint8Array) return void response.end(body)
+      if (isHead) return void response.end()
+      const fiber: Fiber.RuntimeFiber<void> = run(pour(body, response))
+      response.once("close", () => fiber.unsafeInterruptAsFork(fiber.id()))
+    }
+
+    return (message, response) => {
+      let isOver = false
+      const giveUp = serve(new NodeRequest(message), (answer) => {
+        isOver = true
+        send(response, answer, message.method === "HEAD")
+      })
+      if (!isOver) {
+        response.once("close", () => {
+          if (!isOver) giveUp()
+        })
+      }
+    }
+  })

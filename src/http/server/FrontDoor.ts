@@ -1,0 +1,157 @@
+import { Cause, Duration, Effect, Exit, type Fiber, Runtime, type Scope } from "effect"
+import type { FastOperation, Operation, Operations, UncontractedOperations } from "../contract/Operations.ts"
+import * as Routes from "../contract/Routes.ts"
+import type { Answer, Content } from "../exchange/Answer.ts"
+import type { Answering, Work } from "../exchange/Answering.ts"
+import * as Problem from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
+import type { IdOf } from "../exchange/RequestId.ts"
+import * as StrictHeaders from "../exchange/StrictHeaders.ts"
+import { type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
+import * as Deadlines from "./Deadlines.ts"
+import * as RequestSpan from "./RequestSpan.ts"
+
+/**
+ * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
+ * the way to the client.
+ */
+const answerMax = Duration.seconds(4)
+
+const noRoute: Refusal = {
+  kind: "not-found",
+  detail: "There is nothing at this path for this method.",
+  page: "no-page"
+}
+
+/** The one way by which requests are answered, whoever listens for them. */
+export interface FrontDoor {
+  /** Calls `answer` once, at once or later, and gives what to call when the client is gone before. */
+  readonly serve: (request: Request, answer: (answer: Answer) => void) => () => void
+}
+
+/** What the front door is made of. Requests for operations that are left out are answered as if there were no such path. */
+export interface FrontDoorOptions {
+  readonly operations: Partial<Operations>
+  readonly uncontracted?: Partial<UncontractedOperations>
+  readonly requestId: IdOf
+  /** Headers that all answers get, names and values by turns. */
+  readonly always?: ReadonlyArray<string>
+}
+
+/** An operation whatever its parameters are: the contract's table gives it those of its route. */
+type AnyOperation = FastOperation<never>
+
+/** The operations by their routes. */
+const tableOf = ({ operations, uncontracted = {} }: FrontDoorOptions) => {
+  const groups = { ...operations, uncontracted } as Readonly<
+    Record<string, Readonly<Record<string, Operation<never>>>>
+  >
+  const table = new Map<Routes.Route, AnyOperation>()
+  for (const route of Routes.routes) {
+    const operation = groups[route.group]?.[route.name]
+    if (operation === undefined) continue
+    table.set(route, typeof operation === "function" ? { answer: operation } : operation)
+  }
+  return table
+}
+
+const parametersOf = ({ path, query, route: { decodeQuery } }: Routes.Match) =>
+  (decodeQuery === undefined ? path : { ...decodeQuery(query), ...path }) as never
+
+/** Bytes of a body, as far as that is known before it is sent. */
+const lengthOf = (body: Content): number => {
+  if (typeof body === "string") return Buffer.byteLength(body)
+  return body instanceof Uint8Array ? body.byteLength : 0
+}
+
+const nothing = () => {}
+
+/** See {@link FrontDoor}. */
+export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { always = [], requestId } = options
+    const table = tableOf(options)
+    const pages = yield* VisitorPages
+    const deadlines = yield* Deadlines.make(answerMax)
+    const runFork = Runtime.runFork(yield* Effect.runtime())
+
+    /** Sees to it that a request is answered once, and in time. */
+    const open = (request: Request, answer: (answer: Answer) => void) => {
+      const id = requestId(request.headers)
+      let isOver = false
+      let interrupt = nothing
+
+      const end = (made: Answer) => {
+        if (isOver) return
+        isOver = true
+        stop()
+        const { body, headers } = made
+        const length = lengthOf(body)
+        if (length > 0) headers.push("content-length", String(length))
+        StrictHeaders.complete(made)
+        headers.push("x-request-id", id, ...always)
+        answer(made)
+      }
+      const giveUp = () => {
+        isOver = true
+        stop()
+        interrupt()
+      }
+      const stop = deadlines.watch(() => {
+        end(pages.refuse(request, Problem.tooLate))
+        interrupt()
+      })
+
+      const work = (effect: Work) => {
+        if (isOver) return
+        const fiber: Fiber.RuntimeFiber<Answer> = runFork(
+          effect.pipe(
+            Effect.catchAll((problem) => Effect.succeed(Problem.answer(problem))),
+            Effect.catchAllCause((cause) =>
+              Cause.isInterruptedOnly(cause)
+                ? Effect.interrupt
+                : Effect.map(Problem.ofBroken(cause), (problem) => pages.refuse(request, problem))
+            ),
+            RequestSpan.within(request, id),
+            Effect.annotateLogs("request", id)
+          )
+        )
+        interrupt = () => fiber.unsafeInterruptAsFork(fiber.id())
+        fiber.addObserver((exit) =>
+          end(Exit.getOrElse(exit, () => pages.refuse(request, Problem.unavailable)))
+        )
+      }
+      const answering: Answering = { answer: end, instead: work, isOver: () => isOver }
+      return { answering, giveUp, work }
+    }
+
+    const serve: FrontDoor["serve"] = (request, answer) => {
+      const match = Routes.find(request.method, request.url)
+      const operation = match && table.get(match.route)
+      if (operation === undefined) {
+        const { giveUp, work } = open(request, answer)
+        work(Effect.sync(() => pages.refuse(request, noRoute)))
+        return giveUp
+      }
+      const path = match!.path as never
+      let opened: ReturnType<typeof open> | undefined
+      try {
+        const answered = operation.now?.(request, path, requestId)
+        if (answered !== undefined) {
+          if (always.length > 0) answered.headers.push(...always)
+          answer(answered)
+          return nothing
+        }
+        opened = open(request, answer)
+        if (operation.soon?.(request, path, opened.answering) !== true) {
+          opened.work(Effect.suspend(() => operation.answer(request, parametersOf(match!))))
+        }
+      } catch (defect) {
+        opened ??= open(request, answer)
+        opened.work(Effect.die(defect))
+      }
+      return opened.giveUp
+    }
+
+    return { serve }
+  })

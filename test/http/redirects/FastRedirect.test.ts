@@ -1,0 +1,62 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Exit, Option } from "effect"
+import { describe } from "vitest"
+import { Quotas } from "../../../src/accounts/Quotas.ts"
+import { uncounted } from "../../../src/accounts/Reservations.ts"
+import { Links } from "../../../src/actors/links/Links.ts"
+import { Visits } from "../../../src/visits/Visits.ts"
+import * as FastRedirect from "../../../src/http/redirects/FastRedirect.ts"
+import type { Request } from "../../../src/http/exchange/Request.ts"
+import type { Link } from "../../../src/model/Link.ts"
+import { plainRow } from "../../support/Plain.ts"
+
+const url = "https://example.com/?a=b#c"
+
+describe("a redirect of a link that is read", () => {
+  const request: Request = {
+    method: "GET",
+    url: "/k",
+    headers: {},
+    remoteAddress: Option.none(),
+    readBytes: () => {}
+  }
+
+  /** What a request comes to whose link is read while it waits, or when nobody waits for it any more. */
+  const redirected = (isOver: boolean) =>
+    Effect.gen(function* () {
+      const events: Array<string> = []
+      let tell: (found: Exit.Exit<Link | null>) => void = () => {}
+      const redirect = yield* FastRedirect.make(() => Effect.die("not asked")).pipe(
+        Effect.withTracerEnabled(false),
+        Effect.provideService(Links, {
+          findSoon: (_: string, done: typeof tell) => {
+            tell = done
+          },
+          peek: () => undefined,
+          stale: () => undefined
+        } as unknown as typeof Links.Service),
+        Effect.provideService(Quotas, {
+          redirectNow: () => null,
+          lookUpNow: () => uncounted
+        } as unknown as typeof Quotas.Service),
+        Effect.provideService(Visits, { record: () => events.push("visit") })
+      )
+      const isTaken = redirect.soon(request, "k", {
+        answer: ({ status }) => events.push(`answer ${status}`),
+        instead: () => events.push("instead"),
+        isOver: () => isOver
+      })
+      tell(Exit.succeed({ ...plainRow, url, key: "k", custom: false, createdAt: 1, updatedAt: 1 }))
+      return { isTaken, events }
+    })
+
+  it.effect("is answered without an effect, and is a visit", () =>
+    Effect.map(redirected(false), (came) =>
+      expect(came).toEqual({ isTaken: true, events: ["visit", "answer 302"] })
+    )
+  )
+
+  it.effect("is no visit when its client has gone, or was told that it takes too long", () =>
+    Effect.map(redirected(true), (came) => expect(came).toEqual({ isTaken: true, events: [] }))
+  )
+})
