@@ -1,4 +1,4 @@
-import { Duration, Effect, Schedule } from "effect"
+import { Duration, Effect } from "effect"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { Unavailable } from "../Unavailable.ts"
 
@@ -25,11 +25,12 @@ export const silent = () =>
 export const mayGoOn = ({ away }: Failure, start: number): Effect.Effect<boolean> =>
   Effect.map(monotonicNow_ms, (now) => away === true && now - start < triesMax_ms)
 
-/** Repeats a call whose owner is away, as long as its client waits. */
+/** Repeats a call whose owner is away, as long as its client waits. Without a schedule, whose driver would cost every create more than its key. */
 export const retryWhileAway =
   (start: number) =>
   <A, E extends Failure, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.retry(call, {
-      while: (error) => mayGoOn(error, start),
-      schedule: Schedule.spaced(retryAfter)
-    })
+    Effect.catchAll(call, (error) =>
+      Effect.flatMap(mayGoOn(error, start), (goesOn) =>
+        goesOn ? Effect.zipRight(Effect.sleep(retryAfter), retryWhileAway(start)(call)) : Effect.fail(error)
+      )
+    )
