@@ -24,9 +24,9 @@ export interface LinkReads {
    */
   readonly findToRedirect: (key: string) => Effect.Effect<Link | null, Unavailable>
   /** As `findToRedirect`, without an effect: calls `done` once, which must not throw. Nothing of it is traced. */
-  readonly findSoon: (key: string, done: (found: Exit.Exit<Link | null, Unavailable>) => void) => void
+  readonly findThen: (key: string, done: (found: Exit.Exit<Link | null, Unavailable>) => void) => void
   /** The row of a key as far as this node has it at hand, without an effect; `undefined` where `find` must be asked. */
-  readonly peek: (key: string) => Link | undefined
+  readonly findNow: (key: string) => Link | undefined
   /** The row of a key that `findToRedirect` gives at once because the database does not answer; see `LinkCache`. */
   readonly stale: (key: string) => Link | undefined
   /** A page of links, as the store has them: what was acknowledged before is in it. */
@@ -107,8 +107,8 @@ export const make = Effect.gen(function* () {
       Effect.withFiberRuntime((fiber) =>
         Effect.async((resume) => askToRedirect(key, resume, fiber.currentSpan))
       ),
-    findSoon: askToRedirect,
-    peek: cache.peek,
+    findThen: askToRedirect,
+    findNow: cache.peek,
     stale: cache.stale,
     list: (query) => Effect.mapError(store.list(query), fromFailure),
     crawlable: (query) => Effect.mapError(store.crawlable(query), fromFailure)

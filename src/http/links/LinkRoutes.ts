@@ -4,7 +4,7 @@ import type { OperationsOf } from "../contract/Operations.ts"
 import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
-import { LinkCreation, type LinkRoutesOptions } from "./LinkCreation.ts"
+import * as LinkCreation from "./LinkCreation.ts"
 import * as LinkManagement from "./LinkManagement.ts"
 import type { LinksBody } from "../contract/LinkSchemas.ts"
 import * as ListRequest from "./ListRequest.ts"
@@ -13,10 +13,10 @@ import * as VisitTotals from "./VisitTotals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 
 /** Creates, shows, lists, changes and deletes links. */
-export const make = (options: LinkRoutesOptions) =>
+export const make = (options: LinkCreation.LinkRoutesOptions) =>
   Effect.gen(function* () {
     const links = yield* Links
-    const creation = yield* LinkCreation
+    const creation = yield* LinkCreation.make(options)
     const { change, remove, show } = yield* LinkManagement.make(options)
     const identify = yield* Caller.make
     const totals = yield* VisitTotals.make
@@ -37,11 +37,7 @@ export const make = (options: LinkRoutesOptions) =>
     }, Traced.span("links.list"))
 
     return {
-      create: {
-        soon: (request, _, answering) => creation.soon(request, answering),
-        answer: (request) => creation.one(request)
-      },
-      createBulk: (request) => creation.bulk(request),
+      ...creation,
       get: show,
       list,
       patch: change,

@@ -11,12 +11,11 @@ import { plainDraftOf, planCreate } from "./CreatePlan.ts"
 import { answerOf, type Creation } from "./Creation.ts"
 import { orProblem } from "./LinkAnswers.ts"
 
-/** Answers a create without an effect, or plans it and hands the plan on; `false`, and nothing is done, where that is plain from its headers. */
-export type PlainCreation = (request: Request, answering: Answering) => boolean
-
 /**
  * The common case of a create: a minted key, a caller whom this node knows, a quota of which it has leased some. It takes no fiber of its own. Others
  * go on with their plan as all others do (`carryOut`). No create is plain where requests are traced.
+ *
+ * Gives what answers a create so, or hands its plan on; `false`, and nothing is done, where it is plain from the headers that it cannot.
  */
 export const make = Effect.fnUntraced(function* ({ carryOut, created, creatorOf }: Creation) {
   const identify = yield* Caller.makeNow
@@ -24,7 +23,7 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created, creatorOf 
   const clock = yield* Effect.clock
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
 
-  const plainCreation: PlainCreation = (request, { answer, instead, isOver }) => {
+  return (request: Request, _: unknown, { answer, instead, isOver }: Answering): boolean => {
     if (isTraced || request.headers["idempotency-key"] !== undefined) return false
     const caller = identify(request)
     if (caller === undefined) return false
@@ -53,5 +52,4 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created, creatorOf 
     })
     return true
   }
-  return plainCreation
 })

@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (general: Redirects["redirect"])
   /** What a look-up of a key takes in advance; nothing where the link is at hand. `undefined` where the client has to wait for it, or is refused. */
   const reserve = (request: Request, key: string): Reservation | undefined => {
     const client = clientOf(request)
-    if ((links.peek(key) ?? links.stale(key)) !== undefined) {
+    if ((links.findNow(key) ?? links.stale(key)) !== undefined) {
       return quotas.lookupsUsedUp(client) === undefined ? uncounted : undefined
     }
     const reserved = quotas.lookUpNow(client)
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (general: Redirects["redirect"])
 
   return {
     now: (request, key, idOf) => {
-      const fresh = links.peek(key)
+      const fresh = links.findNow(key)
       const link = fresh ?? links.stale(key)
       if (link === undefined || quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
       const answer = plain(request, link, "x-request-id", idOf(request.headers))
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (general: Redirects["redirect"])
       if (isTraced) return false
       const reserved = reserve(request, key)
       if (reserved === undefined) return false
-      links.findSoon(key, (found) => {
+      links.findThen(key, (found) => {
         endLookUp(reserved, found)
         if (isOver()) return
         const link = Exit.getOrElse(found, () => null)

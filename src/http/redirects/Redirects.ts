@@ -74,7 +74,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     /** The row of a key. What is not at hand is looked for only as long as its client has not asked for too many that lead nowhere: those that it is just asking for included. */
     const lookUp = Effect.fnUntraced(function* (request: Request, key: string, find: Found) {
       const client = clientOf(request)
-      if ((links.peek(key) ?? links.stale(key)) !== undefined) {
+      if ((links.findNow(key) ?? links.stale(key)) !== undefined) {
         const usedUp = quotas.lookupsUsedUp(client)
         return usedUp === undefined ? yield* orProblem(find) : yield* isScanned(usedUp)
       }

@@ -11,7 +11,7 @@ import * as Host from "../exchange/Host.ts"
 import * as RequestId from "../exchange/RequestId.ts"
 import * as SessionCookie from "../exchange/SessionCookie.ts"
 import * as StrictHeaders from "../exchange/StrictHeaders.ts"
-import * as LinkCreation from "../links/LinkCreation.ts"
+import type { LinkRoutesOptions } from "../links/LinkCreation.ts"
 import * as LinkRoutes from "../links/LinkRoutes.ts"
 import * as QrRoutes from "../links/QrRoutes.ts"
 import * as ClusterPicture from "../ops/ClusterPicture.ts"
@@ -37,7 +37,7 @@ import * as MetricsListener from "./MetricsListener.ts"
 /** What the operations need to know of the operator's choices. */
 export interface OperationsOptions
   extends
-    LinkCreation.LinkRoutesOptions,
+    LinkRoutesOptions,
     AccountRoutes.AccountRoutesOptions,
     ClusterRoutes.ClusterRoutesOptions,
     MetricsRoutes.MetricsRoutesOptions {
@@ -46,11 +46,10 @@ export interface OperationsOptions
 }
 
 /** The services behind the operations. */
-export const services = (options: LinkCreation.LinkRoutesOptions) =>
-  Layer.provideMerge(LinkCreation.layer(options), SessionCookie.layer(options.own.baseUrl))
+export const services = (options: LinkRoutesOptions) => SessionCookie.layer(options.own.baseUrl)
 
 /** The operations of the contract that deal with links and visitors, which are those that nodes in a simulation have. */
-export const linkOperations = (options: LinkCreation.LinkRoutesOptions) =>
+export const linkOperations = (options: LinkRoutesOptions) =>
   Effect.all({
     links: LinkRoutes.make(options),
     redirects: RedirectRoutes.make(options.own),

@@ -29,10 +29,10 @@ describe("a redirect of a link that is read", () => {
       const redirect = yield* FastRedirect.make(() => Effect.die("not asked")).pipe(
         Effect.withTracerEnabled(false),
         Effect.provideService(Links, {
-          findSoon: (_: string, done: typeof tell) => {
+          findThen: (_: string, done: typeof tell) => {
             tell = done
           },
-          peek: () => undefined,
+          findNow: () => undefined,
           stale: () => undefined
         } as unknown as typeof Links.Service),
         Effect.provideService(Quotas, {
