@@ -8,25 +8,17 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as AuditSweep from "../actors/AuditSweep.ts"
-import * as ExpiredLinks from "../actors/links/ExpiredLinks.ts"
 import * as Administrator from "../accounts/Administrator.ts"
 import * as Users from "../accounts/Users.ts"
 import * as Quotas from "../accounts/Quotas.ts"
 import * as RateLimiter from "../accounts/RateLimiter.ts"
 import * as Sessions from "../accounts/Sessions.ts"
-import * as KeyStocking from "../actors/keys/KeyStocking.ts"
-import * as KeyBuffer from "../actors/keys/KeyBuffer.ts"
 import { followersMax } from "../actors/keys/KeyRing.ts"
-import * as Links from "../actors/links/Links.ts"
 import * as LinkRemoval from "../actors/links/LinkRemoval.ts"
-import * as LinkSweep from "../actors/links/LinkSweep.ts"
 import * as PoolWarmUp from "../actors/keys/PoolWarmUp.ts"
-import * as RedirectCache from "../actors/links/RedirectCache.ts"
-import * as ReusedLinks from "../actors/links/ReusedLinks.ts"
-import * as Visits from "../visits/Visits.ts"
 import * as VisitMaintenance from "../visits/VisitMaintenance.ts"
 import * as WitnessWatch from "../actors/WitnessWatch.ts"
-import { actors, layerEmbedded } from "./Cluster.ts"
+import { layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerHash, layerMinter } from "./Deployment.ts"
 import * as ClientAddress from "../http/exchange/ClientAddress.ts"
@@ -35,6 +27,7 @@ import * as HttpServer from "../http/server/Server.ts"
 import * as VisitorCountryLive from "../http/redirects/VisitorCountryLive.ts"
 import * as Passwords from "../accounts/Passwords.ts"
 import * as TargetPolicy from "../http/links/TargetPolicy.ts"
+import * as Parts from "./Parts.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stock from "./Stock.ts"
 import * as AccountStoreSql from "../storage/accounts/AccountStoreSql.ts"
@@ -42,7 +35,6 @@ import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import * as VisitTotals from "../http/links/VisitTotals.ts"
 import * as DataFolder from "../storage/nodes/DataFolder.ts"
 import * as DeploymentStoreSql from "../storage/nodes/DeploymentStoreSql.ts"
-import * as GuardedCreatesGroupCommit from "../storage/links/GuardedCreatesGroupCommit.ts"
 import * as GuardedCreatesSql from "../storage/links/GuardedCreatesSql.ts"
 import type { KeyPool } from "../storage/keys/KeyPool.ts"
 import * as KeyPoolMemory from "../storage/keys/KeyPoolMemory.ts"
@@ -51,7 +43,6 @@ import * as LedgerSql from "../storage/keys/LedgerSql.ts"
 import * as LinkInvalidationsLocal from "../storage/links/LinkInvalidationsLocal.ts"
 import * as LinkLifetimeSql from "../storage/links/LinkLifetimeSql.ts"
 import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
-import * as LinkStoreGroupCommit from "../storage/links/LinkStoreGroupCommit.ts"
 import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
 import * as WebhookOutbox from "../storage/webhooks/WebhookOutbox.ts"
 import * as Migrations from "../storage/sql/Migrations.ts"
@@ -240,17 +231,33 @@ const stores = (settings: Settings, surroundings: Surroundings, messages: Webhoo
     VisitStoreSql.layer,
     surroundings.quotas,
     surroundings.nodes,
-    Layer.merge(
-      Layer.provide(GuardedCreatesGroupCommit.layer(surroundings), GuardedCreatesSql.layer),
-      LinkStoreGroupCommit.layer(surroundings)
-    ).pipe(Layer.provide(WebhookOutbox.layer(messages)), Layer.provide(LinkStoreSql.layer)),
+    GuardedCreatesSql.layer.pipe(
+      Layer.provideMerge(WebhookOutbox.layer(messages)),
+      Layer.provide(LinkStoreSql.layer)
+    ),
     surroundings.ownership
   ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))
 
-/** The counting of visits. It ends after the requests, and writes what is left. */
-const visits = (settings: Settings, { incarnation }: NodeIdentity, messages: WebhookMessages.Messages) => {
+/** The parts between the stores and the HTTP service. The counting of visits ends after the requests, and writes what is left. */
+const parts = (
+  settings: Settings,
+  surroundings: Surroundings,
+  { incarnation }: NodeIdentity,
+  messages: WebhookMessages.Messages
+) => {
   const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
-  return Visits.layer({ ownHost: settings.baseUrl.hostname, writer: incarnation }).pipe(
+  return Parts.layer({
+    inFlightMax: surroundings.inFlightMax,
+    readsInFlightMax: surroundings.inFlightMax,
+    runner: surroundings.runner,
+    pool: { low: settings.poolLow, high: settings.poolHigh },
+    bufferCapacity: settings.bufferCapacity,
+    redirectCacheMax,
+    staleRedirects: settings.staleRedirects,
+    recycleQuarantine: settings.recycleQuarantine,
+    keyStockTarget: settings.keyStockTarget,
+    visits: { ownHost: settings.baseUrl.hostname, writer: incarnation }
+  }).pipe(
     Layer.provide(VisitEvents.layer(messages.visited)),
     Layer.provideMerge(VisitorCountryLive.layer(settings)),
     Layer.provide(ClientAddress.layer(settings.trustedProxies)),
@@ -302,24 +309,12 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       Quotas.layer(settings).pipe(Layer.provide(RateLimiter.layer)),
       ClientAddress.layer(settings.trustedProxies),
       TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
-      visits(settings, identity, messages),
-      Layer.provideMerge(ReusedLinks.layer, Links.layer)
-    ]),
-    Layer.provide([
-      ExpiredLinks.layer,
-      KeyBuffer.layer(settings.bufferCapacity),
-      RedirectCache.layer(redirectCacheMax, settings.staleRedirects)
-    ]),
-    Layer.provide([
-      LinkSweep.layer(settings.recycleQuarantine),
       AuditSweep.layer(settings.auditRetention),
       LinkRemoval.layer,
-      KeyStocking.layer(settings.keyStockTarget),
       WitnessWatch.layer(surroundings.compareEvery),
       PoolWarmUp.layer
     ]),
-    Layer.provide(actors({ pool: poolMarks, readsInFlightMax: surroundings.inFlightMax })),
-    Layer.provide(surroundings.runner),
+    Layer.provide(parts(settings, surroundings, identity, messages)),
     Layer.provide(surroundings.pool),
     Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),
     Layer.provideMerge(layerAdminKey(settings)),

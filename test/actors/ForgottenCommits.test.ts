@@ -68,8 +68,11 @@ const live = (
           break
         case "free": {
           // Keys of links that were deleted long ago: they leave the links and are stocked.
-          const gone = acknowledged.filter((key) => database.tables.links.delete(key)).slice(0, next.count)
-          for (const key of gone) acknowledged.splice(acknowledged.indexOf(key), 1)
+          const gone = acknowledged.filter((key) => database.tables.links.has(key)).slice(0, next.count)
+          for (const key of gone) {
+            database.tables.links.delete(key)
+            acknowledged.splice(acknowledged.indexOf(key), 1)
+          }
           yield* Effect.orDie(process.stores.stock.add(fromStrings(gone)))
           break
         }

@@ -7,7 +7,8 @@ import * as Links from "../../src/actors/links/Links.ts"
 import { PoolShard } from "../../src/actors/keys/PoolShard.ts"
 import * as RedirectCache from "../../src/actors/links/RedirectCache.ts"
 import { partitionOf, UrlMapping } from "../../src/actors/links/UrlMapping.ts"
-import { actors, layerEmbedded } from "../../src/node/Cluster.ts"
+import { layerEmbedded } from "../../src/node/Cluster.ts"
+import * as Parts from "../../src/node/Parts.ts"
 import * as KeyMinter from "../../src/keys/KeyMinter.ts"
 import { rangeCount } from "../../src/keys/KeyRanges.ts"
 import { GuardedCreates } from "../../src/storage/links/GuardedCreates.ts"
@@ -147,11 +148,12 @@ export const startNode = (
     const stop = yield* Effect.cached(close(scope))
     yield* Effect.addFinalizer(() => Effect.zipRight(faults.kill, stop))
     const given = ports(stores, faults)
-    const context = yield* Links.layer.pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(KeyBuffer.layer(capacity), RedirectCache.layer(1_000, Duration.minutes(1)))
-      ),
-      Layer.provide(actors({ pool: { low, high } })),
+    const context = yield* Parts.layerCore({
+      pool: { low, high },
+      bufferCapacity: capacity,
+      redirectCacheMax: 1_000,
+      staleRedirects: Duration.minutes(1)
+    }).pipe(
       Layer.provideMerge(layerEmbedded),
       Layer.provide(Layer.succeedContext(given)),
       Layer.buildWithScope(scope)

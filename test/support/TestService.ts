@@ -10,12 +10,10 @@ import * as Users from "../../src/accounts/Users.ts"
 import * as Quotas from "../../src/accounts/Quotas.ts"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import * as Sessions from "../../src/accounts/Sessions.ts"
-import * as KeyBuffer from "../../src/actors/keys/KeyBuffer.ts"
-import * as Links from "../../src/actors/links/Links.ts"
 import * as ReusedLinks from "../../src/actors/links/ReusedLinks.ts"
-import * as RedirectCache from "../../src/actors/links/RedirectCache.ts"
 import * as Visits from "../../src/visits/Visits.ts"
-import { actors, layerEmbedded } from "../../src/node/Cluster.ts"
+import { layerEmbedded } from "../../src/node/Cluster.ts"
+import * as Parts from "../../src/node/Parts.ts"
 import { AdminKey } from "../../src/accounts/AdminKey.ts"
 import * as FairScheduler from "../../src/fibers/FairScheduler.ts"
 import * as ClientAddress from "../../src/http/exchange/ClientAddress.ts"
@@ -287,12 +285,16 @@ const make = (options: TestServiceOptions) =>
       Layer.provide([RateLimiter.layer, Administrator.layer({ drawsPassword: false })]),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
-      Layer.provide([
-        Layer.provideMerge(ReusedLinks.layer, Links.layer),
-        Visits.layer({ ownHost: "localhost", writer: "test" })
-      ]),
-      Layer.provide([KeyBuffer.layer(64), RedirectCache.layer(1_000, Duration.minutes(1))]),
-      Layer.provide(actors({ pool: poolMarks })),
+      Layer.provide([ReusedLinks.layer, Visits.layer({ ownHost: "localhost", writer: "test" })]),
+      // Without the sweeps, which go by another clock than the tests.
+      Layer.provide(
+        Parts.layerCore({
+          pool: poolMarks,
+          bufferCapacity: 64,
+          redirectCacheMax: 1_000,
+          staleRedirects: Duration.minutes(1)
+        })
+      ),
       Layer.provide(layerEmbedded),
       Layer.provide(stores),
       Layer.provide(Layer.succeedContext(changes)),

@@ -1,13 +1,6 @@
-import { Context, Duration, Effect, Either, type Fiber, Layer, Option, type Scope } from "effect"
-import * as ExpiredLinks from "../../actors/links/ExpiredLinks.ts"
+import { Context, Duration, Effect, Either, type Fiber, Option, type Scope } from "effect"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
-import * as KeyStocking from "../../actors/keys/KeyStocking.ts"
-import * as LinkSweep from "../../actors/links/LinkSweep.ts"
-import * as Links from "../../actors/links/Links.ts"
-import * as ReusedLinks from "../../actors/links/ReusedLinks.ts"
-import * as RedirectCache from "../../actors/links/RedirectCache.ts"
-import * as Visits from "../../visits/Visits.ts"
-import { actors } from "../../node/Cluster.ts"
+import * as Parts from "../../node/Parts.ts"
 import type { Answer } from "../../http/exchange/Answer.ts"
 import { Draining } from "../../http/ops/Draining.ts"
 import * as FrontDoor from "../../http/server/FrontDoor.ts"
@@ -23,8 +16,6 @@ import type { KeyStock } from "../../storage/keys/KeyStock.ts"
 import type { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
-import * as GuardedCreatesGroupCommit from "../../storage/links/GuardedCreatesGroupCommit.ts"
-import * as LinkStoreGroupCommit from "../../storage/links/LinkStoreGroupCommit.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import { bystanders } from "./StubServices.ts"
@@ -118,27 +109,6 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
 
 /** Begins to answer a request; `done` may be called at once. Gives what to call when the client is gone before. */
 type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => () => void
-
-/** A layer whose service is replaced, where there is something to replace it. */
-const mutated = <I, S, E, R>(
-  tag: Context.Tag<I, S>,
-  layer: Layer.Layer<I, E, R>,
-  mutate: ((service: S) => S) | undefined
-): Layer.Layer<I, E, R> =>
-  mutate === undefined
-    ? layer
-    : Layer.map(layer, (context) => Context.add(context, tag, mutate(Context.get(context, tag))))
-
-/**
- * Adds a layer's services to those that are there, in the same scope: one layer after the other, so that what came first ends last. One layer
- * composed of all of them takes some 4,000 more steps of a fiber at each start of a node.
- */
-const adding =
-  <Out, E, In>(layer: Layer.Layer<Out, E, In>) =>
-  <Has, E1, R>(before: Effect.Effect<Context.Context<Has>, E1, R>) =>
-    Effect.flatMap(before, (context) =>
-      Effect.map(Effect.provide(Layer.build(layer), context), (added) => Context.merge(context, added))
-    )
 
 /** A node of the deployment in one virtual process: the service from its HTTP handlers to its ports, as it runs in production. */
 export class VirtualNode {
@@ -244,34 +214,24 @@ export class VirtualNode {
       )
     )
     const whole = own.pipe(
-      adding(LinkStoreGroupCommit.layer({ inFlightMax: 4 })),
-      adding(GuardedCreatesGroupCommit.layer({ inFlightMax: 4 })),
-      // The actors end before their stores do.
-      adding(placement.layer(process)),
-      adding(
-        actors({ pool: { low: options.poolLow, high: options.poolHigh }, ownerCacheMax, readsInFlightMax: 4 })
-      ),
-      adding(options.keyStock === "none" ? Layer.empty : KeyStocking.layer(options.keyStockTarget)),
-      adding(LinkSweep.layer(Duration.seconds(options.quarantine_s))),
-      adding(ExpiredLinks.layer),
-      adding(Visits.layer({ ownHost: "linkmint.test", writer: process.id })),
-      adding(
-        mutated(
-          KeyBuffer.KeyBuffer,
-          KeyBuffer.layer(options.bufferCapacity),
-          mutation.buffer && ((buffer) => mutation.buffer!(buffer, process))
-        )
-      ),
-      adding(
-        mutated(
-          RedirectCache.RedirectCache,
-          RedirectCache.layer(redirectCacheMax, Duration.zero),
-          mutation.cache && ((cache) => mutation.cache!(cache, process))
-        )
-      ),
-      adding(Links.layer),
-      adding(ReusedLinks.layer),
-      adding(HttpServer.services(httpOptions))
+      Parts.parts({
+        inFlightMax: 4,
+        readsInFlightMax: 4,
+        runner: placement.layer(process),
+        pool: { low: options.poolLow, high: options.poolHigh },
+        ownerCacheMax,
+        bufferCapacity: options.bufferCapacity,
+        redirectCacheMax,
+        staleRedirects: Duration.zero,
+        recycleQuarantine: Duration.seconds(options.quarantine_s),
+        keyStockTarget: options.keyStock === "none" ? null : options.keyStockTarget,
+        visits: { ownHost: "linkmint.test", writer: process.id },
+        replaced: {
+          ...(mutation.buffer !== undefined && { buffer: (buffer) => mutation.buffer!(buffer, process) }),
+          ...(mutation.cache !== undefined && { cache: (cache) => mutation.cache!(cache, process) })
+        }
+      }),
+      Parts.adding(HttpServer.services(httpOptions))
     )
     return Effect.scoped(
       Effect.gen(this, function* () {
