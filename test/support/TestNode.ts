@@ -3,6 +3,7 @@ import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, TestClock } from 
 import * as KeyBuffer from "../../src/actors/keys/KeyBuffer.ts"
 import { KeyRange } from "../../src/actors/keys/KeyRange.ts"
 import { followersMax } from "../../src/actors/keys/KeyRing.ts"
+import type { LinkDraft } from "../../src/actors/links/LinkDraft.ts"
 import * as Links from "../../src/actors/links/Links.ts"
 import { PoolShard } from "../../src/actors/keys/PoolShard.ts"
 import * as RedirectCache from "../../src/actors/links/RedirectCache.ts"
@@ -210,7 +211,7 @@ export const drain = (stores: Stores, shard = 0): Effect.Effect<ReadonlyArray<st
   )
 
 /** A draft of a link with a minted key, or an alias. */
-export const draft = (alias: string | null = null, expiresAt: number | null = null): Links.LinkDraft => ({
+export const draft = (alias: string | null = null, expiresAt: number | null = null): LinkDraft => ({
   ...plainDraft,
   url: `https://example.com/${alias ?? ""}`,
   alias,

@@ -7,8 +7,6 @@ import * as LinkCreates from "./LinkCreates.ts"
 import * as LinkReads from "./LinkReads.ts"
 import type { RedirectCache } from "./RedirectCache.ts"
 
-export type { LinkDraft } from "./LinkDraft.ts"
-
 /** What a node can do with links, whichever actors do it. */
 export interface LinksService extends LinkCreates.LinkCreates, LinkReads.LinkReads, LinkChanges.LinkChanges {}
 
