@@ -1,12 +1,11 @@
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import { DatabasePresence } from "../../storage/sql/postgres/DatabasePresence.ts"
-import { HttpServerResponse } from "@effect/platform"
 import { Context, Duration, Effect, Layer } from "effect"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { RedirectCache } from "../../actors/links/RedirectCache.ts"
 import * as ProcessMetrics from "../../telemetry/ProcessMetrics.ts"
 import { TrustedTime } from "../../time/TrustedTime.ts"
-import { contentType, encode, type Family, fromEffect, type Sample } from "../../telemetry/PrometheusText.ts"
+import { encode, type Family, fromEffect, type Sample } from "../../telemetry/PrometheusText.ts"
 import * as KeyLevels from "./KeyLevels.ts"
 
 /** All metrics of this node, in Prometheus' text format. */
@@ -84,12 +83,6 @@ export const make = Effect.gen(function* () {
   })
   return Metrics.of({ text: yield* Effect.cachedWithTTL(text, keptFor) })
 })
-
-/** The answer to whoever may read the metrics. */
-export const response = Effect.map(
-  Effect.flatMap(Metrics, ({ text }) => text),
-  (text) => HttpServerResponse.text(text, { contentType })
-)
 
 /** See {@link Metrics}. */
 export const layer = Layer.effect(Metrics, make)

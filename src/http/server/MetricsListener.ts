@@ -1,14 +1,20 @@
 import { createServer } from "node:http"
-import { HttpMiddleware, HttpRouter, HttpServer } from "@effect/platform"
+import { HttpMiddleware, HttpRouter, HttpServer, HttpServerResponse } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { LoopTurns, type LoopTurnsService } from "../../fibers/LoopTurns.ts"
 import * as Connections from "./Connections.ts"
 import { cannotListen } from "./Listener.ts"
+import { contentType } from "../../telemetry/PrometheusText.ts"
 import * as Metrics from "../ops/Metrics.ts"
 
 /** Those who watch a node are few. */
 const connectionsMax = 64
+
+const response = Effect.gen(function* () {
+  const { text } = yield* Metrics.Metrics
+  return HttpServerResponse.text(yield* text, { contentType })
+})
 
 const makeServer = (turns: LoopTurnsService) => {
   const server = createServer(Connections.serverOptions)
@@ -22,7 +28,7 @@ const makeServer = (turns: LoopTurnsService) => {
  */
 export const layer = (options: { readonly host: string; readonly port: number }) =>
   HttpRouter.empty.pipe(
-    HttpRouter.get("/metrics", Metrics.response),
+    HttpRouter.get("/metrics", response),
     HttpServer.serve(),
     HttpMiddleware.withTracerDisabledWhen(() => true),
     Layer.provide(

@@ -45,9 +45,6 @@ export interface OperationsOptions
   readonly allowPrivateWebhooks: boolean
 }
 
-/** The services behind the operations. */
-export const services = (options: LinkRoutesOptions) => SessionCookie.layer(options.own.baseUrl)
-
 /** The operations of the contract that deal with links and visitors, which are those that nodes in a simulation have. */
 export const linkOperations = (options: LinkRoutesOptions) =>
   Effect.all({
@@ -115,8 +112,7 @@ export const layer = (options: ServerOptions) => {
   ).pipe(
     Layer.merge(NodeReporter.layer(node)),
     Layer.provide([ClusterPicture.layer({ node: node.id, marks: poolMarks }), Metrics.layer]),
-    Layer.provide(services(options)),
-    Layer.provide(web)
+    Layer.provide([web, SessionCookie.layer(own.baseUrl)])
   )
   return Layer.merge(
     Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options))),

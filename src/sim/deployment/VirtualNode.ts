@@ -230,8 +230,7 @@ export class VirtualNode {
           ...(mutation.buffer !== undefined && { buffer: (buffer) => mutation.buffer!(buffer, process) }),
           ...(mutation.cache !== undefined && { cache: (cache) => mutation.cache!(cache, process) })
         }
-      }),
-      Parts.adding(HttpServer.services(httpOptions))
+      })
     )
     return Effect.scoped(
       Effect.gen(this, function* () {
