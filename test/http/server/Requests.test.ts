@@ -146,6 +146,10 @@ withService("the service", {}, (it) => {
         expect(yield* connection.ended).toMatch(
           /^HTTP\/1.1 302 [^]*location: https:\/\/example.com\/absolute\r\n/
         )
+        const other = yield* RawConnection.open(port)
+        // Its path is empty: what follows is a query, as a proxy before this service has it.
+        yield* other.write("GET http://localhost?a/absolute HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        expect(yield* other.ended).toMatch(/^HTTP\/1.1 404 /)
       })
     )
   )
