@@ -219,7 +219,7 @@ const clustered = (
 }
 
 /** Every store over the SQL client. What happens to links is queued for their owners' webhooks by the statement's transaction. */
-const stores = (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.Telling) =>
+const stores = (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.OutboxMessages) =>
   Layer.mergeAll(
     AccountStoreSql.layer,
     AuditLogSql.layer,

@@ -14,7 +14,7 @@ import type { Request } from "../exchange/Request.ts"
 import type { CreatePlan, CreatePolicy, Creator } from "./CreatePlan.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { aliasTaken, createAnswer } from "./LinkAnswers.ts"
-import * as LinkChecking from "./LinkChecking.ts"
+import * as LinkValidation from "./LinkValidation.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 
 /** What creates need to know of the operator's choices. */
@@ -66,7 +66,7 @@ export const answerOf = ({ answered, standing }: Carried): Answer =>
 
 /** See {@link Creation}. */
 export const make = Effect.fnUntraced(function* (options: CreationOptions) {
-  const checks = yield* LinkChecking.make(options)
+  const checks = yield* LinkValidation.make(options)
   const links = yield* Links
   const reused = yield* ReusedLinks
   const once = yield* Idempotency.make

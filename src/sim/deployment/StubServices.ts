@@ -42,7 +42,7 @@ const accounts = Accounts.layer.pipe(
  * Services that keep nothing of a node, because clients are anonymous or the administrator and nobody has a webhook: the same ones serve all nodes of
  * all worlds, so that a node's start need not make them.
  */
-export const bystanders = Context.mergeAll(
+export const stubServices = Context.mergeAll(
   Effect.runSync(
     accounts.pipe(
       Layer.merge(Layer.provide(Quotas.layer(Quotas.unlimited), Layer.succeed(RateLimiter, limiter))),

@@ -18,7 +18,7 @@ import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
-import { bystanders } from "./StubServices.ts"
+import { stubServices } from "./StubServices.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
@@ -206,7 +206,7 @@ export class VirtualNode {
     const { mutation, options, placement, ports } = this.#surroundings
     const { process } = this
     const own = Effect.map(ports(process), (ports) =>
-      Context.merge(bystanders, ports).pipe(
+      Context.merge(stubServices, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
         Context.add(Draining, {
           isDraining: () => mutation.isDraining?.(this.#isDraining, process) ?? this.#isDraining

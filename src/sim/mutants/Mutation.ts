@@ -10,7 +10,7 @@ import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import { KeyStock } from "../../storage/keys/KeyStock.ts"
 import type { Tables } from "../../storage/keys/KeyStockMemory.ts"
-import { LinkInvalidations, type LinkChangesService } from "../../storage/links/LinkInvalidations.ts"
+import { LinkInvalidations, type LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
@@ -25,7 +25,7 @@ export interface Ports {
   readonly stock: typeof KeyStock.Service
   readonly lifetime: typeof LinkLifetime.Service
   readonly pool: typeof KeyPool.Service
-  readonly changes: LinkChangesService
+  readonly changes: LinkInvalidationsService
 }
 
 /** What the database does at one moment, over its tables. */

@@ -1,10 +1,10 @@
 import { Effect, Exit } from "effect"
-import type { LinkChangesService } from "../../storage/links/LinkInvalidations.ts"
+import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 const news =
-  (mutate: (changes: LinkChangesService) => Partial<LinkChangesService>): Mutant["make"] =>
+  (mutate: (changes: LinkInvalidationsService) => Partial<LinkInvalidationsService>): Mutant["make"] =>
   () => ({ ports: ({ changes }) => ({ changes: { ...changes, ...mutate(changes) } }) })
 
 /** What can be broken about what nodes remember. */

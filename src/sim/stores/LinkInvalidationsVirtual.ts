@@ -1,7 +1,7 @@
 import { Effect, type Scope } from "effect"
 import {
   freshFor_ms,
-  type LinkChangesService,
+  type LinkInvalidationsService,
   type LinkChangesSubscriber
 } from "../../storage/links/LinkInvalidations.ts"
 import { ms_us } from "../world/Time.ts"
@@ -92,7 +92,7 @@ class Connection {
 }
 
 /** How the news reach one process, for as long as it lives. */
-class Listener implements LinkChangesService {
+class Listener implements LinkInvalidationsService {
   readonly #news: VirtualNews
   readonly #process: VirtualProcess
   readonly #subscribers = new Set<LinkChangesSubscriber>()
@@ -202,7 +202,7 @@ export class VirtualNews {
   }
 
   /** See `LinkInvalidations`: on a connection that is made again when it is lost, until the scope is closed or the process dies. */
-  of(process: VirtualProcess): Effect.Effect<LinkChangesService, never, Scope.Scope> {
+  of(process: VirtualProcess): Effect.Effect<LinkInvalidationsService, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.sync(() => new Listener(this, process)),
       (listener) => Effect.sync(() => listener.close())

@@ -17,7 +17,7 @@ import {
 import * as KeyStockMemory from "../../storage/keys/KeyStockMemory.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import * as LinkLifetimeMemory from "../../storage/links/LinkLifetimeMemory.ts"
-import type { LinkChangesService } from "../../storage/links/LinkInvalidations.ts"
+import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
 import * as LinkStoreMemory from "../../storage/links/LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
@@ -122,7 +122,7 @@ export class VirtualDatabase {
   }
 
   /** The news of links, as a process hears them on a connection of its own, which goes with the scope. */
-  changes(process: VirtualProcess): Effect.Effect<LinkChangesService, never, Scope.Scope> {
+  changes(process: VirtualProcess): Effect.Effect<LinkInvalidationsService, never, Scope.Scope> {
     return this.#news.of(process)
   }
 

@@ -13,7 +13,7 @@ import { Context, Effect, type Scope } from "effect"
  * By default there is no news: a process alone makes every change itself.
  */
 export class LinkInvalidations extends Context.Reference<LinkInvalidations>()("linkmint/LinkInvalidations", {
-  defaultValue: (): LinkChangesService => ({
+  defaultValue: (): LinkInvalidationsService => ({
     isFresh: () => true,
     awayFor: () => undefined,
     subscribe: () => Effect.void
@@ -21,7 +21,7 @@ export class LinkInvalidations extends Context.Reference<LinkInvalidations>()("l
 }) {}
 
 /** See {@link LinkInvalidations}. */
-export interface LinkChangesService {
+export interface LinkInvalidationsService {
   /** Whether a cache that follows the news may be used at `now`, of `monotonic_ms`. */
   readonly isFresh: (now: number) => boolean
   /**

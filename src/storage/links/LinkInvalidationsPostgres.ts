@@ -2,7 +2,7 @@ import { Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import {
   freshFor_ms,
   LinkInvalidations,
-  type LinkChangesService,
+  type LinkInvalidationsService,
   type LinkChangesSubscriber
 } from "./LinkInvalidations.ts"
 import { DatabaseServers } from "../sql/postgres/DatabaseServers.ts"
@@ -24,7 +24,7 @@ const answerMax = Duration.millis(1_000)
  *
  * The client is `pg`'s own: `PgClient.listen` of `@effect/sql-pg` 0.53 does not tell when its connection is lost.
  */
-export const make: Effect.Effect<LinkChangesService, never, Scope.Scope | DatabaseServers> = Effect.gen(
+export const make: Effect.Effect<LinkInvalidationsService, never, Scope.Scope | DatabaseServers> = Effect.gen(
   function* () {
     const servers = yield* DatabaseServers
     const subscribers = new Set<LinkChangesSubscriber>()

@@ -8,7 +8,7 @@ import { WebhookListeners } from "./WebhookListeners.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
 /** How changes of links are told to their owners' webhooks. */
-export interface Telling {
+export interface OutboxMessages {
   readonly created: (link: Link, owner: string) => WebhookMessage
   readonly deleted: (deletion: Deletion, owner: string) => WebhookMessage
 }
@@ -20,7 +20,7 @@ export interface Telling {
  * A repeat of a create or a delete is told again under the message's id, which the queue knows unless it was delivered meanwhile.
  */
 export const layer = (
-  telling: Telling
+  messagesOf: OutboxMessages
 ): Layer.Layer<LinkStore, never, LinkStore | WebhookStore | WebhookListeners | SqlClient.SqlClient> =>
   Layer.effect(
     LinkStore,
@@ -55,13 +55,13 @@ export const layer = (
         ...store,
         insertMany: writing("LinkStore.insertMany", store.insertMany, (link) =>
           link.owner !== null && listeners.has(link.owner, "link.created")
-            ? telling.created(link, link.owner)
+            ? messagesOf.created(link, link.owner)
             : undefined
         ),
         deleteMany: writing("LinkStore.deleteMany", store.deleteMany, (deletion) => {
           const { owner = null } = deletion
           return owner !== null && listeners.has(owner, "link.deleted")
-            ? telling.deleted(deletion, owner)
+            ? messagesOf.deleted(deletion, owner)
             : undefined
         })
       })
