@@ -88,9 +88,9 @@ export type ProcessEntry =
   | { readonly tag: "started"; readonly by: string }
   /** By `kill -9`, or at a crash point. */
   | { readonly tag: "killed"; readonly by: string }
-  /** It has ended by itself, after an orderly stop (or because it could not start). */
-  | { readonly tag: "ended"; readonly by: string }
-  /** It was told to stop, and still answers for a while. */
+  /** It has ended by itself, after a graceful shutdown (or because it could not start). `unanswered`: requests whose connections it closed without an answer. */
+  | { readonly tag: "ended"; readonly by: string; readonly unanswered: number }
+  /** It received SIGTERM, and still answers for a while. */
   | { readonly tag: "draining"; readonly by: string }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
   /** An actor was started in it, and was stopped. */

@@ -2,26 +2,23 @@ import type { RequestListener } from "node:http"
 import { type Clock, Duration, Effect, FiberSet, type Scope } from "effect"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
 
-/** How often a process makes sure that it runs. */
+/** How often a process notes that it runs. */
 export const beatEvery = Duration.millis(250)
 
-/** A process that has not run for longer has stood still: it was paused, or had no CPU. In milliseconds. */
+/** A process that has not run for longer was paused, or had no CPU. In milliseconds. */
 const stillMin_ms = 1_000
 
-/** How long after it the requests are read that came meanwhile, in milliseconds. */
+/** How long after such a standstill the requests are read that arrived during it, in milliseconds. */
 const readWithin_ms = 1_000
 
 /**
- * How long such a request is held, and in how many waits. The end of its connection stands right behind it and is seen some 3 ms after it on Node 20 (measured: 0.4 to
- * 3.1 ms); many short waits, because a timer that is late comes before what came in meanwhile.
+ * How long such a request is held, and in how many waits. The end of its connection follows it in the socket's buffer, and Node 20 reports it some 3 ms after the
+ * request (measured: 0.4 to 3.1 ms). Many short waits, because a timer that is late fires before the input that arrived meanwhile is read.
  */
 const holdTurns = 3
 const holdTurn = Duration.millis(10)
 
-/** How long such a request is held altogether. */
-export const holdFor = Duration.times(holdTurn, holdTurns)
-
-/** Notices that a process stood still, as none does by itself. `now_ms` gives milliseconds that never jump. */
+/** Notices that the process stood still, which the process itself cannot observe while it does. `now_ms` gives milliseconds that never jump. */
 export class Standstills {
   readonly #now_ms: () => number
   #beaten_ms: number
@@ -39,12 +36,12 @@ export class Standstills {
 
   /** Whether a request that is read now may have waited for so long that its client has given up. */
   mayBeLate(method: string | undefined): boolean {
-    // Who only reads does no harm when nobody wants to know any more.
+    // A read does no harm when nobody waits for its answer.
     if (method === "GET" || method === "HEAD") return false
     return this.#look() < this.#readUntil_ms
   }
 
-  /** A request may be read before the next beat. Gives the time. */
+  /** Looks for a standstill, because a request may be read before the next beat. Gives the time. */
   #look(): number {
     const now_ms = this.#now_ms()
     if (now_ms - this.#beaten_ms > stillMin_ms) this.#readUntil_ms = now_ms + readWithin_ms
@@ -52,30 +49,45 @@ export class Standstills {
   }
 }
 
+/** Holds requests that may be late until it is known whether their clients are still there. */
+export interface LateRequests {
+  /** Whether a request that is read now may have waited for so long that its client has given up. */
+  readonly mayBeLate: (method: string | undefined) => boolean
+  /** Calls `begin` after some 30 ms, unless `isGone` by then. */
+  readonly hold: (isGone: () => boolean, begin: () => void) => void
+}
+
 /**
- * Does not begin what nobody waits for any more: after a standstill, requests that write are held until it has been seen whether their clients are still there. A load
- * balancer that gave one up has sent it on to another node, or said that it failed; what it asked for may be wrong by now, as the deletion of a key that has been bound again.
+ * See {@link LateRequests}. A load balancer that gave up a request during a standstill has sent it to another node, or has reported a failure. To carry it out now
+ * may be wrong, as for the deletion of a key that has been bound to another link meanwhile.
  */
+export const make = (clock: Clock.Clock): Effect.Effect<LateRequests, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const run = yield* FiberSet.makeRuntime<never>()
+    const standstills = new Standstills(() => monotonic_ms(clock))
+    const beat = Effect.sync(() => standstills.beat())
+    yield* Effect.forkScoped(Effect.forever(Effect.delay(beat, beatEvery)))
+    const wait = Effect.repeatN(Effect.sleep(holdTurn), holdTurns - 1)
+    return {
+      mayBeLate: (method) => standstills.mayBeLate(method),
+      hold: (isGone, begin) => {
+        const beginUnlessGone = Effect.sync(() => {
+          if (!isGone()) begin()
+        })
+        run(Effect.zipRight(wait, beginUnlessGone))
+      }
+    }
+  })
+
+/** Puts {@link LateRequests} before a listener: a request whose client has gone never reaches it. */
 export const holding = (
   clock: Clock.Clock,
   listener: RequestListener
 ): Effect.Effect<RequestListener, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    const run = yield* FiberSet.makeRuntime<never>()
-    const standstills = new Standstills(() => monotonic_ms(clock))
-    yield* Effect.forkScoped(
-      Effect.forever(
-        Effect.delay(
-          Effect.sync(() => standstills.beat()),
-          beatEvery
-        )
-      )
+  Effect.map(make(clock), ({ hold, mayBeLate }) => (request, response) => {
+    if (!mayBeLate(request.method)) return void listener(request, response)
+    hold(
+      () => response.destroyed,
+      () => listener(request, response)
     )
-    return (request, response) => {
-      if (!standstills.mayBeLate(request.method)) return void listener(request, response)
-      const begin = Effect.sync(() => {
-        if (!response.destroyed) listener(request, response)
-      })
-      run(Effect.repeatN(Effect.sleep(holdTurn), holdTurns - 1).pipe(Effect.zipRight(begin)))
-    }
   })

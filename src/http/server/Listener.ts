@@ -9,17 +9,8 @@ import * as Body from "../exchange/Body.ts"
 import * as BodyBudget from "../exchange/BodyBudget.ts"
 import { ClientAddress, type ClientAddressService } from "../exchange/ClientAddress.ts"
 import * as Connections from "./Connections.ts"
+import * as Drain from "./Drain.ts"
 import { Draining } from "../ops/Draining.ts"
-
-/** How long an orderly stop waits for requests that are under way: longer than any answer takes, and not for ever for a client to read it. */
-const drainMax = Duration.seconds(5)
-
-/**
- * How often, and for how long each time, an orderly stop waits for connections that carry no request: their clients may have sent one
- * that is still on its way. Many short waits, because a timer that is late comes before what came in meanwhile.
- */
-const idleTurns = 10
-const idleTurn = Duration.millis(50)
 
 /** Nothing can listen at this address. */
 export class CannotListen extends Data.TaggedError("CannotListen")<{
@@ -34,11 +25,11 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
   }
 }
 
-/** The listening socket's requests: how many are under way, and whether the node is on its way down. */
+/** The listening socket, its requests and its connections. */
 export class Listener extends Context.Tag("linkmint/Listener")<
   Listener,
   {
-    /** Has requests answered. */
+    /** Answers requests with `answer`, as long as the scope is open. */
     readonly serve: (answer: RequestListener) => Effect.Effect<void, never, Scope.Scope>
     /** Accepts no more connections, answers what is under way, then closes all connections. */
     readonly drain: Effect.Effect<void>
@@ -47,7 +38,7 @@ export class Listener extends Context.Tag("linkmint/Listener")<
 
 const noHeaders = {}
 
-/** Whose a connection is: nobody's where it is a trusted proxy's, whose clients are many. */
+/** The client that a connection belongs to: none where the peer is a trusted proxy, which has many clients. */
 const clientOfSocket =
   ({ clientOf, isByProxy }: ClientAddressService) =>
   (socket: Socket) => {
@@ -78,15 +69,32 @@ const make = (
     turns
   )
   const bodies = new BodyBudget.BodyBudget(clientOfRequest(addresses), turns)
-  let isDraining = false
+
+  const { drain, isDraining } = Drain.make(
+    {
+      connections,
+      underWay,
+      refuse: () => {
+        // Not `server.close()`, which closes idle connections as well: it would reset those whose next request is on its way.
+        TcpServer.prototype.close.call(server)
+        // Not before: the client's next connection could still enter the socket's backlog, and be reset there.
+        for (const response of underWay.members) {
+          if (!response.headersSent) response.setHeader("connection", "close")
+        }
+      },
+      closeIdle: () => server.closeIdleConnections(),
+      closeAll: () => server.closeAllConnections()
+    },
+    { drainDelay, hurry }
+  )
 
   server.on("connection", (socket) => BodyBudget.hold(socket, bodies))
 
   const serve = (answer: RequestListener) => {
     const listener = answering((request, response) => {
-      // A client that is told so opens its next connection elsewhere.
-      if (isDraining) response.setHeader("connection", "close")
-      // Node would throw away what nobody has read, as fast as it comes.
+      // With this header the client opens its next connection, which a load balancer sends elsewhere.
+      if (isDraining()) response.setHeader("connection", "close")
+      // Node would discard an unread body as fast as it arrives.
       if (Body.mayBeLarge(request)) response.once("prefinish", () => Body.discardUnread(request))
       answer(request, response)
     })
@@ -96,30 +104,12 @@ const make = (
     )
   }
 
-  const drain = Effect.gen(function* () {
-    isDraining = true
-    // Load balancers learn of it by the readiness check, and send their requests elsewhere before the door closes.
-    if (Duration.greaterThan(drainDelay, Duration.zero)) {
-      yield* Effect.interruptible(Effect.raceFirst(Effect.sleep(drainDelay), hurry))
-    }
-    // Not `server.close()`, which closes idle connections as well: it would reset those whose next request is on its way.
-    TcpServer.prototype.close.call(server)
-    // Not before: a client that was told so would connect again, and wait at a door that closes without a word.
-    for (const response of underWay.members) {
-      if (!response.headersSent) response.setHeader("connection", "close")
-    }
-    for (let turn = 0; turn < idleTurns; turn++) yield* connections.empty(idleTurn)
-    server.closeIdleConnections()
-    yield* underWay.empty(drainMax)
-    server.closeAllConnections()
-  })
-
   const sweepAll = () => {
     sweep()
     bodies.sweep()
   }
 
-  return { server, serve, drain, sweep: sweepAll, isDraining: () => isDraining }
+  return { server, serve, drain, sweep: sweepAll, isDraining }
 }
 
 const reasonOf = (cause: unknown): string => {
@@ -127,13 +117,13 @@ const reasonOf = (cause: unknown): string => {
   return code === "EADDRINUSE" ? "another process does (EADDRINUSE)" : message
 }
 
-/** Tells why there is no listening. */
+/** The error for a server that cannot listen. */
 export const cannotListen =
   ({ host, port, setting }: Pick<CannotListen, "host" | "port" | "setting">) =>
   ({ cause }: ServeError) =>
     new CannotListen({ host, port, setting, reason: reasonOf(cause) })
 
-/** Where to listen, to how many, and how long to go on while the node says that it is not ready any more. */
+/** Where to listen, the bounds on connections, and how long to go on while the node says that it is not ready (`drainDelay`). */
 export interface ListenerOptions extends Connections.ConnectionBounds {
   readonly host: string
   readonly port: number
@@ -158,7 +148,7 @@ export const layer = ({ host, port, ...options }: ListenerOptions) =>
     })
   )
 
-/** Drains the listener when its scope closes: build it after what serves the requests, and it ends before that does. */
+/** Drains the listener when its scope closes. Build it after the layer that serves the requests, so that it closes first. */
 export const layerDrain = Layer.scopedDiscard(
   Effect.flatMap(Listener, ({ drain }) => Effect.addFinalizer(() => drain))
 )

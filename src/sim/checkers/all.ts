@@ -12,6 +12,7 @@ import { Quarantine } from "./Quarantine.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./Recovery.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
+import { Shutdown } from "./Shutdown.ts"
 import { UniqueBinding } from "./UniqueBinding.ts"
 
 /** Every checker. */
@@ -29,5 +30,6 @@ export const checkers: ReadonlyArray<Checker> = [
   Fencing,
   Recovery,
   Ledger,
-  Liveness
+  Liveness,
+  Shutdown
 ]

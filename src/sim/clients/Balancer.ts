@@ -132,10 +132,11 @@ export class Balancer {
     this.#network.deliver(balancerName, process.name, () => {
       if (!node.isListening)
         return void this.#world.after(refusedAfter_us, null, () => finish({ tag: "refused" }))
+      const tell = (result: Attempt) =>
+        this.#network.deliver(process.name, balancerName, () => finish(result))
+      const connection = node.accept(() => tell({ tag: "broken" }))
       process.post(() => {
-        giveUp = node.answer(request, (response) =>
-          this.#network.deliver(process.name, balancerName, () => finish({ tag: "answered", response }))
-        )
+        giveUp = node.answer(connection, request, (response) => tell({ tag: "answered", response }))
         endRequest()
       })
     })

@@ -2,9 +2,11 @@ import { Context, Duration, Effect, Either, type Fiber, Option, type Scope } fro
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as Parts from "../../node/Parts.ts"
 import type { Answer } from "../../http/exchange/Answer.ts"
+import * as DrainableSet from "../../http/exchange/DrainableSet.ts"
 import { Draining } from "../../http/ops/Draining.ts"
+import * as Drain from "../../http/server/Drain.ts"
 import * as FrontDoor from "../../http/server/FrontDoor.ts"
-import { beatEvery, holdFor, Standstills } from "../../http/server/LateRequests.ts"
+import * as LateRequests from "../../http/server/LateRequests.ts"
 import type { Request } from "../../http/exchange/Request.ts"
 import * as RequestId from "../../http/exchange/RequestId.ts"
 import * as HttpServer from "../../http/server/Server.ts"
@@ -23,7 +25,6 @@ import type { SimOptions } from "../cli/Options.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
-import { ms_us } from "../world/Time.ts"
 import { fork } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
@@ -38,11 +39,8 @@ const httpOptions = {
   anonymousCreates: true
 }
 
-/** How long an orderly stop goes on answering, so that the load balancer notices. */
-const drainDelay_us = 2_500 * ms_us
-
-/** How long an orderly stop waits at most for requests that are under way. */
-const drainMax_us = 5_000 * ms_us
+/** How a simulated node shuts down: it goes on for a while, so that the load balancer notices, and nobody hurries it. */
+const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
 
 /** The ports, as a node has them. */
 export type PortServices =
@@ -110,32 +108,49 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
 /** Begins to answer a request; `done` may be called at once. Gives what to call when the client is gone before. */
 type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => () => void
 
+/** A node that serves. */
+interface Serving {
+  readonly serve: Serve
+  readonly late: LateRequests.LateRequests
+}
+
+/** A connection to a node, which carries one request. It is open as long as it is among the node's connections. */
+interface Connection {
+  /** Tells the client that the node closed it before the answer. */
+  readonly closed: () => void
+  /** Ends the work on its request. */
+  giveUp: () => void
+}
+
 /** A node of the deployment in one virtual process: the service from its HTTP handlers to its ports, as it runs in production. */
 export class VirtualNode {
   readonly process: VirtualProcess
   readonly #surroundings: Surroundings
   readonly #main: Fiber.RuntimeFiber<unknown, unknown>
-  readonly #standstills: Standstills
-  #serve: Serve | undefined
+  readonly #drain: Drain.Drain
+  readonly #connections = DrainableSet.make<Connection>()
+  /** Those whose request has been read. */
+  readonly #underWay = DrainableSet.make<Connection>()
+  #serving: Serving | undefined
   #buffer: typeof KeyBuffer.KeyBuffer.Service | undefined
-  #isDraining = false
-  #isClosed = false
-  #underWay = 0
+  #isRefusing = false
+  /** Connections that it closed before it had answered. */
+  #unanswered = 0
 
   /** Starts a node; only from within the world. `ended` is told when it has stopped by itself. */
   constructor(process: VirtualProcess, surroundings: Surroundings, ended: () => void) {
     this.process = process
     this.#surroundings = surroundings
     surroundings.journal.add({ tag: "started", by: process.id })
-    const { clock } = surroundings.mutation
+    const { clock, drain: mutateDrain = (sound) => sound } = surroundings.mutation
     if (clock !== undefined) process.clock_ms = clock(process)
-    this.#standstills = new Standstills(() => process.monotonic_ms())
-    this.#beat()
+    this.#drain = mutateDrain(Drain.make(this.#drainable(), drainOptions), process)
     this.#main = fork(process, this.#run())
     this.#main.addObserver((exit) => {
       if (!process.isAlive) return
+      this.#close(this.#connections.members)
       process.world.tell(process.id, "ended", exit._tag)
-      surroundings.journal.add({ tag: "ended", by: process.id })
+      surroundings.journal.add({ tag: "ended", by: process.id, unanswered: this.#unanswered })
       process.kill()
       ended()
     })
@@ -143,7 +158,7 @@ export class VirtualNode {
 
   /** Whether it accepts connections. */
   get isListening(): boolean {
-    return this.process.isAlive && this.#serve !== undefined && !this.#isClosed
+    return this.process.isAlive && this.#serving !== undefined && !this.#isRefusing
   }
 
   /** Keys in its buffer now, for the ledger. */
@@ -151,55 +166,71 @@ export class VirtualNode {
     return this.#buffer === undefined ? 0 : Effect.runSync(this.#buffer.level)
   }
 
+  /** Accepts a connection, as its machine does whether or not the process gets to run. Only while it {@link isListening}. */
+  accept(closed: () => void): Connection {
+    const connection = { closed, giveUp: () => {} }
+    this.#connections.add(connection)
+    return connection
+  }
+
   /**
-   * Answers a request that has arrived, and gives what to call when its connection is closed before. Nothing is told when the process dies first.
+   * Reads the request of a connection, and gives what to call when the client closes it. `done` is not called when the process dies first, or closes the connection.
    */
-  answer(request: VirtualRequest, done: (response: VirtualResponse) => void): () => void {
-    const serve = this.#serve
-    if (serve === undefined) return () => {}
-    let isOver = false
-    const end = () => {
-      if (!isOver) this.#underWay--
-      isOver = true
-    }
-    this.#underWay++
-    let giveUp = () => {}
+  answer(
+    connection: Connection,
+    request: VirtualRequest,
+    done: (response: VirtualResponse) => void
+  ): () => void {
+    const isOpen = () => this.#connections.members.has(connection)
+    const serving = this.#serving
+    if (serving === undefined || !isOpen()) return () => {}
+    const { late, serve } = serving
+    this.#underWay.add(connection)
     const begin = () => {
-      if (isOver) return
-      giveUp = serve(request, (response) => {
-        end()
-        done(response)
+      connection.giveUp = serve(request, (response) => {
+        if (this.#end(connection)) done(response)
       })
     }
-    if (this.#standstills.mayBeLate(request.method)) {
-      const { process } = this
-      process.world.after(Duration.toMillis(holdFor) * ms_us, process, () => process.post(begin))
-    } else begin()
+    if (late.mayBeLate(request.method)) late.hold(() => !isOpen(), begin)
+    else begin()
     return () => {
-      if (isOver) return
-      end()
-      giveUp()
+      if (this.#end(connection)) connection.giveUp()
     }
   }
 
-  /** What SIGTERM does: it says that it is not ready, goes on for a while, answers what is under way, and ends. */
+  /** What SIGTERM does. */
   stop() {
-    const { world } = this.process
-    this.#isDraining = true
-    const close = (left_us: number) => {
-      this.#isClosed = true
-      if (this.#underWay > 0 && left_us > 0) {
-        return void world.after(50 * ms_us, this.process, () => close(left_us - 50 * ms_us))
-      }
-      this.process.post(() => this.#main.unsafeInterruptAsFork(this.#main.id()))
-    }
-    world.after(drainDelay_us, this.process, () => close(drainMax_us))
+    this.#main.unsafeInterruptAsFork(this.#main.id())
   }
 
-  #beat() {
-    const { process } = this
-    this.#standstills.beat()
-    process.world.after(Duration.toMillis(beatEvery) * ms_us, process, () => process.post(() => this.#beat()))
+  #drainable(): Drain.Drainable {
+    const [all, begun] = [this.#connections, this.#underWay]
+    return {
+      connections: all,
+      underWay: begun,
+      refuse: () => {
+        this.#isRefusing = true
+      },
+      closeIdle: () => this.#close(Array.from(all.members).filter((one) => !begun.members.has(one))),
+      closeAll: () => this.#close(all.members)
+    }
+  }
+
+  /** Ends a connection, and says whether it was open. */
+  #end(connection: Connection): boolean {
+    const wasOpen = this.#connections.members.has(connection)
+    this.#underWay.remove(connection)
+    this.#connections.remove(connection)
+    return wasOpen
+  }
+
+  #close(connections: Iterable<Connection>) {
+    for (const connection of Array.from(connections)) {
+      if (!this.#end(connection)) continue
+      this.#unanswered++
+      connection.closed()
+      connection.giveUp()
+    }
   }
 
   #run() {
@@ -208,9 +239,7 @@ export class VirtualNode {
     const own = Effect.map(ports(process), (ports) =>
       Context.merge(stubServices, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
-        Context.add(Draining, {
-          isDraining: () => mutation.isDraining?.(this.#isDraining, process) ?? this.#isDraining
-        })
+        Context.add(Draining, this.#drain)
       )
     )
     const whole = own.pipe(
@@ -237,10 +266,15 @@ export class VirtualNode {
         const context = yield* whole
         const operations = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
         const { serve } = yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
-        this.#serve = (request, done) => {
-          return serve(requestOf(process, request), (answer) => done(responseOf(answer)))
-        }
+        const late = yield* LateRequests.make(yield* Effect.clock)
         this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
+        // The last finalizer runs first: before what serves is closed, as `Listener.layerDrain` has it.
+        yield* Effect.addFinalizer(() => this.#drain.drain)
+        this.#serving = {
+          late,
+          serve: (request, done) =>
+            serve(requestOf(process, request), (answer) => done(responseOf(answer)))
+        }
         return yield* Effect.never
       })
     )

@@ -1,6 +1,7 @@
 import { Context } from "effect"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import type { RedirectCache } from "../../actors/links/RedirectCache.ts"
+import type { Drain } from "../../http/server/Drain.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -69,8 +70,8 @@ export interface Mutation {
   ) => typeof RedirectCache.Service
   /** What a process's clock shows, in milliseconds since the Unix epoch. */
   readonly clock?: (process: VirtualProcess) => () => number
-  /** Whether a node says that it is stopping. */
-  readonly isDraining?: (isDraining: boolean, process: VirtualProcess) => boolean
+  /** How a node stops serving. */
+  readonly drain?: (drain: Drain, process: VirtualProcess) => Drain
 }
 
 /** Nothing is broken. */

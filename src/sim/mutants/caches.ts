@@ -7,7 +7,7 @@ const news =
   (mutate: (changes: LinkInvalidationsService) => Partial<LinkInvalidationsService>): Mutant["make"] =>
   () => ({ ports: ({ changes }) => ({ changes: { ...changes, ...mutate(changes) } }) })
 
-/** What can be broken about what nodes remember. */
+/** What can be broken about what nodes remember, and about how they stop. */
 export const caches: ReadonlyArray<Mutant> = [
   {
     name: "news-unheeded",
@@ -98,15 +98,27 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "stopping-for-ever",
     text: "A node that has run for 20 s says for ever that it is stopping.",
     promise: "C8",
-    make: () => {
-      const started_us = new Map<number, number>()
-      return {
-        isDraining: (isDraining, { number, world }) => {
-          const since_us = started_us.get(number) ?? world.now_us
-          started_us.set(number, since_us)
-          return isDraining || world.now_us - since_us > 20 * s_us
+    make: () => ({
+      drain: (drain, { world }) => {
+        const started_us = world.now_us
+        return {
+          ...drain,
+          isDraining: () => drain.isDraining() || world.now_us - started_us > 20 * s_us
         }
       }
-    }
+    })
+  },
+  {
+    name: "requests-cut-by-a-stop",
+    text: "A node that shuts down does not wait for the requests that it is answering.",
+    promise: "C8",
+    options: withFaults(
+      {
+        stop: { perMinute: 20, least_ms: 500, most_ms: 3_000 },
+        cutDatabase: { perMinute: 20, least_ms: 1_000, most_ms: 5_000 }
+      },
+      { clients: 20 }
+    ),
+    make: () => ({ drain: (drain) => ({ ...drain, drain: Effect.void }) })
   }
 ]

@@ -60,9 +60,10 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `pool shard ${entry.shard} forgot: ${count(entry.gone)} gone, ${count(entry.again)} there again`
     case "started":
     case "killed":
-    case "ended":
     case "draining":
       return entry.tag
+    case "ended":
+      return entry.unanswered === 0 ? entry.tag : `ended, and left ${entry.unanswered} requests unanswered`
     case "paused":
       return `paused for ${Math.round(entry.for_us / ms_us)} ms`
     case "activated":

@@ -22,7 +22,8 @@ const ofCheckers: Readonly<Record<string, number>> = {
   ledger: 16,
   idempotency: 17,
   "reused links": 17,
-  liveness: 18
+  liveness: 18,
+  shutdown: 18
 }
 
 /** The status for the names of checkers that found something. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Duration } from "effect"
+import { Duration, Effect, TestClock } from "effect"
+import * as LateRequests from "../../../src/http/server/LateRequests.ts"
 import { beatEvery, Standstills } from "../../../src/http/server/LateRequests.ts"
 
-/** A process whose time is told it, and which beats as it should. */
+/** A process whose time the test sets, and which beats as it should. */
 const make = () => {
   let now_ms = 0
   const standstills = new Standstills(() => now_ms)
@@ -59,4 +60,40 @@ it.each(["GET", "HEAD"])("requests that read are never late: %s", (method) => {
   const { pass, standstills } = make()
   pass(7_000)
   expect(standstills.mayBeLate(method)).toBe(false)
+})
+
+describe("a request that is held", () => {
+  const made = Effect.flatMap(Effect.clock, LateRequests.make)
+
+  it.scoped("begins when its client is still there after 30 ms", () =>
+    Effect.gen(function* () {
+      const { hold } = yield* made
+      const begun: Array<string> = []
+      let isGone = false
+      hold(
+        () => false,
+        () => begun.push("waits")
+      )
+      hold(
+        () => isGone,
+        () => begun.push("gone")
+      )
+      for (let wait = 0; wait < 3; wait++) {
+        expect(begun).toEqual([])
+        yield* TestClock.adjust("10 millis")
+        isGone = true
+      }
+      expect(begun).toEqual(["waits"])
+    })
+  )
+
+  it.scoped("is none while the process beats by the clock that it is given", () =>
+    Effect.gen(function* () {
+      const { mayBeLate } = yield* made
+      for (let passed = 0; passed < 20; passed++) {
+        yield* TestClock.adjust(beatEvery)
+        expect(mayBeLate("DELETE")).toBe(false)
+      }
+    })
+  )
 })

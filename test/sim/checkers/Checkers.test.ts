@@ -15,6 +15,7 @@ import { Quarantine } from "../../../src/sim/checkers/Quarantine.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
 import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
+import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { created, evidence, exchange, row } from "../actors/Evidence.ts"
@@ -58,6 +59,9 @@ const keyed = (at_s: number, some: Partial<Exchange> = {}) =>
   created(at_s, { idempotencyKey: "K", body: "one", ...some })
 const reusing = (at_s: number, some: Partial<Exchange> = {}) => created(at_s, { reuse: true, ...some })
 const another = { ...bound, at_us: 2 * s_us, link: { ...row, key: "xyz" } }
+const draining = (at_s: number) => ({ tag: "draining", at_us: at_s * s_us, by }) as const
+const ended = (at_s: number, unanswered: number) =>
+  ({ tag: "ended", at_us: at_s * s_us, by, unanswered }) as const
 /** The way of a batch as it should be, up to its lease. */
 const way = (keys: ReadonlyArray<string>) => [
   advanced(1, 0, keys.length),
@@ -291,7 +295,8 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "no answer when all is well again",
     Liveness,
     { exchanges: [exchange(46, { status: 0, answered_us: undefined })] }
-  ]
+  ],
+  ["a graceful shutdown that leaves a request unanswered", Shutdown, { journal: [draining(1), ended(9, 1)] }]
 ]
 
 describe("the checkers", () => {
@@ -415,6 +420,17 @@ describe("the checkers", () => {
       const exchanges = [created(1, { maxVisits: 2 }), exchange(2, {}), one, exchange(4, { status: 410 })]
       expect(ExactVisits.check(evidence({ exchanges }))).toEqual([])
     }
+  })
+
+  it("find nothing in a shutdown that answers all, in one that a pause cut short, and in a start that failed", () => {
+    const paused = { tag: "paused", at_us: 2 * s_us, by, for_us: s_us } as const
+    const shutdowns = [
+      [draining(1), ended(9, 0)],
+      [draining(1), paused, ended(9, 1)],
+      [paused, draining(2.5), ended(9, 1)],
+      [ended(9, 1)]
+    ]
+    for (const journal of shutdowns) expect(Shutdown.check(evidence({ journal }))).toEqual([])
   })
 
   it.each(broken)("find %s", (_, checker, some) => {

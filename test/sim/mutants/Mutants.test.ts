@@ -21,7 +21,8 @@ const quick: Readonly<Record<string, string | ReadonlyArray<string>>> = {
   "guard-dropped": "idempotency",
   "reuse-without-guard": "reused links",
   "buffer-drops-what-is-put-back": "ledger",
-  "stopping-for-ever": "liveness"
+  "stopping-for-ever": "liveness",
+  "requests-cut-by-a-stop": "shutdown"
 }
 
 /** The test runner gets its turn between two worlds. */
