@@ -47,7 +47,7 @@ const greeting = (
     })
   ].join("\n")
 
-/** Until it is told to stop, or may not go on. */
+/** Serves until it is interrupted, or until it has lost the database to another process. */
 const serve = (settings: Settings, identity: Node.NodeIdentity) =>
   Layer.build(
     Layer.effectDiscard(
@@ -68,7 +68,7 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
     Effect.scoped
   )
 
-/** This process as a node, or as the one that starts such processes. */
+/** Runs this process as a node, or starts several processes as nodes. */
 const start = Effect.fnUntraced(function* (settings: Settings) {
   const { drainDelay, metricsPort, port, processes: count, runnerPort } = settings
   if (count > 1 && !Processes.isOneOfMany) {
@@ -78,10 +78,10 @@ const start = Effect.fnUntraced(function* (settings: Settings) {
   return yield* serve(settings, { pid: process.pid, incarnation })
 })
 
-/** The command line is not usable. */
+/** The command line is invalid. */
 class WrongArguments extends Data.TaggedError("WrongArguments")<{ readonly message: string }> {}
 
-/** `--processes n` says what `PROCESSES` says, and takes precedence over it. */
+/** `--processes n` means the same as `PROCESSES`, and takes precedence over it. */
 const given = Effect.try({
   try: () =>
     parseArgs({
@@ -108,10 +108,10 @@ ${[...examples].map(([name, example]) => `  ${name}=${example}`).join("\n")}
 
 A secret can be in a file: ${SecretFiles.secretSettings.map(SecretFiles.fileVariable).join(", ")}.`
 
-/** How long a graceful shutdown takes at most, beside `DRAIN_DELAY`. Mostly it takes some seconds. */
+/** The longest graceful shutdown, beside `DRAIN_DELAY`. Mostly it takes some seconds. */
 const shutdownMax = Duration.minutes(1)
 
-// Whatever this process writes is for its own user alone.
+// Only the user of this process may read the files that it writes.
 process.umask(0o077)
 
 const run = Effect.fnUntraced(function* (processes: string | undefined) {
@@ -121,7 +121,7 @@ const run = Effect.fnUntraced(function* (processes: string | undefined) {
     Processes.isOneOfMany ? Effect.void : Environment.warnOfMisspelt,
     start(settings)
   ).pipe(
-    // One of many ends with the one that started it.
+    // One of several processes ends with the process that started it.
     Signals.handling({
       isImpatient: !Processes.isOneOfMany,
       max: Duration.sum(settings.drainDelay, shutdownMax)
@@ -143,7 +143,7 @@ const main = Effect.gen(function* () {
   FairScheduler.within
 )
 
-// A process that ends in order has none left. One that is ended otherwise, where it can still say so, tells what is lost with it.
+// After a graceful shutdown none wait. A process that ends otherwise reports how many visits it loses, where it still can.
 process.on("exit", () => {
   const { value } = Metered.read(visitsWaiting)
   if (value > 0) process.stderr.write(`Dropped ${value} visits: the process ended before they were written\n`)

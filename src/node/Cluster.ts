@@ -16,8 +16,8 @@ import { type PoolMarks, PoolShardLive } from "../actors/keys/PoolShardLive.ts"
 import { UrlMappingLive } from "../actors/links/UrlMappingLive.ts"
 
 /**
- * Waits until this runner owns every shard. Where storage is memory that takes some turns of the scheduler and no time; a message
- * that came before would be sent again only after a delay.
+ * Waits until this runner owns every shard. With storage in memory that takes a few turns of the scheduler and no timer. A message
+ * that is sent earlier would be sent again only after a delay.
  */
 const owningAll = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -46,7 +46,7 @@ export const layerEmbedded: Layer.Layer<Sharding.Sharding> = owningAll.pipe(
   )
 )
 
-/** What the actors keep. */
+/** Bounds of what the actors keep. */
 export interface ActorsOptions {
   readonly pool: PoolMarks
   /** Rows that the owner of a partition remembers; by default as `UrlMappingLive` has it. */
@@ -55,7 +55,7 @@ export interface ActorsOptions {
   readonly readsInFlightMax?: number
 }
 
-/** All actors, and how links are read without a message to them. */
+/** All actors, and the services that read links without a message to them. */
 export const actors = ({ ownerCacheMax, pool, readsInFlightMax = 1 }: ActorsOptions) =>
   Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax)).pipe(
     Layer.provideMerge(Layer.merge(LinkReader.layer(readsInFlightMax), LocalOwners.layer))

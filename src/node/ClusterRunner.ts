@@ -21,7 +21,7 @@ import * as RunnerProtocol from "./RunnerProtocol.ts"
 import type { DatabaseServers } from "../storage/sql/postgres/DatabaseServers.ts"
 import * as PostgresClient from "../storage/sql/postgres/PostgresClient.ts"
 
-/** Where the other nodes reach this one, and what it does for them. */
+/** The address at which other nodes reach this one, and its role. */
 export interface RunnerIdentity {
   readonly host: string
   readonly port: number
@@ -33,7 +33,7 @@ export interface RunnerIdentity {
 
 /** A node, and the database that it shares with the others. */
 export interface RunnerOptions extends RunnerIdentity {
-  /** A name that no other start of any node has. */
+  /** A name that is unique to this start of this node. */
   readonly applicationName: string
 }
 
@@ -44,23 +44,23 @@ const shardMoves = Metered.countersBy(
   ["acquired", "released"]
 )
 
-/** A failover begins with it: the shards of such a node go to others. */
+/** A failover begins with this: the shards of such a node move to others. */
 const runnersLost = Metered.counter(
   "linkmint_runners_lost_total",
   "Nodes that this one found not to answer, so that their shards go to others"
 )
 
-/** Shards that actors are spread over; the same on every node. */
+/** The number of shards that actors are distributed over; the same on every node. */
 export const shardsPerGroup = 64
 
 /** A node that has not renewed its locks for this long has lost them. */
 export const lockExpiry = Duration.seconds(6)
 
-/** How often a node renews its locks, and how long it tries. */
+/** How often a node renews its locks, and how long each attempt may take. */
 const lockRefreshInterval = Duration.seconds(2)
 
 /**
- * How runner storage keeps its connections. A connection that swallows what it is told is given up with the renewal that met it: the library would take
+ * The bounds of runner storage's connections. When a connection does not answer a renewal, the connection is given up with it: the library would take
  * the same one from the pool again, until TCP gives it up.
  */
 export const connections = {
@@ -71,9 +71,9 @@ export const connections = {
 }
 
 /**
- * Runner storage has connections of its own, with a setting that makes advisory locks into leases. A killed node's connection is closed by its
- * operating system, which frees its locks at once; a paused node's stays open. `idle_session_timeout` ends it when nothing came for as long as a
- * lock lasts, and a running node renews its locks three times in that time.
+ * Runner storage has its own connections, with a setting that turns advisory locks into leases. When a node is killed, its operating system closes
+ * the connection, which frees the locks at once; a paused node's connection stays open. `idle_session_timeout` ends it after a lock's lifetime without
+ * a statement, and a running node renews its locks three times in that time.
  */
 export const runnerSql = (applicationName: string) =>
   PostgresClient.layerBounded({
@@ -82,12 +82,12 @@ export const runnerSql = (applicationName: string) =>
     bounds: { idle_ms: Duration.toMillis(lockExpiry) }
   })
 
-/** How long a node that stops tries to tell the database so. */
+/** How long a node that shuts down tries to unregister from the database. */
 const goodbyeMax = Duration.seconds(3)
 
 /**
- * What a runner says in its last moments it says in finalizers. Nothing is interrupted there, so that the deadlines of `SqlRunnerStorage` do
- * not end anything, and a node whose database does not answer just then would never stop. Its locks end with its sessions in any case.
+ * Bounds a statement of a runner that shuts down. It runs in a finalizer, where nothing is interrupted, so the deadlines of `SqlRunnerStorage` have
+ * no effect, and a node whose database does not answer would never stop. Its locks end with its sessions in any case.
  */
 const withinGoodbye = <A>(self: Effect.Effect<A, ClusterError.PersistenceError>) =>
   self.pipe(
@@ -100,8 +100,8 @@ const withinGoodbye = <A>(self: Effect.Effect<A, ClusterError.PersistenceError>)
   )
 
 /**
- * Where runners and the locks of their shards stand. Nodes that start at once on a new database can collide in making the tables; the one that
- * loses finds them made.
+ * The storage of runners and of the locks of their shards. Nodes that start at once on a new database can collide when they create the tables; the
+ * one that fails finds them when it tries again.
  */
 export const storage = Layer.effect(
   RunnerStorage.RunnerStorage,
@@ -135,9 +135,9 @@ export const storage = Layer.effect(
 )
 
 /**
- * Whether another node answers. `RunnerHealth.layerPing` tries for 2.5 s and more before it gives up a node that refuses connections,
- * most of the time that a failover takes; this gives up after 0.4 s on refusal and 1.7 s on silence. A node that is given up too early keeps its
- * locks, so nothing but the placement moves.
+ * Checks whether another node answers. `RunnerHealth.layerPing` tries for 2.5 s and more before it gives up a node that refuses connections,
+ * which is most of a failover's time. This one gives up after 0.4 s of refusals and 1.7 s of silence. A node that is given up too early keeps its
+ * locks, so only the placement changes.
  */
 const health = Layer.effect(
   RunnerHealth.RunnerHealth,
@@ -155,7 +155,7 @@ const health = Layer.effect(
   )
 ).pipe(Layer.provide(Runners.layerRpc))
 
-/** How all runners are configured. */
+/** The configuration that all runners share. */
 export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
   ShardingConfig.layer({
     runnerAddress: role === "all" ? Option.some(RunnerAddress.make(host, port)) : Option.none(),
@@ -163,18 +163,18 @@ export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
     shardsPerGroup,
     shardLockExpiration: lockExpiry,
     shardLockRefreshInterval: lockRefreshInterval,
-    // How soon a node hears that another one came, went, or was found dead.
+    // How soon a node notices that another one was added, removed, or found dead.
     refreshAssignmentsInterval: Duration.millis(500),
     runnerHealthCheckInterval: Duration.millis(500),
-    // How soon a shard that was still locked is tried again.
+    // How soon a node tries again to lock a shard that was still locked.
     entityMessagePollInterval: Duration.millis(500),
     sendRetryInterval: Duration.millis(50),
-    // An orderly stop waits this long for an actor's requests.
+    // A graceful shutdown waits this long for an actor's requests.
     entityTerminationTimeout: Duration.seconds(3),
     simulateRemoteSerialization: false
   })
 
-/** What a runner stands on: a network, and a database. */
+/** What a runner needs: a network, and a database. */
 export interface RunnerGround<R> {
   readonly server: Layer.Layer<SocketServer, SocketServerError, ShardingConfig.ShardingConfig>
   readonly clientProtocol: Layer.Layer<Runners.RpcClientProtocol, never, RpcSerialization.RpcSerialization>
@@ -182,7 +182,7 @@ export interface RunnerGround<R> {
 }
 
 /**
- * One runner of many: actors are placed on all runners by `@effect/cluster`, over sockets, with the runners and the locks of their shards in
+ * One runner of many: `@effect/cluster` places actors on all runners, over sockets, with the runners and the locks of their shards in
  * PostgreSQL. No message is persisted, because every actor's state is a cache of the store and every request is answered or failed at once.
  */
 export const layerOn = <R>(
@@ -201,7 +201,7 @@ export const layerOn = <R>(
   )
 }
 
-/** A runner (see {@link layerOn}) on this machine's network and a PostgreSQL server. */
+/** A runner (see {@link layerOn}) over this machine's network and a PostgreSQL server. */
 export const layer = (
   options: RunnerOptions
 ): Layer.Layer<Sharding.Sharding, SocketServerError | SqlError, DatabaseServers> =>

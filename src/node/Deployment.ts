@@ -7,7 +7,7 @@ import * as Secret from "../secrets/Secret.ts"
 import type { Settings } from "./Settings.ts"
 import { DeploymentStore } from "../storage/nodes/DeploymentStore.ts"
 
-/** The settings give other keys than those that this database was started with. */
+/** The settings lead to other keys than those that this database was started with. */
 export class IdentityMismatch extends Data.TaggedError("IdentityMismatch")<{ readonly fault: string }> {
   override get message() {
     return `This database belongs to a deployment with another key space: ${this.fault} Two orders of one key space would mint the same keys.`
@@ -15,11 +15,11 @@ export class IdentityMismatch extends Data.TaggedError("IdentityMismatch")<{ rea
 }
 
 /**
- * What tells this deployment from others that share a Redis server with it: 12 hexadecimal digits that follow from its key space.
+ * Distinguishes this deployment from others that share a Redis server with it: 12 hexadecimal digits, derived from its key space.
  */
 export class DeploymentName extends Context.Tag("linkmint/DeploymentName")<DeploymentName, string>() {}
 
-/** What decides which key a counter becomes, as the first start wrote it down. */
+/** What determines the key of a counter, as the first start recorded it. */
 const Identity = Schema.parseJson(
   Schema.Struct({
     alphabet: Schema.String,
@@ -28,7 +28,7 @@ const Identity = Schema.parseJson(
     order: Schema.optionalWith(Schema.String, { default: () => "permuted" }),
     /** SHA-256 of the secret. */
     fingerprint: Schema.String,
-    /** The secret in hexadecimal digits where it was drawn here; `null` where the operator keeps it. */
+    /** The secret in hexadecimal digits, if it was drawn here; `null` if the operator keeps it. */
     secret: Schema.NullOr(Schema.String)
   })
 )
@@ -71,7 +71,7 @@ const faultOf = (
   return decided.fingerprint === Secret.digest(ours) ? undefined : "KEY_SECRET has another value there."
 }
 
-/** Decides, or checks, which keys this deployment mints. The first start on a database decides; every later one must agree. */
+/** Determines which keys this deployment mints. The first start on a database decides; every later start must agree. */
 const decideMinter = Effect.fn("Deployment.decideMinter")(function* (settings: Settings) {
   const store = yield* DeploymentStore
   const ours = yield* secretOf(settings)
@@ -100,7 +100,7 @@ const decideMinter = Effect.fn("Deployment.decideMinter")(function* (settings: S
 /** The deployment's key minter, and its name. */
 export const layerMinter = (settings: Settings) => Layer.effectContext(decideMinter(settings))
 
-/** Hashes by `HASH_SECRET`; without it, by a secret that is drawn at the first start on a database and kept there. */
+/** Hashes with `HASH_SECRET`, or else with a secret that the first start on a database draws and stores there. */
 export const layerHash = (settings: Pick<Settings, "hashSecret">) =>
   Layer.effect(
     KeyedHash.KeyedHash,
@@ -112,7 +112,7 @@ export const layerHash = (settings: Pick<Settings, "hashSecret">) =>
     })
   )
 
-/** The key of `ADMIN_API_KEY`; without it, one that is drawn at the first start on a database. */
+/** The key in `ADMIN_API_KEY`, or else one that the first start on a database draws. */
 export const layerAdminKey = (settings: Settings) =>
   Layer.effect(
     AdminKey,

@@ -1,25 +1,25 @@
 import { ConfigProvider, type ConfigError, Effect, Either } from "effect"
 import { closest, distance } from "fastest-levenshtein"
-// The one place that looks at the environment: everything else asks Config.
+// The only module that reads the environment: everything else uses Config.
 import { env } from "node:process"
 import * as SecretFiles from "./SecretFiles.ts"
 import { examples } from "./Settings.ts"
 
-/** Variables that a library reads. */
+/** Variables that libraries read. */
 const ofLibraries = ["OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"]
 
-/** Every variable that means something to the program. */
+/** Every variable that the program or a library reads. */
 export const known: ReadonlyArray<string> = [
   ...examples.keys(),
   ...SecretFiles.secretSettings.map(SecretFiles.fileVariable),
   ...ofLibraries
 ]
 
-/** A name that differs from a setting's in so many characters at most is taken for it. A short one is left alone: it is near to everything. */
+/** A name that differs from a setting's in at most so many characters is taken for a misspelling of it. Short names are left alone: they are close to too many. */
 const distanceMax = 2
 const lengthMin = 7
 
-/** Variables whose names are nearly those of settings, each with the setting that was probably meant. */
+/** Variables whose names resemble settings, each with the setting that was probably meant. */
 export const misspelt = (
   variables: Readonly<Record<string, string | undefined>>
 ): ReadonlyArray<readonly [given: string, meant: string]> =>
@@ -28,7 +28,7 @@ export const misspelt = (
     .map((name) => [name, closest(name, known)] as const)
     .filter(([name, meant]) => distance(name, meant) <= distanceMax)
 
-/** Tells of variables of this process that look like settings and are none. */
+/** Logs a warning for each variable of this process that looks like a misspelt setting. */
 export const warnOfMisspelt: Effect.Effect<void> = Effect.forEach(
   misspelt(env),
   ([name, meant]) =>
@@ -36,7 +36,7 @@ export const warnOfMisspelt: Effect.Effect<void> = Effect.forEach(
   { discard: true }
 )
 
-/** The settings of this process: `said`, then its environment, and the files that it names for secrets. */
+/** The settings of this process: `said` takes precedence over the environment and over the files that it names for secrets. */
 export const provider = (
   said: ReadonlyMap<string, string> = new Map()
 ): Either.Either<ConfigProvider.ConfigProvider, ConfigError.ConfigError> =>

@@ -73,25 +73,25 @@ import * as WebhookDelivery from "../webhooks/WebhookDelivery.ts"
 import * as WebhookMessages from "../webhooks/WebhookMessages.ts"
 import * as WebhookSender from "../webhooks/WebhookSender.ts"
 
-/** Links that a node keeps in its redirect cache: some 100 MB with URLs of 100 characters (`npm run bench -- --case memory`). */
+/** Links in a node's redirect cache: some 100 MB with URLs of 100 characters (`npm run bench -- --case memory`). */
 const redirectCacheMax = 100_000
 
-/** Statements of one kind that a node has under way at PostgreSQL. SQLite has one writer, so there it is one. */
+/** Statements of one kind that a node runs at once on PostgreSQL. SQLite has one writer, so there it is one. */
 const inFlightMax = 4
 
-/** Rows that are rolled up in one step. SQLite takes up to 30 ms for the values of 10, in which nothing else is written. */
+/** Rows that are rolled up in one step. SQLite takes up to 30 ms for the values of 10 rows, and writes nothing else meanwhile. */
 const rollUpMax = { sqlite: 10, postgres: 200 }
 
-/** Links that are counted beside requests: some 30 ms on SQLite, in which one of two readers is busy, and a second on PostgreSQL. */
+/** The number of links up to which the ledger is counted while requests are served: some 30 ms on SQLite, where it occupies one of two readers, and a second on PostgreSQL. */
 const countedMax = { sqlite: 100_000, postgres: 5_000_000 }
 
-/** Time after which the witnesses are told of links that were made. A file on a disk is synced each time; a database of its own forgets only what is restored. */
+/** How soon the witnesses learn about new links. A file is synced each time; SQLite, which has no standby, forgets only when it is restored. */
 const compareEvery = { sqlite: Duration.seconds(1), postgres: Duration.millis(200) }
 
-/** What a process is to its operating system, and to the nodes around it. */
+/** How the operating system and the other nodes identify this process. */
 export interface NodeIdentity {
   readonly pid: number
-  /** A text that no other start of any node has. */
+  /** A text that is unique to this start of this node. */
   readonly incarnation: string
 }
 
@@ -110,20 +110,20 @@ interface Surroundings {
   >
   readonly runner: Layer.Layer<Sharding, SocketServerError | SqlError>
   readonly pool: Layer.Layer<KeyPool, never, DeploymentName>
-  /** What is remembered outside the database. */
+  /** What remembers the database's mark outside the database. */
   readonly witness: Layer.Layer<Witness, never, DeploymentName>
-  /** How often it is told of links that were made. */
+  /** How often the witness learns about new links. */
   readonly compareEvery: Duration.Duration
-  /** What a process alone does without. */
+  /** Announces changes of links to caches. */
   readonly changes: Layer.Layer<never>
   readonly ownership: Layer.Layer<never, never, SqlClient>
   readonly quotas: Layer.Layer<QuotaStore, never, SqlClient>
-  /** What is known of the nodes. */
+  /** The reports of nodes. */
   readonly nodes: Layer.Layer<NodeReports | RunnersSeen.RunnersSeen, never, SqlClient>
-  /** Where this node is. */
+  /** The address that other nodes and administrators see. */
   readonly address: string
   readonly inFlightMax: number
-  /** Links that are counted beside requests. */
+  /** The number of links up to which the ledger is counted. */
   readonly countedMax: number
 }
 
@@ -140,7 +140,7 @@ export const sqlite = (folder: string, pid: number) =>
     Layer.provide(DataFolder.layer(folder, pid))
   )
 
-/** PostgreSQL, migrated. Nothing is done on it before this process has its place there. */
+/** PostgreSQL, migrated. Nothing uses it before this process has registered its presence. */
 const postgres = (
   servers: Layer.Layer<DatabaseServers.DatabaseServers>,
   presence: "alone" | "cluster",
@@ -190,7 +190,7 @@ const clustered = (
   urls: Parameters<typeof KeyPoolRedis.layer>[0]["urls"]
 ): Surroundings => {
   const applicationName = ShardOwnership.sessionName(incarnation)
-  // One value, so that all connections know of the same servers.
+  // One value, so that all connections share what is known about the servers.
   const servers = DatabaseServers.layer(databaseUrl)
   return {
     database: postgres(servers, "cluster", settings),
@@ -218,7 +218,7 @@ const clustered = (
   }
 }
 
-/** Every store over the SQL client. What happens to links is queued for their owners' webhooks by the statement's transaction. */
+/** Every store over the SQL client. The transaction that changes a link also queues the event for its owner's webhooks. */
 const stores = (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.OutboxMessages) =>
   Layer.mergeAll(
     AccountStoreSql.layer,
@@ -238,7 +238,7 @@ const stores = (settings: Settings, surroundings: Surroundings, messages: Webhoo
     surroundings.ownership
   ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))
 
-/** The parts between the stores and the HTTP service. The counting of visits ends after the requests, and writes what is left. */
+/** The parts between the stores and the HTTP service. The counting of visits stops after the requests, and writes the rest. */
 const parts = (
   settings: Settings,
   surroundings: Surroundings,
@@ -266,10 +266,10 @@ const parts = (
 }
 
 /**
- * A whole node in this process, from the database to the listening socket. Parts stop in the reverse order of this file's
- * reading: requests first, then the buffer gives its keys back, then the actors, then the database.
+ * A whole node in this process, from the database to the listening socket. The parts stop in this order: requests first, then the
+ * buffer, which returns its keys, then the actors, then the database.
  *
- * Gives the administrator's key and password, for the first start to show.
+ * Provides the administrator's key and password, which the first start prints.
  */
 export const layer = (settings: Settings, identity: NodeIdentity) => {
   const { baseUrl, blocklistFile, defaultExpiry, drainDelay, host, port } = settings

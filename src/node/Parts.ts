@@ -20,15 +20,15 @@ import type { VisitStore } from "../storage/visits/VisitStore.ts"
 import * as Visits from "../visits/Visits.ts"
 import { actors, type ActorsOptions } from "./Cluster.ts"
 
-/** What makes, binds and finds links. */
+/** Options of the parts that create, bind and find links. */
 export interface CoreOptions extends ActorsOptions {
-  /** Keys that the node takes from a pool at a time. */
+  /** Keys that the node leases from a pool at a time. */
   readonly bufferCapacity: number
   /** Links in its redirect cache. */
   readonly redirectCacheMax: number
   /** How long the cache is used while the database does not answer. */
   readonly staleRedirects: Duration.Duration
-  /** What stands in for two of the parts, in the simulation alone. */
+  /** Replacements for two of the parts. Only the simulation uses them. */
   readonly replaced?: {
     readonly buffer?: (buffer: typeof KeyBuffer.KeyBuffer.Service) => typeof KeyBuffer.KeyBuffer.Service
     readonly cache?: (
@@ -37,22 +37,22 @@ export interface CoreOptions extends ActorsOptions {
   }
 }
 
-/** A node between its stores and its HTTP service. */
+/** Options of all parts between a node's stores and its HTTP service. */
 export interface PartsOptions<E, R> extends CoreOptions {
-  /** Statements of one kind that are under way at the database. */
+  /** Statements of one kind that run at once on the database. */
   readonly inFlightMax: number
-  /** What gives actors their places. */
+  /** Places the actors. */
   readonly runner: Layer.Layer<Sharding.Sharding, E, R>
-  /** How long the key of a link that has ended is given to no other. */
+  /** How long the key of a link that has ended is not reused. */
   readonly recycleQuarantine: Duration.Duration
-  /** Keys that are kept stocked; `null` where none are. */
+  /** The number of keys to keep in stock; `null` for no stock. */
   readonly keyStockTarget: number | null
   readonly visits: Parameters<typeof Visits.layer>[0]
 }
 
 /**
- * Adds the services of a layer to those that are there, in the same scope: what came first ends last. One layer that is
- * composed of all of them takes some 4,000 more steps of a fiber at each start, of which the simulation has many.
+ * Adds the services of a layer to a context, in the same scope, so they are released in reverse order. One composed layer would
+ * take some 4,000 more steps of a fiber at each start, and the simulation starts many nodes.
  */
 export const adding =
   <Out, E, In>(layer: Layer.Layer<Out, E, In>) =>
@@ -82,7 +82,7 @@ const cache = ({ redirectCacheMax, replaced, staleRedirects }: CoreOptions) =>
     replaced?.cache
   )
 
-/** The actors, what goes on beside them (`upkeep`), and what asks them. */
+/** The actors, what runs beside them (`upkeep`), and their clients. */
 export const core =
   <UpkeepOut, UpkeepIn, UpkeepE>(options: CoreOptions, upkeep: Layer.Layer<UpkeepOut, UpkeepE, UpkeepIn>) =>
   <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) =>
@@ -94,7 +94,7 @@ export const core =
       adding(Links.layer)
     )
 
-/** All parts of a node between its stores and its HTTP service, in the order in which they start. They stop in the reverse one. */
+/** All parts of a node between its stores and its HTTP service, in the order in which they start. They stop in reverse order. */
 export const parts = <E2, R2>(options: PartsOptions<E2, R2>) => {
   const { keyStockTarget, recycleQuarantine, runner, visits } = options
   const upkeep = Layer.mergeAll(
@@ -121,7 +121,7 @@ type Stores =
 export const layer = <E, R>(options: PartsOptions<E, R>) =>
   Layer.scopedContext(parts(options)(Effect.context<Stores>()))
 
-/** The parts that make, bind and find links, as a layer: what tests of actors have. */
+/** The parts that create, bind and find links, as a layer for tests of actors. */
 export const layerCore = (options: CoreOptions) =>
   Layer.scopedContext(
     core(

@@ -2,19 +2,19 @@ import cluster, { type Worker } from "node:cluster"
 import { Data, Deferred, Duration, Effect, Exit, FiberId, Option, type Scope } from "effect"
 import * as Signals from "../terminal/Signals.ts"
 
-/** A process that ends sooner than this has failed; after a longer life the next one begins again with the waits below. */
+/** A process that ends sooner than this has failed. One that lived longer resets the count of failures, and with it the delays below. */
 const settledAfter = Duration.seconds(30)
 
-/** Failures of one process in a row, after which it is not started again. */
+/** After so many failures of one process in a row it is not restarted. */
 const failuresMax = 8
 
-/** How long to wait after so many failures in a row: 1 s, then twice as long each time, but 30 s at most. */
+/** The delay before a restart, by the number of failures in a row: 1 s, then twice as long each time, 30 s at most. */
 const waitAfter = (failures: number) => Duration.seconds(Math.min(30, 2 ** (failures - 1)))
 
-/** For how long an orderly stop is waited for: drain delay apart, it takes some seconds. */
+/** How long to wait for a graceful shutdown, beside the drain delay. Mostly it takes some seconds. */
 const stopMax = Duration.seconds(15)
 
-/** A process does not stay. What is wrong stands in its own output. */
+/** A process keeps failing. Its own output says why. */
 export class ProcessFailed extends Data.TaggedError("ProcessFailed")<{
   readonly number: number
   readonly how: string
@@ -27,20 +27,20 @@ export class ProcessFailed extends Data.TaggedError("ProcessFailed")<{
 /** What to run. */
 export interface ProcessesOptions {
   readonly count: number
-  /** The HTTP port, which all of them share. */
+  /** The HTTP port, which all processes share. */
   readonly port: number
-  /** The runner port of the first one; each of the others has the next higher one. */
+  /** The runner port of the first process; each other process has the next higher one. */
   readonly runnerPort: number
-  /** The same of the port at which metrics are shown. */
+  /** The metrics port of the first process, counted up in the same way. */
   readonly metricsPort: Option.Option<number>
   readonly drainDelay: Duration.Duration
 }
 
-/** A process that was started, and how it will have ended. */
+/** A process that was started, and its end. */
 interface Started {
   readonly worker: Worker
   readonly ended: Effect.Effect<string>
-  /** Whether it has answered at the HTTP port. */
+  /** Whether it has come to listen at the HTTP port. */
   readonly hasListened: () => boolean
 }
 
@@ -62,7 +62,7 @@ const fork = (number: number, { metricsPort, port, runnerPort }: ProcessesOption
   return { worker, ended: Deferred.await(ended), hasListened: () => listened }
 }
 
-/** Stops a process in order, within a bound; hurries it where this one is hurried. */
+/** Shuts a process down gracefully, within a bound; hurries it when this process is hurried. */
 const stop = ({ ended, worker }: Started, drainDelay: Duration.Duration) => {
   const tell = Effect.sync(() => void worker.process.kill("SIGTERM"))
   const hurry = Effect.flatten(Signals.Hurry).pipe(Effect.zipRight(tell), Effect.zipRight(Effect.never))
@@ -76,8 +76,8 @@ const stop = ({ ended, worker }: Started, drainDelay: Duration.Duration) => {
 }
 
 /**
- * Keeps one process running. One that dies is started again, after a wait where it did not live for long. Fails when it did so again and again, and at once
- * where the first did not come to listen: what kept it from that is no accident.
+ * Keeps one process running: when it dies it is restarted, after a delay if it died soon. Fails when it dies soon again and again, and at once
+ * when the very first process never came to listen, because another try would fail for the same reason.
  */
 const keepRunning = Effect.fnUntraced(function* (
   number: number,
@@ -98,7 +98,7 @@ const keepRunning = Effect.fnUntraced(function* (
   let hasListened = false
   for (let failures = 0; ;) {
     const [lasted, end] = yield* life
-    // All were told to, and end in their own time.
+    // All processes received the signal, and end when they are done.
     if (isStopping()) return yield* Effect.never
     hasListened ||= end.hasListened()
     if (!hasListened) return yield* new ProcessFailed({ number, how: end.how })
@@ -113,9 +113,9 @@ const keepRunning = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs this program in `count` processes that share its HTTP port by `node:cluster`, each a whole node of a cluster, until one of them does not stay (see
- * {@link ProcessFailed}), or it is interrupted. Then it stops them in order: the first one last, so that the others have somebody to give their
- * keys and actors to. They end with this process, however that ends.
+ * Runs this program in `count` processes that share its HTTP port by `node:cluster`, each a whole node of a cluster, until one of them keeps failing (see
+ * {@link ProcessFailed}) or this effect is interrupted. Then it shuts them down gracefully, the first one last, so that the others can hand their
+ * keys and actors to it. They end with this process, however that ends.
  */
 export const run = (options: ProcessesOptions): Effect.Effect<never, ProcessFailed> =>
   Effect.gen(function* () {
@@ -130,7 +130,7 @@ export const run = (options: ProcessesOptions): Effect.Effect<never, ProcessFail
     yield* keep(1)
     const others = Array.from({ length: options.count - 1 }, (_, index) => index + 2)
     yield* Effect.parallelFinalizers(Effect.forEach(others, keep, { discard: true }))
-    // It runs before all that was acquired above is released.
+    // This runs before everything acquired above is released.
     yield* Effect.addFinalizer(() => Effect.sync(() => (isStopping = true)))
     return yield* Deferred.await(failed)
   }).pipe(Effect.scoped)

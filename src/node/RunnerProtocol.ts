@@ -8,9 +8,9 @@ const asSocketError = (defect: unknown): Socket.SocketError =>
   Socket.isSocketError(defect) ? defect : new Socket.SocketGenericError({ reason: "Write", cause: defect })
 
 /**
- * How a node reaches others. `NodeSocket` waits until its connection is open and writes to it in a later step of the fiber: where the
- * connection ends in between, it throws a `TypeError` (`fromDuplex` in `@effect/platform-node-shared` 0.61). Callers get the
- * `SocketError` here that they get where it ends a moment earlier or later, and know by it that the message was lost on the way.
+ * The client side of messages between nodes. `NodeSocket` waits until its connection is open and writes to it in a later step of the fiber: when the
+ * connection ends in between, it throws a `TypeError` (`fromDuplex` in `@effect/platform-node-shared` 0.61). This gives callers the same
+ * `SocketError` as when it ends a moment earlier or later, so that they know that the message was lost on the way.
  */
 export const layerClient: Layer.Layer<Runners.RpcClientProtocol, never, RpcSerialization.RpcSerialization> =
   Layer.map(NodeClusterSocket.layerClientProtocol, (context) => {

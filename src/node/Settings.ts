@@ -10,7 +10,7 @@ import { type PoolKind, poolKinds } from "../storage/keys/KeyPool.ts"
 import { type Alphabet, alphabets, lengthMax, lengthMin } from "../keys/KeySpace.ts"
 import { parseUrl } from "../model/ParseUrl.ts"
 
-/** What the operator chose; the README's table gives each variable's meaning and default. */
+/** The operator's choices; `docs/settings.md` has each variable's meaning and default. */
 export interface Settings {
   readonly host: string
   readonly port: number
@@ -18,7 +18,7 @@ export interface Settings {
   readonly baseUrl: URL
   readonly dataDir: string
   readonly databaseUrl: Option.Option<Redacted.Redacted>
-  /** Servers that follow the database, read for redirects while it is away. */
+  /** Standbys of the database, which redirects read while it is away. */
   readonly databaseReplicaUrls: Option.Option<Redacted.Redacted<ReadonlyArray<string>>>
   /** Pool shards; with them, and a database to share, the process is one node of a cluster. */
   readonly redisUrls: Option.Option<ReadonlyArray<RedisUrl.RedisUrl>>
@@ -27,63 +27,63 @@ export interface Settings {
   readonly runnerPort: number
   /** `http`: a node that serves requests and owns no actors. */
   readonly nodeRole: "all" | "http"
-  /** Nodes in processes of their own that this start makes; they share the HTTP port, and have runner ports from `runnerPort` on. */
+  /** The number of nodes that this start runs, each in its own process. They share the HTTP port, and have runner ports from `runnerPort` on. */
   readonly processes: number
-  /** How long a stopping node still serves while it tells load balancers that it is not ready. */
+  /** How long a node that shuts down still serves while it reports that it is not ready. */
   readonly drainDelay: Duration.Duration
-  /** How long a link that is cached is redirected after the database has gone. */
+  /** How long cached links are still redirected when the database is away. */
   readonly staleRedirects: Duration.Duration
   /** 16 bytes; none: drawn at the first start. */
   readonly keySecret: Option.Option<Redacted.Redacted<Uint8Array>>
-  /** The key of hashes of what must not be found from them; none: drawn at the first start. */
+  /** The key of keyed hashes; none: drawn at the first start. */
   readonly hashSecret: Option.Option<Redacted.Redacted>
   readonly keyAlphabet: Alphabet
   readonly keyLength: number
   readonly keyOrder: KeyOrder
-  /** What the keys of a pool shard are in Redis. */
+  /** The data structure of a pool shard in Redis. */
   readonly keyPool: PoolKind
   readonly keyStock: StockKind
-  /** Keys that are minted ahead and stocked; 0 exactly where `keyStock` is `none`. */
+  /** The number of keys to mint ahead and stock; 0 exactly if `keyStock` is `none`. */
   readonly keyStockTarget: number
   readonly poolLow: number
   readonly poolHigh: number
   readonly bufferCapacity: number
-  /** How long a link lives whose creator gave no expiry. */
+  /** The lifetime of links that are created without an expiry. */
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
-  /** How long the key of a link that has ended is given to no other. */
+  /** How long the key of a link that has ended is not reused. */
   readonly recycleQuarantine: Duration.Duration
   /** How long entries of the audit log are kept. */
   readonly auditRetention: Duration.Duration
   readonly adminApiKey: Option.Option<Redacted.Redacted>
   readonly anonymousCreates: boolean
-  /** Whether everybody may make an account. */
+  /** Whether anybody may create an account. */
   readonly signUp: boolean
-  /** After how long without use a session ends. */
+  /** A session ends after this time without use. */
   readonly sessionIdle: Duration.Duration
   readonly createsPerMinute: number | null
   readonly redirectsPerDay: number | null
   readonly anonymousCreatesPerMinute: number | null
   readonly failedLookupsPerMinute: number | null
-  /** Connections that are open at most, of all clients and of one; `null`: one may have as many as all. */
+  /** The maximum of open connections, of all clients and of one; `null`: no limit for one. */
   readonly connectionsMax: number
   readonly connectionsPerClient: number | null
-  /** Reverse proxies whose `X-Forwarded-For` is believed. */
+  /** Reverse proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: ReadonlyArray<Network>
   /** A file of domains that links must not lead to. */
   readonly blocklistFile: Option.Option<string>
   /** Whether links must not lead to private networks. */
   readonly blockPrivateTargets: boolean
-  /** A database in MaxMind's format that tells visitors' countries by their addresses. */
+  /** A database in MaxMind's format that maps visitors' addresses to countries. */
   readonly geoIpFile: Option.Option<string>
-  /** The header in which a trusted proxy says a visitor's country, in lower case. */
+  /** The header in which a trusted proxy sends a visitor's country, in lower case. */
   readonly countryHeader: Option.Option<string>
   /** Whether webhooks may lead to private networks. */
   readonly allowPrivateWebhooks: boolean
-  /** Where the metrics are shown, too, with nothing else. Of many processes each has the next higher one. */
+  /** A port that serves only the metrics. With many processes each has the next higher one. */
   readonly metricsPort: Option.Option<number>
-  /** Who bears it may read the metrics; none: everybody may. */
+  /** A bearer token that grants access to the metrics. */
   readonly metricsToken: Option.Option<Redacted.Redacted>
-  /** Where requests' traces go; none: nothing is traced. */
+  /** The receiver of traces; none: nothing is traced. */
   readonly tracing: Option.Option<TracingOptions>
   readonly logFormat: "pretty" | "json"
   readonly logLevel: LogLevel.LogLevel
@@ -98,13 +98,13 @@ const all = new Map<string, string>()
 /** Every setting, with an example. */
 export const examples: ReadonlyMap<string, string> = all
 
-/** A variable that is read as text and then understood, or its default; an empty one counts as unset. */
+/** A variable that is read as text and then parsed, or its default. An empty one counts as unset. */
 const setting = <A>(
   name: string,
   options: {
     readonly example: string
     readonly orElse: A
-    /** Gives the value, or the fault as text. */
+    /** Returns the value, or the error as text. */
     readonly read: (text: string) => Either.Either<A, string>
   }
 ): Config.Config<A> => {
@@ -131,7 +131,7 @@ const readInteger =
 const integer = (name: string, min: number, max: number, orElse: number) =>
   setting(name, { example: String(orElse), orElse, read: readInteger(min, max) })
 
-/** How often something may be done; `none`: as often as one likes. */
+/** A rate limit; `none`: unlimited. */
 const limit = (name: string, orElse: number | null) => {
   const max = 1_000_000_000_000
   return setting<number | null>(name, {
@@ -185,7 +185,7 @@ const databaseUrl = optional("DATABASE_URL", "postgres://user:password@localhost
   Either.map(DatabaseUrl.parse(value), () => Redacted.make(value))
 )
 
-/** A comma between two URLs, not between the hosts of one. */
+/** A comma that separates two URLs, and not the hosts within one. */
 const betweenUrls = /,(?=postgres(?:ql)?:)/
 
 const databaseReplicaUrls = optional(
@@ -199,7 +199,7 @@ const databaseReplicaUrls = optional(
 
 const redisUrls = optional("REDIS_URLS", "redis://localhost:6379,redis://localhost:6380", RedisUrl.parseAll)
 
-/** The settings say durations in ISO 8601; one of hours or less is the same whenever it begins. */
+/** A duration in ISO 8601. One of hours or less has the same length whenever it begins. */
 const shortDuration = (name: string, example: string, max: Duration.Duration) =>
   optional(name, example, (value) => {
     const period = value === "PT0S" ? Duration.zero : undefined
@@ -228,7 +228,7 @@ const secret = (name: string, example: string) =>
       : Either.left("must be 16 to 255 printable characters without spaces")
   )
 
-/** A default that ended after the year 9999 would make every create fail that relies on it. */
+/** A default expiry after the year 9999 would make every create fail that uses it. */
 const defaultExpiryMax_years = 1_000
 
 const defaultExpiry = optional("DEFAULT_EXPIRY", "P30D", (value) => {
@@ -265,7 +265,7 @@ const keeping = (
   })
 }
 
-/** Browsers and caches outside still lead to a link that has ended; and a message about it may still be under way. */
+/** Browsers and caches may still redirect by a link that has ended, and a message about it may still be under way. */
 const recycleQuarantine = keeping("RECYCLE_QUARANTINE", {
   example: "P30D",
   orElse: Duration.days(30),
@@ -343,10 +343,10 @@ const traceRatio = setting("OTEL_TRACES_SAMPLER_ARG", {
 
 const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
 
-/** Keys that are stocked at most: they are counted each time that the stock is filled. */
+/** The maximum of stocked keys: filling the stock counts them each time. */
 const keyStockTargetMax = 1_000_000
 
-/** Processes of one machine at most. */
+/** The maximum of processes on one machine. */
 const processesMax = 64
 
 const raw = Config.all({
@@ -411,7 +411,7 @@ const levelOf: Record<(typeof logLevels)[number], LogLevel.LogLevel> = {
   none: LogLevel.None
 }
 
-/** The metrics' ports, one for each process, must be free of all others. */
+/** The metrics' ports, one for each process, must differ from all other ports. */
 const faultOfMetricsPort = ({
   metricsPort,
   port,
@@ -461,13 +461,13 @@ const faultOfStock = ({
 
 const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
 
-/** Whether, for all that the settings say, nobody but this machine's users comes: as after the first `npm start`. */
+/** Whether the settings allow only users of this machine to connect, as after the first `npm start`. */
 const isForThisMachine = ({ baseUrl, databaseUrl, host }: Config.Config.Success<typeof raw>) =>
   Option.isNone(databaseUrl) &&
   isLoopback(host) &&
   Option.match(baseUrl, { onNone: () => true, onSome: ({ hostname }) => isLoopback(hostname) })
 
-/** Faults that no variable has alone. */
+/** Errors in combinations of variables. */
 const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.ConfigError | undefined => {
   if (values.poolLow >= values.poolHigh) {
     return invalid("POOL_LOW", `must be below POOL_HIGH (${values.poolHigh})`, "2000")
@@ -529,7 +529,7 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
   return undefined
 }
 
-/** Reads and checks all settings. The error names each variable that is wrong, what is wrong with it, and an example. */
+/** Reads and checks all settings. The error names each invalid variable, says what is wrong with it, and gives an example. */
 export const settings: Config.Config<Settings> = raw.pipe(
   Config.mapOrFail((values) => {
     const fault = faultBetween(values)
@@ -538,7 +538,7 @@ export const settings: Config.Config<Settings> = raw.pipe(
     return Either.right({
       ...values,
       baseUrl: Option.getOrElse(values.baseUrl, () => new URL(`http://localhost:${values.port}`)),
-      // Where others come, a link without an owner should be a choice.
+      // If other machines can connect, links without owners should be a deliberate choice.
       anonymousCreates: Option.getOrElse(values.anonymousCreates, () => isForThisMachine(values)),
       blockPrivateTargets: Option.getOrElse(values.blockPrivateTargets, () => false),
       allowPrivateWebhooks: Option.getOrElse(values.allowPrivateWebhooks, () => false),
@@ -556,7 +556,7 @@ export const settings: Config.Config<Settings> = raw.pipe(
   })
 )
 
-/** The single messages of a settings error, one a fault. */
+/** The messages of a settings error, one for each variable. */
 export const faultsOf = (error: ConfigError.ConfigError): ReadonlyArray<string> => {
   switch (error._op) {
     case "And":
@@ -567,7 +567,7 @@ export const faultsOf = (error: ConfigError.ConfigError): ReadonlyArray<string> 
   }
 }
 
-/** Why something could not start, for the operator. */
+/** Says to the operator why the program could not start. */
 export const messageOf = (error: unknown): string => {
   if (ConfigError.isConfigError(error)) {
     return ["The settings are not usable:", ...faultsOf(error).map((fault) => `  ${fault}`)].join("\n")

@@ -17,7 +17,7 @@ import * as KeyStockSql from "../storage/keys/KeyStockSql.ts"
 import { Witness } from "../storage/nodes/Witness.ts"
 import * as Witnessed from "../storage/nodes/Witnessed.ts"
 
-/** How many keys a process reads ahead from its key file. */
+/** The number of keys that a process reads ahead from its key file. */
 const preload: KeyStockFile.Preload = { low: 2_000, high: 10_000 }
 
 /** The key file in the data folder, which this process must have. */
@@ -25,7 +25,7 @@ const keyFileIn = (path: string) =>
   Layer.unwrapEffect(Effect.map(KeyMinter, ({ space }) => KeyFileDisk.layer(path, space.length)))
 
 /**
- * The key file of a process alone, where there is one: also when keys are not stocked in it any more, some may be left in it.
+ * The key file of a process alone, if there is one: some keys may be left in it also when another kind of stock is used now.
  */
 export const keyFile = ({ dataDir, databaseUrl, keyStock }: Settings) =>
   Effect.gen(function* () {
@@ -35,7 +35,7 @@ export const keyFile = ({ dataDir, databaseUrl, keyStock }: Settings) =>
     return isThere ? Option.some(keyFileIn(path)) : Option.none()
   })
 
-/** Ranges and stock as the node has them: what leaves them is witnessed. Compares once before anything else; a witness that is away then is asked again when keys are to leave. */
+/** The node's ranges and stock: the witness learns about keys before they leave. Compares with the witness once before anything else; a witness that does not answer then is asked again when keys are to leave. */
 const witnessed = Layer.effectContext(
   Effect.gen(function* () {
     const file = yield* Effect.serviceOption(KeyFile)

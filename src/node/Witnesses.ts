@@ -8,8 +8,8 @@ import * as WitnessFile from "../storage/nodes/WitnessFile.ts"
 import * as WitnessRedis from "../storage/nodes/WitnessRedis.ts"
 
 /**
- * The witnesses of a process alone: a file beside the data folder, which a restore of the folder leaves alone, and one in it, since the folder around it may not be
- * writable. One of them is enough. Several processes over PostgreSQL may share a data folder's name.
+ * The witnesses of a process alone: a file beside the data folder, which a restore of the folder leaves alone, and one in it, because the parent folder may not be
+ * writable. One of them is enough. Several processes over PostgreSQL may use the same name for their data folders.
  */
 export const filesOf = (
   { dataDir, databaseUrl }: Pick<Settings, "dataDir" | "databaseUrl">,

@@ -1,8 +1,8 @@
 import { Metric, MetricKey, MetricLabel, type MetricBoundaries } from "effect"
 
 /**
- * Effect's metrics as this project uses them: each is there from the start, with 0, so that a rate can be told from its first event on, and each label has few
- * values that are known beforehand, never a key, a URL or a name that somebody chose.
+ * Effect's metrics as this project uses them: each is registered with 0 at the start, so that a rate includes the first event, and each label has few
+ * values that are known in advance, never a key, a URL or a name that a user chose.
  */
 type Labels = Readonly<Record<string, string>>
 
@@ -11,7 +11,7 @@ const labelsOf = (labels: Labels) =>
 
 const none: ReadonlyArray<MetricLabel.MetricLabel> = []
 
-/** Makes each metric once: to find one again among all others takes hashes of its name and labels, and batchers and actors ask for theirs at each start. */
+/** Creates each metric once: Effect's registry hashes name and labels to find a metric, and batchers and actors look up theirs at each start. */
 const remembering = <M>(make: (name: string, description: string, labels: Labels) => M) => {
   const made = new Map<string, M>()
   return (name: string, description: string, labels: Labels = {}): M => {
@@ -22,7 +22,7 @@ const remembering = <M>(make: (name: string, description: string, labels: Labels
   }
 }
 
-/** What only grows. The name ends in `_total`. */
+/** A counter, which only grows. Its name ends in `_total`. */
 export const counter = remembering((name, description, labels) => {
   const key = MetricKey.counter(name, { description, incremental: true })
   const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labelsOf(labels)))
@@ -30,7 +30,7 @@ export const counter = remembering((name, description, labels) => {
   return metric
 })
 
-/** The same for each value of one label. */
+/** A counter for each value of one label. */
 export const countersBy = <Value extends string>(
   name: string,
   description: string,
@@ -41,7 +41,7 @@ export const countersBy = <Value extends string>(
     values.map((value) => [value, counter(name, description, { [label]: value })])
   ) as Readonly<Record<Value, ReturnType<typeof counter>>>
 
-/** What goes up and down. */
+/** A gauge, which goes up and down. */
 export const gauge = remembering((name, description, labels) => {
   const key = MetricKey.gauge(name, { description })
   const metric = Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labelsOf(labels)))
@@ -49,7 +49,7 @@ export const gauge = remembering((name, description, labels) => {
   return metric
 })
 
-/** How values, in the unit that the name ends in, are spread over buckets. */
+/** A histogram of values in the unit that its name ends in. */
 export const histogram = (
   name: string,
   description: string,
@@ -62,9 +62,9 @@ export const histogram = (
   return metric
 }
 
-/** Counts at once: no effect, no fiber, some nanoseconds. A gauge goes up by `amount`, or down; a histogram takes it in. */
+/** Counts synchronously: no effect, no fiber, some nanoseconds. Adds `amount` to a gauge, or observes it in a histogram. */
 export const add = <Type, Out>(metric: Metric.Metric<Type, number, Out>, amount = 1): void =>
   metric.unsafeModify(amount, none)
 
-/** What a metric of this process has come to. */
+/** The current state of a metric of this process. */
 export const read = <Type, In, Out>(metric: Metric.Metric<Type, In, Out>): Out => metric.unsafeValue(none)

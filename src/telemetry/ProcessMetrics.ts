@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Registry } from "prom-client"
 
-/** Gauges that end in `_total`, against Prometheus' conventions. Each has a sibling that tells more. */
+/** Gauges that end in `_total`, against Prometheus' conventions. For each there is another metric with more detail. */
 const misnamed = [
   "nodejs_active_handles_total",
   "nodejs_active_requests_total",
@@ -9,7 +9,7 @@ const misnamed = [
 
 let registry: Registry | undefined
 
-/** Watches this process from the first call on: CPU, memory, files, event loop and garbage collection, under the names that `prom-client` gives them. */
+/** Measures this process from the first call on: CPU, memory, files, event loop and garbage collection, under `prom-client`'s names. */
 export const watch = (): Registry => {
   if (registry === undefined) {
     registry = new Registry()

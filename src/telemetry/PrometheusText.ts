@@ -1,6 +1,6 @@
 import { Metric, MetricKeyType, type MetricPair, MetricState } from "effect"
 
-/** One number of a family; what stands behind the family's name is told by `suffix`. */
+/** One number of a family; `suffix` follows the family's name. */
 export interface Sample {
   readonly suffix?: "_bucket" | "_count" | "_sum"
   readonly labels: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ const labelsOf = ({ metricKey }: MetricPair.MetricPair.Untyped) =>
 const isIncremental = ({ metricKey: { keyType } }: MetricPair.MetricPair.Untyped) =>
   MetricKeyType.isCounterKey(keyType) && keyType.incremental
 
-/** What one metric of Effect comes to; nothing of frequencies and summaries, which nobody here uses. */
+/** The samples of one metric of Effect. Frequencies and summaries have none, because this project does not use them. */
 const read = (pair: MetricPair.MetricPair.Untyped): Pick<Family, "samples" | "type"> | undefined => {
   const state = pair.metricState
   const labels = labelsOf(pair)

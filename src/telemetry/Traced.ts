@@ -1,8 +1,8 @@
 import { Effect, FiberRef, type Tracer } from "effect"
 
 /**
- * Puts an effect into a span, where spans are traced. Where they are not, Effect would make them all the same, at a cost that counts on the
- * ways that every request goes.
+ * Puts an effect into a span if tracing is on. Effect would create spans also when it is off, at a cost that matters on paths that
+ * every request takes.
  */
 export const span =
   (name: string) =>
@@ -12,8 +12,8 @@ export const span =
     )
 
 /**
- * Puts what is done for many at once into a span within that of the first of them who is traced, and links it to those of the others. Where none is, it is not
- * traced either, whoever's fiber does it.
+ * Puts work for several callers into a span below that of the first traced caller, and links it to the spans of the others. If no caller is traced, the work is not
+ * traced either, whichever fiber does it.
  */
 export const forAll =
   (name: string, spans: ReadonlyArray<Tracer.AnySpan | undefined>) =>

@@ -3,17 +3,17 @@ import * as OtlpSerialization from "@effect/opentelemetry/OtlpSerialization"
 import * as OtlpTracer from "@effect/opentelemetry/OtlpTracer"
 import { type Context, Effect, Layer, Option, Redacted, Tracer } from "effect"
 
-/** Where traces go, and how many. */
+/** The receiver of traces, and the share of requests that are traced. */
 export interface TracingOptions {
   /** An OTLP receiver over HTTP; the path `/v1/traces` is added. */
   readonly endpoint: URL
-  /** Headers for the receiver, which may have secrets in them. */
+  /** Headers for the receiver, which may contain secrets. */
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   /** The share of requests that are traced, from 0 to 1. */
   readonly ratio: number
 }
 
-/** A span that nobody sees, nor those within it. */
+/** A span that is not recorded, like all spans below it. */
 const unsampled = (
   name: string,
   parent: Option.Option<Tracer.AnySpan>,
@@ -38,12 +38,12 @@ const unsampled = (
   addLinks: () => {}
 })
 
-/** The share of trace ids that are below this one, which other services see alike. */
+/** The share of trace ids that are below this one. Other services compute the same share for the same trace. */
 const shareOf = (traceId: string) => Number.parseInt(traceId.slice(-8), 16) / 2 ** 32
 
 /**
- * A tracer that has `tracer` trace the given share of requests with whatever they lead to, and nothing else: what a node does by itself it does all the time. A
- * client may ask not to be traced, and not more.
+ * A tracer that passes the given share of requests, with everything below them, to `tracer`, and nothing else: a node's background work never ends. A
+ * client can turn tracing off for its request, but not on.
  */
 export const sampling = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
   Tracer.make({
@@ -59,7 +59,7 @@ export const sampling = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
     context: (f, fiber) => tracer.context(f, fiber)
   })
 
-/** Sends spans to an OTLP receiver every 5 s and when the node stops. What it does not take is dropped, and not sent again for a minute. */
+/** Sends spans to an OTLP receiver every 5 s and when the node stops. When the receiver fails, the spans are dropped, and nothing is sent for a minute. */
 export const layer = ({ endpoint, headers, ratio }: TracingOptions): Layer.Layer<never> =>
   OtlpTracer.make({
     url: `${endpoint.href.replace(/\/$/, "")}/v1/traces`,

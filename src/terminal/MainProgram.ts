@@ -2,7 +2,7 @@ import { Runtime } from "@effect/platform"
 import { NodeRuntime } from "@effect/platform-node"
 import { Data, type Effect, type Either, Exit } from "effect"
 
-/** Something was found wrong, or not reached; what was printed says what. The program ends with status 1. */
+/** A check failed, or something could not be reached; the output says what. The program ends with status 1. */
 export class Wrong extends Data.TaggedError("Wrong")<{}> {}
 
 /** The status of a program that Ctrl-C ended. */
@@ -11,19 +11,19 @@ export const interrupted = 130
 /** The status of a program whose arguments are not usable. */
 const unusable = 2
 
-/** Has the process live on where nobody reads its standard output or standard error any more: they may be pipes. */
+/** Keeps the process alive when the reader of its standard output or standard error has gone: they may be pipes. */
 export const tolerateClosedPipes = (): void => {
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
 }
 
-/** A run that was interrupted has not found that all is well. */
+/** An interrupted run must not end with status 0. */
 const interruptedTeardown: Runtime.Teardown = (exit, onExit) =>
   Runtime.defaultTeardown(exit, (code) => onExit(Exit.isInterrupted(exit) ? interrupted : code))
 
 /**
- * Runs a command that prints what it finds: with what its arguments were parsed to, or it prints the usage, or what is wrong with them.
- * Failures are printed by the command itself; they end the process with status 1.
+ * Runs a command with its parsed arguments, or prints the usage, or says what is wrong with the arguments. The command prints its own
+ * failures; they end the process with status 1.
  */
 export const runCommand = <Options, E>(
   parsed: Either.Either<Options | "help", string>,

@@ -1,15 +1,15 @@
 import { Effect, type Scope } from "effect"
 import { MultiBar } from "cli-progress"
 
-/** Where there is no terminal: the least time between two lines, and the most while something comes of the run, in milliseconds. */
+/** Without a terminal: the shortest time between two lines, and the longest while the run makes progress, in milliseconds. */
 const linesEvery_ms = { least: 2_000, most: 60_000 }
 
-/** Between those, a line comes with each such part of the whole. */
+/** Between those bounds, a line is printed for each such part of the whole. */
 const lineParts = 20
 
-/** Tells how far a run of many is, on standard error: by a bar on a terminal, elsewhere by lines. */
+/** Shows the progress of a run on standard error: a bar on a terminal, lines elsewhere. */
 export interface Progress {
-  /** So many are done. */
+  /** Sets the number of units that are done. */
   readonly update: (done: number) => void
   /** Prints lines on standard error, above the bar. */
   readonly log: (text: string) => void
@@ -17,13 +17,13 @@ export interface Progress {
   readonly print: (text: string) => void
 }
 
-/** What is counted. */
+/** The units that are counted. */
 export interface Counted {
-  /** How many there are in all. */
+  /** Their total number. */
   readonly all: number
   /** Their name, in the plural. */
   readonly unit: string
-  /** Whether it tells how many are done in a second. */
+  /** Whether to show how many are done in a second. */
   readonly hasRate?: boolean
 }
 
@@ -82,6 +82,6 @@ const asLines = ({ all, hasRate = true, unit }: Counted): Effect.Effect<Progress
     }
   })
 
-/** Begins to tell of so many of a unit, until the scope closes. */
+/** Shows progress until the scope closes. */
 export const make = (counted: Counted): Effect.Effect<Progress, never, Scope.Scope> =>
   process.stderr.isTTY ? onTerminal(counted) : asLines(counted)

@@ -2,26 +2,26 @@ import { Console, Context, Deferred, Duration, Effect } from "effect"
 import { monotonicNow_ms } from "../time/MonotonicTime.ts"
 
 /**
- * A signal that follows another one sooner than this is the same one again: Ctrl-C reaches every process of the terminal, and npm and systemd tell
- * once more those that they started.
+ * A signal that follows another one sooner than this is a copy of it: Ctrl-C reaches every process of the terminal, and npm and systemd signal
+ * the processes that they started once more.
  */
 const copyWithin = Duration.seconds(1)
 
-/** For how long a graceful shutdown is left alone. It takes some seconds, `DRAIN_DELAY` apart. */
+/** For how long signals cannot end a graceful shutdown. It takes some seconds, beside `DRAIN_DELAY`. */
 const patience = Duration.seconds(5)
 
-/** How a process that was not allowed to shut down gracefully ends. */
+/** The exit status of a process that could not finish its graceful shutdown. */
 const cutShort = 130
 
 /**
- * Comes when somebody asks a second time for a graceful shutdown: waits for what may still come can end then, and the writing of what was
- * acknowledged or counted cannot. Never, where nobody listens for signals.
+ * Completes at the second request for a graceful shutdown. Then waits for further requests may end early, but the writing of what was
+ * acknowledged or counted may not. Never completes in a program that does not handle signals.
  */
 export class Hurry extends Context.Reference<Hurry>()("linkmint/Hurry", {
   defaultValue: (): Effect.Effect<void> => Effect.never
 }) {}
 
-/** What was heard so far. */
+/** The signals so far. */
 export interface Heard {
   readonly first_ms: number
   readonly last_ms: number
@@ -31,7 +31,7 @@ export interface Heard {
 const isWithin = (duration: Duration.Duration, from_ms: number, to_ms: number) =>
   to_ms - from_ms < Duration.toMillis(duration)
 
-/** What a signal means that follows others. */
+/** The meaning of a signal that follows others. */
 export const meaningOf = (
   { first_ms, isHurried, last_ms }: Heard,
   now_ms: number
@@ -40,7 +40,7 @@ export const meaningOf = (
   return isHurried && !isWithin(patience, first_ms, now_ms) ? "end" : "hurry"
 }
 
-/** Comes with each signal, one of those that come at once. */
+/** Completes with the next signal. Signals that arrive at once count as one. */
 const signals = Effect.sync(() => {
   const latch = Effect.unsafeMakeLatch()
   for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => latch.unsafeOpen())
@@ -51,7 +51,7 @@ const signals = Effect.sync(() => {
 export interface ShutdownOptions {
   /** Whether a third signal ends the process. */
   readonly isImpatient: boolean
-  /** How long a graceful shutdown may take before the process ends all the same. */
+  /** How long a graceful shutdown may take before the process ends anyway. */
   readonly max: Duration.Duration
 }
 
@@ -86,8 +86,8 @@ const listening = (hurry: Deferred.Deferred<void>, { isImpatient, max }: Shutdow
   })
 
 /**
- * Runs a program that listens for signals, beside `NodeRuntime.runMain`, which begins the graceful shutdown at the first one and would have the next one end the process: a second one only
- * hurries it, and a third one ends the process (where `isImpatient`) once the shutdown has had its time. So does the end of `max`.
+ * Runs a program with handling of signals, beside `NodeRuntime.runMain`, which begins the graceful shutdown at the first signal and by itself would end the process at the next. Here a second
+ * signal only hurries the shutdown, and a third one ends the process (if `isImpatient`) once the shutdown has had its time. So does the end of `max`.
  */
 export const handling =
   (options: ShutdownOptions) =>

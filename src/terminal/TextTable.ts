@@ -1,6 +1,6 @@
 /**
- * Rows of cells as lines of text, with two spaces between columns: words to the left in the columns whose numbers `left` has, figures to the right in
- * all others. Each row has as many cells as the first.
+ * Rows of cells as lines of text, with two spaces between columns. The columns whose numbers are in `left` are aligned to the left, all others to the
+ * right. Each row has as many cells as the first.
  */
 export const textTable = (
   rows: ReadonlyArray<ReadonlyArray<string>>,

@@ -1,12 +1,12 @@
 import { type Clock, Effect } from "effect"
 
 /**
- * Milliseconds since some moment, for how long something takes or holds. The wall clock is set by others and jumps, back too: what is only good
- * for some milliseconds would then seem to be good for as long as it jumped.
+ * Milliseconds since some moment, to measure durations. The wall clock can be set, and jumps, also back: a value that is valid for some
+ * milliseconds would then seem valid for as long as the clock jumped.
  */
 export const monotonic_ms = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
 
-/** The same, of the clock at hand. */
+/** The same, by the current clock. */
 export const monotonicNow_ms: Effect.Effect<number> = Effect.clockWith((clock) =>
   Effect.sync(() => monotonic_ms(clock))
 )

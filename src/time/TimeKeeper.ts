@@ -1,23 +1,23 @@
-/** By how much a clock has jumped, rather than been corrected, in milliseconds: also how far time may be from the truth because of one. */
+/** A difference from which a clock has jumped, rather than been corrected, in milliseconds: also how far a clock can take the kept time from the truth. */
 export const jumpMin_ms = 1_000
 
 /** How long a clock must agree with monotonic time after a jump before it is believed again, in milliseconds. */
 export const believedAfter_ms = 600_000
 
-/** What part of the time that has passed the wall clock may correct: more than NTP ever slews a clock by. */
+/** The share of the time passed by which the wall clock may correct the kept time: more than NTP ever slews a clock by. */
 const correctionMax = 0.01
 
-/** What a reading of a clock has shown, and by how many milliseconds the clock was ahead of the time that was kept. */
+/** The result of a reading of a clock, and by how many milliseconds the clock was ahead of the kept time. */
 export interface TimeEvent {
   /**
-   * `jumped`: the clock has left the time that was kept. `returned`: it agrees with that again. `believed`: it has agreed with monotonic time for long enough, so that its time is
-   * kept from now on. `slept`: it was right, since the machine was suspended meanwhile.
+   * `jumped`: the clock has left the kept time. `returned`: it agrees with the kept time again. `believed`: it has agreed with monotonic time for long enough, so the kept time
+   * follows it from now on. `slept`: the clock was right, because the machine was suspended meanwhile.
    */
   readonly tag: "jumped" | "returned" | "believed" | "slept"
   readonly by_ms: number
 }
 
-/** When the database's clock showed `database_ms` (since the Unix epoch): between two moments of `monotonic_ms`. */
+/** A reading of the database's clock (`database_ms`, since the Unix epoch), which was taken between two moments of `monotonic_ms`. */
 export interface DatabaseReading {
   readonly database_ms: number
   readonly asked: number
@@ -25,22 +25,22 @@ export interface DatabaseReading {
 }
 
 /**
- * Keeps the time of day by monotonic time, which nobody sets, and corrects it by a clock that others set: the database's, or the machine's own. All moments that
- * it is given are of `monotonic_ms`, all times milliseconds since the Unix epoch.
+ * Keeps the time of day by monotonic time, which nobody can set, and corrects it by a clock that can be set: the database's, or the machine's own. Moments are
+ * of `monotonic_ms`, times are milliseconds since the Unix epoch.
  *
- * The database's clock is followed at once, since all nodes have the same: within the round trip of a reading. The wall clock is followed by 1 % of the time that passes. When it
- * has jumped, the time goes on without it, until it has agreed with monotonic time for {@link believedAfter_ms}.
+ * The kept time follows the database's clock at once, within the round trip of a reading, because all nodes use the same one. It follows the wall clock by 1 % of the time that passes.
+ * When the wall clock has jumped, the kept time advances without it until it has agreed with monotonic time for {@link believedAfter_ms}.
  */
 export class TimeKeeper {
-  /** Time less monotonic time. */
+  /** Time minus monotonic time. */
   #offset: number
   #hasHeard = false
   #heldUntil = Number.NEGATIVE_INFINITY
-  /** Where the wall clock has jumped to, and since when. */
+  /** The offset that the wall clock has jumped to, and since when. */
   #elsewhere: { readonly offset: number; readonly since: number } | undefined
   #sawAt: number
 
-  /** Begins at `time` where monotonic time is `now`. */
+  /** Starts with `time` at the moment `now`. */
   constructor(time: number, now: number) {
     this.#offset = time - now
     this.#sawAt = now
@@ -51,22 +51,22 @@ export class TimeKeeper {
     return now + this.#offset
   }
 
-  /** Whether nothing speaks against the time: only then may be done what cannot be undone. */
+  /** Whether the time is not in doubt. Only then steps that cannot be undone may be taken. */
   isSettled(now: number): boolean {
     return this.#elsewhere === undefined && now >= this.#heldUntil
   }
 
-  /** Does not count as settled for {@link believedAfter_ms}. */
+  /** Marks the time as in doubt for {@link believedAfter_ms}. */
   hold(now: number) {
     this.#heldUntil = now + believedAfter_ms
   }
 
-  /** Whether a wall clock that shows `wall` has left the time that is kept. */
+  /** Whether a wall clock that shows `wall` has left the kept time. */
   isElsewhere(wall: number, now: number): boolean {
     return Math.abs(wall - this.at(now)) >= jumpMin_ms
   }
 
-  /** The database's clock was read. The time moves only as far as the reading proves it wrong. */
+  /** Takes a reading of the database's clock. The kept time moves only as far as the reading proves it wrong. */
   heard({ answered, asked, database_ms }: DatabaseReading): TimeEvent | undefined {
     const [least, most] = [database_ms - answered, database_ms - asked]
     if (!this.#hasHeard) {
@@ -82,7 +82,7 @@ export class TimeKeeper {
     return { tag: "jumped", by_ms }
   }
 
-  /** The wall clock shows `wall`; `slept_ms` of them the machine was suspended since the last reading, in which monotonic time stands still. */
+  /** Takes a reading `wall` of the wall clock. The machine was suspended for `slept_ms` since the last reading, in which monotonic time stood still. */
   saw(wall: number, now: number, slept_ms = 0): TimeEvent | undefined {
     const by_ms = wall - this.at(now)
     const correction = (now - this.#sawAt) * correctionMax

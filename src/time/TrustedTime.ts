@@ -4,13 +4,13 @@ import * as Metered from "../telemetry/Metered.ts"
 import { monotonic_ms } from "./MonotonicTime.ts"
 import { jumpMin_ms, type TimeEvent, TimeKeeper } from "./TimeKeeper.ts"
 
-/** How often the wall clock is looked at. */
+/** How often the wall clock is read. */
 const lookEvery = Duration.seconds(1)
 
-/** How often it is noted what time it is, for the next start. */
+/** How often the time is stored for the next start. */
 const noteEvery = Duration.minutes(1)
 
-/** A reading of the time since the machine's start that took longer is none. */
+/** A reading of the machine's uptime that takes longer is discarded. */
 const readingMax_ms = 100
 
 /** Jumps of the clock that links are judged by: the database's, or on SQLite the machine's. */
@@ -19,23 +19,23 @@ export const clockJumps = Metered.counter(
   "Times that the database's clock, or on SQLite the machine's, jumped by a second or more"
 )
 
-/** What was put off. */
+/** Steps that were postponed. */
 export const heldSteps = Metered.counter(
   "linkmint_clock_held_steps_total",
   "Sweeps that were put off because the clock has jumped: links that ended are kept meanwhile, and keys in quarantine"
 )
 
-/** What is known of the time that this process goes by. It is the time of Effect's `Clock`, of which the layers here make another one. */
+/** What is known about the time that this process uses. The layers here replace Effect's `Clock` by it. */
 export interface TrustedTimeService {
-  /** Whether nothing speaks against the time: only then may be done what cannot be undone. */
+  /** Whether the time is not in doubt. Only then steps that cannot be undone may be taken. */
   readonly isSettled: () => boolean
   /** By how many milliseconds the machine's clock is ahead of the time. */
   readonly wallAhead_ms: () => number
-  /** The database has told its time, in milliseconds since the Unix epoch; it was asked at `asked`, of `monotonic_ms`, and has just answered. */
+  /** Takes the database's time, in milliseconds since the Unix epoch, from an answer that has just arrived to a query sent at `asked`, of `monotonic_ms`. */
   readonly heard: (database_ms: number, asked: number) => Effect.Effect<void>
 }
 
-/** See {@link TrustedTimeService}. By default that of the clock at hand, which is not looked at. */
+/** See {@link TrustedTimeService}. By default the current clock is trusted as it is. */
 export class TrustedTime extends Context.Reference<TrustedTime>()("linkmint/TrustedTime", {
   defaultValue: (): TrustedTimeService => ({
     isSettled: () => true,
@@ -44,20 +44,20 @@ export class TrustedTime extends Context.Reference<TrustedTime>()("linkmint/Trus
   })
 }) {}
 
-/** Does what cannot be undone, unless something speaks against the time; then it is counted as held, and left for later. */
+/** Takes a step that cannot be undone, unless the time is in doubt; then the step is counted as postponed, and left for later. */
 export const whenSettled = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
   Effect.flatMap(TrustedTime, ({ isSettled }) =>
     isSettled() ? Effect.asVoid(step) : Effect.sync(() => Metered.add(heldSteps))
   )
 
-/** A clock whose time of day is another. */
+/** A clock with another time of day. */
 const clockWith = (base: Clock.Clock, now_ms: () => number): Clock.Clock =>
   Object.assign(Object.create(base) as Clock.Clock, {
     unsafeCurrentTimeMillis: now_ms,
     currentTimeMillis: Effect.sync(now_ms)
   })
 
-/** Has all that is built on this layer go by the keeper's time. */
+/** Everything built on this layer uses the keeper's time. */
 const layerOf = <E, R>(
   make: Effect.Effect<{ readonly keeper: TimeKeeper; readonly time: TrustedTimeService }, E, R | Scope.Scope>
 ): Layer.Layer<never, E, Exclude<R, Scope.Scope>> =>
@@ -74,7 +74,7 @@ const seconds = (by_ms: number) => `${Math.abs(by_ms / 1_000).toFixed(1)} s ${by
 
 const held = "What has ended is kept until it has been right for 10 minutes"
 
-/** The time of the database: of all who work on it. Until it is heard first it is the machine's. */
+/** The database's time, which all nodes share. Until the first reading it is the machine's. */
 export const layerDatabase: Layer.Layer<never> = layerOf(
   Effect.gen(function* () {
     const clock = yield* Effect.clock
@@ -106,7 +106,7 @@ export const layerDatabase: Layer.Layer<never> = layerOf(
   })
 )
 
-/** What is noted of the time: when it was `time` (milliseconds since the Unix epoch), the machine had run for `uptime_ms` since the start `boot`. */
+/** A note of the time: at `time` (milliseconds since the Unix epoch) the machine had run for `uptime_ms` since the boot with the id `boot`. */
 const Note = Schema.parseJson(
   Schema.Struct({
     time: Schema.Number,
@@ -115,7 +115,7 @@ const Note = Schema.parseJson(
   })
 )
 
-/** Where Linux tells which start of the machine this is, and for how long it has run, suspended or not. */
+/** The files of Linux with the id of the machine's boot, and the time since it, including suspensions. */
 export interface MachineFiles {
   readonly boot: string
   readonly uptime: string
@@ -124,9 +124,9 @@ export interface MachineFiles {
 const linux: MachineFiles = { boot: "/proc/sys/kernel/random/boot_id", uptime: "/proc/uptime" }
 
 /**
- * The time of the machine, for a process that has its links by itself: of the wall clock as long as that agrees with monotonic time. What time it was is noted in `noteFile` each minute, so that
- * a clock that jumps while the process does not run is noticed as well, as far as the machine has not been restarted meanwhile; if it was, its clock is believed unless it went back, and what
- * cannot be undone waits for ten minutes.
+ * The machine's time, for a process alone: the wall clock, as long as it agrees with monotonic time. The time is stored in `noteFile` each minute, so that the next start
+ * notices when the clock has jumped meanwhile, unless the machine was restarted. If it was, its clock is believed unless it went back, and steps that
+ * cannot be undone wait for ten minutes.
  */
 export const layerWall = (
   noteFile: string,
@@ -141,7 +141,7 @@ export const layerWall = (
       const told = (file: string) => Effect.orElseSucceed(fs.readFileString(file), () => "")
       const boot = (yield* told(files.boot)).trim() || null
 
-      /** By how much the machine's uptime is ahead of monotonic time: it goes on while the machine is suspended. */
+      /** By how much the machine's uptime is ahead of monotonic time: uptime includes suspensions. */
       const uptimeAhead = Effect.gen(function* () {
         const asked = now()
         const uptime_ms = Number.parseFloat(yield* told(files.uptime)) * 1_000
@@ -197,7 +197,7 @@ export const layerWall = (
       })
 
       const note = Effect.gen(function* () {
-        // A suspension is told by what the uptime was before.
+        // A suspension shows in the difference to the last reading of the uptime.
         yield* look
         const read = yield* uptimeAhead
         if (read !== null) ahead = read

@@ -12,10 +12,10 @@ import type { ClusterBody } from "../contract/ClusterSchemas.ts"
 import type { KeyLevels, RangeLevel } from "./KeyLevels.ts"
 import { type Rates, perSecond, quantile_ms, type Stretch } from "./Rates.ts"
 
-/** A node that was not heard for longer is silent: it tells of itself each second. */
+/** A node reports each second. One without a report for longer counts as silent. */
 const silentAfter_ms = 3_000
 
-/** What the stores told at a moment: `null` where they did not. */
+/** The stores' answers at one moment: `null` where a store did not answer. */
 export interface Found {
   readonly at: number
   readonly heard: ReadonlyArray<Heard> | null
@@ -24,7 +24,7 @@ export interface Found {
   readonly regressions: ReadonlyArray<Regression> | null
 }
 
-/** What does not change while this node runs. */
+/** What stays the same while this node runs. */
 export interface Ground {
   readonly answeredBy: string
   readonly places: ReadonlyArray<ActorPlace>
@@ -40,7 +40,7 @@ const stateOf = ({ age_ms, report }: Heard, seen: Seen | null): Node["state"] =>
   return report.isStopping ? "stopping" : "up"
 }
 
-/** Nodes with how they are, without the former starts of those that run again. */
+/** The nodes and their states, without earlier starts of nodes that run again. */
 const nodesOf = (heard: ReadonlyArray<Heard>, seen: Seen | null) => {
   const all = heard.map((one) => ({ ...one, state: stateOf(one, seen) }))
   const living = new Set(
@@ -92,7 +92,7 @@ const trafficOf = (stretches: ReadonlyArray<Stretch>): NonNullable<ClusterBody["
   }
 }
 
-/** Each range at the greatest length that it has opened. */
+/** Each range at the longest key length that it has opened. */
 const rangesOf = (levels: ReadonlyArray<RangeLevel>, { minter }: Ground) =>
   Array.from({ length: minter.ranges }, (_, range) => {
     const untouched = {
@@ -106,7 +106,7 @@ const rangesOf = (levels: ReadonlyArray<RangeLevel>, { minter }: Ground) =>
       .reduce((greatest, slot) => (slot.length >= greatest.length ? slot : greatest), untouched)
   })
 
-/** When the shortest keys that are left will be used up, at the pace of the nodes since they started. */
+/** When the shortest keys that are left will be used up, at the nodes' average rate since they started. */
 const forecastOf = (
   levels: ReadonlyArray<RangeLevel>,
   reports: ReadonlyArray<NodeReport>,
@@ -133,7 +133,7 @@ const forecastOf = (
   }
 }
 
-/** The ledger as it was when the keys were counted; `null` where something did not tell. */
+/** The ledger as it was when the keys were counted; `null` if a store did not answer. */
 export const ledgerOf = (counts: KeyCounts, { at, heard, levels, seen }: Found): ClusterBody["ledger"] => {
   if (heard === null) return null
   let pooled = 0
@@ -149,7 +149,7 @@ export const ledgerOf = (counts: KeyCounts, { at, heard, levels, seen }: Found):
   return { countedAt: Iso8601.formatMoment(at), minted, bound, quarantined, stocked, pooled, buffered, rest }
 }
 
-/** The picture of what was found. */
+/** The picture, from the stores' answers. */
 export const bodyOf = (
   found: Found,
   paces: Rates,

@@ -15,19 +15,19 @@ import type { ClusterBody } from "../contract/ClusterSchemas.ts"
 import * as KeyLevels from "./KeyLevels.ts"
 import { Rates } from "./Rates.ts"
 
-/** The cluster as it is, looked at about once a second however many want to see it, and not at all where nobody does. */
+/** The state of the cluster. One query about every second serves all watchers, and none runs while nobody watches. */
 export class ClusterPicture extends Context.Tag("linkmint/ClusterPicture")<
   ClusterPicture,
   { readonly current: Effect.Effect<ClusterBody> }
 >() {}
 
-/** Whoever asks again within this time sees the same. */
+/** Callers within this time share one picture. */
 const keptFor_ms = 900
 
-/** What the stores do not tell in this time is left out. */
+/** What the stores do not answer in this time is left out. */
 const noAnswer = { duration: Duration.seconds(1), onTimeout: () => Effect.succeedNone }
 
-/** Counting all keys may take this share of the time, and is done this often at most. */
+/** Counting all keys may take this share of the time, and runs this often at most. */
 const countingShare = 0.02
 const countEvery_ms = 10_000
 
@@ -42,14 +42,14 @@ type Counted = Pick<ClusterBody, "ledger" | "ledgerNote">
 const told = <A, E>(self: Effect.Effect<A, E>): Effect.Effect<A | null> =>
   Effect.map(Timeout.within(Effect.option(self), noAnswer), Option.getOrNull)
 
-/** What is known of this node from its start on. */
+/** What is known about this node from its start on. */
 export interface PictureOptions {
   /** The node's own id. */
   readonly node: string
   readonly marks: PoolMarks
 }
 
-/** Counts the keys from time to time, and keeps what came of it. */
+/** Counts the keys from time to time, and caches the result. */
 const makeLedger = Effect.gen(function* () {
   const { counts } = yield* KeyLedger
   let counted: Counted = { ledger: null, ledgerNote: notCounted.yet }

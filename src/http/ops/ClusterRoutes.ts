@@ -10,12 +10,12 @@ import type * as NodeReporter from "./NodeReporter.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 
-/** Streams that a node has open at most. */
+/** The maximum of open streams on a node. */
 export const streamsMax = 16
 
 const every = Duration.seconds(1)
 
-/** Which node this is, and how its pools are kept. */
+/** This node's identity, and the marks of its pools. */
 export interface ClusterRoutesOptions {
   readonly node: NodeReporter.NodeName
   readonly poolMarks: PoolMarks
@@ -26,7 +26,7 @@ const tooMany: Problem.Problem = {
   detail: `This node has ${streamsMax} streams of events open, and no more at a time. Close one, or ask for /api/v1/cluster.`
 }
 
-/** Shows the cluster to administrators, once or second by second. */
+/** Shows the cluster to administrators, once or as a stream with an event every second. */
 export const make = Effect.gen(function* () {
   const { current } = yield* ClusterPicture.ClusterPicture
   const { isDraining } = yield* Draining
@@ -41,7 +41,7 @@ export const make = Effect.gen(function* () {
     return json(yield* current)
   })
 
-  /** A revoked key, an ended session and a node that stops end streams too. A database that does not answer does not. */
+  /** A stream also ends when its key is revoked, its session ends, or the node shuts down. A database that does not answer does not end it. */
   const goesOn = (request: Request) =>
     Effect.suspend(() => {
       if (isDraining()) return Effect.succeed(false)
@@ -51,7 +51,7 @@ export const make = Effect.gen(function* () {
       })
     })
 
-  /** Counts a stream as long as it is read. */
+  /** Counts a stream for as long as it is read. */
   const counted = Stream.acquireRelease(
     Effect.sync(() => open++),
     () => Effect.sync(() => open--)
@@ -68,7 +68,7 @@ export const make = Effect.gen(function* () {
     const events = Stream.encodeText(EventStream.make({ next, every }))
     const answer: Answer = {
       status: 200,
-      // Some proxies would gather events otherwise.
+      // Otherwise some proxies would buffer events.
       headers: flatten({ "content-type": "text/event-stream", "x-accel-buffering": "no" }),
       body: Stream.flatMap(counted, () => events)
     }

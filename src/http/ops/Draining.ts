@@ -1,6 +1,6 @@
 import { Context } from "effect"
 
-/** Whether this node is on its way down: it still answers, and wants no more requests. */
+/** Whether this node is shutting down: it still answers, and reports that it is not ready. */
 export class Draining extends Context.Tag("linkmint/Draining")<
   Draining,
   { readonly isDraining: () => boolean }

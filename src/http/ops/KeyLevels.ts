@@ -5,16 +5,16 @@ import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyRangeStore, type RangeSlot } from "../../storage/keys/KeyRangeStore.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 
-/** What the stores do not tell in this time is not known. */
+/** What the stores do not answer in this time counts as unknown. */
 const noAnswer = { duration: Duration.seconds(1), onTimeout: () => Effect.void }
 
-/** What has left a range at a key length, and what it has left. */
+/** How many keys have left a range at a key length, and how many remain. */
 export interface RangeLevel extends RangeSlot {
   readonly minted: number
   readonly remaining: number
 }
 
-/** The keys that every node sees, where its stores tell: `null` where they do not. */
+/** The numbers of keys that every node sees: `null` where a store did not answer. */
 export interface KeyLevels {
   /** Those of all slots that were ever used. */
   readonly ranges: ReadonlyArray<RangeLevel> | null

@@ -14,7 +14,7 @@ export class Metrics extends Context.Tag("linkmint/Metrics")<
   { readonly text: Effect.Effect<string> }
 >() {}
 
-/** Whoever asks more often sees the same. */
+/** Requests within this time share one reading. */
 const keptFor = Duration.seconds(1)
 
 const gauge = (name: string, help: string, samples: ReadonlyArray<Sample>): ReadonlyArray<Family> =>
@@ -22,7 +22,7 @@ const gauge = (name: string, help: string, samples: ReadonlyArray<Sample>): Read
 
 const one = (value: number): ReadonlyArray<Sample> => [{ labels: {}, value }]
 
-/** See {@link Metrics}. What Effect's metrics do not count as it happens is read when somebody asks. */
+/** See {@link Metrics}. State that Effect's metrics do not count as events is read when the metrics are requested. */
 export const make = Effect.gen(function* () {
   const keyLevels = yield* KeyLevels.make
   const buffer = yield* KeyBuffer

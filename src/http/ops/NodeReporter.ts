@@ -10,15 +10,15 @@ import { version } from "../../model/Version.ts"
 import { Draining } from "./Draining.ts"
 import * as RequestMetrics from "./RequestMetrics.ts"
 
-/** Who this node is to the others: see `NodeReport`. */
+/** How the other nodes identify this one: see `NodeReport`. */
 export type NodeName = Pick<NodeReport, "address" | "id" | "role">
 
 const tellEvery = Duration.seconds(1)
 
-/** A node that stops says goodbye for so long. */
+/** How long a node that shuts down tries to write its last report. */
 const goodbyeMax = Duration.seconds(1)
 
-/** Tells the others of this node, from its start to its orderly stop. */
+/** Writes the reports of this node for the others, from its start to its graceful shutdown. */
 export const layer = (name: NodeName) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {

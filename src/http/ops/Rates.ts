@@ -4,17 +4,17 @@ import { bounds_s } from "./RequestMetrics.ts"
 /** Reports of a node that are compared: the last, and the one some ten seconds before it. */
 const reportsMax = 11
 
-/** The first and the last report of the time that is looked at. */
+/** The first and the last report of the period that is compared. */
 export interface Stretch {
   readonly first: NodeReport
   readonly last: NodeReport
 }
 
-/** The recent reports of each node, by which its pace is told. */
+/** The recent reports of each node, from which its rates are computed. */
 export class Rates {
   #reports = new Map<string, ReadonlyArray<NodeReport>>()
 
-  /** Takes in the last report of each node there is; the others are forgotten. */
+  /** Adds the latest report of each node, and drops nodes that have none. */
   add(reports: ReadonlyArray<NodeReport>): void {
     this.#reports = new Map(
       reports.map((report) => {
@@ -25,14 +25,14 @@ export class Rates {
     )
   }
 
-  /** What can be compared of a node; nothing before its second report. */
+  /** The two reports of a node to compare; none before its second report. */
   stretchOf(id: string): Stretch | undefined {
     const reports = this.#reports.get(id) ?? []
     return reports.length < 2 ? undefined : { first: reports[0]!, last: reports.at(-1)! }
   }
 }
 
-/** How much a number of a node grew each second; `null` where that is not known. */
+/** By how much a number of a node grew per second; `null` if that is unknown. */
 export const perSecond = (
   stretch: Stretch | undefined,
   valueOf: (report: NodeReport) => number
@@ -43,8 +43,8 @@ export const perSecond = (
 }
 
 /**
- * The time in milliseconds within which the share `q` of the requests of all stretches was answered: within the bucket, as even as Prometheus'
- * `histogram_quantile` takes it. `null` where there were none; at most the greatest bound.
+ * The time in milliseconds within which the share `q` of the requests of all periods was answered, interpolated within the bucket as Prometheus'
+ * `histogram_quantile` does. `null` if there were none; at most the greatest bound.
  */
 export const quantile_ms = (
   stretches: ReadonlyArray<Stretch>,

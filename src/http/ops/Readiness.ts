@@ -17,13 +17,13 @@ import { Draining } from "./Draining.ts"
 /** A check that takes longer has failed. */
 const noAnswer = { duration: Duration.seconds(2), onTimeout: () => Effect.void }
 
-/** How long the owners are believed, in milliseconds: a load balancer asks each node twice a second, and messages to owners are most of what a check costs. */
+/** How long owners' answers are reused, in milliseconds: a load balancer checks each node twice a second, and messages to owners are most of a check's cost. */
 const believedFor_ms = 2_000
 
-/** What the checks of this node itself have found so far. */
+/** What the checks of this node have found so far. */
 type FoundHere = { -readonly [Part in "database" | "keys"]: ReadyBody[Part] }
 
-/** What the owners of pool shards and of a range have said so far. */
+/** What the owners of pool shards and of a range have answered so far. */
 interface Heard {
   ranges: ReadyBody["ranges"]
   readonly pools: Array<ReadyBody["pools"][number]>
@@ -33,9 +33,9 @@ const ignoreCause = (check: Effect.Effect<unknown, unknown>) =>
   Effect.catchAllCause(check, (cause) => Effect.logDebug("Not ready", cause))
 
 /**
- * Reports whether this node can create and redirect: its database and its keys as they are now, the owners of pool shards and of a range as they were 2 s ago at
- * most. It is not ready before it holds keys: the first check after a start has them leased, so that the first creates do not wait for that. Nor is it before the owner of each
- * partition has answered it once: when nodes have just come, actors move to them, and a create would find nobody to bind its link.
+ * Reports whether this node can create and redirect: its database and its keys as they are now, the owners of pool shards and of a range as they were at most 2 s
+ * ago. A node is not ready before it holds keys: the first check after a start leases them, so that the first creates need not wait. Nor is it ready before the owner of each
+ * partition has answered once: actors move to new nodes, and meanwhile a create would find no owner to bind its link.
  */
 export const make = Effect.gen(function* () {
   const ranges = yield* KeyRangeStore
@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
   const clock = yield* Effect.clock
   /** Partitions whose owner has not answered yet. */
   const unheard = new Set(Array.from({ length: partitionCount }, (_, partition) => partition))
-  /** What was heard last, if all was well. */
+  /** The owners' last answers, if all were good. */
   let believed: { readonly heard: Heard; readonly until_ms: number } | undefined
 
   const checksHere = (found: FoundHere): ReadonlyArray<Effect.Effect<void, unknown>> => [
@@ -90,7 +90,7 @@ export const make = Effect.gen(function* () {
     )
   )
 
-  /** Each check writes down what it finds; what has not by the time that all have together, or has failed, stays as it was. */
+  /** Each check records what it finds. The state of a check that fails, or does not end within the common time, stays as it was. */
   const report = Effect.gen(function* () {
     const now_ms = monotonic_ms(clock)
     const known = believed !== undefined && now_ms < believed.until_ms ? believed.heard : undefined

@@ -8,7 +8,7 @@ import { type Route, routeOf } from "../contract/Routes.ts"
 /** The status of a request whose client went away before it was answered, as nginx writes it. */
 const clientGone = 499
 
-/** What requests are sorted by: how long they took at most. */
+/** The upper bounds of the histogram's buckets. */
 export const bounds_s: ReadonlyArray<number> = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 ]
@@ -58,7 +58,7 @@ class RouteMeter {
   }
 }
 
-/** Routes that nobody has asked for have no metrics. */
+/** Routes without requests have no metrics. */
 const meters = new Map<Route, RouteMeter>()
 
 const meterOf = (route: Route): RouteMeter => {
@@ -74,7 +74,7 @@ const nothingTimed: TimedTotal = { count: 0, within: bounds_s.map(() => 0) }
 const timedOf = (method: string, url: string): TimedTotal =>
   meters.get(routeOf(method, url))?.timed ?? nothingTimed
 
-/** What this process has answered. */
+/** The answers of this process so far. */
 export const totals = (): RequestTotals => {
   let [requests, errors] = [0, 0]
   for (const [{ path }, meter] of meters) {
@@ -84,7 +84,7 @@ export const totals = (): RequestTotals => {
   return { requests, errors, redirects: timedOf("GET", "/key"), creates: timedOf("POST", "/api/v1/links") }
 }
 
-/** Counts what a listener answers, by route and status, and how long that takes. Costs no effect, since hot redirects cost none either. */
+/** Counts the answers of a listener by route and status, and their durations. Runs no effect, because hot redirects run none either. */
 export const counting =
   (clock: Clock.Clock, listener: RequestListener): RequestListener =>
   (message, response) => {

@@ -10,42 +10,42 @@ import * as DrainableSet from "../exchange/DrainableSet.ts"
 /** Time for a client to send its whole request. */
 const requestTimeout_ms = 10_000
 
-/** What a server is made with: Node looks only every 30 s for requests that take too long, unless it is told to look more often. */
+/** The options of a server. By default Node looks only every 30 s for requests that take too long. */
 export const serverOptions: ServerOptions = {
   requestTimeout: requestTimeout_ms,
   headersTimeout: requestTimeout_ms,
   connectionsCheckingInterval: 1_000
 }
 
-/** How many connections there may be. */
+/** The maximum of connections. */
 export interface ConnectionBounds {
   readonly connectionsMax: number
   /** Of one client; `null`: as many as of all. */
   readonly perClientMax: number | null
 }
 
-/** What is bounded of each connection, beside the times. */
+/** The bounds of each connection. */
 export interface AnswerBounds {
-  /** Pipelined requests that are answered at once, and those that wait for their turn behind them. */
+  /** Pipelined requests that are answered at once, and those that wait behind them. */
   readonly answeringMax: number
   readonly heldMax: number
-  /** While a client leaves more than so many bytes unread, none of its next requests is begun. */
+  /** While a client leaves more bytes than this unread, its next requests wait. */
   readonly unreadBytes: number
-  /** Bytes that a client leaves unread at most, and all of them together. */
+  /** The maximum of bytes that one client leaves unread, and that all clients leave unread together. */
   readonly waitingMax: number
   readonly allWaitingMax: number
-  /** Within this time a client must take some of what waits for it, in milliseconds; Node may notice it as late as after twice the time. */
+  /** Within this time a client must read some of what waits for it, in milliseconds. Node may notice only after twice the time. */
   readonly takenWithin_ms: number
-  /** Sweeps in a row in which something waits for a client at most. */
+  /** The maximum of consecutive sweeps in which something waits for a client. */
   readonly sweepsMax: number
 }
 
 const mebibyte = 1024 * 1024
 
-/** How often connections are looked at. */
+/** How often connections are checked. */
 export const sweepEvery = Duration.seconds(1)
 
-/** What the service does with its connections. */
+/** The bounds of the service. */
 export const usual: AnswerBounds = {
   answeringMax: 8,
   heldMax: 64,
@@ -65,19 +65,19 @@ const cuts = Metered.countersBy(
   ["all", "client", "pipelined", "taken", "waiting"]
 )
 
-/** One connection, and the requests that came over it. */
+/** One connection and its requests. */
 class Connection {
   readonly socket: Socket
   readonly client: string | null
-  /** Those that are begun, and not answered or not taken yet. */
+  /** Requests that have begun, and whose answers are not complete or not read yet. */
   readonly answering = new Set<ServerResponse>()
-  /** Those that wait for their turn. */
+  /** Requests that wait for their turn. */
   readonly held: Array<readonly [request: IncomingMessage, response: ServerResponse]> = []
-  /** Whether the next of them waits for a turn of the event loop. */
+  /** Whether the next one waits for a turn of the event loop. */
   isDeferred = false
-  /** Whether its last request has come: what comes behind it is not answered. */
+  /** Whether its last request has been read: later ones are not answered. */
   isEnding = false
-  /** Sweeps in a row in which something waited for its client. */
+  /** Consecutive sweeps in which something waited for its client. */
   sweeps = 0
 
   constructor(socket: Socket, client: string | null) {
@@ -92,29 +92,29 @@ interface Known extends Socket {
   [connection]: Connection
 }
 
-/** Tells a response that nobody waits for it any more: Node tells only the one whose turn it is. */
+/** Closes a response whose connection has closed: Node does so only for the response whose turn it is. */
 const abandon = (response: ServerResponse) => {
   if (response.socket !== null) return
   response.destroy()
   response.emit("close")
 }
 
-/** The connections of a server, held to their bounds. */
+/** The connections of a server, within their bounds. */
 export interface Connections {
-  /** Those that are open. */
+  /** Open connections. */
   readonly connections: Pick<DrainableSet.DrainableSet<object>, "empty">
-  /** Requests that are begun, and whose answers are not taken yet. */
+  /** Requests that have begun, and whose answers the client has not read yet. */
   readonly underWay: Pick<DrainableSet.DrainableSet<ServerResponse>, "empty" | "members">
-  /** Answers requests in the order that their connection can take. */
+  /** Answers requests with `answer`, as many of a connection at once as its bounds allow. */
   readonly answering: (answer: RequestListener) => RequestListener
-  /** To be called every {@link sweepEvery}: cuts connections off whose clients do not take what is sent to them. */
+  /** To be called every {@link sweepEvery}: closes connections whose clients do not read their answers. */
   readonly sweep: () => void
 }
 
-/** Requests that are kept until somebody answers them, at most; the connections of further ones are closed. */
+/** The maximum of requests that wait for a listener; the connections of further ones are closed. */
 const earlyMax = 1_024
 
-/** Keeps requests that come between the moment a server listens and the one its requests are answered: turns of the event loop pass there, and Node would drop what it has nobody for without an answer. */
+/** Keeps requests that arrive after a server begins to listen and before it has a listener for requests: turns of the event loop pass in between, and Node would drop such requests without an answer. */
 const keepEarly = (server: Server): void => {
   const early: Array<readonly [request: IncomingMessage, response: ServerResponse]> = []
   const keep: RequestListener = (request, response) => {
@@ -129,7 +129,7 @@ const keepEarly = (server: Server): void => {
   server.on("request", keep).on("newListener", handOver)
 }
 
-/** Bounds the connections of a server. `clientOf` says whose a connection is, `null` where it counts for nobody. */
+/** Bounds the connections of a server. `clientOf` gives the client of a connection, or `null` if it counts for none. */
 export const make = (
   server: Server,
   { connectionsMax, perClientMax }: ConnectionBounds,
@@ -146,7 +146,7 @@ export const make = (
     socket.destroy()
   }
 
-  /** Counts one more connection of a client, or says that there are too many. */
+  /** Counts one more connection of a client, or returns `false` if there are too many. */
   const enter = (client: string | null): boolean => {
     if (client === null || perClientMax === null) return true
     const before = ofClient.get(client) ?? 0
@@ -164,7 +164,7 @@ export const make = (
   keepEarly(server)
   server.maxConnections = connectionsMax
   server.on("drop", () => Metered.add(cuts.all))
-  // It comes also for connections that are just idle.
+  // The event is emitted also for connections that are just idle.
   server.on("timeout", (socket) => {
     if (socket.writableLength > 0) cut(socket, "taken")
     else socket.destroy()
@@ -190,7 +190,7 @@ export const make = (
     })
   })
 
-  /** Not by the server's own time-out, which has Node renew two timers for each request, a tenth of what a hot redirect costs. */
+  /** Not by the server's own timeout, for which Node renews two timers for each request, a tenth of what a hot redirect costs. */
   const mindTaking = ({ socket }: Connection, isWaiting: boolean) => {
     const isMinded = socket.timeout === bounds.takenWithin_ms
     if (isWaiting !== isMinded) socket.setTimeout(isWaiting ? bounds.takenWithin_ms : 0)
@@ -215,7 +215,7 @@ export const make = (
       }
     }
     if (sum <= bounds.allWaitingMax) return
-    // Those who leave the most unread first.
+    // Clients that leave the most unread first.
     waiting.sort((one, other) => other.socket.writableLength - one.socket.writableLength)
     for (const { socket } of waiting) {
       if (sum <= bounds.allWaitingMax) return
@@ -227,7 +227,7 @@ export const make = (
   const answering = (answer: RequestListener): RequestListener => {
     const begin = (from: Connection, request: IncomingMessage, response: ServerResponse) => {
       answer(request, response)
-      // The answers to hot requests are mostly at the operating system by now.
+      // The operating system has the answers to most hot requests by now.
       if (response.writableEnded && response.writableLength === 0) return
       from.answering.add(response)
       underWay.add(response)
@@ -240,7 +240,7 @@ export const make = (
     const hasRoom = (from: Connection) =>
       from.answering.size === 0 ||
       (from.answering.size < bounds.answeringMax && from.socket.writableLength <= bounds.unreadBytes)
-    /** Begins what there is room for. Many connections with many requests take several turns of the event loop, in which others have theirs. */
+    /** Begins as many requests as there is room for. Many connections with many requests take several turns of the event loop, so that others get theirs. */
     const goOn = (from: Connection) => {
       while (from.held.length > 0 && hasRoom(from) && !from.isDeferred) {
         if (turns.isOver()) {
@@ -252,13 +252,13 @@ export const make = (
         } else begin(from, ...from.held.shift()!)
       }
     }
-    /** Where others are before it on its connection. */
+    /** Queues a request behind others of its connection. */
     const queue = (from: Connection, request: IncomingMessage, response: ServerResponse) => {
       if (from.isEnding) return
       from.held.push([request, response])
       goOn(from)
       if (from.held.length < bounds.heldMax) return
-      // The last one is told so, and Node closes the connection behind its answer.
+      // The answer to the last one says `Connection: close`, and Node closes the connection after it.
       from.isEnding = true
       response.shouldKeepAlive = false
       Metered.add(cuts.pipelined)
