@@ -272,8 +272,7 @@ export class VirtualNode {
         yield* Effect.addFinalizer(() => this.#drain.drain)
         this.#serving = {
           late,
-          serve: (request, done) =>
-            serve(requestOf(process, request), (answer) => done(responseOf(answer)))
+          serve: (request, done) => serve(requestOf(process, request), (answer) => done(responseOf(answer)))
         }
         return yield* Effect.never
       })

@@ -89,7 +89,12 @@ describe("a drain", () => {
     Effect.gen(function* () {
       const { connections, done, drain, underWay } = make()
       const main = yield* Effect.fork(
-        Effect.scoped(Effect.zipRight(Effect.addFinalizer(() => drain), Effect.never))
+        Effect.scoped(
+          Effect.zipRight(
+            Effect.addFinalizer(() => drain),
+            Effect.never
+          )
+        )
       )
       yield* settle
       connections.add("one")
