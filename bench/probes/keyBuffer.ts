@@ -6,9 +6,9 @@ import { actors, layerEmbedded } from "../../src/node/Cluster.ts"
 import * as KeyMinter from "../../src/keys/KeyMinter.ts"
 import * as KeySpace from "../../src/keys/KeySpace.ts"
 import * as KeyPoolMemory from "../../src/storage/keys/KeyPoolMemory.ts"
-import * as KeyRangeStoreMemory from "../../src/storage/keys/KeyRangeStoreMemory.ts"
-import * as KeyStockMemory from "../../src/storage/keys/KeyStockMemory.ts"
-import * as LinkStoreMemory from "../../src/storage/links/LinkStoreMemory.ts"
+import * as KeyRangeStoreMemory from "../../src/sim/stores/KeyRangeStoreMemory.ts"
+import * as KeyStockMemory from "../../src/sim/stores/KeyStockMemory.ts"
+import * as LinkStoreMemory from "../../src/sim/stores/LinkStoreMemory.ts"
 
 const seconds = Number(process.argv[2])
 const capacity = 65_536

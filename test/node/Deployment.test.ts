@@ -8,7 +8,7 @@ import { toStrings } from "../../src/keys/PackedKeys.ts"
 import * as Secret from "../../src/secrets/Secret.ts"
 import { settings } from "../../src/node/Settings.ts"
 import { DeploymentStore } from "../../src/storage/nodes/DeploymentStore.ts"
-import * as DeploymentStoreMemory from "../../src/storage/nodes/DeploymentStoreMemory.ts"
+import * as DeploymentStoreMemory from "../../src/sim/stores/DeploymentStoreMemory.ts"
 
 const KEY_SECRET = "00112233445566778899aabbccddeeff"
 const otherSecret = "ffeeddccbbaa99887766554433221100"

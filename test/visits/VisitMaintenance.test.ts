@@ -3,7 +3,7 @@ import { Effect, Layer, Logger, LogLevel, TestClock } from "effect"
 import * as VisitMaintenance from "../../src/visits/VisitMaintenance.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { VisitStore } from "../../src/storage/visits/VisitStore.ts"
-import * as VisitStoreMemory from "../../src/storage/visits/VisitStoreMemory.ts"
+import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
 import { hour_ms } from "../../src/model/Visit.ts"
 
 /** 2026-11-21T10:05Z. */

@@ -4,7 +4,7 @@ import * as Visits from "../../src/visits/Visits.ts"
 import * as Metered from "../../src/telemetry/Metered.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { type VisitBatch, VisitStore } from "../../src/storage/visits/VisitStore.ts"
-import * as VisitStoreMemory from "../../src/storage/visits/VisitStoreMemory.ts"
+import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
 import { subjectOfLink, subjectOfOwner } from "../../src/model/Visit.ts"
 import { firefox, link, visitOf } from "../support/SomeVisits.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { concat, count, fromStrings, slice, toStrings } from "../../keys/PackedKeys.ts"
-import { idOf, type Tables } from "../../storage/keys/KeyStockMemory.ts"
+import { idOf, type Tables } from "../stores/KeyStockMemory.ts"
 import type { BatchId, PoolClaim } from "../../storage/keys/KeyStock.ts"
 import type { PackedKeys } from "../../keys/PackedKeys.ts"
 import { happens, later, type Mutant, withFaults } from "./Mutant.ts"

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { count, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import type { KeyFile } from "../../storage/keys/KeyFile.ts"
-import * as KeyFileMemory from "../../storage/keys/KeyFileMemory.ts"
+import * as KeyFileMemory from "./KeyFileMemory.ts"
 import type { Journal } from "../Journal.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"

@@ -4,7 +4,7 @@ import { describe } from "vitest"
 import * as KeyStocking from "../../../src/actors/keys/KeyStocking.ts"
 import { actors, layerEmbedded } from "../../../src/node/Cluster.ts"
 import { count, toStrings } from "../../../src/keys/PackedKeys.ts"
-import * as KeyStockMemory from "../../../src/storage/keys/KeyStockMemory.ts"
+import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
 import * as Faults from "../../support/ActorFaults.ts"
 import { freshStores, minted, others, ports, type Stores } from "../../support/TestNode.ts"
 

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import * as UnconfirmedKeys from "../../../src/actors/keys/UnconfirmedKeys.ts"
-import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
+import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import { numbered } from "../../support/SomeKeys.ts"
 
 it.scoped("keeps no more keys of creates that failed than its bound, and those that came first", () =>

@@ -1,5 +1,5 @@
 import { KeyRangeStore } from "../../../src/storage/keys/KeyRangeStore.ts"
-import * as KeyRangeStoreMemory from "../../../src/storage/keys/KeyRangeStoreMemory.ts"
+import * as KeyRangeStoreMemory from "../../../src/sim/stores/KeyRangeStoreMemory.ts"
 import * as KeyRangeStoreSql from "../../../src/storage/keys/KeyRangeStoreSql.ts"
 import { keyRangeStoreLaws } from "./KeyRangeStoreLaws.ts"
 import { likeMemory } from "../../support/LikeMemory.ts"

@@ -6,7 +6,7 @@ import { LinkRemovals, lookedFor_ms } from "../../../src/storage/links/LinkRemov
 import * as LinkRemovalsMemory from "../../support/memory/LinkRemovalsMemory.ts"
 import * as LinkRemovalsSql from "../../../src/storage/links/LinkRemovalsSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
+import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { describePostgres } from "../../support/services/Postgres.ts"
 import { linkRemovalsLaws, type RemovalStores } from "./LinkRemovalsLaws.ts"

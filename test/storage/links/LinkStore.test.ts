@@ -1,7 +1,7 @@
 import { Layer } from "effect"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreGroupCommit from "../../../src/storage/links/LinkStoreGroupCommit.ts"
-import * as LinkStoreMemory from "../../../src/storage/links/LinkStoreMemory.ts"
+import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { linkStoreLaws } from "./LinkStoreLaws.ts"
 import { likeMemory } from "../../support/LikeMemory.ts"

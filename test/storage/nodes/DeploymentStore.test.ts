@@ -1,5 +1,5 @@
 import { DeploymentStore } from "../../../src/storage/nodes/DeploymentStore.ts"
-import * as DeploymentStoreMemory from "../../../src/storage/nodes/DeploymentStoreMemory.ts"
+import * as DeploymentStoreMemory from "../../../src/sim/stores/DeploymentStoreMemory.ts"
 import * as DeploymentStoreSql from "../../../src/storage/nodes/DeploymentStoreSql.ts"
 import { deploymentStoreLaws } from "./DeploymentStoreLaws.ts"
 import { onEveryBackend } from "../../support/Stores.ts"

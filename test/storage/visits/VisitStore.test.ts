@@ -1,5 +1,5 @@
 import { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
-import * as VisitStoreMemory from "../../../src/storage/visits/VisitStoreMemory.ts"
+import * as VisitStoreMemory from "../../../src/sim/stores/VisitStoreMemory.ts"
 import * as VisitStoreSql from "../../../src/storage/visits/VisitStoreSql.ts"
 import { likeMemory } from "../../support/LikeMemory.ts"
 import { playVisits, visitCommand } from "./VisitPlayer.ts"

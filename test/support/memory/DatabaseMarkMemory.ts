@@ -7,8 +7,8 @@ import {
   toldMax
 } from "../../../src/storage/nodes/DatabaseMark.ts"
 import type { Watermark } from "../../../src/storage/keys/KeyRangeStore.ts"
-import * as KeyRangeStoreMemory from "../../../src/storage/keys/KeyRangeStoreMemory.ts"
-import * as KeyStockMemory from "../../../src/storage/keys/KeyStockMemory.ts"
+import * as KeyRangeStoreMemory from "../../../src/sim/stores/KeyRangeStoreMemory.ts"
+import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
 
 /** What a database in memory has of keys. */
 export interface Tables extends KeyStockMemory.Tables {

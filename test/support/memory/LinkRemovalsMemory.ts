@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { Link } from "../../../src/model/Link.ts"
 import { LinkAnnouncer } from "../../../src/storage/links/LinkInvalidationsLocal.ts"
-import type { Tables } from "../../../src/storage/links/LinkLifetimeMemory.ts"
+import type { Tables } from "../../../src/sim/stores/LinkLifetimeMemory.ts"
 import { LinkRemovals, lookedFor_ms } from "../../../src/storage/links/LinkRemovals.ts"
 
 /** `LinkRemovals` over tables, which others may look into. */

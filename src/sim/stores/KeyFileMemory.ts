@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { fromStrings, toStrings } from "../../keys/PackedKeys.ts"
-import { KeyFile } from "./KeyFile.ts"
+import { KeyFile } from "../../storage/keys/KeyFile.ts"
 
 /** `KeyFile` over an array that outlives it, as a disk does. */
 export const makeOver = (keys: Array<string>, width: number): typeof KeyFile.Service =>

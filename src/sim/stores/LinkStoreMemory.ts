@@ -1,8 +1,8 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { changed, type Link, stateAt } from "../../model/Link.ts"
-import { GuardedCreates } from "./GuardedCreates.ts"
+import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
-import { fold } from "./LinkColumns.ts"
+import { fold } from "../../storage/links/LinkColumns.ts"
 import {
   isRepeat,
   type LinkPage,
@@ -11,8 +11,8 @@ import {
   type Position,
   type Update,
   updatesRemembered
-} from "./LinkStore.ts"
-import { type LastTake, noneTaken, type Take, take, type Taken } from "../visits/VisitTakes.ts"
+} from "../../storage/links/LinkStore.ts"
+import { type LastTake, noneTaken, type Take, take, type Taken } from "../../storage/visits/VisitTakes.ts"
 
 const shown = (link: Link | undefined): Link | null => {
   if (link === undefined) return null

@@ -1,8 +1,8 @@
 import { Clock, Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
 import { count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
-import type { BatchRecord } from "../keys/KeyStock.ts"
-import { LinkLifetime } from "./LinkLifetime.ts"
+import type { BatchRecord } from "../../storage/keys/KeyStock.ts"
+import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 
 /** What a `LinkLifetime` in memory works on: the tables of the links, of the stock and of the open batches. */
 export interface Tables {

@@ -1,7 +1,13 @@
 import { Effect, Layer } from "effect"
 import { concat, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
-import { type BatchId, type BatchRecord, KeyStock, type PoolClaim, type StockKind } from "./KeyStock.ts"
-import { Fenced } from "../StorageError.ts"
+import {
+  type BatchId,
+  type BatchRecord,
+  KeyStock,
+  type PoolClaim,
+  type StockKind
+} from "../../storage/keys/KeyStock.ts"
+import { Fenced } from "../../storage/StorageError.ts"
 
 const byAge = (a: BatchRecord, b: BatchRecord) => a.epoch - b.epoch || a.sequence - b.sequence
 

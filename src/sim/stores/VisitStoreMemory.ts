@@ -1,7 +1,13 @@
 import { Effect, Layer } from "effect"
 import { dimensions, valuesMax } from "../../model/Visit.ts"
-import { type HourRange, type Point, type ValueCount, type VisitBatch, VisitStore } from "./VisitStore.ts"
-import { startOf } from "./VisitPeriods.ts"
+import {
+  type HourRange,
+  type Point,
+  type ValueCount,
+  type VisitBatch,
+  VisitStore
+} from "../../storage/visits/VisitStore.ts"
+import { startOf } from "../../storage/visits/VisitPeriods.ts"
 
 interface Count {
   nonBots: number

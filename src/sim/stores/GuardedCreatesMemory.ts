@@ -7,9 +7,9 @@ import {
   type GuardedLink,
   type GuardedOutcome,
   type GuardState
-} from "./GuardedCreates.ts"
-import type { LinkStore } from "./LinkStore.ts"
-import type { StorageError } from "../StorageError.ts"
+} from "../../storage/links/GuardedCreates.ts"
+import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
 
 /** A guard, when it was begun (milliseconds since the Unix epoch), and what it was settled with. */
 export interface GuardRow extends Guard {

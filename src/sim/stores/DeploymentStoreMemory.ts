@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { DeploymentStore } from "./DeploymentStore.ts"
+import { DeploymentStore } from "../../storage/nodes/DeploymentStore.ts"
 
 /** `DeploymentStore` in this process's memory: the reference that other backends are compared with. */
 export const make = Effect.sync(() => {

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { KeyRangeStore, type RangeSlot, type Watermark } from "./KeyRangeStore.ts"
+import { KeyRangeStore, type RangeSlot, type Watermark } from "../../storage/keys/KeyRangeStore.ts"
 
 /** Watermarks by {@link idOf}. */
 export type Slots = Map<string, Watermark>
