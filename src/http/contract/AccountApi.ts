@@ -6,11 +6,19 @@ import {
   MadeKeyBody,
   MeBody,
   NewKeyBody,
+  NewPasswordBody,
   NewUserBody,
+  RemovalParameters,
+  SessionsBody,
   SignUpBody,
-  UserBody
+  UserBody,
+  UserChangeBody,
+  UserParameters,
+  UsersBody
 } from "./AccountSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
+
+const IdPath = Schema.Struct({ id: Schema.String })
 
 /** Users and their sessions, in the contract. */
 export const accounts = HttpApiGroup.make("accounts")
@@ -19,13 +27,8 @@ export const accounts = HttpApiGroup.make("accounts")
       .setPayload(NewUserBody)
       .addSuccess(UserBody, { status: 201 })
       .addSuccess(SignUpBody, { status: 202 })
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("password-change-required"))
-      .addError(Problem.schema("email-taken"))
-      .addError(Problem.schema("payload-too-large"))
-      .addError(Problem.schema("unsupported-media-type"))
-      .addError(Problem.schema("rate-limited"))
+      .addError(Problem.schema("unauthorized", "forbidden", "password-change-required", "email-taken"))
+      .addError(Problem.schema("payload-too-large", "unsupported-media-type", "rate-limited"))
       .annotate(
         OpenApi.Description,
         "Adds a user: administrators may, and everybody where sign-up is open. Only administrators are told whether the e-mail address was taken; others sign in to see."
@@ -35,10 +38,7 @@ export const accounts = HttpApiGroup.make("accounts")
     HttpApiEndpoint.post("logIn", "/api/v1/session")
       .setPayload(LogInBody)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("payload-too-large"))
-      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("unauthorized", "forbidden", "payload-too-large", "unsupported-media-type"))
       .addError(Problem.schema("rate-limited"))
       .annotate(
         OpenApi.Description,
@@ -55,7 +55,85 @@ export const accounts = HttpApiGroup.make("accounts")
     HttpApiEndpoint.get("me", "/api/v1/me")
       .addSuccess(MeBody)
       .addError(Problem.schema("unauthorized"))
-      .annotate(OpenApi.Description, "Who the caller is, and what is left of his quotas.")
+      .annotate(OpenApi.Description, "Who the caller is, and what is left of their quotas.")
+  )
+
+/** The sessions of a user, and the password that they begin with, in the contract. */
+export const sessions = HttpApiGroup.make("sessions")
+  .add(
+    HttpApiEndpoint.get("listSessions", "/api/v1/sessions")
+      .addSuccess(SessionsBody)
+      .addError(Problem.schema("unauthorized", "forbidden", "password-change-required"))
+      .annotate(OpenApi.Description, "Where the caller is signed in.")
+  )
+  .add(
+    HttpApiEndpoint.del("endOtherSessions", "/api/v1/sessions")
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Problem.schema("unauthorized", "forbidden", "password-change-required"))
+      .annotate(OpenApi.Description, "Ends all the caller's sessions but the one of this request.")
+  )
+  .add(
+    HttpApiEndpoint.del("endSession", "/api/v1/sessions/:id")
+      .setPath(IdPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Problem.schema("unauthorized", "forbidden", "password-change-required", "not-found"))
+      .annotate(OpenApi.Description, "Ends one of the caller's sessions.")
+  )
+  .add(
+    HttpApiEndpoint.put("changePassword", "/api/v1/me/password")
+      .setPayload(NewPasswordBody)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Problem.schema("unauthorized", "forbidden", "payload-too-large", "unsupported-media-type"))
+      .addError(Problem.schema("rate-limited"))
+      .annotate(
+        OpenApi.Description,
+        "Changes the password of who is signed in: all sessions end, and the response begins another one."
+      )
+  )
+
+/** What administrators do to accounts, in the contract. */
+export const users = HttpApiGroup.make("users")
+  .add(
+    HttpApiEndpoint.get("listUsers", "/api/v1/users")
+      .setUrlParams(UserParameters)
+      .addSuccess(UsersBody)
+      .addError(Problem.schema("unauthorized", "forbidden"))
+      .annotate(OpenApi.Description, "The users page by page, the newest first. For administrators.")
+  )
+  .add(
+    HttpApiEndpoint.patch("changeUser", "/api/v1/users/:id")
+      .setPath(IdPath)
+      .setPayload(UserChangeBody)
+      .addSuccess(UserBody)
+      .addError(Problem.schema("unauthorized", "forbidden", "reauthentication-required", "not-found"))
+      .addError(Problem.schema("last-administrator", "payload-too-large", "unsupported-media-type"))
+      .annotate(
+        OpenApi.Description,
+        "Disables or enables a user, or makes one an administrator or none. Who is disabled has no sessions, keys that work or webhooks a second later; links go on redirecting. For administrators."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("removeUser", "/api/v1/users/:id")
+      .setPath(IdPath)
+      .setUrlParams(RemovalParameters)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Problem.schema("unauthorized", "forbidden", "reauthentication-required", "not-found"))
+      .addError(Problem.schema("last-administrator"))
+      .annotate(
+        OpenApi.Description,
+        "Deletes a user, with sessions, API keys and webhooks. Links go on redirecting, and are the administrators' alone, or are deleted, too: the first 1,000 at once, as a rule, the others soon. For administrators."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("removeMe", "/api/v1/me")
+      .setUrlParams(RemovalParameters)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Problem.schema("unauthorized", "forbidden", "reauthentication-required"))
+      .addError(Problem.schema("last-administrator"))
+      .annotate(
+        OpenApi.Description,
+        "Deletes the account of who is signed in, and has shown the password within 15 minutes, as an administrator would."
+      )
   )
 
 /** API keys, in the contract. */
@@ -64,12 +142,8 @@ export const apiKeys = HttpApiGroup.make("apiKeys")
     HttpApiEndpoint.post("addKey", "/api/v1/api-keys")
       .setPayload(NewKeyBody)
       .addSuccess(MadeKeyBody, { status: 201 })
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("reauthentication-required"))
-      .addError(Problem.schema("too-many-keys"))
-      .addError(Problem.schema("payload-too-large"))
-      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("unauthorized", "forbidden", "reauthentication-required", "too-many-keys"))
+      .addError(Problem.schema("payload-too-large", "unsupported-media-type"))
       .annotate(
         OpenApi.Description,
         "Makes an API key. Its secret is shown this once. A session must have begun within 15 minutes."
@@ -78,17 +152,14 @@ export const apiKeys = HttpApiGroup.make("apiKeys")
   .add(
     HttpApiEndpoint.get("listKeys", "/api/v1/api-keys")
       .addSuccess(KeysBody)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("unauthorized", "forbidden"))
       .annotate(OpenApi.Description, "The caller's own API keys.")
   )
   .add(
     HttpApiEndpoint.del("revokeKey", "/api/v1/api-keys/:id")
-      .setPath(Schema.Struct({ id: Schema.String }))
+      .setPath(IdPath)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
       .annotate(
         OpenApi.Description,
         "Revokes an API key of the caller's, or as administrator anybody's: no node accepts it a second later."

@@ -1,6 +1,6 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { accounts, apiKeys } from "./AccountApi.ts"
+import { accounts, apiKeys, sessions, users } from "./AccountApi.ts"
 import { audit } from "./AuditApi.ts"
 import { cluster } from "./ClusterApi.ts"
 import {
@@ -16,8 +16,6 @@ import { ListParameters } from "../links/ListRequest.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import { version } from "../../model/Version.ts"
 import * as Problem from "../exchange/Problem.ts"
-import { sessions } from "./SessionApi.ts"
-import { users } from "./UserApi.ts"
 import { webhooks } from "./WebhookApi.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "../links/QrImage.ts"
 import { queryParameter } from "../exchange/QueryParameter.ts"
@@ -57,17 +55,9 @@ export const links = HttpApiGroup.make("links")
       .setPayload(CreateBody)
       .addSuccess(LinkBody, { status: 201 })
       .addSuccess(LinkBody)
-      .addError(Problem.schema("invalid-url"))
-      .addError(Problem.schema("alias-reserved"))
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("rate-limited"))
-      .addError(Problem.schema("alias-taken"))
-      .addError(Problem.schema("idempotency-in-progress"))
-      .addError(Problem.schema("idempotency-mismatch"))
-      .addError(Problem.schema("payload-too-large"))
-      .addError(Problem.schema("unsupported-media-type"))
-      .addError(Problem.schema("blocked-target"))
+      .addError(Problem.schema("invalid-url", "alias-reserved", "unauthorized", "forbidden", "rate-limited"))
+      .addError(Problem.schema("alias-taken", "idempotency-in-progress", "idempotency-mismatch"))
+      .addError(Problem.schema("payload-too-large", "unsupported-media-type", "blocked-target"))
       .annotate(OpenApi.Description, "Shortens a URL. The response's Location names the link.")
   )
   .add(
@@ -75,27 +65,21 @@ export const links = HttpApiGroup.make("links")
       .setHeaders(IdempotencyKey)
       .setPayload(BulkBody)
       .addSuccess(BulkAnswer)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("payload-too-large"))
-      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("unauthorized", "forbidden", "payload-too-large", "unsupported-media-type"))
       .annotate(OpenApi.Description, "Shortens up to 1,000 URLs. Each item fails alone.")
   )
   .add(
     HttpApiEndpoint.get("get", "/api/v1/links/:key")
       .setPath(KeyPath)
       .addSuccess(LinkBody)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
       .annotate(OpenApi.Description, "A link that is not deleted, also when it has expired.")
   )
   .add(
     HttpApiEndpoint.get("list", "/api/v1/links")
       .setUrlParams(ListParameters)
       .addSuccess(LinksBody)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("unauthorized", "forbidden"))
       .annotate(
         OpenApi.Description,
         "The caller's links page by page, expired ones too. A page of a search can be short, even empty, and not be the last."
@@ -106,13 +90,8 @@ export const links = HttpApiGroup.make("links")
       .setPath(KeyPath)
       .setPayload(PatchBody)
       .addSuccess(LinkBody)
-      .addError(Problem.schema("invalid-url"))
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("not-found"))
-      .addError(Problem.schema("payload-too-large"))
-      .addError(Problem.schema("unsupported-media-type"))
-      .addError(Problem.schema("blocked-target"))
+      .addError(Problem.schema("invalid-url", "unauthorized", "forbidden", "not-found", "payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type", "blocked-target"))
       .annotate(
         OpenApi.Description,
         "Changes a link that is not deleted, also when it has expired. null clears."
@@ -122,9 +101,7 @@ export const links = HttpApiGroup.make("links")
     HttpApiEndpoint.del("delete", "/api/v1/links/:key")
       .setPath(KeyPath)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
       .annotate(OpenApi.Description, "Deletes a link: it answers 410 from now on.")
   )
 
@@ -147,9 +124,7 @@ const qr = HttpApiGroup.make("qr").add(
     )
     .addSuccess(image.pipe(HttpApiSchema.withEncoding({ kind: "Uint8Array", contentType: "image/png" })))
     .addSuccess(HttpApiSchema.Empty(304))
-    .addError(Problem.schema("unauthorized"))
-    .addError(Problem.schema("forbidden"))
-    .addError(Problem.schema("not-found"))
+    .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
     .annotate(OpenApi.Description, "The short URL as a QR code.")
     .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
 )
@@ -160,17 +135,14 @@ const stats = HttpApiGroup.make("stats")
       .setPath(KeyPath)
       .setUrlParams(StatsParameters)
       .addSuccess(StatsBody)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
-      .addError(Problem.schema("not-found"))
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
       .annotate(OpenApi.Description, "The visits of a link that is not deleted. They appear within a second.")
   )
   .add(
     HttpApiEndpoint.get("ofOwner", "/api/v1/stats")
       .setUrlParams(StatsParameters)
       .addSuccess(StatsBody)
-      .addError(Problem.schema("unauthorized"))
-      .addError(Problem.schema("forbidden"))
+      .addError(Problem.schema("unauthorized", "forbidden"))
       .annotate(OpenApi.Description, "The visits of all links that the caller owns or owned.")
   )
 
@@ -183,11 +155,7 @@ const redirects = HttpApiGroup.make("redirects")
       .addSuccess(HttpApiSchema.Empty(302))
       .addSuccess(HttpApiSchema.Empty(307))
       .addSuccess(HttpApiSchema.Empty(308))
-      .addError(Problem.schema("password-required"))
-      .addError(Problem.schema("not-found"))
-      .addError(Problem.schema("gone"))
-      .addError(Problem.schema("uri-too-long"))
-      .addError(Problem.schema("rate-limited"))
+      .addError(Problem.schema("password-required", "not-found", "gone", "uri-too-long", "rate-limited"))
       .annotate(
         OpenApi.Description,
         "Redirects to the link's target. HEAD answers the same, and is no visit. With a + behind the key: the preview (200)."
@@ -204,13 +172,8 @@ const redirects = HttpApiGroup.make("redirects")
         Schema.Struct({ password: Schema.String }).pipe(HttpApiSchema.withEncoding({ kind: "UrlParams" }))
       )
       .addSuccess(HttpApiSchema.Empty(303))
-      .addError(Problem.schema("password-required"))
-      .addError(Problem.schema("not-found"))
-      .addError(Problem.schema("gone"))
-      .addError(Problem.schema("payload-too-large"))
-      .addError(Problem.schema("uri-too-long"))
-      .addError(Problem.schema("rate-limited"))
-      .addError(Problem.schema("unsupported-media-type"))
+      .addError(Problem.schema("password-required", "not-found", "gone", "payload-too-large", "uri-too-long"))
+      .addError(Problem.schema("rate-limited", "unsupported-media-type"))
       .annotate(OpenApi.Description, "Redirects to the target of a link that a password guards.")
       .annotate(
         OpenApi.Transform,
@@ -243,8 +206,7 @@ const health = HttpApiGroup.make("health")
 const metrics = HttpApiGroup.make("metrics").add(
   HttpApiEndpoint.get("metrics", "/metrics")
     .addSuccess(HttpApiSchema.Text({ contentType: "text/plain" }))
-    .addError(Problem.schema("unauthorized"))
-    .addError(Problem.schema("forbidden"))
+    .addError(Problem.schema("unauthorized", "forbidden"))
     .annotate(
       OpenApi.Description,
       "This node's metrics in Prometheus' text format, for administrators, and for the bearer of METRICS_TOKEN where it is set."
@@ -270,10 +232,7 @@ export class Api extends HttpApi.make("linkmint")
   .add(health)
   .add(metrics.addError(mustChangePassword))
   .add(cluster.addError(mustChangePassword))
-  .addError(Problem.schema("invalid-request"))
-  .addError(Problem.schema("request-timeout"))
-  .addError(Problem.schema("headers-too-large"))
-  .addError(Problem.schema("unavailable"))
+  .addError(Problem.schema("invalid-request", "request-timeout", "headers-too-large", "unavailable"))
   .addError(Problem.schema("internal"))
   .annotate(OpenApi.Title, "Linkmint")
   .annotate(OpenApi.Version, version)

@@ -7,8 +7,7 @@ export const audit = HttpApiGroup.make("audit").add(
   HttpApiEndpoint.get("list", "/api/v1/audit")
     .setUrlParams(AuditParameters)
     .addSuccess(AuditBody)
-    .addError(Problem.schema("unauthorized"))
-    .addError(Problem.schema("forbidden"))
+    .addError(Problem.schema("unauthorized", "forbidden"))
     .annotate(
       OpenApi.Description,
       "Who did what to whose things, when and from where, page by page and the newest first. For administrators."

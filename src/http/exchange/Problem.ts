@@ -57,8 +57,8 @@ export const isProblemType = (text: string): boolean => text.startsWith(typeBase
 /** The type of every problem's body. */
 export const contentType = "application/problem+json"
 
-/** The schema of one kind of problem as RFC 9457 writes it, for the contract. */
-export const schema = (kind: Kind) =>
+/** One kind of problem as RFC 9457 writes it. */
+const schemaOf = (kind: Kind) =>
   Schema.Struct({
     type: Schema.Literal(typeOf(kind)),
     title: Schema.String,
@@ -71,6 +71,9 @@ export const schema = (kind: Kind) =>
       ...HttpApiSchema.annotations({ status: kinds[kind].status })
     })
     .pipe(HttpApiSchema.withEncoding({ kind: "Json", contentType }))
+
+/** The schema of problems of these kinds, for the contract. */
+export const schema = (...kinds: ReadonlyArray<Kind>) => Schema.Union(...kinds.map(schemaOf))
 
 /** A problem of one request. */
 export interface Problem {
@@ -159,6 +162,19 @@ export const withFirstFault = (problem: Problem): Problem => {
 /** The problem of a request with one fault. */
 export const oneFault = (kind: Kind, path: string, message: string): Either.Either<never, Problem> =>
   Either.left(faulty(kind, [{ path, message }]))
+
+/** What `read` gives, or the problem that names the faults that it finds. */
+export const collectFaults = <A>(
+  read: (fault: (path: string, message: string) => void) => A
+): Either.Either<A, Problem> => {
+  const faults: Array<Fault> = []
+  const value = read((path, message) => void faults.push({ path, message }))
+  return faults.length > 0 ? Either.left(faulty("invalid-request", faults)) : Either.right(value)
+}
+
+/** Refuses a request with a problem. */
+export const refuse = (kind: Kind, detail: string): Either.Either<never, Problem> =>
+  Either.left({ kind, detail })
 
 /** The problem of a request that the service cannot answer now; why it cannot stays in the log. */
 export const unavailable: Problem = {
