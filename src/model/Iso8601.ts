@@ -43,3 +43,7 @@ export const formatMoment = (moment_ms: number): string => {
   }
   return latest.text
 }
+
+/** {@link formatMoment} of a moment that there may not be. */
+export const formatOptionalMoment = (moment_ms: number | null): string | null =>
+  moment_ms === null ? null : formatMoment(moment_ms)

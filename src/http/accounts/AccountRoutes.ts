@@ -1,9 +1,12 @@
 import { Clock, Effect, Redacted } from "effect"
 import { Accounts } from "../../accounts/Accounts.ts"
 import * as Devices from "../../accounts/Devices.ts"
+import type { PasswordRefused } from "../../accounts/PasswordPolicy.ts"
+import type { PasswordsBusy } from "../../accounts/Passwords.ts"
 import { Quotas, type QuotaUse } from "../../accounts/Quotas.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { empty, json } from "../exchange/Answer.ts"
 import { LogInBody, type MeBody, NewUserBody, type SignUpBody } from "../contract/AccountSchemas.ts"
@@ -12,12 +15,10 @@ import * as Caller from "../exchange/Caller.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import * as Decode from "../exchange/Decode.ts"
-import { orRefused } from "./PasswordRefusal.ts"
 import * as Problem from "../exchange/Problem.ts"
-import type { Request } from "../exchange/Request.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import { SessionCookie } from "../exchange/SessionCookie.ts"
-import { bodyOf } from "./UserAnswers.ts"
+import { bodyOf } from "./UserRoutes.ts"
 
 /** What the account routes need to know of the operator's choices. */
 export interface AccountRoutesOptions {
@@ -28,15 +29,17 @@ export interface AccountRoutesOptions {
 const decodeNewUser = Decode.body(NewUserBody)
 const decodeLogIn = Decode.body(LogInBody)
 
-const wrongLogin: Problem.Problem = {
-  kind: "unauthorized",
-  detail: "The e-mail address or the password is wrong."
-}
+const forged = Problem.refuse("forbidden", "Sessions begin and end on this service's own pages alone.")
 
-const forged: Problem.Problem = {
-  kind: "forbidden",
-  detail: "Sessions begin and end on this service's own pages alone."
-}
+/** Answers what is wrong with a new password, and 503 to all other errors. */
+export const orRefused = <A>(
+  self: Effect.Effect<A, StorageError | PasswordsBusy | PasswordRefused>
+): Effect.Effect<A, Problem.Problem> =>
+  Effect.catchAll(self, (error) =>
+    error._tag === "PasswordRefused"
+      ? Problem.oneFault("invalid-request", "password", error.message)
+      : Problem.orUnavailable(Effect.fail(error))
+  )
 
 const quotaOf = (use: QuotaUse | null, now: number) =>
   use === null
@@ -61,78 +64,71 @@ export const make = ({ signUp }: AccountRoutesOptions) =>
     const doing = yield* RequestDoer.make
     const devices = yield* Devices.make
 
-    const addUser = Effect.fn("accounts.addUser")(function* (request: Request) {
-      const caller = yield* identify(request)
-      if (!signUp) yield* Caller.requireScope(caller, "admin")
-      const isAdmin = caller !== "anonymous" && caller.isAdmin
-      // Before the body, which costs something to read and to check.
-      if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request)))
-      const body = yield* decodeNewUser(yield* Body.read(request))
-      const { email, firstName = null, lastName = null, middleName = null } = body
-      const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
-      const user = yield* orRefused(accounts.addUser(draft, doing.doerOf(request, caller)))
-      if (!isAdmin) {
-        // Not who it is, nor whether there was somebody already: strangers must not learn who has an account.
-        const body: typeof SignUpBody.Type = { email }
-        return json(body, 202)
-      }
-      if (user === null) {
-        const fault = { path: "email", message: "belongs to an account already" }
-        return yield* Effect.fail(Problem.faulty("email-taken", [fault]))
-      }
-      return json(bodyOf(user), 201)
-    })
-
-    const logIn = Effect.fn("accounts.logIn")(function* (request: Request) {
-      // Another site could sign its visitors in with an account of its own, and read what they do there.
-      if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
-      // Before the body, which costs something to read and to check.
-      const ofClient = yield* RateLimit.check(quotas.attempt(clientOf(request)))
-      const { email, password } = yield* decodeLogIn(yield* Body.read(request))
-      const account = email.toLowerCase()
-      const device = yield* Problem.orUnavailable(devices.find(email, cookies.deviceOf(request)))
-      const ofAccount = yield* RateLimit.check(quotas.logIn(clientOf(request), account, device))
-      const replaced = cookies.tokenOf(request) ?? null
-      const session = yield* Problem.orUnavailable(
-        accounts.logIn(email, Redacted.make(password), doing.sessionClientOf(request), replaced)
-      )
-      if (session === null) return yield* Effect.fail(wrongLogin)
-      quotas.loggedIn(account, device)
-      const begun = cookies.begin(empty(), session.token, yield* devices.begin(session.user))
-      return RateLimit.shownIn(begun, RateLimit.tighter(ofClient, ofAccount))
-    })
-
-    const logOut = Effect.fn("accounts.logOut")(function* (request: Request) {
-      if (cookies.mayBeForged(request)) return yield* Effect.fail(forged)
-      const token = cookies.tokenOf(request)
-      if (token !== undefined) yield* Problem.orUnavailable(sessions.end(token, doing.clientOf(request)))
-      return cookies.end(empty())
-    })
-
-    const me = Effect.fn("accounts.me")(function* (request: Request) {
-      const caller = yield* Caller.requireKnown(yield* identifyNewcomer(request))
-      const user = yield* Problem.orUnavailable(accounts.user(caller.userId))
-      if (user === null) {
-        return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail: "The account is gone." })
-      }
-      const uses = yield* Problem.orUnavailable(quotas.of(caller))
-      const now = yield* Clock.currentTimeMillis
-      const body: typeof MeBody.Type = {
-        ...bodyOf(user),
-        scopes: [...caller.scopes],
-        passwordChangeRequired: user.passwordIsTemporary,
-        quotas: {
-          createsPerMinute: quotaOf(uses.createsPerMinute, now),
-          redirectsPerDay: quotaOf(uses.redirectsPerDay, now)
-        }
-      }
-      return json(body)
-    })
-
     return {
-      addUser,
-      logIn,
-      logOut,
-      me
+      addUser: Effect.fn("accounts.addUser")(function* (request) {
+        const caller = yield* identify(request)
+        if (!signUp) yield* Caller.requireScope(caller, "admin")
+        const isAdmin = caller !== "anonymous" && caller.isAdmin
+        // Before the body, which costs something to read and to check.
+        if (!isAdmin) yield* RateLimit.check(quotas.attempt(clientOf(request)))
+        const body = yield* decodeNewUser(yield* Body.read(request))
+        const { email, firstName = null, lastName = null, middleName = null } = body
+        const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
+        const user = yield* orRefused(accounts.addUser(draft, doing.doerOf(request, caller)))
+        if (!isAdmin) {
+          // Not who it is, nor whether there was somebody already: strangers must not learn who has an account.
+          const body: typeof SignUpBody.Type = { email }
+          return json(body, 202)
+        }
+        return user === null
+          ? yield* Problem.oneFault("email-taken", "email", "belongs to an account already")
+          : json(bodyOf(user), 201)
+      }),
+
+      logIn: Effect.fn("accounts.logIn")(function* (request) {
+        // Another site could sign its visitors in with an account of its own, and read what they do there.
+        if (cookies.mayBeForged(request)) return yield* forged
+        // Before the body, which costs something to read and to check.
+        const ofClient = yield* RateLimit.check(quotas.attempt(clientOf(request)))
+        const { email, password } = yield* decodeLogIn(yield* Body.read(request))
+        const account = email.toLowerCase()
+        const device = yield* Problem.orUnavailable(devices.find(email, cookies.deviceOf(request)))
+        const ofAccount = yield* RateLimit.check(quotas.logIn(clientOf(request), account, device))
+        const replaced = cookies.tokenOf(request) ?? null
+        const session = yield* Problem.orUnavailable(
+          accounts.logIn(email, Redacted.make(password), doing.sessionClientOf(request), replaced)
+        )
+        if (session === null) {
+          return yield* Problem.refuse("unauthorized", "The e-mail address or the password is wrong.")
+        }
+        quotas.loggedIn(account, device)
+        const begun = cookies.begin(empty(), session.token, yield* devices.begin(session.user))
+        return RateLimit.shownIn(begun, RateLimit.tighter(ofClient, ofAccount))
+      }),
+
+      logOut: Effect.fn("accounts.logOut")(function* (request) {
+        if (cookies.mayBeForged(request)) return yield* forged
+        const token = cookies.tokenOf(request)
+        if (token !== undefined) yield* Problem.orUnavailable(sessions.end(token, doing.clientOf(request)))
+        return cookies.end(empty())
+      }),
+
+      me: Effect.fn("accounts.me")(function* (request) {
+        const caller = yield* Caller.requireKnown(yield* identifyNewcomer(request))
+        const user = yield* Problem.orUnavailable(accounts.user(caller.userId))
+        if (user === null) return yield* Problem.refuse("unauthorized", "The account is gone.")
+        const uses = yield* Problem.orUnavailable(quotas.of(caller))
+        const now = yield* Clock.currentTimeMillis
+        const body: typeof MeBody.Type = {
+          ...bodyOf(user),
+          scopes: [...caller.scopes],
+          passwordChangeRequired: user.passwordIsTemporary,
+          quotas: {
+            createsPerMinute: quotaOf(uses.createsPerMinute, now),
+            redirectsPerDay: quotaOf(uses.redirectsPerDay, now)
+          }
+        }
+        return json(body)
+      })
     } satisfies OperationsOf<"accounts">
   })

@@ -1,4 +1,4 @@
-import { Clock, Effect, Redacted } from "effect"
+import { Clock, Effect, Either, Redacted } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Accounts, keysMax } from "../../accounts/Accounts.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
@@ -16,8 +16,6 @@ import type { Request } from "../exchange/Request.ts"
 
 const decodeNewKey = Decode.body(NewKeyBody)
 
-const forbidden = (detail: string) => Effect.fail<Problem.Problem>({ kind: "forbidden", detail })
-
 const bodyOf = (key: ApiKey): typeof KeyBody.Type => ({
   id: key.id,
   name: key.name,
@@ -25,25 +23,18 @@ const bodyOf = (key: ApiKey): typeof KeyBody.Type => ({
   createsPerMinute: key.createsPerMinute,
   redirectsPerDay: key.redirectsPerDay,
   createdAt: Iso8601.formatMoment(key.createdAt),
-  expiresAt: key.expiresAt === null ? null : Iso8601.formatMoment(key.expiresAt)
+  expiresAt: Iso8601.formatOptionalMoment(key.expiresAt)
 })
 
 const checkExpiry = (
   text: string | undefined,
   now: number
-): Effect.Effect<number | null, Problem.Problem> => {
-  if (text === undefined) return Effect.succeed(null)
+): Either.Either<number | null, Problem.Problem> => {
+  if (text === undefined) return Either.right(null)
   const moment = Iso8601.parseMoment(text)
-  return moment !== undefined && moment > now && moment <= Iso8601.momentMax
-    ? Effect.succeed(moment)
-    : Effect.fail(
-        Problem.faulty("invalid-request", [
-          {
-            path: "expiresAt",
-            message: "must be an RFC 3339 date-time in the future such as 2030-01-01T00:00:00Z"
-          }
-        ])
-      )
+  if (moment !== undefined && moment > now && moment <= Iso8601.momentMax) return Either.right(moment)
+  const message = "must be an RFC 3339 date-time in the future such as 2030-01-01T00:00:00Z"
+  return Problem.oneFault("invalid-request", "expiresAt", message)
 }
 
 const lackedBy = (caller: KnownCaller, wanted: ReadonlyArray<string>) =>
@@ -58,52 +49,45 @@ export const make = Effect.gen(function* () {
   const keeperOf = (request: Request) =>
     Effect.flatMap(identify(request), (caller) => Caller.requireKeeper(caller, "API keys"))
 
-  const add = Effect.fn("apiKeys.add")(function* (request: Request) {
-    const now = yield* Clock.currentTimeMillis
-    const caller = yield* Caller.requireRecent(yield* keeperOf(request), now)
-    const body = yield* decodeNewKey(yield* Body.read(request))
-    const { createsPerMinute = null, name, redirectsPerDay = null } = body
-    const expiresAt = yield* checkExpiry(body.expiresAt, now)
-    const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)
-    if (lacked.length > 0) {
-      return yield* forbidden(`You do not have what you would allow: ${lacked.join(", ")}.`)
-    }
-    const scopes = [...new Set(body.scopes)]
-    const draft = { name, scopes, createsPerMinute, redirectsPerDay, expiresAt }
-    const made = yield* Problem.orUnavailable(accounts.addKey(caller.userId, draft, doerOf(request, caller)))
-    if (made === "nobody") {
-      const detail = "The account is disabled or gone."
-      return yield* Effect.fail<Problem.Problem>({ kind: "unauthorized", detail })
-    }
-    if (made === "full") {
-      const detail = `There may be ${keysMax} API keys at most. Revoke one first.`
-      return yield* Effect.fail<Problem.Problem>({ kind: "too-many-keys", detail })
-    }
-    return json({ ...bodyOf(made.key), secret: Redacted.value(made.secret) }, 201)
-  })
-
-  const list = Effect.fn("apiKeys.list")(function* (request: Request) {
-    const { userId } = yield* keeperOf(request)
-    const keys = yield* Problem.orUnavailable(accounts.keysOf(userId))
-    return json({ data: keys.map(bodyOf) })
-  })
-
-  const revoke = Effect.fn("apiKeys.revoke")(function* (request: Request, id: string) {
-    const caller = yield* keeperOf(request)
-    const owner = caller.isAdmin ? null : caller.userId
-    const revoked =
-      isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner, doerOf(request, caller))))
-    return revoked
-      ? empty()
-      : yield* Effect.fail<Problem.Problem>({
-          kind: "not-found",
-          detail: "There is no API key with this id."
-        })
-  })
-
   return {
-    addKey: add,
-    listKeys: list,
-    revokeKey: (request, { id }) => revoke(request, id)
+    addKey: Effect.fn("apiKeys.add")(function* (request) {
+      const now = yield* Clock.currentTimeMillis
+      const caller = yield* Caller.requireRecent(yield* keeperOf(request), now)
+      const body = yield* decodeNewKey(yield* Body.read(request))
+      const { createsPerMinute = null, name, redirectsPerDay = null } = body
+      const expiresAt = yield* checkExpiry(body.expiresAt, now)
+      const lacked = caller.isAdmin ? [] : lackedBy(caller, body.scopes)
+      if (lacked.length > 0) {
+        return yield* Problem.refuse(
+          "forbidden",
+          `You do not have what you would allow: ${lacked.join(", ")}.`
+        )
+      }
+      const scopes = [...new Set(body.scopes)]
+      const draft = { name, scopes, createsPerMinute, redirectsPerDay, expiresAt }
+      const made = yield* Problem.orUnavailable(
+        accounts.addKey(caller.userId, draft, doerOf(request, caller))
+      )
+      if (made === "nobody") return yield* Problem.refuse("unauthorized", "The account is disabled or gone.")
+      if (made === "full") {
+        const detail = `There may be ${keysMax} API keys at most. Revoke one first.`
+        return yield* Problem.refuse("too-many-keys", detail)
+      }
+      return json({ ...bodyOf(made.key), secret: Redacted.value(made.secret) }, 201)
+    }),
+
+    listKeys: Effect.fn("apiKeys.list")(function* (request) {
+      const { userId } = yield* keeperOf(request)
+      const keys = yield* Problem.orUnavailable(accounts.keysOf(userId))
+      return json({ data: keys.map(bodyOf) })
+    }),
+
+    revokeKey: Effect.fn("apiKeys.revoke")(function* (request, { id }) {
+      const caller = yield* keeperOf(request)
+      const owner = caller.isAdmin ? null : caller.userId
+      const revoked =
+        isIdShaped(id) && (yield* Problem.orUnavailable(accounts.revoke(id, owner, doerOf(request, caller))))
+      return revoked ? empty() : yield* Problem.refuse("not-found", "There is no API key with this id.")
+    })
   } satisfies OperationsOf<"apiKeys">
 })

@@ -13,7 +13,7 @@ import { ClientAddress } from "../exchange/ClientAddress.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import * as Decode from "../exchange/Decode.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
-import { orRefused } from "./PasswordRefusal.ts"
+import { orRefused } from "./AccountRoutes.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
@@ -21,16 +21,12 @@ import { SessionCookie } from "../exchange/SessionCookie.ts"
 
 const decodeNewPassword = Decode.body(NewPasswordBody)
 
-const wrongPassword = Problem.faulty("invalid-request", [
-  { path: "currentPassword", message: "is not the password" }
-])
+const wrongPassword = Problem.oneFault("invalid-request", "currentPassword", "is not the password")
 
-const needsSession: Problem.Problem = {
-  kind: "forbidden",
-  detail: "A password is changed in a session, by who has signed in with it."
-}
-
-const noSession: Problem.Problem = { kind: "not-found", detail: "There is no session with this id." }
+const needsSession = Problem.refuse(
+  "forbidden",
+  "A password is changed in a session, by who has signed in with it."
+)
 
 const bodyOf = ({ id, ...session }: SessionView, current: string | undefined): typeof SessionBody.Type => ({
   id,
@@ -57,52 +53,46 @@ export const make = Effect.gen(function* () {
   const keeperOf = (request: Request) =>
     Effect.flatMap(identify(request), (caller) => Caller.requireKeeper(caller, "Sessions"))
 
-  const list = Effect.fn("sessions.list")(function* (request: Request) {
-    const { session, userId } = yield* keeperOf(request)
-    const all = yield* Problem.orUnavailable(sessions.list(userId))
-    const data = all.map((one) => bodyOf(one, session?.id))
-    return json({ data })
-  })
-
-  const endOthers = Effect.fn("sessions.endOthers")(function* (request: Request) {
-    const caller = yield* keeperOf(request)
-    const { session, userId } = caller
-    const doer = doerOf(request, caller)
-    yield* Problem.orUnavailable(sessions.endOthers(userId, session?.id ?? null, doer))
-    return empty()
-  })
-
-  const end = Effect.fn("sessions.end")(function* (request: Request, id: string) {
-    const caller = yield* keeperOf(request)
-    const ending = Effect.suspend(() => sessions.endOne(caller.userId, id, doerOf(request, caller)))
-    const hasEnded = isIdShaped(id) && (yield* Problem.orUnavailable(ending))
-    return hasEnded ? empty() : yield* Effect.fail(noSession)
-  })
-
-  const changePassword = Effect.fn("sessions.changePassword")(function* (request: Request) {
-    const { session, userId } = yield* Caller.requireKnown(yield* identifyNewcomer(request))
-    if (session === undefined) return yield* Effect.fail(needsSession)
-    // Before the body, which costs something to read and to check.
-    yield* RateLimit.check(quotas.attempt(clientOf(request)))
-    const body = yield* decodeNewPassword(yield* Body.read(request))
-    const user = yield* Problem.orUnavailable(accounts.user(userId))
-    if (user === null) return yield* Effect.fail(needsSession)
-    yield* RateLimit.check(quotas.confirm(user.id))
-    const change = {
-      current: Redacted.make(body.currentPassword),
-      password: Redacted.make(body.password),
-      revokesKeys: body.revokeKeys ?? false
-    }
-    const changed = yield* orRefused(accounts.changePassword(userId, change, sessionClientOf(request)))
-    return changed === null
-      ? yield* Effect.fail(wrongPassword)
-      : cookies.begin(empty(), changed.token, yield* devices.begin(changed.user))
-  })
-
   return {
-    listSessions: list,
-    endOtherSessions: endOthers,
-    endSession: (request, { id }) => end(request, id),
-    changePassword
+    listSessions: Effect.fn("sessions.list")(function* (request) {
+      const { session, userId } = yield* keeperOf(request)
+      const all = yield* Problem.orUnavailable(sessions.list(userId))
+      return json({ data: all.map((one) => bodyOf(one, session?.id)) })
+    }),
+
+    endOtherSessions: Effect.fn("sessions.endOthers")(function* (request) {
+      const caller = yield* keeperOf(request)
+      const { session, userId } = caller
+      const doer = doerOf(request, caller)
+      yield* Problem.orUnavailable(sessions.endOthers(userId, session?.id ?? null, doer))
+      return empty()
+    }),
+
+    endSession: Effect.fn("sessions.end")(function* (request, { id }) {
+      const caller = yield* keeperOf(request)
+      const ending = Effect.suspend(() => sessions.endOne(caller.userId, id, doerOf(request, caller)))
+      const hasEnded = isIdShaped(id) && (yield* Problem.orUnavailable(ending))
+      return hasEnded ? empty() : yield* Problem.refuse("not-found", "There is no session with this id.")
+    }),
+
+    changePassword: Effect.fn("sessions.changePassword")(function* (request) {
+      const { session, userId } = yield* Caller.requireKnown(yield* identifyNewcomer(request))
+      if (session === undefined) return yield* needsSession
+      // Before the body, which costs something to read and to check.
+      yield* RateLimit.check(quotas.attempt(clientOf(request)))
+      const body = yield* decodeNewPassword(yield* Body.read(request))
+      const user = yield* Problem.orUnavailable(accounts.user(userId))
+      if (user === null) return yield* needsSession
+      yield* RateLimit.check(quotas.confirm(user.id))
+      const change = {
+        current: Redacted.make(body.currentPassword),
+        password: Redacted.make(body.password),
+        revokesKeys: body.revokeKeys ?? false
+      }
+      const changed = yield* orRefused(accounts.changePassword(userId, change, sessionClientOf(request)))
+      return changed === null
+        ? yield* wrongPassword
+        : cookies.begin(empty(), changed.token, yield* devices.begin(changed.user))
+    })
   } satisfies OperationsOf<"sessions">
 })

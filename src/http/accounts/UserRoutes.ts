@@ -1,9 +1,12 @@
 import { Clock, Effect, Either } from "effect"
 import { type LinkFate, linkFates, type NotRemoved, Users } from "../../accounts/Users.ts"
+import * as Iso8601 from "../../model/Iso8601.ts"
+import type { User } from "../../storage/accounts/AccountStore.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { empty, json } from "../exchange/Answer.ts"
 import {
   type RemovalParameters,
+  type UserBody,
   UserChangeBody,
   userPageBounds,
   type UserParameters,
@@ -18,9 +21,22 @@ import * as PageRequest from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import { SessionCookie } from "../exchange/SessionCookie.ts"
-import { bodyOf } from "./UserAnswers.ts"
 
 const decodeChange = Decode.body(UserChangeBody)
+
+/** A user as clients see one. */
+export const bodyOf = (user: User): typeof UserBody.Type => ({
+  id: user.id,
+  email: user.email,
+  firstName: user.firstName,
+  middleName: user.middleName,
+  lastName: user.lastName,
+  admin: user.isAdmin,
+  createdAt: Iso8601.formatMoment(user.createdAt),
+  updatedAt: Iso8601.formatMoment(user.updatedAt),
+  lastLoginAt: Iso8601.formatOptionalMoment(user.lastLoginAt),
+  disabledAt: Iso8601.formatOptionalMoment(user.disabledAt)
+})
 
 /** Why an account stays as it is. */
 const problems: Record<NotRemoved, Problem.Problem> = {
@@ -35,10 +51,10 @@ const problems: Record<NotRemoved, Problem.Problem> = {
   }
 }
 
-const needsSession: Problem.Problem = {
-  kind: "forbidden",
-  detail: "An account is deleted in a session, by who has signed in, or by an administrator."
-}
+const needsSession = Problem.refuse(
+  "forbidden",
+  "An account is deleted in a session, by who has signed in, or by an administrator."
+)
 
 /** What is to become of the links. */
 const fateOf = ({
@@ -52,6 +68,22 @@ const fateOf = ({
 
 const emailMax = 254
 
+/** Checks which users are asked for: gives the query, or the problem to answer. */
+const check = (parameters: typeof UserParameters.Type) =>
+  Problem.collectFaults((fault) => {
+    const { email } = parameters
+    const isAddress =
+      email === undefined ||
+      (typeof email === "string" && email.length <= emailMax && !/\p{Cc}|\p{Cs}/u.test(email))
+    if (!isAddress) fault("email", `must be an address of at most ${emailMax} characters`)
+    const { after, limit } = PageRequest.check(parameters, userPageBounds, fault)
+    return {
+      limit,
+      email: isAddress ? email : undefined,
+      after: after === null ? undefined : { createdAt: after.at, id: after.id }
+    }
+  })
+
 /** Lists, changes and removes accounts, for administrators. */
 export const make = Effect.gen(function* () {
   const users = yield* Users
@@ -62,90 +94,58 @@ export const make = Effect.gen(function* () {
   const requireAdmin = (request: Request) =>
     Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "admin"))
 
-  /** What cannot be taken back is not done by who has found an open session. */
+  /** What cannot be undone needs a session that began with the password a short time ago. */
   const requireRecentAdmin = (request: Request) =>
     Effect.zipWith(requireAdmin(request), Clock.currentTimeMillis, Caller.requireRecent).pipe(Effect.flatten)
 
-  const list = Effect.fn("users.list")(function* (request: Request, parameters: typeof UserParameters.Type) {
-    yield* requireAdmin(request)
-    const errors: Array<Problem.Fault> = []
-    const fault = (path: string, message: string) => void errors.push({ path, message })
-    const { email } = parameters
-    const isAddress =
-      email === undefined ||
-      (typeof email === "string" && email.length <= emailMax && !/\p{Cc}|\p{Cs}/u.test(email))
-    if (!isAddress) fault("email", `must be an address of at most ${emailMax} characters`)
-    const { after, limit } = PageRequest.check(parameters, userPageBounds, fault)
-    if (errors.length > 0) return yield* Effect.fail(Problem.faulty("invalid-request", errors))
-    const found = yield* Problem.orUnavailable(
-      users.list({
-        email: isAddress ? email : undefined,
-        after: after === null ? undefined : { createdAt: after.at, id: after.id },
-        // One more tells whether there is a next page.
-        limit: limit + 1
-      })
-    )
-    const page = found.slice(0, limit)
-    const last = page.at(-1)
-    const body: typeof UsersBody.Type = {
-      data: page.map(bodyOf),
-      nextCursor:
-        last !== undefined && found.length > limit
-          ? PageRequest.cursorOf({ at: last.createdAt, id: last.id })
-          : null
-    }
-    return json(body)
-  })
-
-  const change = Effect.fn("users.change")(function* (request: Request, id: string) {
-    yield* requireAdmin(request)
-    const body = yield* decodeChange(yield* Body.read(request))
-    const { admin: isAdmin, disabled: isDisabled } = body
-    if (isAdmin === undefined && isDisabled === undefined) {
-      const fault = { path: "", message: "must say what to change: disabled or admin" }
-      return yield* Effect.fail(Problem.faulty("invalid-request", [fault]))
-    }
-    // Again, since a body can take its time.
-    const caller = yield* requireRecentAdmin(request)
-    const changed = isIdShaped(id)
-      ? yield* Problem.orUnavailable(users.change(id, { isAdmin, isDisabled }, doerOf(request, caller)))
-      : "nobody"
-    return typeof changed === "string" ? yield* Effect.fail(problems[changed]) : json(bodyOf(changed))
-  })
-
-  const remove = Effect.fn("users.remove")(function* (
-    request: Request,
-    id: string,
-    parameters: typeof RemovalParameters.Type
-  ) {
-    const caller = yield* requireRecentAdmin(request)
-    const links = yield* fateOf(parameters)
-    const removed = isIdShaped(id)
-      ? yield* Problem.orUnavailable(users.remove(id, links, doerOf(request, caller)))
-      : "nobody"
-    return removed === "removed" ? empty() : yield* Effect.fail(problems[removed])
-  })
-
-  const removeOwn = Effect.fn("users.removeOwn")(function* (
-    request: Request,
-    parameters: typeof RemovalParameters.Type
-  ) {
-    const known = yield* Caller.requireKnown(yield* identify(request))
-    const caller = yield* Caller.requireRecent(known, yield* Clock.currentTimeMillis)
-    if (caller.session === undefined) return yield* Effect.fail(needsSession)
-    const links = yield* fateOf(parameters)
-    const removing = users.remove(caller.userId, links, doerOf(request, caller))
-    const removed = yield* Problem.orUnavailable(removing)
-    // Another request of the same user was quicker: what was asked for is so.
-    return removed === "removed" || removed === "nobody"
-      ? cookies.end(empty())
-      : yield* Effect.fail(problems[removed])
-  })
-
   return {
-    listUsers: list,
-    changeUser: (request, { id }) => change(request, id),
-    removeMe: removeOwn,
-    removeUser: (request, { id, ...parameters }) => remove(request, id, parameters)
+    listUsers: Effect.fn("users.list")(function* (request, parameters) {
+      yield* requireAdmin(request)
+      const { limit, ...query } = yield* check(parameters)
+      const found = yield* Problem.orUnavailable(users.list({ ...query, limit: limit + 1 }))
+      const { nextCursor, page } = PageRequest.pageOf(found, limit, ({ createdAt, id }) => ({
+        at: createdAt,
+        id
+      }))
+      const body: typeof UsersBody.Type = { data: page.map(bodyOf), nextCursor }
+      return json(body)
+    }),
+
+    changeUser: Effect.fn("users.change")(function* (request, { id }) {
+      yield* requireAdmin(request)
+      const body = yield* decodeChange(yield* Body.read(request))
+      const { admin: isAdmin, disabled: isDisabled } = body
+      if (isAdmin === undefined && isDisabled === undefined) {
+        return yield* Problem.oneFault("invalid-request", "", "must say what to change: disabled or admin")
+      }
+      // Again, since a body can take its time.
+      const caller = yield* requireRecentAdmin(request)
+      const changed = isIdShaped(id)
+        ? yield* Problem.orUnavailable(users.change(id, { isAdmin, isDisabled }, doerOf(request, caller)))
+        : "nobody"
+      return typeof changed === "string" ? yield* Effect.fail(problems[changed]) : json(bodyOf(changed))
+    }),
+
+    removeUser: Effect.fn("users.remove")(function* (request, { id, ...parameters }) {
+      const caller = yield* requireRecentAdmin(request)
+      const links = yield* fateOf(parameters)
+      const removed = isIdShaped(id)
+        ? yield* Problem.orUnavailable(users.remove(id, links, doerOf(request, caller)))
+        : "nobody"
+      return removed === "removed" ? empty() : yield* Effect.fail(problems[removed])
+    }),
+
+    removeMe: Effect.fn("users.removeOwn")(function* (request, parameters) {
+      const known = yield* Caller.requireKnown(yield* identify(request))
+      const caller = yield* Caller.requireRecent(known, yield* Clock.currentTimeMillis)
+      if (caller.session === undefined) return yield* needsSession
+      const links = yield* fateOf(parameters)
+      const removing = users.remove(caller.userId, links, doerOf(request, caller))
+      const removed = yield* Problem.orUnavailable(removing)
+      // `nobody`: another request of the same user has removed it already.
+      return removed === "removed" || removed === "nobody"
+        ? cookies.end(empty())
+        : yield* Effect.fail(problems[removed])
+    })
   } satisfies OperationsOf<"users">
 })

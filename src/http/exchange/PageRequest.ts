@@ -32,6 +32,12 @@ const encodeCursor = Schema.encodeSync(Cursor)
 /** The cursor of what lies behind a place. */
 export const cursorOf = ({ at, id }: Place): string => encodeCursor([at, id])
 
+/** The first `limit` of what was found, and the cursor of what lies behind them. One more than `limit` was asked for, to know whether there is more. */
+export const pageOf = <A>(found: ReadonlyArray<A>, limit: number, placeOf: (entry: A) => Place) => ({
+  page: found.slice(0, limit),
+  nextCursor: found.length > limit ? cursorOf(placeOf(found[limit - 1]!)) : null
+})
+
 /** Understands the parameters of a page. `fault` is told what is wrong with them. */
 export const check = (
   parameters: { readonly limit?: QueryText; readonly cursor?: QueryText },

@@ -21,10 +21,10 @@ export interface ClusterRoutesOptions {
   readonly poolMarks: PoolMarks
 }
 
-const tooMany: Problem.Problem = {
-  kind: "too-many-streams",
-  detail: `This node has ${streamsMax} streams of events open, and no more at a time. Close one, or ask for /api/v1/cluster.`
-}
+const tooMany = Problem.refuse(
+  "too-many-streams",
+  `This node has ${streamsMax} streams of events open, and no more at a time. Close one, or ask for /api/v1/cluster.`
+)
 
 /** Shows the cluster to administrators, once or as a stream with an event every second. */
 export const make = Effect.gen(function* () {
@@ -35,11 +35,6 @@ export const make = Effect.gen(function* () {
 
   const requireAdmin = (request: Request) =>
     Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "admin"))
-
-  const cluster = Effect.fn("cluster.once")(function* (request: Request) {
-    yield* requireAdmin(request)
-    return json(yield* current)
-  })
 
   /** A stream also ends when its key is revoked, its session ends, or the node shuts down. A database that does not answer does not end it. */
   const goesOn = (request: Request) =>
@@ -57,23 +52,28 @@ export const make = Effect.gen(function* () {
     () => Effect.sync(() => open--)
   )
 
-  const watch = Effect.fn("cluster.watch")(function* (request: Request) {
-    yield* requireAdmin(request)
-    if (isDraining()) return yield* Effect.fail(Problem.unavailable)
-    if (open >= streamsMax) return yield* Effect.fail(tooMany)
-    const next = Effect.if(goesOn(request), {
-      onTrue: () => Effect.map(current, (body) => Option.some(JSON.stringify(body))),
-      onFalse: () => Effect.succeedNone
-    })
-    const events = Stream.encodeText(EventStream.make({ next, every }))
-    const answer: Answer = {
-      status: 200,
-      // Otherwise some proxies would buffer events.
-      headers: flatten({ "content-type": "text/event-stream", "x-accel-buffering": "no" }),
-      body: Stream.flatMap(counted, () => events)
-    }
-    return answer
-  })
+  return {
+    cluster: Effect.fn("cluster.once")(function* (request) {
+      yield* requireAdmin(request)
+      return json(yield* current)
+    }),
 
-  return { cluster, watch } satisfies OperationsOf<"cluster">
+    watch: Effect.fn("cluster.watch")(function* (request) {
+      yield* requireAdmin(request)
+      if (isDraining()) return yield* Effect.fail(Problem.unavailable)
+      if (open >= streamsMax) return yield* tooMany
+      const next = Effect.if(goesOn(request), {
+        onTrue: () => Effect.map(current, (body) => Option.some(JSON.stringify(body))),
+        onFalse: () => Effect.succeedNone
+      })
+      const events = Stream.encodeText(EventStream.make({ next, every }))
+      const answer: Answer = {
+        status: 200,
+        // Otherwise some proxies would buffer events.
+        headers: flatten({ "content-type": "text/event-stream", "x-accel-buffering": "no" }),
+        body: Stream.flatMap(counted, () => events)
+      }
+      return answer
+    })
+  } satisfies OperationsOf<"cluster">
 })

@@ -3,15 +3,7 @@ import { daysKept_days, firstDayKept, firstHourKept, hoursKept_days } from "../.
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { dayHours, hour_ms, hourOf } from "../../model/Visit.ts"
 import { type Fault, faulty, oneFault, type Problem } from "../exchange/Problem.ts"
-import type { QueryText } from "../exchange/QueryParameter.ts"
-import { pointsMax } from "../contract/StatsSchemas.ts"
-
-/** What a client asks of statistics, as it came. */
-export interface Parameters {
-  readonly from?: QueryText
-  readonly to?: QueryText
-  readonly interval?: QueryText
-}
+import { pointsMax, type StatsParameters } from "../contract/StatsSchemas.ts"
 
 /** Whole hours or days, from hour `from` on and before hour `to`. */
 export interface StatsRange {
@@ -37,7 +29,10 @@ const kept = {
 const fault = (path: string, message: string) => oneFault("invalid-request", path, message)
 
 /** Checks what is asked at `now` (milliseconds since the Unix epoch). */
-export const check = (parameters: Parameters, now: number): Either.Either<StatsRange, Problem> => {
+export const check = (
+  parameters: typeof StatsParameters.Type,
+  now: number
+): Either.Either<StatsRange, Problem> => {
   const faults: Array<Fault> = []
   const momentOf = (path: "from" | "to") => {
     const text = parameters[path]

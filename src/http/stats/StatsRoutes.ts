@@ -65,27 +65,20 @@ export const make = Effect.gen(function* () {
     return json(bodyOf(range, points, top))
   })
 
-  const ofLink = Effect.fn("stats.ofLink")(function* (
-    request: Request,
-    key: string,
-    parameters: StatsRequest.Parameters
-  ) {
-    const caller = yield* Caller.requireScope(yield* identify(request), "stats:read")
-    const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
-    return yield* respond(subjectOfLink(yield* manageable(caller, key)), range)
-  })
-
-  const ofOwner = Effect.fn("stats.ofOwner")(function* (
-    request: Request,
-    parameters: StatsRequest.Parameters
-  ) {
-    const { userId } = yield* Caller.requireScope(yield* identify(request), "stats:read")
-    const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
-    return yield* respond(subjectOfOwner(userId), range)
-  })
+  const mayRead = (request: Request) =>
+    Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "stats:read"))
 
   return {
-    ofLink: (request, { key, ...parameters }) => ofLink(request, key, parameters),
-    ofOwner
+    ofLink: Effect.fn("stats.ofLink")(function* (request, { key, ...parameters }) {
+      const caller = yield* mayRead(request)
+      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+      return yield* respond(subjectOfLink(yield* manageable(caller, key)), range)
+    }),
+
+    ofOwner: Effect.fn("stats.ofOwner")(function* (request, parameters) {
+      const { userId } = yield* mayRead(request)
+      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+      return yield* respond(subjectOfOwner(userId), range)
+    })
   } satisfies OperationsOf<"stats">
 })

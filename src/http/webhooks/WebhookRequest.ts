@@ -1,10 +1,9 @@
 import { Either } from "effect"
 import { isPrivate } from "../../model/PrivateTarget.ts"
-import type { DeadLetterPosition } from "../../storage/webhooks/WebhookStore.ts"
 import type { WebhookEvent } from "../../model/Webhook.ts"
 import * as Decode from "../exchange/Decode.ts"
 import * as PageRequest from "../exchange/PageRequest.ts"
-import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
+import { collectFaults, faulty, type Problem } from "../exchange/Problem.ts"
 import * as TargetUrl from "../links/TargetUrl.ts"
 import { type DeadLetterParameters, NewWebhookBody, pageBounds } from "../contract/WebhookSchemas.ts"
 
@@ -42,19 +41,9 @@ export const check = (
     return { url: yield* checkUrl(body.url, policy), events: [...new Set(body.events)] }
   })
 
-/** The cursor of what lies behind a dead letter. */
-export const cursorOf = ({ failedAt, id }: DeadLetterPosition): string =>
-  PageRequest.cursorOf({ at: failedAt, id })
-
-/** Checks the parameters of a list of dead letters. */
-export const checkPage = (
-  parameters: typeof DeadLetterParameters.Type
-): Either.Either<{ readonly limit: number; readonly after: DeadLetterPosition | null }, Problem> => {
-  const errors: Array<Fault> = []
-  const { after, limit } = PageRequest.check(parameters, pageBounds, (path, message) => {
-    errors.push({ path, message })
+/** Checks the parameters of a list of dead letters: gives the page that is asked for, or the problem to answer. */
+export const checkPage = (parameters: typeof DeadLetterParameters.Type) =>
+  collectFaults((fault) => {
+    const { after, limit } = PageRequest.check(parameters, pageBounds, fault)
+    return { limit, after: after && { failedAt: after.at, id: after.id } }
   })
-  return errors.length > 0
-    ? Either.left(faulty("invalid-request", errors))
-    : Either.right({ limit, after: after && { failedAt: after.at, id: after.id } })
-}

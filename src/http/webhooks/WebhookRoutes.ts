@@ -1,9 +1,9 @@
 import { Clock, Effect } from "effect"
 import { AdminKey } from "../../accounts/AdminKey.ts"
 import type { KnownCaller } from "../../accounts/Access.ts"
+import * as AuditRecorder from "../../accounts/AuditRecorder.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import * as Secret from "../../secrets/Secret.ts"
-import { AuditLog } from "../../storage/accounts/AuditLog.ts"
 import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
 import { type WebhookStatus, WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import { adminKeyIdOf, type Webhook, webhooksMax } from "../../model/Webhook.ts"
@@ -15,13 +15,14 @@ import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
+import * as PageRequest from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import { reachedBy } from "../links/TargetUrl.ts"
 import * as WebhookRequest from "./WebhookRequest.ts"
-import type { DeadLetterParameters, WebhookBody } from "../contract/WebhookSchemas.ts"
+import type { WebhookBody } from "../contract/WebhookSchemas.ts"
 
-const notFound = (detail: string) => Effect.fail<Problem.Problem>({ kind: "not-found", detail })
+const noWebhook = Problem.refuse("not-found", "There is no webhook with this id.")
 
 const bodyOf = (webhook: WebhookStatus): typeof WebhookBody.Type => ({
   id: webhook.id,
@@ -50,7 +51,7 @@ export const make = (policy: WebhookRequest.WebhookPolicy) =>
   Effect.gen(function* () {
     const store = yield* WebhookStore
     const listeners = yield* WebhookListeners
-    const log = yield* AuditLog
+    const recording = yield* AuditRecorder.make
     const { doerOf } = yield* RequestDoer.make
     const identify = yield* Caller.make
     const { digest } = yield* AdminKey
@@ -59,59 +60,8 @@ export const make = (policy: WebhookRequest.WebhookPolicy) =>
     const keyOf = (request: Request, { keyId }: KnownCaller) =>
       keyId === null && Caller.presented(request.headers) !== undefined ? adminKeyIdOf(digest) : keyId
 
-    const eventOf = (
-      request: Request,
-      caller: Caller.Caller,
-      { id, owner }: Pick<Webhook, "id" | "owner">
-    ) => ({
-      doer: doerOf(request, caller),
-      target: id,
-      owner
-    })
-
     const mayAdd = (request: Request) =>
       Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "links:write"))
-
-    const add = Effect.fn("webhooks.add")(function* (request: Request) {
-      yield* mayAdd(request)
-      const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
-      const { events, url } = yield* WebhookRequest.check(yield* Body.read(request), {
-        ...policy,
-        own
-      })
-      // Again, since a body can take its time, and whose session has ended meanwhile leaves no webhook behind. A webhook shows what these scopes show.
-      const caller = yield* mayAdd(request)
-      yield* Caller.requireScope(caller, "links:read")
-      if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")
-      const webhook: Webhook = {
-        id: `whk_${(yield* Secret.draw(12)).toString("hex")}`,
-        owner: caller.userId,
-        keyId: keyOf(request, caller),
-        url,
-        events,
-        secret: yield* drawSecret,
-        createdAt: yield* Clock.currentTimeMillis
-      }
-      const challenge = yield* drawChallenge(webhook.createdAt)
-      const added = yield* Problem.orUnavailable(
-        log.recording(store.add(webhook, challenge, webhooksMax), (added) =>
-          added
-            ? [{ ...eventOf(request, caller, webhook), action: "webhook.added", at: webhook.createdAt }]
-            : []
-        )
-      )
-      if (!added) {
-        const detail = `There may be ${webhooksMax} webhooks at most. Remove one first.`
-        return yield* Effect.fail<Problem.Problem>({ kind: "too-many-webhooks", detail })
-      }
-      return json({ ...bodyOf({ ...webhook, ...none }), secret: webhook.secret }, 201)
-    })
-
-    const list = Effect.fn("webhooks.list")(function* (request: Request) {
-      const { userId } = yield* Caller.requireScope(yield* identify(request), "links:read")
-      const webhooks = yield* Problem.orUnavailable(store.list(userId))
-      return json({ data: webhooks.map(bodyOf) })
-    })
 
     /** A webhook, if it is the caller's to manage. Others answer 404. */
     const manageable = Effect.fnUntraced(function* (
@@ -123,73 +73,100 @@ export const make = (policy: WebhookRequest.WebhookPolicy) =>
       const webhook = isIdShaped(id) ? yield* Problem.orUnavailable(store.find(id)) : null
       return webhook !== null && Caller.mayManage(caller, webhook.owner)
         ? { caller, webhook }
-        : yield* notFound("There is no webhook with this id.")
-    })
-
-    const remove = Effect.fn("webhooks.remove")(function* (request: Request, id: string) {
-      const { caller, webhook } = yield* manageable(request, id, "links:write")
-      const event = { ...eventOf(request, caller, webhook), at: yield* Clock.currentTimeMillis }
-      const removed = yield* Problem.orUnavailable(
-        log.recording(store.remove(id), (removed) =>
-          removed ? [{ ...event, action: "webhook.removed" }] : []
-        )
-      )
-      // This node stops at once, and the others soon; also when it cannot ask just now.
-      if (webhook.status !== "unverified") yield* Effect.ignore(listeners.refresh)
-      return removed ? empty() : yield* notFound("There is no webhook with this id.")
-    })
-
-    const verify = Effect.fn("webhooks.verify")(function* (request: Request, id: string) {
-      yield* manageable(request, id, "links:write")
-      const challenge = yield* drawChallenge(yield* Clock.currentTimeMillis)
-      const state = yield* Problem.orUnavailable(store.challenge(id, challenge))
-      if (state === "ended") {
-        const detail = "The API key or the user that made it has ended. Make a new webhook."
-        return yield* Effect.fail<Problem.Problem>({ kind: "webhook-ended", detail })
-      }
-      const { webhook } = yield* manageable(request, id, "links:write")
-      return json(bodyOf(webhook), state === "unverified" ? 202 : 200)
-    })
-
-    const deadLetters = Effect.fn("webhooks.deadLetters")(function* (
-      request: Request,
-      id: string,
-      parameters: typeof DeadLetterParameters.Type
-    ) {
-      yield* manageable(request, id, "links:read")
-      const { after, limit } = yield* WebhookRequest.checkPage(parameters)
-      // One more tells whether there is a next page.
-      const found = yield* Problem.orUnavailable(store.deadLetters(id, limit + 1, after))
-      const page = found.slice(0, limit)
-      return json({
-        data: page.map(({ failedAt, queuedAt, ...letter }) => ({
-          ...letter,
-          queuedAt: Iso8601.formatMoment(queuedAt),
-          failedAt: Iso8601.formatMoment(failedAt)
-        })),
-        nextCursor: found.length > limit ? WebhookRequest.cursorOf(page.at(-1)!) : null
-      })
-    })
-
-    const retry = Effect.fn("webhooks.retry")(function* (request: Request, id: string, messageId: string) {
-      yield* manageable(request, id, "links:write")
-      const revived = isIdShaped(messageId)
-        ? yield* Problem.orUnavailable(store.revive(id, messageId))
-        : "none"
-      if (revived === "none") return yield* notFound("There is no dead letter with this id.")
-      if (revived === "full") {
-        const detail = "Too many events wait already. Try again when some have been delivered."
-        return yield* Effect.fail<Problem.Problem>({ kind: "webhook-full", detail })
-      }
-      return empty(202)
+        : yield* noWebhook
     })
 
     return {
-      addWebhook: add,
-      listWebhooks: list,
-      removeWebhook: (request, { id }) => remove(request, id),
-      verifyWebhook: (request, { id }) => verify(request, id),
-      listDeadLetters: (request, { id, ...page }) => deadLetters(request, id, page),
-      retryDeadLetter: (request, { id, messageId }) => retry(request, id, messageId)
+      addWebhook: Effect.fn("webhooks.add")(function* (request) {
+        yield* mayAdd(request)
+        const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
+        const { events, url } = yield* WebhookRequest.check(yield* Body.read(request), { ...policy, own })
+        // Again, since a body can take its time, and whose session has ended meanwhile leaves no webhook behind. A webhook shows what these scopes show.
+        const caller = yield* mayAdd(request)
+        yield* Caller.requireScope(caller, "links:read")
+        if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")
+        const webhook: Webhook = {
+          id: `whk_${(yield* Secret.draw(12)).toString("hex")}`,
+          owner: caller.userId,
+          keyId: keyOf(request, caller),
+          url,
+          events,
+          secret: yield* drawSecret,
+          createdAt: yield* Clock.currentTimeMillis
+        }
+        const challenge = yield* drawChallenge(webhook.createdAt)
+        const added = yield* Problem.orUnavailable(
+          recording(doerOf(request, caller), store.add(webhook, challenge, webhooksMax), (added) =>
+            added ? [["webhook.added", webhook.id, webhook.owner]] : []
+          )
+        )
+        if (!added) {
+          const detail = `There may be ${webhooksMax} webhooks at most. Remove one first.`
+          return yield* Problem.refuse("too-many-webhooks", detail)
+        }
+        return json({ ...bodyOf({ ...webhook, ...none }), secret: webhook.secret }, 201)
+      }),
+
+      listWebhooks: Effect.fn("webhooks.list")(function* (request) {
+        const { userId } = yield* Caller.requireScope(yield* identify(request), "links:read")
+        const webhooks = yield* Problem.orUnavailable(store.list(userId))
+        return json({ data: webhooks.map(bodyOf) })
+      }),
+
+      removeWebhook: Effect.fn("webhooks.remove")(function* (request, { id }) {
+        const { caller, webhook } = yield* manageable(request, id, "links:write")
+        const removed = yield* Problem.orUnavailable(
+          recording(doerOf(request, caller), store.remove(id), (removed) =>
+            removed ? [["webhook.removed", id, webhook.owner]] : []
+          )
+        )
+        // This node stops at once, and the others soon; also when it cannot ask just now.
+        if (webhook.status !== "unverified") yield* Effect.ignore(listeners.refresh)
+        return removed ? empty() : yield* noWebhook
+      }),
+
+      verifyWebhook: Effect.fn("webhooks.verify")(function* (request, { id }) {
+        yield* manageable(request, id, "links:write")
+        const challenge = yield* drawChallenge(yield* Clock.currentTimeMillis)
+        const state = yield* Problem.orUnavailable(store.challenge(id, challenge))
+        if (state === "ended") {
+          const detail = "The API key or the user that made it has ended. Make a new webhook."
+          return yield* Problem.refuse("webhook-ended", detail)
+        }
+        const { webhook } = yield* manageable(request, id, "links:write")
+        return json(bodyOf(webhook), state === "unverified" ? 202 : 200)
+      }),
+
+      listDeadLetters: Effect.fn("webhooks.deadLetters")(function* (request, { id, ...parameters }) {
+        yield* manageable(request, id, "links:read")
+        const { after, limit } = yield* WebhookRequest.checkPage(parameters)
+        const found = yield* Problem.orUnavailable(store.deadLetters(id, limit + 1, after))
+        const { nextCursor, page } = PageRequest.pageOf(found, limit, ({ failedAt, id }) => ({
+          at: failedAt,
+          id
+        }))
+        return json({
+          data: page.map(({ failedAt, queuedAt, ...letter }) => ({
+            ...letter,
+            queuedAt: Iso8601.formatMoment(queuedAt),
+            failedAt: Iso8601.formatMoment(failedAt)
+          })),
+          nextCursor
+        })
+      }),
+
+      retryDeadLetter: Effect.fn("webhooks.retry")(function* (request, { id, messageId }) {
+        yield* manageable(request, id, "links:write")
+        const revived = isIdShaped(messageId)
+          ? yield* Problem.orUnavailable(store.revive(id, messageId))
+          : "none"
+        if (revived === "none")
+          return yield* Problem.refuse("not-found", "There is no dead letter with this id.")
+        if (revived === "full") {
+          const detail = "Too many events wait already. Try again when some have been delivered."
+          return yield* Problem.refuse("webhook-full", detail)
+        }
+        return empty(202)
+      })
     } satisfies OperationsOf<"webhooks">
   })
