@@ -46,8 +46,7 @@ import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
 import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
 import * as WebhookOutbox from "../storage/webhooks/WebhookOutbox.ts"
 import * as Migrations from "../storage/sql/Migrations.ts"
-import type { NodeReports } from "../storage/nodes/NodeReports.ts"
-import * as NodeReportsMemory from "../storage/nodes/NodeReportsMemory.ts"
+import * as NodeReports from "../storage/nodes/NodeReports.ts"
 import * as NodeReportsSql from "../storage/nodes/NodeReportsSql.ts"
 import * as Durability from "../storage/sql/postgres/Durability.ts"
 import * as DatabasePresence from "../storage/sql/postgres/DatabasePresence.ts"
@@ -119,7 +118,7 @@ interface Surroundings {
   readonly ownership: Layer.Layer<never, never, SqlClient>
   readonly quotas: Layer.Layer<QuotaStore, never, SqlClient>
   /** The reports of nodes. */
-  readonly nodes: Layer.Layer<NodeReports | RunnersSeen.RunnersSeen, never, SqlClient>
+  readonly nodes: Layer.Layer<NodeReports.NodeReports | RunnersSeen.RunnersSeen, never, SqlClient>
   /** The address that other nodes and administrators see. */
   readonly address: string
   readonly inFlightMax: number
@@ -176,7 +175,7 @@ const alone = (settings: Settings, { incarnation, pid }: NodeIdentity): Surround
   changes: LinkInvalidationsLocal.layer,
   ownership: Layer.empty,
   quotas: QuotaStoreSql.layer,
-  nodes: Layer.merge(NodeReportsMemory.layer, RunnersSeen.layerAlone(incarnation)),
+  nodes: Layer.merge(NodeReports.layerMemory, RunnersSeen.layerAlone(incarnation)),
   address: `${settings.runnerHost}:${settings.port}`,
   inFlightMax: Option.isNone(settings.databaseUrl) ? 1 : inFlightMax,
   countedMax: Option.isNone(settings.databaseUrl) ? countedMax.sqlite : countedMax.postgres

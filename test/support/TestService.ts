@@ -41,7 +41,7 @@ import * as KeyRangeStoreMemory from "../../src/sim/stores/KeyRangeStoreMemory.t
 import { KeyStock } from "../../src/storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "../../src/sim/stores/KeyStockMemory.ts"
 import { LinkStore } from "../../src/storage/links/LinkStore.ts"
-import * as NodeReportsMemory from "../../src/storage/nodes/NodeReportsMemory.ts"
+import * as NodeReports from "../../src/storage/nodes/NodeReports.ts"
 import * as RunnersSeen from "../../src/storage/nodes/RunnersSeen.ts"
 import * as LinkStoreGroupCommit from "../../src/storage/links/LinkStoreGroupCommit.ts"
 import * as LinkInvalidationsLocal from "../../src/storage/links/LinkInvalidationsLocal.ts"
@@ -244,7 +244,7 @@ const make = (options: TestServiceOptions) =>
         faulty(audit, () => faults.audit)
       ),
       QuotaStoreMemory.layer,
-      NodeReportsMemory.layer,
+      NodeReports.layerMemory,
       RunnersSeen.layerAlone("the-only-node"),
       DatabaseMarkMemory.layer,
       Layer.succeed(KeyLedger, {

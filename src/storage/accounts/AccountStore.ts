@@ -1,25 +1,25 @@
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../StorageError.ts"
 
-/** Somebody with an account. Times are milliseconds since the Unix epoch. */
+/** A user account. Times are milliseconds since the Unix epoch. */
 export interface User {
   readonly id: string
-  /** As it was given; no two users have the same but for case. */
+  /** As it was given. Unique, ignoring case. */
   readonly email: string
   readonly firstName: string | null
   readonly middleName: string | null
   readonly lastName: string | null
   /** `null`: no password opens the account. */
   readonly passwordHash: string | null
-  /** Whether somebody else knows the password, so that the user must choose another one before all else. */
+  /** Whether somebody else knows the password, so that the user must choose another one first. */
   readonly passwordIsTemporary: boolean
   readonly isAdmin: boolean
   readonly createdAt: number
   readonly updatedAt: number
   readonly lastLoginAt: number | null
-  /** Webhooks that were made in a session stand where they were made after this. */
+  /** Webhooks that were made in a session before this have ended. */
   readonly webhooksSince: number
-  /** Since when nothing works that this account opens; `null`: it works. */
+  /** Since when the account is disabled; `null`: it is not. */
   readonly disabledAt: number | null
 }
 
@@ -30,7 +30,7 @@ export interface Session {
   /** When it began, with the password. */
   readonly createdAt: number
   readonly expiresAt: number
-  /** Some minutes old at most. */
+  /** Up to some minutes old. */
   readonly lastUsedAt: number
   /** What it was begun with, in the names of `bowser`. */
   readonly browser: string
@@ -41,7 +41,7 @@ export interface Session {
 export interface PasswordChange {
   readonly passwordHash: string
   readonly passwordIsTemporary: boolean
-  /** Whether the user's API keys end with the old password, and so do the webhooks, those that were made in sessions too. */
+  /** Whether the user's API keys and webhooks, also those made in sessions, end with the old password. */
   readonly revokesKeys: boolean
   readonly at: number
 }
@@ -64,9 +64,9 @@ export type UserPosition = Pick<User, "createdAt" | "id">
 
 /** Which users to list, the newest first. */
 export interface UserQuery {
-  /** The one with this e-mail address, in whatever case. */
+  /** The one with this e-mail address, ignoring case. */
   readonly email?: string | undefined
-  /** Those behind this place. */
+  /** Those after this place. */
   readonly after?: UserPosition | undefined
   readonly limit: number
 }
@@ -77,23 +77,23 @@ export interface UserChange {
   readonly isAdmin?: boolean | undefined
 }
 
-/** Why an account was not changed or removed: there is none, or it is the last administrator's that works. */
+/** Why an account was not changed or removed: it does not exist, or it is the last administrator's that is not disabled. */
 export type UserKept = "nobody" | "last-administrator"
 
-/** What is the same of two e-mail addresses that are the same account's. */
+/** The form of an e-mail address that is unique among accounts. */
 export const emailKeyOf = (email: string): string => email.toLowerCase()
 
 /**
  * Users, their sessions and their API keys.
  *
  * Laws:
- * 1. No two users have the same id, or e-mail addresses that differ in case alone: of those who add them, one wins.
- * 2. A user has at most as many sessions and keys as the one who adds the next allows: sessions that are too many are ended, those that have expired
- *    and then the oldest first; a key that is too many is not added.
- * 3. What was ended, removed or overwritten is never found again by whoever asks later, on any node.
- * 4. Of a user who is disabled or removed no session is left, begins or is found, and no key is found or added, however close to that they were begun. Keys of one who is enabled
+ * 1. Ids are unique, and so are e-mail addresses, ignoring case: of concurrent `addUser`s with the same one, one wins.
+ * 2. A user has at most as many sessions and keys as the call that adds the next allows: surplus sessions are ended, the expired ones
+ *    and then the oldest first; a surplus key is not added.
+ * 3. What was ended, removed or overwritten is not found by any later read, on any node.
+ * 4. A disabled or removed user has no sessions, none can begin, and no key is found or added, also by concurrent calls. The keys of a user who is enabled
  *    again are found again.
- * 5. Where there is an administrator who is not disabled there is always one: of those who disable, demote or remove the last ones, one is refused.
+ * 5. An administrator who is not disabled always remains: of concurrent calls that disable, demote or remove the last ones, one is refused.
  */
 export class AccountStore extends Context.Tag("linkmint/AccountStore")<
   AccountStore,
@@ -104,42 +104,42 @@ export class AccountStore extends Context.Tag("linkmint/AccountStore")<
     readonly userByEmail: (email: string) => Effect.Effect<User | null, StorageError>
     /** Sets a password, and ends the user's sessions; `false` where there is no such user. */
     readonly setPassword: (id: string, change: PasswordChange) => Effect.Effect<boolean, StorageError>
-    /** Begins a session, as the user's last login; `false`, and nothing is done, where the password's hash is another one by now. */
+    /** Begins a session, as the user's last login; `false`, and nothing is done, where the password's hash has changed. */
     readonly addSession: (
       session: Session,
       passwordHash: string,
       sessionsMax: number
     ) => Effect.Effect<boolean, StorageError>
-    /** The session with this token, also where it has expired, and its user. */
+    /** The session with this token, also an expired one, and its user. */
     readonly sessionByToken: (
       tokenHash: string
     ) => Effect.Effect<{ readonly session: Session; readonly user: User } | null, StorageError>
-    /** A user's sessions, also those that have expired, the one that was begun last first. */
+    /** A user's sessions, also expired ones, the newest first. */
     readonly sessionsOf: (userId: string) => Effect.Effect<ReadonlyArray<Session>, StorageError>
-    /** Says when a session was used, unless it was used later. */
+    /** Records when a session was used, unless a later use is recorded. */
     readonly touchSession: (tokenHash: string, at: number) => Effect.Effect<void, StorageError>
-    /** Ends a session: gives whose it was, `null` where there is none. */
+    /** Ends a session: gives its user's id, `null` where there is none. */
     readonly endSession: (tokenHash: string) => Effect.Effect<string | null, StorageError>
-    /** Ends a user's sessions, all but one of them: gives how many. */
+    /** Ends a user's sessions, except one: gives how many. */
     readonly endSessionsOf: (
       userId: string,
       exceptTokenHash: string | null
     ) => Effect.Effect<number, StorageError>
-    /** Adds a key, unless its user has `keysMax` already (`full`), or is disabled or not there (`nobody`). */
+    /** Adds a key, unless its user has `keysMax` already (`full`), or is disabled or does not exist (`nobody`). */
     readonly addKey: (
       key: ApiKey,
       keysMax: number
     ) => Effect.Effect<"added" | "full" | "nobody", StorageError>
-    /** The key with this secret, also where it has expired, and its user, unless that is disabled. */
+    /** The key with this secret, also an expired one, and its user, unless they are disabled. */
     readonly keyBySecret: (
       secretHash: string
     ) => Effect.Effect<{ readonly key: ApiKey; readonly user: User } | null, StorageError>
-    /** A user's keys in the order in which they were made. */
+    /** A user's keys, the oldest first. */
     readonly keysOf: (userId: string) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
-    /** Removes a key, of this user alone or of anybody (`null`): gives whose it was, `null` where there is none. */
+    /** Removes a key, of this user only or of any user (`null`): gives its user's id, `null` where there is none. */
     readonly removeKey: (id: string, userId: string | null) => Effect.Effect<string | null, StorageError>
     readonly listUsers: (query: UserQuery) => Effect.Effect<ReadonlyArray<User>, StorageError>
-    /** Changes an account at a moment: gives it as it was and as it is then. Who is disabled loses all sessions. */
+    /** Changes an account: gives it as it was and as it is afterwards. Disabling a user ends all their sessions. */
     readonly changeUser: (
       id: string,
       change: UserChange,

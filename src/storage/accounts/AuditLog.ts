@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import { Context, type Effect } from "effect"
-import type { AuditAction, AuditEvent, Doer } from "../../model/Audit.ts"
+import type { AuditAction, AuditEvent } from "../../model/Audit.ts"
 import type { StorageError } from "../StorageError.ts"
 
-/** Entries of an hour at most: those of one user, of one client of which nobody knows who it is, and of all these clients. */
+/** Entries of an hour at most: of one user, of one client that has not shown who it is, and of all such clients. */
 export const entriesPerHour = { user: 1_000, client: 60, strangers: 600 } as const
 
 /** Characters of an id in an entry at most. */
@@ -15,7 +15,7 @@ const hour_ms = 3_600_000
 /** One or more events that are alike. Times are milliseconds since the Unix epoch. */
 export interface AuditEntry extends Omit<AuditEvent, "at"> {
   readonly id: string
-  /** When the first of them happened, and when the last. */
+  /** When the first and the last of them happened. */
   readonly at: number
   readonly lastAt: number
   readonly count: number
@@ -26,13 +26,13 @@ export type AuditPosition = Pick<AuditEntry, "at" | "id">
 
 /** Which entries to list, the newest first. */
 export interface AuditQuery {
-  /** Those of what this user did, and of what was done to what is theirs. */
+  /** What this user did, and what was done to their things. */
   readonly user?: string | undefined
   readonly action?: AuditAction | undefined
-  /** Those at or after, and those before a moment. */
+  /** Entries at or after `from`, and before `until`. */
   readonly from?: number | undefined
   readonly until?: number | undefined
-  /** Those behind this place. */
+  /** Those after this place. */
   readonly after?: AuditPosition | undefined
   readonly limit: number
 }
@@ -56,15 +56,7 @@ const entryOf = (event: AuditEvent, period_ms: number): AuditEntry => {
   return { ...event, id: `aud_${id}`, lastAt: at, count: 1 }
 }
 
-/** What there is already of the hour in which an event happened. */
-export interface HourSoFar {
-  readonly from: number
-  readonly until: number
-  /** Whose entries are counted: a user's, or all strangers'. */
-  readonly userId: string | null
-}
-
-/** Where an event may go. The one rule of all backends. */
+/** Which entry counts an event. All backends share this rule. */
 export const placesOf = (unbounded: AuditEvent) => {
   const event = boundedOf(unbounded)
   const { doer } = event
@@ -72,14 +64,14 @@ export const placesOf = (unbounded: AuditEvent) => {
   const crowded = (client: string | null): AuditEntry =>
     entryOf({ ...event, doer: { ...doer, client }, target: null, owner: null }, hour_ms)
   return {
-    /** The entry that it has, or is added to. */
+    /** The entry of the event, or of events like it. */
     first: entryOf(event, minute_ms),
-    /** What is to be counted where that entry is not there yet; `null`: it may always be made. */
+    /** The hour whose entries are counted where that entry is not there yet, and whose: a user's, or all strangers'; `null`: it may always be made. */
     hour:
       doer.by === "command"
         ? null
         : { from: hour * hour_ms, until: (hour + 1) * hour_ms, userId: doer.userId },
-    /** Where it goes instead by the numbers of entries in the hour: all, and those of its client. */
+    /** The entry that counts it instead, by the numbers of entries in the hour: all, and those of its client. */
     given: (all: number, ofClient: number): AuditEntry => {
       const isStranger = doer.userId === null
       if (all >= (isStranger ? entriesPerHour.strangers : entriesPerHour.user)) return crowded(null)
@@ -90,26 +82,22 @@ export const placesOf = (unbounded: AuditEvent) => {
   }
 }
 
-/** How somebody is known, of those whose entries are counted together. */
-export const isCountedWith = (hour: HourSoFar, { by, userId }: Doer): boolean =>
-  by !== "command" && userId === hour.userId
-
 /**
  * Who did what to whose things, from where and when.
  *
  * Laws:
- * 1. Each event is counted in one entry. Events of a minute that are alike in all but their moment have one together.
- * 2. In an hour a user, a stranger's client and all strangers have at most so many entries (`entriesPerHour`; but for events at the same moment). What comes then is
- *    counted in one entry for each kind of action, which has no target, and of too many strangers no client. The command line has no bound.
- * 3. `recording` leaves no act without its events, and no events without their act, where the act is one of the same database. Elsewhere the act comes first.
- * 4. Whoever follows a list from page to page sees each entry once that was there all the time.
- * 5. Nothing changes an entry but events that are counted in it, and nothing but `forget` removes one.
+ * 1. Each event is counted in one entry. Events of a minute that differ only in their moment share one.
+ * 2. In an hour a user, a stranger's client and all strangers together have a limited number of entries (`entriesPerHour`; concurrent events can exceed it). Further events are
+ *    counted in one entry for each kind of action, without a target, and beyond the limit of all strangers without a client. The command line is not limited.
+ * 3. `recording` commits an act and its events together, or neither, where the act is in the same database. Otherwise the act comes first.
+ * 4. A list that is read page by page has each entry that existed all the time once.
+ * 5. Only events that are counted in an entry change it, and only `forget` removes one.
  */
 export class AuditLog extends Context.Tag("linkmint/AuditLog")<
   AuditLog,
   {
     readonly record: (event: AuditEvent) => Effect.Effect<void, StorageError>
-    /** Acts, and records what comes of it. */
+    /** Acts, and records the events of its result. */
     readonly recording: <A, E>(
       act: Effect.Effect<A, E>,
       eventsOf: (done: A) => ReadonlyArray<AuditEvent>

@@ -3,31 +3,31 @@ import type { StorageError } from "../StorageError.ts"
 
 /** How often something may be done. */
 export interface Quota {
-  /** What is counted: the same name is the same quota on every node. At most 128 characters. */
+  /** The quota's name, the same on every node. At most 128 characters. */
   readonly id: string
   /** Times a period, 1 or more. */
   readonly limit: number
   /**
-   * `minute` and `hour`: a token bucket that holds `limit` and fills up evenly within that time. `day`: `limit` a day of UTC, all of it at midnight.
+   * `minute` and `hour`: a token bucket of `limit` that refills evenly within that time. `day`: `limit` a day of UTC, reset at midnight.
    */
   readonly period: "minute" | "hour" | "day"
 }
 
 /** What a node asks of a quota. */
 export interface Ask extends Quota {
-  /** Times that wait on the node for being allowed; with 0 it only wants to know. */
+  /** Requests that wait on the node; 0 only reads the quota. */
   readonly demand: number
 }
 
 /** What a node is given of a quota. */
 export interface Lease {
-  /** Times that the node may allow by itself from now on: at least its demand, or all that is left. */
+  /** Times that the node may allow from now on: at least its demand, or all that is left. */
   readonly granted: number
   /** What is left for all nodes, in whole times. */
   readonly remaining: number
-  /** Milliseconds until there is at least one again; 0 where there is one. */
+  /** Milliseconds until at least one is left again; 0 where one is. */
   readonly nextIn_ms: number
-  /** Milliseconds until all of it is there again. */
+  /** Milliseconds until the quota is full again. */
   readonly resetIn_ms: number
 }
 
@@ -38,12 +38,12 @@ export interface QuotaState {
 }
 
 /**
- * What a lease is of all that is left, at most, beyond the demand. The smaller it is the less lies unused on nodes that have nothing to do, and the
- * more messages it takes: with 128 a quota of a million is used up with some 1,300, and six nodes hold less than 5 % of it.
+ * A lease is at most this part of what is left, or the demand. With a greater number less is unused on idle nodes, and more leases are
+ * needed: with 128 a quota of a million takes some 1,300 leases, and six nodes hold less than 5 % of it.
  */
 const leasedShare = 128
 
-/** How long the periods are. */
+/** The lengths of the periods. */
 export const length_ms = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 
 const availableAt = ({ limit, period }: Quota, state: QuotaState | undefined, now: number): number => {
@@ -56,7 +56,7 @@ const availableAt = ({ limit, period }: Quota, state: QuotaState | undefined, no
   return Math.min(limit, state.available + (Math.max(0, now - state.at) * limit) / each_ms)
 }
 
-/** Grants what there is at `now`: the lease, and the quota's state afterwards. The one rule of all backends. */
+/** Grants what is left at `now`: the lease, and the quota's state afterwards. All backends share this rule. */
 export const grant = (ask: Ask, state: QuotaState | undefined, now: number) => {
   const { demand, limit, period } = ask
   const each_ms = length_ms[period]
@@ -80,12 +80,12 @@ export const grant = (ask: Ask, state: QuotaState | undefined, now: number) => {
  * What is left of all quotas, for all nodes.
  *
  * Laws:
- * 1. Within a day of UTC no more is granted of a quota a `day` than its limit; of one a `minute` or an `hour` no more within any time t than its limit and what
- *    flows in during t.
- * 2. A lease grants the demand wherever so much is left.
- * 3. A quota that is forgotten is full: `sweep` forgets none that is not.
+ * 1. A quota a `day` grants at most its limit within a day of UTC; one a `minute` or an `hour` grants at most its limit and what refills during t within any
+ *    time t.
+ * 2. A lease grants the demand if that much is left.
+ * 3. `sweep` forgets full quotas only.
  *
- * The backend's own clock counts, so that nodes whose clocks differ share a quota rightly.
+ * Times are by the backend's own clock, so that nodes whose clocks differ share a quota correctly.
  */
 export class QuotaStore extends Context.Tag("linkmint/QuotaStore")<
   QuotaStore,

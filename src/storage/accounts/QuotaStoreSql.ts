@@ -2,21 +2,22 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Clock, Effect, Layer } from "effect"
 import { grant, QuotaStore } from "./QuotaStore.ts"
 import { databaseNow, isOneOfFree } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
+import { transactional } from "../sql/SqlTransaction.ts"
 
 interface QuotaRow {
   readonly id: string
   readonly available: number
-  readonly at: string | number
-  readonly now: string | number
+  readonly at: number
+  readonly now: number
 }
 
-/** What a backend calls now, in milliseconds since the Unix epoch: a number, or SQL. */
+/** The present time in milliseconds since the Unix epoch: a number, or SQL. */
 type Now = Effect.Effect<number | Statement.Fragment>
 
 /**
- * `QuotaStore` on SQLite and PostgreSQL. A batch is one transaction: its rows are made where they are missing, locked in the order of their ids and
- * read by one statement, and written by another.
+ * `QuotaStore` on SQLite and PostgreSQL. A batch is one transaction: one statement inserts missing rows, and locks all in the order of their ids and
+ * reads them; another one writes them.
  */
 export const make = (now: Now) =>
   Effect.gen(function* () {
@@ -53,31 +54,23 @@ export const make = (now: Now) =>
           WHERE quotas.id = q.id`
       })
 
-    return QuotaStore.of({
-      leaseMany: Effect.fn("QuotaStore.leaseMany")(function* (asks) {
-        return yield* inTransaction(
-          sql,
-          Effect.gen(function* () {
-            const rows = new Map((yield* lockRows(asks)).map((row) => [row.id, row]))
-            const granted = asks.map((ask) => {
-              const { at, available, now } = rows.get(ask.id)!
-              return {
-                id: ask.id,
-                ...grant(ask, { available: Number(available), at: Number(at) }, Number(now))
-              }
-            })
-            yield* write(granted.map(({ at, available, fullAt, id }) => ({ id, available, at, fullAt })))
-            return granted.map(({ lease }) => lease)
-          })
-        )
-      }, asStorageError("QuotaStore.leaseMany")),
+    return sqlPort(QuotaStore, {
+      leaseMany: Effect.fnUntraced(function* (asks) {
+        const rows = new Map((yield* lockRows(asks)).map((row) => [row.id, row]))
+        const granted = asks.map((ask) => {
+          const { now, ...state } = rows.get(ask.id)!
+          return { id: ask.id, ...grant(ask, state, now) }
+        })
+        yield* write(granted.map(({ at, available, fullAt, id }) => ({ id, available, at, fullAt })))
+        return granted.map(({ lease }) => lease)
+      }, transactional(sql)),
 
-      sweep: Effect.fn("QuotaStore.sweep")(function* (max) {
+      sweep: Effect.fnUntraced(function* (max) {
         const moment = yield* now
         const full = sql`SELECT id FROM quotas WHERE full_at <= ${moment} LIMIT ${max}`
         const rows = yield* sql`DELETE FROM quotas WHERE ${isOneOfFree(sql, "id", full)} RETURNING id`
         return rows.length
-      }, asStorageError("QuotaStore.sweep"))
+      })
     })
   })
 

@@ -6,7 +6,7 @@ import { count, empty, widen } from "../../keys/PackedKeys.ts"
 import { KeyFile } from "./KeyFile.ts"
 import { StorageError } from "../StorageError.ts"
 
-/** What stands at the path is no key file, or not one of this key length. */
+/** The file at the path is no key file, or has another key length. */
 export class KeyFileUnusable extends Data.TaggedError("KeyFileUnusable")<{
   readonly path: string
   readonly reason: string
@@ -23,7 +23,7 @@ const magic = "LMKEYS1\n"
 const headerBytes = 32
 const marksAt = 16
 
-/** A file whose taken keys are more than those that are left, and so many bytes, is written again without them. */
+/** A file with at least this many bytes of taken keys, which are also more than those that are left, is rewritten without them. */
 const deadBytesMinDefault = 1_048_576
 
 const headerOf = (width: number, taken: number, end: number) => {
@@ -35,7 +35,7 @@ const headerOf = (width: number, taken: number, end: number) => {
   return header
 }
 
-/** What a header tells, or what is wrong with it. */
+/** The marks of a header, or what is wrong with it. */
 const parse = (header: Uint8Array, width: number, bytes: bigint) => {
   const view = Buffer.from(header)
   if (view.length < headerBytes || view.toString("latin1", 0, 8) !== magic) return "it is no key file"
@@ -63,10 +63,10 @@ const readAt = (file: FileSystem.File, at: number, bytes: number) =>
     .pipe(Effect.zipRight(file.readAlloc(bytes)), Effect.map(Option.getOrElse(() => new Uint8Array(0))))
 
 /**
- * Opens the key file at `path`, or makes it. This process must be the only one that does; the scope closes it.
+ * Opens the key file at `path`, or creates it. No other process may open it; the scope closes it.
  *
- * The marks in the header are moved in memory before they are written, and never back: after a failed write they are ahead of the disk, so that keys are passed over rather than
- * given twice, and later writes bring the disk up.
+ * The marks in the header are moved in memory before they are written, and never back: after a failed write they are ahead of the disk, so that keys are skipped rather than
+ * given twice, and the next write updates the disk.
  */
 export const make = Effect.fn("KeyFile.make")(function* (
   path: string,
@@ -78,7 +78,7 @@ export const make = Effect.fn("KeyFile.make")(function* (
   const one = FairSemaphore.make(1)
   const scope = yield* Effect.scope
 
-  /** Whether the folder may still have another file at the path when the machine stops now. */
+  /** Whether a crash of the machine could still bring the former file back. */
   let isFolderStale = false
   const syncFolder = Effect.suspend(() =>
     isFolderStale
@@ -90,7 +90,7 @@ export const make = Effect.fn("KeyFile.make")(function* (
       : Effect.void
   )
 
-  /** Puts a file with these keys in the place of the one that is there, and gives it open. */
+  /** Replaces the file by one with these keys, and gives it open. */
   const replaced = Effect.fnUntraced(function* (keys: Uint8Array) {
     const handle = yield* Scope.fork(scope, ExecutionStrategy.sequential)
     const file = yield* Scope.extend(fs.open(`${path}.new`, { flag: "w+", mode: 0o600 }), handle)
@@ -126,7 +126,7 @@ export const make = Effect.fn("KeyFile.make")(function* (
   const read = (from: number, to: number) =>
     readAt(state.file, headerBytes + from * width, (to - from) * width)
 
-  /** Leaves out the keys that were taken, once they are most of the file. */
+  /** Removes the keys that were taken, once they are most of the file. */
   const compact = Effect.gen(function* () {
     const { end, handle, taken } = state
     if (taken * width < deadBytesMin || taken < end - taken) return
@@ -135,7 +135,7 @@ export const make = Effect.fn("KeyFile.make")(function* (
     yield* Scope.close(handle, Exit.void)
   })
 
-  /** One at a time, and to its end. */
+  /** One operation at a time, without interruption. */
   const exclusively = <A>(operation: Effect.Effect<A, StorageError>) =>
     Effect.uninterruptible(one(Effect.zipRight(syncFolder.pipe(failing("syncFolder", "no")), operation)))
 

@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../StorageError.ts"
 
-/** Where minted keys are that the database can count. Aliases are no minted keys. */
+/** Where the minted keys are that the database can count. Aliases are not minted. */
 export interface KeyCounts {
   /** Keys that have left their ranges. */
   readonly minted: number
@@ -17,7 +17,7 @@ export interface KeyCounts {
 export class KeyLedger extends Context.Tag("linkmint/KeyLedger")<
   KeyLedger,
   {
-    /** `null` where there are more links than can be counted beside answering requests. */
+    /** `null` where there are too many links to count them while answering requests. */
     readonly counts: Effect.Effect<KeyCounts | null, StorageError>
   }
 >() {}

@@ -3,7 +3,7 @@ import type { PackedKeys } from "../../keys/PackedKeys.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import type { Fenced, StorageError } from "../StorageError.ts"
 
-/** What the keys of a pool shard are: a list gives them in their order, a set in any. */
+/** How a pool shard keeps its keys: a list gives them in their order, a set in any. */
 export type PoolKind = "list" | "set"
 
 /** Every kind's name. */
@@ -17,7 +17,7 @@ export interface Pushed {
   /** Keys in the shard now. */
   readonly level: number
   /**
-   * Batches whose records the pool no longer needs: it can answer for their keys by itself. Each is told of once, and again when
+   * Batches whose records the pool no longer needs. Each is reported once, and again when
    * its push is repeated.
    */
   readonly settled: ReadonlyArray<BatchName>

@@ -4,7 +4,7 @@ import { type BatchName, KeyPool } from "./KeyPool.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import { Fenced } from "../StorageError.ts"
 
-/** A pushed batch that is not settled, and where its last key stands in the order of all leases. */
+/** A pushed batch that is not settled, and the position of its last key in the order of all leases. */
 interface Unsettled extends BatchName {
   readonly end: number
 }
@@ -15,7 +15,7 @@ interface Unsettled extends BatchName {
  */
 const knownMax = 1_000
 
-/** Adds to what is remembered, and forgets the oldest of it where that is too much. */
+/** Adds an id, and forgets the oldest ones beyond `knownMax`. */
 const remember = <A>(known: Set<A>, id: A) => {
   known.add(id)
   for (const oldest of known) {
@@ -93,9 +93,9 @@ const makeShard = (shard: number, settleAfter: number) => {
 /**
  * `KeyPool` in this process's memory: for one process alone, and the reference that other backends are compared with.
  *
- * A kill of the process empties it, so it keeps a batch unsettled until all its keys were leased and `settleAfter` more after
- * them. With `settleAfter` at least as many as are added to the buffer while a key is in it (`followersMax` of `KeyRing`), the keys that a kill takes
- * from pool and buffer all stand in a batch record still.
+ * A kill of the process empties it, so a batch is settled only when all its keys and `settleAfter` more were leased.
+ * With `settleAfter` at least as many as are added to the buffer while a key is in it (`followersMax` of `KeyRing`), all keys that a kill takes
+ * from pool and buffer are still in a batch record.
  */
 export const make = (options: { readonly shards: number; readonly settleAfter: number }) =>
   Effect.sync(() => {

@@ -21,7 +21,7 @@ export interface Options {
 }
 
 /**
- * The names of a shard's keys in Redis. What stands in braces alone decides the slot in a Redis Cluster, so all of them share one.
+ * The names of a shard's keys in Redis. Only the text in braces decides the slot in a Redis Cluster, so all of them share one.
  */
 export const namesOf = (namespace: string, shard: number) => {
   const prefix = `linkmint:{${namespace}}:pool:${shard}`
@@ -34,7 +34,7 @@ export const namesOf = (namespace: string, shard: number) => {
   }
 }
 
-/** The bytes themselves, as they stand in the array. */
+/** The bytes themselves, not a copy. */
 const bufferOf = ({ bytes: { buffer, byteLength, byteOffset } }: PackedKeys) =>
   Buffer.from(buffer, byteOffset, byteLength)
 
@@ -91,7 +91,7 @@ export const make = ({
     return KeyPoolShard.join(shards)
   })
 
-/** Forgets all that the pools have, and all that they remember. For pools that no node works with. */
+/** Deletes all keys of the pools, and all that they remember. No node may be working with them. */
 export const forget = ({
   namespace,
   urls

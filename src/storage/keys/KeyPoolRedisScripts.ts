@@ -17,7 +17,7 @@ const commands: Record<PoolKind, Record<"length" | "append" | "prepend" | "all",
   set: { length: "'SCARD'", append: "'SADD'", prepend: "'SADD'", all: "'SMEMBERS', name" }
 }
 
-/** What scripts with an epoch begin with: they give the newest epoch, negative, where it is greater. It is an integer of at most 53 bits, which is exact in Lua's doubles. */
+/** The beginning of scripts with an epoch: they give the newest epoch, negative, where that is greater. It is an integer of at most 53 bits, which is exact in Lua's doubles. */
 const fence = `
 local newest = tonumber(redis.call('GET', KEYS[1]) or '0')
 local epoch = tonumber(ARGV[1])
@@ -29,7 +29,7 @@ if epoch > newest then redis.call('SET', KEYS[1], ARGV[1]) end
 `
 
 /**
- * Stores the epoch ARGV[1] at KEYS[1] and gives 0, or the greater one that stands there, negative. Keys of a pool of the other kind, at KEYS[3], move to KEYS[2]: the
+ * Stores the epoch ARGV[1] at KEYS[1] and gives 0, or a greater one that is stored there, negative. Keys of a pool of the other kind, at KEYS[3], move to KEYS[2]: the
  * setting was changed.
  */
 const claim = (kind: PoolKind) => `${fence}
@@ -63,7 +63,7 @@ local function put(command, pool, packed, width, first, last)
 end
 `
 
-/** Adds an id to those that are known, and drops the oldest where there are too many. */
+/** Adds an id to those that are known, and drops the oldest ones beyond `knownMax`. */
 const know = (list: string, id: string) => `
 redis.call('RPUSH', ${list}, ${id})
 redis.call('LTRIM', ${list}, -${knownMax}, -1)
@@ -71,7 +71,7 @@ redis.call('LTRIM', ${list}, -${knownMax}, -1)
 
 /**
  * Adds the keys in ARGV[4], ARGV[3] bytes each with zero bytes on the right, to the pool KEYS[2] and the batch id ARGV[2] to
- * the list KEYS[3], unless it stands there already. Gives the keys in the pool then, or what \`claim\` gives.
+ * the list KEYS[3], unless it is there already. Gives the keys in the pool then, or what \`claim\` gives.
  *
  * It reads everything before it writes anything: whatever can be refused, because a name is of another type, Redis is a replica
  * or has no memory left, is refused while nothing was done.
@@ -89,7 +89,7 @@ return level
 
 /**
  * Adds the keys in ARGV[3], ARGV[2] bytes each with zero bytes on the right, to the pool KEYS[1], of a list before all others, and the id ARGV[1] to the list
- * KEYS[2], unless it stands there already. There is one key at least. Gives the keys in the pool then. It reads before it writes, as \`push\` does.
+ * KEYS[2], unless it is there already. There is one key at least. Gives the keys in the pool then. It reads before it writes, as \`push\` does.
  */
 const giveBack = (kind: PoolKind) => `${put(kind)}
 local level = redis.call(${commands[kind].length}, KEYS[1])

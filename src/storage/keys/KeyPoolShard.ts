@@ -5,7 +5,7 @@ import { KeyPool, type Pushed } from "./KeyPool.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import { Fenced, type StorageError } from "../StorageError.ts"
 
-/** What the server answers to a claim or a push whose epoch is not the newest, which is greater than 0: that one, negative. */
+/** The server's answer to a claim or a push whose epoch is not the newest: the newest one, which is greater than 0, negative. */
 export const staleBy = (newest: number): number => -newest
 
 /** The commands of one pool shard's server. Each happens at one moment there, whole or not at all. */
@@ -36,7 +36,7 @@ export interface Shard {
   readonly level: Effect.Effect<number, StorageError>
 }
 
-/** A shard over its server, which answers for the keys that it was given: a batch is settled as soon as it is pushed. */
+/** A shard over its server, which keeps the keys itself: a batch is settled as soon as it is pushed. */
 export const make = (shard: number, commands: Commands): Shard => {
   const fenced = (claim: PoolClaim, answer: Effect.Effect<number, StorageError>) =>
     Effect.filterOrFail(
@@ -59,7 +59,7 @@ export const make = (shard: number, commands: Commands): Shard => {
         settled: [{ epoch, sequence }]
       })),
 
-    /** Keys that come when the caller has gone are put back: they are nowhere else. */
+    /** Keys that arrive after the caller was interrupted are put back: they are nowhere else. */
     lease: (wanted) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(Effect.fork(pop(wanted)), (popping) =>

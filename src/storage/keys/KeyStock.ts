@@ -20,13 +20,13 @@ export interface BatchRecord extends BatchId {
 }
 
 /**
- * The ways in which keys are stocked that were minted ahead:
+ * The ways in which keys that are minted ahead are stocked:
  *
  * - `none`: not at all; a refill has its keys minted when it needs them.
  * - `table`: rows of a table, deleted when they are taken.
  * - `status`: rows with a column that says whether they are used; they stay.
  * - `two-table`: rows of a table of unused keys, which move to one of used keys.
- * - `file`: a file of one process alone, read from its beginning; see `KeyStockFile`. It does not notice a key that is put in twice.
+ * - `file`: a file of a single process, read from its beginning; see `KeyStockFile`. It does not notice a key that is added twice.
  */
 export const stockKinds = ["none", "table", "status", "two-table", "file"] as const
 /** See {@link stockKinds}. */
@@ -35,29 +35,29 @@ export type StockKind = (typeof stockKinds)[number]
 /**
  * The stock of keys, and the records of batches on their way into the pools.
  *
- * Keys come into the stock in two ways: those that are free again, by `add`, and those that were minted ahead, by `fill`. The former always stand in
- * the table of `table`; where the latter stand is what tells the kinds of stock apart. Both are taken alike, the former first.
+ * Keys enter the stock in two ways: keys that are free again by `add`, and keys that were minted ahead by `fill`. The former are always in
+ * the table of `table`; the kinds of stock differ in where the latter are. Both are taken alike, the former first.
  *
- * A batch record stands from before its keys are pushed until the pool alone can answer for them: a crash in
+ * A batch record exists from before its keys are pushed until the pool no longer needs it: a crash in
  * between leaves the record, and the next owner finishes it.
  *
  * Laws:
  * 1. `claim` gives a greater epoch each time. Every other operation that takes a claim fails with `Fenced`, and
  *    does nothing, unless its epoch is the newest of the shard.
- * 2. A key leaves the stock only together with being recorded in a batch (one transaction). A `file` is left before: a crash in between loses the keys.
- * 3. No two `take`s give the same key that was put in once, no matter who asks.
- * 4. What was recorded is listed by `openBatches` until it is closed, without the keys that `LinkLifetime` has freed meanwhile.
- * 5. A key stands in one place of the stock at most, also while several kinds of stock are used at once.
+ * 2. A key leaves the stock in the transaction that records it in a batch. It leaves a `file` before that: a crash in between loses the keys.
+ * 3. No two `take`s give the same key that was added once, on any node.
+ * 4. `openBatches` lists what was recorded until it is closed, without the keys that `LinkLifetime` has freed meanwhile.
+ * 5. A key is in one place of the stock at most, also while several kinds of stock are used at once.
  */
 export class KeyStock extends Context.Tag("linkmint/KeyStock")<
   KeyStock,
   {
-    /** Makes the caller the shard's newest owner, by an epoch greater than `above` as well: a pool may know of epochs that the database has forgotten. */
+    /** Makes the caller the shard's newest owner, with an epoch that is also greater than `above`: a pool may know epochs that the database has forgotten. */
     readonly claim: (shard: number, above?: number) => Effect.Effect<PoolClaim, StorageError>
-    /** Puts keys into the stock that are free again; a key that is there already stays there once. */
+    /** Adds keys that are free again; a key that is in the stock already is not added twice. */
     readonly add: (keys: PackedKeys) => Effect.Effect<void, StorageError>
     /**
-     * Puts keys into the stock that were minted ahead, and gives how many of them are new to it: a key that its kind knows, as unused or
+     * Adds keys that were minted ahead, and gives how many of them are new: a key that its kind knows, as unused or
      * (`status`, `two-table`) as used, is left out. A `file` knows none.
      */
     readonly fill: (keys: PackedKeys) => Effect.Effect<number, StorageError>
@@ -75,7 +75,7 @@ export class KeyStock extends Context.Tag("linkmint/KeyStock")<
     /** How many keys can be taken. */
     readonly size: Effect.Effect<number, StorageError>
     /**
-     * Moves up to `count` keys that were minted ahead into another kind of stock, while that was in use, to the keys that every kind takes first. Gives how
+     * Moves up to `count` keys that a kind of stock which is not in use any more has left, to the keys that every kind takes first. Gives how
      * many it moved: 0 when there are no more.
      */
     readonly adopt: (count: number) => Effect.Effect<number, StorageError>

@@ -20,11 +20,11 @@ export interface Preload {
 }
 
 /**
- * `KeyStock` whose keys minted ahead stand in a file, over one in a database for everything else: keys that are too long for the file, free keys, claims and
+ * `KeyStock` that keeps keys minted ahead in a file, over one in a database for everything else: keys that are too long for the file, free keys, claims and
  * records.
  *
- * Keys are read ahead into memory, and have left the file by then. A process that is killed loses those that it had not yet recorded in a batch: `high` at most, and
- * those of the batch that was under way. One that stops in order puts them back.
+ * Keys are read ahead into memory, and have left the file then. A process that is killed loses those that it had not yet recorded in a batch: at most `high`, and
+ * those of the batch that was under way. A graceful shutdown puts them back.
  */
 export const make = Effect.fnUntraced(function* (
   base: typeof KeyStock.Service,
@@ -34,7 +34,7 @@ export const make = Effect.fnUntraced(function* (
   let ahead: PackedKeys = empty
   const taking = FairSemaphore.make(1)
 
-  /** A file that does not answer is as good as an empty one: the keys that are short are minted. */
+  /** A file that cannot be read counts as empty: the missing keys are minted. */
   const read = (wanted: number) =>
     Effect.catchAll(file.take(wanted), ({ reason }) =>
       Effect.as(Effect.logWarning(`The key file was not read: ${reason}`), empty)
@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  /** Keys that are in no batch are nowhere else: they come to a record, or back. */
+  /** Keys that are in no batch are nowhere else: they are recorded, or put back. */
   const recordNext = (batch: BatchId, wanted: number) =>
     Effect.gen(function* () {
       const keys = yield* next(wanted)
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (
       const fitting = all.filter((key) => key.length <= file.width)
       const others = all.filter((key) => key.length > file.width)
       const added = others.length === 0 ? 0 : yield* base.fill(fromStrings(others))
-      // Some are in already then, and must not be put in again.
+      // Some have been added then, and must not be added again.
       const append = Effect.mapError(file.append(fromStrings(fitting)), (error) =>
         others.length === 0 ? error : new StorageError({ ...error, applied: "unknown" })
       )
@@ -99,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
   })
 })
 
-/** `KeyStock` over another one that keys come to from a file that is not filled any more. */
+/** `KeyStock` that adopts the keys of a file which is not filled any more. */
 export const makeLeft = (
   base: typeof KeyStock.Service,
   file: typeof KeyFile.Service

@@ -4,10 +4,11 @@ import { fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.t
 import { type BatchId, KeyStock, type PoolClaim, type StockKind } from "./KeyStock.ts"
 import * as KeyTablesSql from "./KeyTablesSql.ts"
 import { forUpdate } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
 import { Fenced } from "../StorageError.ts"
 
-/** Keys of a batch record are one text, each ended by a character that no alphabet has, so that texts can be joined. */
+/** The keys of a batch record are one text, each followed by a character that no alphabet has, so that texts can be concatenated. */
 const end = " "
 const textOf = (keys: PackedKeys) =>
   toStrings(keys)
@@ -25,7 +26,7 @@ export const textWithout = (text: string, keys: ReadonlySet<string>): string =>
     .join(end)
 
 /**
- * `KeyStock` on SQLite and PostgreSQL. The shard's row is locked first in each fenced transaction: it is the fence. A `kind` that
+ * `KeyStock` on SQLite and PostgreSQL. Each fenced transaction locks the shard's row first, and checks its epoch. A `kind` that
  * keeps nothing in the database is `none` here.
  */
 export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"> = "none") {
@@ -50,12 +51,9 @@ export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"
     inTransaction(
       sql,
       Effect.gen(function* () {
-        const rows = yield* sql<{
-          epoch: number | string
-        }>`SELECT epoch FROM pool_shards WHERE shard = ${shard} ${forUpdate(sql)}`
-        if (rows[0] === undefined || Number(rows[0].epoch) !== epoch)
-          return yield* new Fenced({ shard, epoch })
-        return yield* effect
+        const [newest] = yield* sql<{ epoch: number }>`
+          SELECT epoch FROM pool_shards WHERE shard = ${shard} ${forUpdate(sql)}`
+        return yield* newest?.epoch === epoch ? effect : new Fenced({ shard, epoch })
       })
     )
 
@@ -63,19 +61,19 @@ export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"
     INSERT INTO pool_batches (shard, epoch, sequence, keys) VALUES (${shard}, ${epoch}, ${sequence}, ${text})
     ON CONFLICT (shard, epoch, sequence) DO UPDATE SET keys = pool_batches.keys || excluded.keys`
 
-  return KeyStock.of({
-    claim: Effect.fn("KeyStock.claim")(function* (shard, above = 0) {
-      const rows = yield* sql<{ epoch: number | string }>`
+  return sqlPort(KeyStock, {
+    claim: Effect.fnUntraced(function* (shard, above = 0) {
+      const [claimed] = yield* sql<{ epoch: number }>`
         INSERT INTO pool_shards (shard, epoch) VALUES (${shard}, ${above + 1})
         ON CONFLICT (shard) DO UPDATE SET epoch =
           CASE WHEN pool_shards.epoch >= excluded.epoch THEN pool_shards.epoch + 1 ELSE excluded.epoch END
         RETURNING epoch`
-      return { shard, epoch: Number(rows[0]!.epoch) }
-    }, asStorageError("KeyStock.claim")),
-    add: (keys) => Effect.asVoid(free.put(toStrings(keys))).pipe(asStorageError("KeyStock.add")),
-    fill: (keys) => own.put(toStrings(keys)).pipe(asStorageError("KeyStock.fill")),
-    take: Effect.fn("KeyStock.take")(function* (batch, count) {
-      return yield* fenced(
+      return { shard, epoch: claimed!.epoch }
+    }),
+    add: (keys) => Effect.asVoid(free.put(toStrings(keys))),
+    fill: (keys) => own.put(toStrings(keys)),
+    take: (batch, count) =>
+      fenced(
         batch,
         Effect.gen(function* () {
           const first = yield* free.take(count)
@@ -84,32 +82,25 @@ export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"
           if (first.length + rest.length > 0) yield* append(batch, textOf(keys))
           return keys
         })
-      )
-    }, asStorageError("KeyStock.take")),
-    record: Effect.fn("KeyStock.record")(function* (batch, keys) {
-      yield* fenced(batch, append(batch, textOf(keys)))
-    }, asStorageError("KeyStock.record")),
-    openBatches: Effect.fn("KeyStock.openBatches")(function* (shard) {
-      const rows = yield* sql<{ epoch: number | string; sequence: number | string; keys: string }>`
-        SELECT epoch, sequence, keys FROM pool_batches WHERE shard = ${shard} ORDER BY epoch, sequence`
-      return rows.map((row) => ({
-        shard,
-        epoch: Number(row.epoch),
-        sequence: Number(row.sequence),
-        keys: keysOf(row.keys)
-      }))
-    }, asStorageError("KeyStock.openBatches")),
-    close: Effect.fn("KeyStock.close")(function* (claim, batches) {
-      if (batches.length === 0) return
-      yield* fenced(
-        claim,
-        sql`DELETE FROM pool_batches WHERE shard = ${claim.shard} AND (epoch, sequence) IN (${namesOf(batches)})`
-      )
-    }, asStorageError("KeyStock.close")),
-    size: Effect.map(Effect.all(own === free ? [free.size] : [free.size, own.size]), Numbers.sumAll).pipe(
-      asStorageError("KeyStock.size")
-    ),
-    adopt: Effect.fn("KeyStock.adopt")(function* (count) {
+      ),
+    record: (batch, keys) => Effect.asVoid(fenced(batch, append(batch, textOf(keys)))),
+    openBatches: (shard) =>
+      Effect.map(
+        sql<Omit<BatchId, "shard"> & { readonly keys: string }>`
+          SELECT epoch, sequence, keys FROM pool_batches WHERE shard = ${shard} ORDER BY epoch, sequence`,
+        (rows) => rows.map((row) => ({ ...row, shard, keys: keysOf(row.keys) }))
+      ),
+    close: (claim, batches) =>
+      batches.length === 0
+        ? Effect.void
+        : Effect.asVoid(
+            fenced(
+              claim,
+              sql`DELETE FROM pool_batches WHERE shard = ${claim.shard} AND (epoch, sequence) IN (${namesOf(batches)})`
+            )
+          ),
+    size: Effect.map(Effect.all(own === free ? [free.size] : [free.size, own.size]), Numbers.sumAll),
+    adopt: Effect.fnUntraced(function* (count) {
       let moved = 0
       for (const other of others) {
         moved += yield* inTransaction(
@@ -122,7 +113,7 @@ export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"
         )
       }
       return moved
-    }, asStorageError("KeyStock.adopt"))
+    })
   })
 })
 

@@ -1,17 +1,17 @@
-import type { SqlClient } from "@effect/sql"
+import type { SqlClient, Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import { isOneOfFree } from "../sql/SqlDialect.ts"
 
-/** Keys in tables of the database. Rows that another transaction holds are passed over by `take`. */
+/** Keys in tables of the database. `take` skips rows that another transaction has locked. */
 export interface KeyTable {
-  /** Puts keys in that the table does not know; gives how many. */
+  /** Adds keys that the table does not know; gives how many. */
   readonly put: (keys: ReadonlyArray<string>) => Effect.Effect<number, SqlError>
-  /** Takes up to `count` keys, inside a transaction: they are out when it is committed. */
+  /** Takes up to `count` keys, inside a transaction: they leave the table when it commits. */
   readonly take: (count: number) => Effect.Effect<ReadonlyArray<string>, SqlError>
   readonly size: Effect.Effect<number, SqlError>
-  /** Forgets all keys that could be taken. */
-  readonly clear: Effect.Effect<unknown, SqlError>
+  /** Forgets all keys that could be taken; gives how many. */
+  readonly clear: Effect.Effect<number, SqlError>
 }
 
 /**
@@ -21,7 +21,7 @@ export interface KeyTable {
 export const make = (
   sql: SqlClient.SqlClient
 ): { readonly free: KeyTable; readonly status: KeyTable; readonly "two-table": KeyTable } => {
-  /** Rows `(key)`. In one order everywhere, so that two who put the same keys in do not wait for each other in a circle. */
+  /** Rows `(key)`, in one order everywhere, so that two transactions that insert the same keys do not deadlock. */
   const rowsOf = (keys: ReadonlyArray<string>) => {
     const json = JSON.stringify(keys.toSorted())
     return sql.onDialectOrElse({
@@ -31,34 +31,38 @@ export const make = (
   }
   const keysOf = Effect.map((rows: ReadonlyArray<{ readonly key: string }>) => rows.map(({ key }) => key))
   const countOf = Effect.map((rows: ReadonlyArray<unknown>) => rows.length)
-  const sizeOf = Effect.map((rows: ReadonlyArray<{ readonly size: number | string }>) =>
-    Number(rows[0]!.size)
-  )
+
+  /** What tables have in common whose rows are free where `isFree` holds. */
+  const tableOf = (name: string, isFree: Statement.Fragment) => {
+    const free = sql`FROM ${sql(name)} WHERE ${isFree}`
+    const size = Effect.map(
+      sql<{ readonly size: number }>`SELECT count(*) AS size ${free}`,
+      ([row]) => row!.size
+    )
+    return {
+      isOneOf: (count: number) => isOneOfFree(sql, "key", sql`SELECT key ${free} LIMIT ${count}`),
+      put: (keys: ReadonlyArray<string>) =>
+        countOf(sql`INSERT INTO ${sql(name)} (key) ${rowsOf(keys)} ON CONFLICT (key) DO NOTHING RETURNING 1`),
+      size,
+      clear: Effect.zipLeft(size, sql`DELETE ${free}`)
+    }
+  }
+  const keys = tableOf("keys", sql`true`)
+  const stocked = tableOf("stocked_keys", sql`NOT used`)
+  const unused = tableOf("unused_keys", sql`true`)
 
   return {
     free: {
-      put: (keys) =>
-        countOf(sql`INSERT INTO keys (key) ${rowsOf(keys)} ON CONFLICT (key) DO NOTHING RETURNING 1`),
-      take: (count) =>
-        keysOf(
-          sql`DELETE FROM keys WHERE ${isOneOfFree(sql, "key", sql`SELECT key FROM keys LIMIT ${count}`)} RETURNING key`
-        ),
-      size: sizeOf(sql`SELECT count(*) AS size FROM keys`),
-      clear: sql`DELETE FROM keys`
+      ...keys,
+      take: (count) => keysOf(sql`DELETE FROM keys WHERE ${keys.isOneOf(count)} RETURNING key`)
     },
     status: {
-      put: (keys) =>
-        countOf(sql`INSERT INTO stocked_keys (key) ${rowsOf(keys)} ON CONFLICT (key) DO NOTHING RETURNING 1`),
+      ...stocked,
       take: (count) =>
-        keysOf(
-          sql`UPDATE stocked_keys SET used = true
-              WHERE ${isOneOfFree(sql, "key", sql`SELECT key FROM stocked_keys WHERE NOT used LIMIT ${count}`)}
-              RETURNING key`
-        ),
-      size: sizeOf(sql`SELECT count(*) AS size FROM stocked_keys WHERE NOT used`),
-      clear: sql`DELETE FROM stocked_keys WHERE NOT used`
+        keysOf(sql`UPDATE stocked_keys SET used = true WHERE ${stocked.isOneOf(count)} RETURNING key`)
     },
     "two-table": {
+      ...unused,
       put: (keys) =>
         countOf(
           sql`INSERT INTO unused_keys (key)
@@ -66,17 +70,13 @@ export const make = (
               WHERE NOT EXISTS (SELECT 1 FROM used_keys WHERE used_keys.key = minted.key)
               ON CONFLICT (key) DO NOTHING RETURNING 1`
         ),
-      take: (count) =>
-        Effect.gen(function* () {
-          const some = isOneOfFree(sql, "key", sql`SELECT key FROM unused_keys LIMIT ${count}`)
-          const gone = yield* keysOf(sql`DELETE FROM unused_keys WHERE ${some} RETURNING key`)
-          // A key that was put in once more, just while it moved, is out of both: it is in use already.
-          return yield* keysOf(
-            sql`INSERT INTO used_keys (key) ${rowsOf(gone)} ON CONFLICT (key) DO NOTHING RETURNING key`
-          )
-        }),
-      size: sizeOf(sql`SELECT count(*) AS size FROM unused_keys`),
-      clear: sql`DELETE FROM unused_keys`
+      take: Effect.fnUntraced(function* (count) {
+        const gone = yield* keysOf(sql`DELETE FROM unused_keys WHERE ${unused.isOneOf(count)} RETURNING key`)
+        // A key that was added again while it moved is left out: it is in use already.
+        return yield* keysOf(
+          sql`INSERT INTO used_keys (key) ${rowsOf(gone)} ON CONFLICT (key) DO NOTHING RETURNING key`
+        )
+      })
     }
   }
 }

@@ -18,11 +18,10 @@ export interface Ledger extends KeyCounts {
 /** Keys that are looked up at a time. */
 const lookupMax = 1_000
 
-const only = (
-  rows: Statement.Statement<{ readonly count: number | string }>
-): Effect.Effect<number, SqlError> => Effect.map(rows, ([row]) => Number(row!.count))
+const only = (rows: Statement.Statement<{ readonly count: number }>): Effect.Effect<number, SqlError> =>
+  Effect.map(rows, ([row]) => row!.count)
 
-/** Against the keys' way, so that one that moves on meanwhile is missed rather than counted twice. */
+/** Counts from the end of the pipeline to its beginning, so that a key that moves meanwhile is missed rather than counted twice. */
 const counts = Effect.fnUntraced(function* <E>(sql: SqlClient.SqlClient, stocked: Effect.Effect<number, E>) {
   return {
     bound: yield* only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`),
@@ -34,7 +33,7 @@ const counts = Effect.fnUntraced(function* <E>(sql: SqlClient.SqlClient, stocked
   } satisfies KeyCounts
 })
 
-/** Counts every link, which takes its time where there are many. */
+/** Counts every link, which takes long where there are many. */
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const links = yield* LinkStore

@@ -4,7 +4,7 @@ import { asStorageError } from "../sql/SqlTransaction.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /**
- * Whether this process holds a cluster shard in the store that grants them, as against what the process believes: an actor can be started by a
+ * Whether this process holds a cluster shard in the store that grants them. The process itself may be wrong about it: an actor can be started by a
  * message that was under way when its process lost the shard. By default the process is alone, and holds everything.
  */
 export class ShardOwnership extends Context.Reference<ShardOwnership>()("linkmint/ShardOwnership", {
@@ -28,7 +28,7 @@ export const sessionPrefix = "linkmint-runner-"
 /** The name of a runner's sessions in PostgreSQL, by which its locks are known. `node` is a text that no other start of any node has. */
 export const sessionName = (node: string): string => `${sessionPrefix}${node}`
 
-/** Looks for the shard's advisory lock in a session of `applicationName`, the name that this start of this node alone has. */
+/** Looks for the shard's advisory lock in a session of `applicationName`, a name that only this start of this node has. */
 export const layerPostgres = (applicationName: string): Layer.Layer<never, never, SqlClient.SqlClient> =>
   Layer.effect(
     ShardOwnership,

@@ -1,12 +1,12 @@
 import { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
+import { Effect, Number as Numbers } from "effect"
 import { KeyMinter } from "../../keys/KeyMinter.ts"
 import { lengthMax } from "../../keys/KeySpace.ts"
 import { KeyRangeStore } from "./KeyRangeStore.ts"
 import * as KeyTablesSql from "./KeyTablesSql.ts"
 import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
 
-/** What a deployment does without from now on. */
+/** What was skipped. */
 export interface Skipped {
   readonly ranges: number
   /** Keys that were stocked in the database. */
@@ -14,9 +14,9 @@ export interface Skipped {
 }
 
 /**
- * Has a database that has forgotten which keys it handed out, such as one that was restored, hand out none of them again, where no range had minted more than
- * `count` since: each range skips so many, in longer keys where it has not so many left, and keys that stood ready are given up. In one transaction; each
- * time skips as many again. For a database that no node works on.
+ * Keeps a database that has forgotten which keys it handed out, such as a restored one, from handing any of them out again, provided that no range had minted more than
+ * `count` since: each range skips `count` keys, in longer keys where it has fewer left, and stocked and recorded keys are given up. In one transaction; each
+ * call skips as many again. No node may be working on the database.
  */
 export const skip = Effect.fn("SkippedKeys.skip")(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
@@ -35,11 +35,7 @@ export const skip = Effect.fn("SkippedKeys.skip")(function* (count: number) {
     sql,
     Effect.gen(function* () {
       for (let range = 0; range < ranges; range++) yield* skipIn(range)
-      let stocked = 0
-      for (const table of tables) {
-        stocked += yield* table.size
-        yield* table.clear
-      }
+      const stocked = Numbers.sumAll(yield* Effect.forEach(tables, ({ clear }) => clear))
       yield* sql`DELETE FROM pool_batches`
       return { ranges, stocked } satisfies Skipped
     })

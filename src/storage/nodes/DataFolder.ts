@@ -2,7 +2,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { Context, Data, DateTime, Effect, Layer, Schema } from "effect"
 import Database from "libsql"
 
-/** Another process has the data folder. */
+/** Another process has locked the data folder. */
 export class DataFolderInUse extends Data.TaggedError("DataFolderInUse")<{
   readonly folder: string
   readonly holder: string
@@ -23,10 +23,10 @@ export class DataFolderUnusable extends Data.TaggedError("DataFolderUnusable")<{
 }
 
 /**
- * The folder that this process alone has: it exists, is writable, and is locked as long as the layer lives.
+ * The folder that only this process uses: it exists, is writable, and is locked as long as the layer lives.
  *
  * The lock is SQLite's own on the file `lock.db`: an operating system file lock, which ends with the process however that ends
- * (also by `kill -9`). The holder's process id stands in `lock.json` beside it, for the message that a second start prints.
+ * (also by `kill -9`). The holder's process id is in `lock.json` beside it, for the message that a second start prints.
  */
 export class DataFolder extends Context.Tag("linkmint/DataFolder")<
   DataFolder,
@@ -68,7 +68,7 @@ const lock = (file: string) =>
       })
   )
 
-/** What stands in the folder is for this user alone, also where an earlier version, or a copy, has left it open to others. */
+/** Lets only this user read the files in the folder, also where an earlier version, or a copy, has left them open to others. */
 const closeToOthers = (fs: FileSystem.FileSystem, path: Path.Path, folder: string) =>
   fs.readDirectory(folder).pipe(
     Effect.flatMap(

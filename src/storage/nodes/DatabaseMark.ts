@@ -2,20 +2,20 @@ import { Context, type Effect } from "effect"
 import type { StorageError } from "../StorageError.ts"
 import type { Testimony } from "./Witness.ts"
 
-/** How far a database has come. */
+/** The mark of a database. */
 export interface Mark {
   readonly mark: number
-  /** The mark that the database was given when it was recovered last; 0 where it never was. What was read under another lineage may have been forgotten. */
+  /** The mark that the last recovery gave the database; 0 if there was none. What was read under another lineage may have been forgotten. */
   readonly lineage: number
 }
 
-/** A database had forgotten what it had committed, and was recovered. Times are the database's, in milliseconds since the Unix epoch. */
+/** The database had forgotten commits, and was recovered. Times are the database's, in milliseconds since the Unix epoch. */
 export interface Regression {
   /** When it was noticed. */
   readonly at: number
-  /** When the last move was made that the database still knew of. */
+  /** When the last move was made that the database still knew. */
   readonly since: number
-  /** Its mark then, and the one that was witnessed: so many moves are lost, and what was committed beside them. */
+  /** Its mark then, and the one that was witnessed: the moves between them are lost, and what was committed beside them. */
   readonly mark: number
   readonly witnessed: number
   /** Keys of ranges that were skipped, since they had been handed out. */
@@ -24,14 +24,14 @@ export interface Regression {
   readonly dropped: number
 }
 
-/** What tells a database from others: see {@link Testimony}. */
+/** What identifies a database: see {@link Testimony}. */
 export type Identity = Pick<Testimony, "system" | "timeline">
 
 /**
- * A number in the database that each move of keys out of it raises, by which it can be seen whether the database has forgotten something.
+ * A number in the database that each move of keys out of it raises, so that a comparison shows whether the database has forgotten commits.
  *
  * Laws:
- * 1. `move` raises the mark by one and gives it, durably, or gives nothing and does nothing where the mark is below `floor`. No two moves give the same mark of one lineage.
+ * 1. `move` durably raises the mark by one and gives it; where the mark is below `floor` it does nothing and gives `undefined`. No two moves give the same mark of one lineage.
  * 2. `recover` does nothing where the mark is not below the witnessed one. Otherwise, in one transaction: the mark, and the lineage with it, becomes greater than the witnessed one; no watermark is below its
  *    witnessed one; the stock and the records of batches are empty, and the claims of all pool shards are void; the regression is recorded.
  */
@@ -49,5 +49,5 @@ export class DatabaseMark extends Context.Tag("linkmint/DatabaseMark")<
   }
 >() {}
 
-/** Regressions that are told at most. */
+/** How many regressions are listed at most. */
 export const toldMax = 10

@@ -1,31 +1,14 @@
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer } from "effect"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect, Layer, Number as Numbers } from "effect"
 import { count } from "../../keys/PackedKeys.ts"
-import { DatabaseMark, type Identity, type Regression, toldMax } from "./DatabaseMark.ts"
+import { DatabaseMark, type Identity, type Mark, type Regression, toldMax } from "./DatabaseMark.ts"
 import { keysOf } from "../keys/KeyStockSql.ts"
 import * as KeyTablesSql from "../keys/KeyTablesSql.ts"
 import { databaseNow, forUpdate } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
+import { transactional } from "../sql/SqlTransaction.ts"
 import type { Testimony } from "./Witness.ts"
-
-interface MarkRow {
-  readonly mark: number | string
-  readonly lineage: number | string
-  readonly moved_at: number | string
-}
-
-type RegressionRow = Readonly<
-  Record<"noticed_at" | "since" | "mark" | "witnessed" | "skipped" | "dropped", number | string>
->
-
-const regressionOf = (row: RegressionRow): Regression => ({
-  at: Number(row.noticed_at),
-  since: Number(row.since),
-  mark: Number(row.mark),
-  witnessed: Number(row.witnessed),
-  skipped: Number(row.skipped),
-  dropped: Number(row.dropped)
-})
 
 /** A role may not ask for the system's identifier. */
 const notAllowed = (cause: unknown) =>
@@ -39,21 +22,21 @@ export const make = Effect.gen(function* () {
   // A transaction that moves keys into `free` has taken them from one of the others before.
   const stocks = [...Object.values(ahead), free]
 
-  /** The moment at which it is read, and everything that fenced transactions do waits for its end. */
+  /** Reads and locks the mark, and then locks all pool shards, so that fenced transactions wait. */
   const lock = Effect.gen(function* () {
-    const [row] = yield* sql<MarkRow & { readonly now: number | string }>`
+    const [row] = yield* sql<Mark & { readonly moved_at: number; readonly now: number }>`
       SELECT mark, lineage, moved_at, ${now} AS now FROM database_mark WHERE id = 1 ${forUpdate(sql)}`
     yield* sql`SELECT shard FROM pool_shards ORDER BY shard ${forUpdate(sql)}`
     return row!
   })
 
-  /** Gives how many numbers were passed over. */
+  /** Gives how many numbers were skipped. */
   const raiseWatermarks = Effect.fnUntraced(function* (witnessed: Testimony["watermarks"]) {
     let skipped = 0
     for (const { length, next, range } of witnessed) {
-      const [row] = yield* sql<{ next: number | string }>`
+      const [row] = yield* sql<{ next: number }>`
         SELECT next FROM key_ranges WHERE length = ${length} AND range = ${range} ${forUpdate(sql)}`
-      skipped += Math.max(0, next - Number(row?.next ?? 0))
+      skipped += Math.max(0, next - (row?.next ?? 0))
       yield* sql`
         INSERT INTO key_ranges (length, range, next) VALUES (${length}, ${range}, ${next})
         ON CONFLICT (length, range) DO UPDATE SET next = excluded.next WHERE key_ranges.next < excluded.next`
@@ -61,17 +44,12 @@ export const make = Effect.gen(function* () {
     return skipped
   })
 
-  /** Gives how many keys stood ready. */
+  /** Gives up all ready keys; gives how many. */
   const dropReady = Effect.gen(function* () {
-    let dropped = 0
     const batches = yield* sql<{ keys: string }>`DELETE FROM pool_batches RETURNING keys`
-    for (const { keys } of batches) dropped += count(keysOf(keys))
-    for (const table of stocks) {
-      dropped += yield* table.size
-      yield* table.clear
-    }
+    const stocked = yield* Effect.forEach(stocks, ({ clear }) => clear)
     yield* sql`UPDATE pool_shards SET epoch = epoch + 1`
-    return dropped
+    return Numbers.sumAll([...batches.map(({ keys }) => count(keysOf(keys))), ...stocked])
   })
 
   const system = sql<{
@@ -85,57 +63,45 @@ export const make = Effect.gen(function* () {
     ([row]) => Number.parseInt(row!.timeline, 16)
   )
 
-  return DatabaseMark.of({
-    move: Effect.fn("DatabaseMark.move")(function* (floor) {
-      const [row] = yield* sql<MarkRow>`
-        UPDATE database_mark SET mark = mark + 1, moved_at = ${now} WHERE id = 1 AND mark >= ${floor}
-        RETURNING mark, lineage, moved_at`
-      return row === undefined ? undefined : { mark: Number(row.mark), lineage: Number(row.lineage) }
-    }, asStorageError("DatabaseMark.move")),
+  return sqlPort(DatabaseMark, {
+    move: (floor) =>
+      Effect.map(
+        sql<Mark>`
+          UPDATE database_mark SET mark = mark + 1, moved_at = ${now} WHERE id = 1 AND mark >= ${floor}
+          RETURNING mark, lineage`,
+        ([moved]) => moved
+      ),
 
-    look: Effect.map(
-      sql<MarkRow>`SELECT mark, lineage, moved_at FROM database_mark WHERE id = 1`,
-      ([row]) => ({ mark: Number(row!.mark), lineage: Number(row!.lineage) })
-    ).pipe(asStorageError("DatabaseMark.look")),
+    look: Effect.map(sql<Mark>`SELECT mark, lineage FROM database_mark WHERE id = 1`, ([found]) => found!),
 
-    recover: Effect.fn("DatabaseMark.recover")(function* ({ mark: witnessed, watermarks }) {
-      return yield* inTransaction(
-        sql,
-        Effect.gen(function* () {
-          const found = yield* lock
-          if (Number(found.mark) >= witnessed) return undefined
-          const regression: Regression = {
-            at: Number(found.now),
-            since: Number(found.moved_at),
-            mark: Number(found.mark),
-            witnessed,
-            skipped: yield* raiseWatermarks(watermarks),
-            dropped: yield* dropReady
-          }
-          const { at, dropped, mark, since, skipped } = regression
-          yield* sql`
-            INSERT INTO database_regressions (lineage, noticed_at, since, mark, witnessed, skipped, dropped)
-            VALUES (${witnessed + 1}, ${at}, ${since}, ${mark}, ${witnessed}, ${skipped}, ${dropped})`
-          yield* sql`
-            UPDATE database_mark SET mark = ${witnessed + 1}, lineage = ${witnessed + 1}, moved_at = ${now} WHERE id = 1`
-          return regression
-        })
-      )
-    }, asStorageError("DatabaseMark.recover")),
+    recover: Effect.fnUntraced(function* ({ mark: witnessed, watermarks }) {
+      const found = yield* lock
+      if (found.mark >= witnessed) return undefined
+      const regression: Regression = {
+        at: found.now,
+        since: found.moved_at,
+        mark: found.mark,
+        witnessed,
+        skipped: yield* raiseWatermarks(watermarks),
+        dropped: yield* dropReady
+      }
+      const { at, dropped, mark, since, skipped } = regression
+      yield* sql`
+        INSERT INTO database_regressions (lineage, noticed_at, since, mark, witnessed, skipped, dropped)
+        VALUES (${witnessed + 1}, ${at}, ${since}, ${mark}, ${witnessed}, ${skipped}, ${dropped})`
+      yield* sql`
+        UPDATE database_mark SET mark = ${witnessed + 1}, lineage = ${witnessed + 1}, moved_at = ${now} WHERE id = 1`
+      return regression
+    }, transactional(sql)),
 
-    regressions: Effect.map(
-      sql<RegressionRow>`
-        SELECT noticed_at, since, mark, witnessed, skipped, dropped FROM database_regressions
-        ORDER BY lineage DESC LIMIT ${toldMax}`,
-      (rows) => rows.map(regressionOf)
-    ).pipe(asStorageError("DatabaseMark.regressions")),
+    regressions: sql<Regression>`
+      SELECT noticed_at AS at, since, mark, witnessed, skipped, dropped FROM database_regressions
+      ORDER BY lineage DESC LIMIT ${toldMax}`,
 
-    identity: sql
-      .onDialectOrElse({
-        orElse: (): Effect.Effect<Identity> => Effect.succeed({ system: undefined, timeline: 0 }),
-        pg: () => Effect.all({ system, timeline })
-      })
-      .pipe(asStorageError("DatabaseMark.identity"))
+    identity: sql.onDialectOrElse({
+      orElse: (): Effect.Effect<Identity, SqlError> => Effect.succeed({ system: undefined, timeline: 0 }),
+      pg: () => Effect.all({ system, timeline })
+    })
   })
 })
 

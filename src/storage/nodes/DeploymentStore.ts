@@ -6,8 +6,8 @@ import type { StorageError } from "../StorageError.ts"
  * fingerprint of its key space.
  *
  * Laws:
- * 1. Of all `decide` calls for a name, whoever makes them, one wins; all answer with the winner's value.
- * 2. A decision is durable before anyone is told of it.
+ * 1. Of all `decide` calls for a name, on any node, one wins; all answer with its value.
+ * 2. A decision is durable before `decide` answers.
  */
 export class DeploymentStore extends Context.Tag("linkmint/DeploymentStore")<
   DeploymentStore,

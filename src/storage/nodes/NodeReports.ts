@@ -1,11 +1,11 @@
-import { Context, Duration, type Effect } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { NodeReport } from "../../model/NodeReport.ts"
 import type { StorageError } from "../StorageError.ts"
 
-/** A node that has not been heard for longer is forgotten. */
+/** A node that has not reported for longer is forgotten. */
 export const rememberedFor = Duration.minutes(10)
 
-/** The last that was heard of a node. */
+/** A node's last report. */
 export interface Heard {
   readonly report: NodeReport
   /** How long ago that was, by the store's clock. */
@@ -13,13 +13,13 @@ export interface Heard {
 }
 
 /**
- * What nodes tell each other of themselves.
+ * What nodes report of themselves to each other.
  *
  * Laws:
  * 1. `all` gives each node's last report, in the order of their ids.
- * 2. A node is forgotten when it leaves, and when nothing was heard of it for `rememberedFor`; a report makes it known again.
+ * 2. A node is forgotten when it leaves, and when it has not reported for `rememberedFor`; a report makes it known again.
  *
- * There are as many as nodes, and as nodes that died in the last ten minutes.
+ * There is one for each node, and for each that died in the last ten minutes.
  */
 export class NodeReports extends Context.Tag("linkmint/NodeReports")<
   NodeReports,
@@ -29,3 +29,18 @@ export class NodeReports extends Context.Tag("linkmint/NodeReports")<
     readonly all: Effect.Effect<ReadonlyArray<Heard>, StorageError>
   }
 >() {}
+
+/** `NodeReports` in memory, for a process alone. Each build of the layer has its own. */
+export const layerMemory: Layer.Layer<NodeReports> = Layer.sync(NodeReports, () => {
+  const told = new Map<string, { readonly report: NodeReport; readonly at: number }>()
+  return {
+    tell: (report) => Effect.map(Clock.currentTimeMillis, (at) => void told.set(report.id, { report, at })),
+    leave: (id) => Effect.sync(() => void told.delete(id)),
+    all: Effect.map(Clock.currentTimeMillis, (now) => {
+      for (const [id, { at }] of told) if (now - at > Duration.toMillis(rememberedFor)) told.delete(id)
+      return [...told.values()]
+        .map(({ at, report }) => ({ report, age_ms: Math.max(0, now - at) }))
+        .toSorted((a, b) => (a.report.id < b.report.id ? -1 : 1))
+    })
+  }
+})

@@ -6,13 +6,13 @@ import type { StorageError } from "../StorageError.ts"
 
 /** The cluster at a moment. */
 export interface Seen {
-  /** The id of the node that holds a shard (1 … shards); `undefined` where nobody does, as between a node's death and the next owner. */
+  /** The id of the node that holds a shard (1 … shards); `undefined` where none does, as between a node's death and the next owner. */
   readonly ownerOf: (shard: number) => string | undefined
-  /** Addresses (`host:port`) of runners that the others found not to answer. */
+  /** Addresses (`host:port`) of runners that do not answer the others. */
   readonly unhealthy: ReadonlySet<string>
 }
 
-/** Who holds the shards, and who answers, by the store that grants them: the same for whoever asks, also while a node dies. */
+/** Who holds the shards, and who answers, by the store that grants them: the same for every node, also while one dies. */
 export class RunnersSeen extends Context.Tag("linkmint/RunnersSeen")<
   RunnersSeen,
   { readonly read: Effect.Effect<Seen, StorageError> }

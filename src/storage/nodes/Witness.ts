@@ -3,24 +3,24 @@ import * as Parallel from "../../fibers/Parallel.ts"
 import type { Watermark } from "../keys/KeyRangeStore.ts"
 import type { StorageError } from "../StorageError.ts"
 
-/** What a database had come to, as it is remembered outside of it. */
+/** The state of a database, as it is remembered outside of it. */
 export interface Testimony {
-  /** What tells the database system from all others; `undefined` where it does not say. */
+  /** Identifies the database system; `undefined` where it does not say. */
   readonly system: string | undefined
   /** Counts the promotions of that system; 0 where there are none. */
   readonly timeline: number
   /** The greatest mark that it has committed: see `DatabaseMark`. */
   readonly mark: number
-  /** Below these, numbers have left their ranges. In no particular order. */
+  /** Numbers below these have left their ranges. In no particular order. */
   readonly watermarks: ReadonlyArray<Watermark>
 }
 
-/** What a new witness remembers. */
+/** The memory of a new witness. */
 export const nothing: Testimony = { system: undefined, timeline: 0, mark: 0, watermarks: [] }
 
 const slotOf = ({ length, range }: Watermark) => `${length}/${range}`
 
-/** The greater of everything that two have seen. Of two systems the one that was seen first, by `one`. */
+/** The maximum of each number that two have seen, and the system of `one`, if it has one. */
 export const later = (one: Testimony, other: Testimony): Testimony => {
   const watermarks = new Map(one.watermarks.map((mark) => [slotOf(mark), mark]))
   for (const mark of other.watermarks) {
@@ -35,12 +35,12 @@ export const later = (one: Testimony, other: Testimony): Testimony => {
 }
 
 /**
- * A memory outside the database. A database that has not come as far as its witness remembers has forgotten what it had committed.
+ * A memory outside the database. A database that is behind its witness has forgotten commits.
  *
  * Laws:
- * 1. What `raise` was given is remembered when it has succeeded, also after a crash of this process: `read` gives at least as much, number by number.
- * 2. Nothing that is remembered ever falls, in whatever order numbers come and whoever raises them. The first system that was named stays.
- * 3. `adopt` alone names another system, and another timeline, whichever is greater.
+ * 1. When `raise` has succeeded, `read` gives at least its numbers, also after a crash of this process.
+ * 2. No number ever falls, in whatever order and by whichever process they are raised. The first system that was named stays.
+ * 3. Only `adopt` names another system, and another timeline, even a smaller one.
  */
 export class Witness extends Context.Tag("linkmint/Witness")<
   Witness,
@@ -52,7 +52,7 @@ export class Witness extends Context.Tag("linkmint/Witness")<
 >() {}
 
 /**
- * Several witnesses as one, at least one. Each is asked, and told, at the same time. One that answers is enough: it remembers what it was told, and those that were away then are told with the
+ * One or more witnesses as one. All are asked, and raised, at the same time. One that answers is enough: those that did not are brought up to date by the
  * next `raise`, which names all that is known.
  */
 export const among = (witnesses: ReadonlyArray<typeof Witness.Service>): typeof Witness.Service => {
@@ -71,7 +71,7 @@ export const among = (witnesses: ReadonlyArray<typeof Witness.Service>): typeof 
       (told) => told.reduce(later)
     ),
     raise: (seen) => Effect.asVoid(ask(({ raise }) => raise(seen))),
-    // One that still knows the other system would refuse it again.
+    // All must: a witness that still knows the other system would refuse the database again.
     adopt: (database) => Effect.forEach(witnesses, ({ adopt }) => adopt(database), { discard: true })
   })
 }

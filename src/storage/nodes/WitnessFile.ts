@@ -21,7 +21,7 @@ const Content = Schema.parseJson(
 const isMissing = (error: unknown) =>
   typeof error === "object" && error !== null && "code" in error && error.code === "ENOENT"
 
-/** All of it or nothing, after a crash of the machine too. */
+/** Replaces the file atomically, also if the machine crashes. */
 const replace = async (path: string, text: string) => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.new`
@@ -42,8 +42,8 @@ const replace = async (path: string, text: string) => {
 }
 
 /**
- * `Witness` in a file, for a process that has its database to itself; its user alone can read it. A file of another deployment remembers nothing of this one, and is
- * written over.
+ * `Witness` in a file that only its user can read, for a process that does not share its database. A file of another deployment counts as empty, and is
+ * overwritten.
  */
 export const make = (path: string, deployment: string): Effect.Effect<typeof Witness.Service> =>
   Effect.sync(() => {

@@ -26,7 +26,7 @@ declare module "ioredis" {
 /** The hash of a deployment, beside its pools. */
 export const nameOf = (namespace: string): string => `linkmint:{${namespace}}:witness`
 
-/** A watermark's field begins so: length and range follow. */
+/** The field of a watermark has the length and the range in its name. */
 const slotField = /^w(\d+)\/(\d+)$/
 
 const watermarkOf = ([field, next]: readonly [string, string]): ReadonlyArray<Watermark> => {
@@ -34,7 +34,7 @@ const watermarkOf = ([field, next]: readonly [string, string]): ReadonlyArray<Wa
   return length === undefined ? [] : [{ length: Number(length), range: Number(range), next: Number(next) }]
 }
 
-/** `Witness` in a hash of one Redis, which each deployment has under its own name. It outlasts a crash of Redis as far as Redis's own settings say. */
+/** `Witness` in a hash of one Redis; each deployment has its own. Whether it survives a crash of Redis depends on Redis's settings. */
 export const make = Effect.fn("WitnessRedis.make")(function* (
   url: RedisUrl,
   namespace: string

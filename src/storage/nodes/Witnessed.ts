@@ -8,20 +8,20 @@ import { KeyStock } from "../keys/KeyStock.ts"
 import { Fenced, StorageError } from "../StorageError.ts"
 import { later, nothing, type Testimony, type Witness } from "./Witness.ts"
 
-/** The database is none that the witnesses know. */
+/** The database is not the one that the witnesses know. */
 export class ForeignDatabase extends Data.TaggedError("ForeignDatabase")<{ readonly fault: string }> {
   override get message() {
     return `${this.fault} If this is a copy, such as a staging system, give it a Redis (REDIS_URLS) or a data folder (DATA_DIR) of its own. If it takes the place of the former one, as after a restore, stop all processes and run: npm run admin -- skip-keys`
   }
 }
 
-/** Databases that were found behind their witness, by this process. */
+/** How often this process found the database behind its witnesses. */
 export const regressions = Metered.counter(
   "linkmint_database_regressions_total",
   "Times that the database had forgotten what it had committed"
 )
 
-/** Keys that are not used any more since the database may have forgotten whose they are. */
+/** Keys that are not used any more because the database may have forgotten that they were given out. */
 export const abandoned = Metered.countersBy(
   "linkmint_database_regression_keys_total",
   "Keys that were passed over (skipped) or given up (dropped) since the database had forgotten what it had committed",
@@ -29,10 +29,10 @@ export const abandoned = Metered.countersBy(
   ["skipped", "dropped"]
 )
 
-/** A witness that does not answer within this time is away. */
+/** How long a witness is waited for. */
 const answerMax = Duration.seconds(2)
 
-/** What was asked of the database was asked of a state that it has been recovered from since. */
+/** The database has been recovered since it was asked. */
 class Recovered extends Data.TaggedError("Recovered")<{}> {}
 
 const again = (operation: string) =>
@@ -52,41 +52,41 @@ const faultOf = (own: Identity, { system, timeline }: Testimony): string | undef
     : undefined
 }
 
-/** Compares the database with its witnesses. See {@link make}. */
+/** Compares the database with its witnesses; see {@link make}. */
 export class Witnessed extends Context.Tag("linkmint/Witnessed")<
   Witnessed,
   {
-    /** Compares, recovers a database that is behind, and has the witnesses remember that it came so far. */
+    /** Compares, recovers a database that is behind, and has the witnesses remember its mark. */
     readonly compare: Effect.Effect<void, StorageError | ForeignDatabase>
-    /** Compares and recovers alone: it writes nothing where all is well. */
+    /** Compares and recovers only: it writes nothing where all is well. */
     readonly look: Effect.Effect<void, StorageError | ForeignDatabase>
-    /** The same ports, whose keys have left the database for certain when they are given. */
+    /** The same ports; the keys that they give have left the database for certain. */
     readonly ranges: typeof KeyRangeStore.Service
     readonly stock: typeof KeyStock.Service
   }
 >() {}
 
-/** What a {@link Witnessed} stands between. */
+/** What {@link make} works on. */
 export interface Parts {
   readonly witness: typeof Witness.Service
   readonly mark: typeof DatabaseMark.Service
   readonly ranges: typeof KeyRangeStore.Service
   readonly stock: typeof KeyStock.Service
-  /** Gives up keys that stand ready outside the database, and gives how many. */
+  /** Gives up the ready keys outside the database; gives how many. */
   readonly dropOthers?: Effect.Effect<number, StorageError>
 }
 
 /**
- * Has nothing leave the database that it could forget unnoticed. Keys that a range or the stock gives, and those of records that are to be finished, are given only when
+ * Keys leave the database only if it cannot forget them unnoticed. Keys that a range or the stock gives, and those of records that are to be finished, are given only when
  *
- * 1. the database has moved its mark after them, and was not behind a witness then: what it forgets of them, it forgets the mark with;
- * 2. a witness has remembered the mark, and the watermark;
+ * 1. the database has moved its mark after them, and was not behind a witness then: if it forgets them, it forgets the mark too;
+ * 2. a witness has stored the mark and the watermark;
  * 3. the database was not recovered since it was asked for them.
  *
- * A database that is behind is recovered by the first that notices. Its ranges go on where the witnesses remember them, exactly, since no key has left them that was not witnessed. What stood ready in it,
- * in the stock and in records, may have been used: it is given up. Claims are void, so that their owners claim again.
+ * The first process that notices a database behind its witnesses recovers it. Its ranges continue exactly where the witnesses remember them, since no key has left them unwitnessed. The ready keys
+ * in the stock and in records may have been used: they are given up. Claims are void, so that their owners claim again.
  *
- * Where no witness answers, nothing leaves. This process remembers what it has seen as well, as long as it runs.
+ * While no witness answers, no key leaves. This process also remembers what it has seen, as long as it runs.
  */
 export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witness }: Parts) =>
   Effect.gen(function* () {
@@ -123,7 +123,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
         )
       })
 
-    /** Whoever is the first does it. What is asked of the database from then on is of the new lineage. */
+    /** The first process does it. What the database gives afterwards has the new lineage. */
     const recover = Effect.gen(function* () {
       const others = yield* dropOthers
       const regression = yield* mark.recover(known)
@@ -140,7 +140,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       return yield* new Recovered()
     })
 
-    /** The lineage changes when somebody recovers the database. */
+    /** The lineage changes when a process recovers the database. */
     const follow = (found: number) => {
       const isNew = lineage !== found
       lineage = found
@@ -168,7 +168,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       Effect.fail(new StorageError({ operation: "Witnessed.begin", applied: "no", reason: message }))
     )
 
-    /** What `self` gives, when nothing of it can be forgotten unnoticed. `leaves` gives the watermarks that it reached, `undefined` where no key leaves with it. */
+    /** What `self` gives, once it cannot be forgotten unnoticed. `leaves` gives the watermarks that it reached, `undefined` where no key leaves. */
     const guard = <A, E>(
       self: Effect.Effect<A, E>,
       leaves: (answer: A) => ReadonlyArray<Watermark> | undefined
@@ -187,7 +187,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
 
     const fromRecovered = (operation: string) => () => again(operation)
 
-    /** What was given of the state before is not used: it may have been given already. */
+    /** Asks again after a recovery: what the former state gave may have been given before. */
     const onceMore =
       (operation: string) =>
       <A>(guarded: Effect.Effect<A, StorageError | Recovered>) =>

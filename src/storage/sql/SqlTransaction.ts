@@ -112,3 +112,9 @@ export const inTransaction = <A, E, R>(
         Option.isSome(outer) ? sql.withTransaction(effect) : inPostgresTransaction(sql, effect)
       )
   })
+
+/** {@link inTransaction} as a step of a pipe. */
+export const transactional =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+    inTransaction(sql, effect)

@@ -1,7 +1,7 @@
 import { DateTime } from "effect"
 import { dayHours, hour_ms } from "../../model/Visit.ts"
 
-/** What visits are counted by, the finest first: a grain's number is its place here. Periods begin in UTC. */
+/** The periods by which visits are counted, the finest first: a grain's number is its position here. Periods begin in UTC. */
 export const grains = ["hour", "day", "month"] as const
 /** See {@link grains}. */
 export type Grain = (typeof grains)[number]
@@ -9,7 +9,7 @@ export type Grain = (typeof grains)[number]
 /** The grain whose periods one of this grain is the sum of. */
 export const finerThan = { day: "hour", month: "day" } as const
 
-/** Periods of one grain that begin from hour `from` on and before hour `to`. */
+/** Periods of one grain that begin from hour `from` to before hour `to`. */
 export interface Segment {
   readonly grain: Grain
   readonly from: number
@@ -51,7 +51,7 @@ export const endOf = (grain: Grain, hour: number): number => {
 }
 
 /**
- * The fewest periods that make up the hours from `from` on and before `to`: whole months and days as far as they are rolled up, and no coarser ones
+ * The fewest periods that cover the hours from `from` to before `to`: whole months and days as far as they are rolled up, and none coarser
  * than `grain`.
  */
 export const segmentsOf = (

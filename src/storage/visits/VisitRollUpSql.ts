@@ -6,18 +6,18 @@ import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, finerThan, grains, type RolledUp, startOf } from "./VisitPeriods.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
 
-/** The advisory lock of the one node that rolls up or drops. An arbitrary fixed number. */
+/** The advisory lock of the node that rolls up or drops. An arbitrary fixed number. */
 const upkeepLock = 5_012_704_418
 
 type Coarse = keyof typeof finerThan
 
-/** What a subject's period is known by. */
+/** Identifies a subject's period. */
 interface Row {
   readonly subject: string
   readonly hour: number
 }
 
-/** Up to which hour a grain is rolled up, and which row of the finer grain was the last one that was looked at. */
+/** Up to which hour a grain is rolled up, and the last row of the finer grain that was read. */
 interface Progress {
   readonly hour: number
   readonly seenHour: number
@@ -27,8 +27,8 @@ interface Progress {
 const numberOf = (grain: (typeof grains)[number]) => grains.indexOf(grain)
 
 /**
- * What becomes of visits when their hour, day or month is over. A period is made of the finer ones, which stay as they are, and written as a whole:
- * to do it again changes nothing.
+ * Rolls visits up, and drops old ones. A period is computed from the finer ones, which stay as they are, and written as a whole:
+ * repeating it changes nothing.
  */
 export const make = (sql: SqlClient.SqlClient) => {
   const texts = VisitValuesSql.make(sql)
@@ -54,7 +54,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     }
   )
 
-  /** Runs an effect in a transaction that no other node's upkeep runs beside; gives `false` where one does. */
+  /** Runs an effect in a transaction while no other node's upkeep runs; gives `false` where one does. */
   const alone = <E, R>(effect: Effect.Effect<boolean, E, R>) =>
     inTransaction(
       sql,
@@ -105,7 +105,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     )
   }
 
-  /** One step within the first period that has visits and is not rolled up wholly. Periods in which nobody visited anything are passed over. */
+  /** One step within the first period that has visits and is not rolled up completely. Periods without visits are skipped. */
   const rollUpGrain = Effect.fn(function* (grain: Coarse, until: number, max: number) {
     const end = startOf(grain, until)
     const progress = yield* progressOf(grain)

@@ -19,7 +19,7 @@ export interface HourCount extends VisitCount {
 
 /** Visits to add, of a moment (milliseconds since the Unix epoch). */
 export interface VisitBatch {
-  /** A text that this process alone has. */
+  /** A text that no other process has. */
   readonly writer: string
   /** Grows from each batch of a writer to its next one. */
   readonly sequence: number
@@ -28,7 +28,7 @@ export interface VisitBatch {
   readonly hours: ReadonlyArray<HourCount>
 }
 
-/** The hours of a subject from `from` on and before `to`. */
+/** The hours of a subject from `from` to before `to`. */
 export interface HourRange {
   readonly subject: string
   readonly from: number
@@ -46,12 +46,12 @@ export interface Point extends VisitCount {
  * Laws:
  * 1. A batch is added whole or not at all, and once, however often it is written, as long as its writer has written no later one meanwhile
  *    and is not forgotten by `dropWriters`.
- * 2. `totals` and `series` grow by the batch's counts, and only `forget`, and for the series `drop`, takes from them.
+ * 2. `totals` and `series` grow by the batch's counts, and only `forget`, and for the series `drop`, removes any.
  * 3. Of an hour at most `valuesMax` values of a dimension are kept, those that came first; of a day or month the most frequent. Writers at
  *    the same moment can exceed it in an hour, by `valuesMax` each.
- * 4. `rollUp` changes no answer but for values that are not kept. Visits that are written to a day after it was rolled up count in its hours and in the
- *    totals alone: so it should be some time over.
- * 5. `drop` takes hours that stand in days, and days that stand in months, and changes no answer of a range of whole days or months.
+ * 4. `rollUp` changes no answer, except that fewer values are kept. Visits that are written to a day after it was rolled up count only in its hours and in the
+ *    totals: so a day should be over for some time.
+ * 5. `drop` removes hours that were rolled up into days, and days that were rolled up into months, and changes no answer of a range of whole days or months.
  */
 export class VisitStore extends Context.Tag("linkmint/VisitStore")<
   VisitStore,
@@ -70,7 +70,7 @@ export class VisitStore extends Context.Tag("linkmint/VisitStore")<
     readonly top: (range: HourRange, max: number) => Effect.Effect<ReadonlyArray<ValueCount>, StorageError>
     /**
      * Rolls up days, and then months, that end at hour `until` or earlier, by at most `max` rows of what they are made of. Gives whether there may be
-     * more to do; `false` also where another node is at it.
+     * more to do; `false` also while another node does it.
      */
     readonly rollUp: (until: number, max: number) => Effect.Effect<boolean, StorageError>
     /**

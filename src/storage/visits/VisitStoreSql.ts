@@ -1,21 +1,21 @@
 import { SqlClient } from "@effect/sql"
 import { Array, Effect, Layer } from "effect"
+import type { VisitCount } from "../../model/Visit.ts"
+import { camelRows } from "../sql/CamelRows.ts"
 import { isOneOf } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
 import { grains, type Segment, segmentsOf } from "./VisitPeriods.ts"
 import * as VisitRollUpSql from "./VisitRollUpSql.ts"
-import { type HourCount, type VisitBatch, VisitStore } from "./VisitStore.ts"
+import { type HourCount, type Point, type VisitBatch, VisitStore } from "./VisitStore.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
 
-/** BIGINT and sums come as strings from `pg` and as numbers from libSQL. */
-type Count = number | string
-
-/** Hours of a subject stand together. */
+/** The order in which rows are written: by subject, then by hour. */
 const inOrder = (hours: ReadonlyArray<HourCount>) =>
   hours.toSorted((a, b) => (a.subject === b.subject ? a.hour - b.hour : a.subject < b.subject ? -1 : 1))
 
-/** Of hours in order. */
+/** The totals of hours in that order. */
 const totalsOf = (hours: ReadonlyArray<HourCount>) => {
   const totals: Array<{ readonly subject: string; nonBots: number; bots: number }> = []
   let last: (typeof totals)[number] | undefined
@@ -36,7 +36,7 @@ const subjectAndCounts = (
   bots: ["bigint", rows.map(({ bots }) => bots)] as const
 })
 
-/** Adds a batch's hours, one statement a table, each in the order of the rows' keys, so that two nodes wait for each other and never deadlock. */
+/** Adds a batch's hours, one statement a table, each in the order of the rows' keys, so that nodes do not deadlock. */
 const makeAdd = (sql: SqlClient.SqlClient) => {
   const texts = VisitValuesSql.make(sql)
 
@@ -60,7 +60,7 @@ const makeAdd = (sql: SqlClient.SqlClient) => {
           by_value = ${texts.added("visit_periods.by_value", "excluded.by_value")}`
   }
 
-  // Each is put together when its turn comes, so that the event loop does other things in between.
+  // Each statement is built when its turn comes, so that the event loop can do other things in between.
   return (hours: ReadonlyArray<HourCount>) =>
     Effect.zipRight(
       Effect.suspend(() => totals(hours)),
@@ -80,7 +80,7 @@ export const make = Effect.gen(function* () {
 
   const subjectsIn = (subjects: ReadonlyArray<string>) => isOneOf(sql, "subject", subjects)
 
-  /** Takes note of the batch, unless its writer has written it before. The note is locked until the transaction ends. */
+  /** Records the batch's number, unless its writer has written it before. The row is locked until the transaction ends. */
   const isNew = ({ at, sequence, writer }: VisitBatch) =>
     Effect.map(
       sql`INSERT INTO visit_writers (writer, sequence, written_at) VALUES (${writer}, ${sequence}, ${at})
@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
       (rows) => rows.length > 0
     )
 
-  /** The rows of a subject in segments. Each is a range of the primary key, which a condition that joins them by OR would not be to the planner. */
+  /** The rows of a subject in segments. Each is a range of the primary key to the planner; a condition with OR would not be. */
   const within = (columns: string, subject: string, segments: ReadonlyArray<Segment>) =>
     sql.join(
       " UNION ALL ",
@@ -101,45 +101,36 @@ export const make = Effect.gen(function* () {
       )
     )
 
-  return VisitStore.of({
-    write: Effect.fn("VisitStore.write")(function* (batch) {
+  return sqlPort(VisitStore, {
+    write: Effect.fnUntraced(function* (batch) {
       const hours = inOrder(batch.hours)
       yield* inTransaction(sql, Effect.whenEffect(add(hours), isNew(batch)))
-    }, asStorageError("VisitStore.write")),
-    totals: Effect.fn("VisitStore.totals")(function* (subjects) {
-      const rows = yield* sql<{ subject: string; non_bots: Count; bots: Count }>`
-        SELECT subject, non_bots, bots FROM visit_totals WHERE ${subjectsIn(subjects)}`
-      const totals = new Map(
-        rows.map((row) => [row.subject, { nonBots: Number(row.non_bots), bots: Number(row.bots) }])
-      )
+    }),
+    totals: Effect.fnUntraced(function* (subjects) {
+      const rows = yield* camelRows(sql<VisitCount & { readonly subject: string }>`
+        SELECT subject, non_bots, bots FROM visit_totals WHERE ${subjectsIn(subjects)}`)
+      const totals = new Map(rows.map(({ subject, ...counts }) => [subject, counts]))
       return subjects.map((subject) => totals.get(subject) ?? { nonBots: 0, bots: 0 })
-    }, asStorageError("VisitStore.totals")),
-    series: Effect.fn("VisitStore.series")(function* ({ from, subject, to }, interval) {
+    }),
+    series: Effect.fnUntraced(function* ({ from, subject, to }, interval) {
       const segments = segmentsOf(interval, from, to, yield* rolledUp)
       if (segments.length === 0) return []
       const point = sql.literal(interval === "hour" ? "hour" : "hour - hour % 24")
-      const rows = yield* sql<{ point: number; non_bots: Count; bots: Count }>`
-        SELECT ${point} AS point, sum(non_bots) AS non_bots, sum(bots) AS bots
+      return yield* camelRows(sql<Point>`
+        SELECT ${point} AS hour, sum(non_bots) AS non_bots, sum(bots) AS bots
         FROM (${within("hour, non_bots, bots", subject, segments)}) AS periods
-        GROUP BY 1 ORDER BY 1`
-      return rows.map((row) => ({
-        hour: row.point,
-        nonBots: Number(row.non_bots),
-        bots: Number(row.bots)
-      }))
-    }, asStorageError("VisitStore.series")),
-    top: Effect.fn("VisitStore.top")(function* ({ from, subject, to }, max) {
+        GROUP BY 1 ORDER BY 1`)
+    }),
+    top: Effect.fnUntraced(function* ({ from, subject, to }, max) {
       const segments = segmentsOf("month", from, to, yield* rolledUp)
       if (segments.length === 0) return []
       const rows = sql`(${within("by_value", subject, segments)}) AS periods`
       return (yield* texts.top({ text: "periods.by_value", rows }, max)).map(VisitValuesSql.valueOf)
-    }, asStorageError("VisitStore.top")),
-    rollUp: Effect.fn("VisitStore.rollUp")(rollUp, asStorageError("VisitStore.rollUp")),
-    drop: Effect.fn("VisitStore.drop")(drop, asStorageError("VisitStore.drop")),
-    dropWriters: Effect.fn("VisitStore.dropWriters")(function* (before) {
-      yield* sql`DELETE FROM visit_writers WHERE written_at < ${before}`
-    }, asStorageError("VisitStore.dropWriters")),
-    forget: Effect.fn("VisitStore.forget")(function* (subjects) {
+    }),
+    rollUp,
+    drop,
+    dropWriters: (before) => Effect.asVoid(sql`DELETE FROM visit_writers WHERE written_at < ${before}`),
+    forget: Effect.fnUntraced(function* (subjects) {
       const tables = ["visit_totals", "visit_periods"]
       const forgetSome = (some: ReadonlyArray<string>) =>
         inTransaction(
@@ -147,7 +138,7 @@ export const make = Effect.gen(function* () {
           Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)} WHERE ${subjectsIn(some)}`)
         )
       yield* Effect.forEach(Array.chunksOf(subjects, forgottenAtOnceMax), forgetSome, { discard: true })
-    }, asStorageError("VisitStore.forget"))
+    })
   })
 })
 

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 
 /**
- * A node's wish for some of the visits that a link with `maxVisits` has left.
+ * A node's request for some of the visits that a link with `maxVisits` has left.
  *
- * A node asks for one link's visits once at a time, and numbers what it asks: so the last number that each node had granted is enough to know
- * a message that comes twice, or by two ways, or late.
+ * A node has one request for a link under way at a time, and numbers them: so the last number that each node was granted is enough to recognize
+ * a message that comes twice, by two ways, or late.
  */
 export const Take = Schema.Struct({
   key: Schema.String,
@@ -35,12 +35,12 @@ export interface VisitsState {
 /** Takers whose last takes are remembered of each link: as many nodes as can redirect it while a message is on its way. */
 export const takersRemembered = 32
 
-/** The answer to whoever asks for visits of a link that is not there. */
+/** The answer where there is no such link. */
 export const noneTaken: Taken = { granted: 0, left: 0 }
 
 /**
- * Grants what is left of what is asked. A repeat is granted what it was granted before; a take that comes after a later one of its taker
- * is granted nothing, since nobody waits for it any more. What is granted is used, whether or not the answer arrives.
+ * Grants as many of the requested visits as are left. A repeat is granted what it was granted before; a take that arrives after a later one of its taker
+ * is granted nothing, since nobody waits for it any more. Granted visits are used, whether or not the answer arrives.
  */
 export const take = (
   state: VisitsState,

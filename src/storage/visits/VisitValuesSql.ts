@@ -7,8 +7,8 @@ const numberOf = Object.fromEntries(dimensions.map((dimension, index) => [dimens
 >
 
 /**
- * Visits by value, as the text that the row of their period has: a JSON object of visits, by the dimension's number (one digit) and the value
- * in one. `{"0news.example":3,"2Firefox":3}`
+ * Visits by value, as the text in the row of their period: a JSON object of visits, by the dimension's number (one digit) followed by the value.
+ * `{"0news.example":3,"2Firefox":3}`
  */
 export const textOf = (values: ReadonlyArray<ValueCount>): string => {
   let text = ""
@@ -18,28 +18,28 @@ export const textOf = (values: ReadonlyArray<ValueCount>): string => {
   return text === "" ? "{}" : `${text}}`
 }
 
-/** An entry of such a text. `visits` is a number from libSQL, and a string from `pg`. */
+/** An entry of such a text. */
 export interface Entry {
   readonly key: string
-  readonly visits: number | string
+  readonly visits: number
 }
 
-/** What an entry says. */
+/** The value and visits of an entry. */
 export const valueOf = ({ key, visits }: Entry): ValueCount => ({
   dimension: dimensions[Number(key[0])]!,
   value: key.slice(1),
-  visits: Number(visits)
+  visits
 })
 
-/** How statements take such texts apart, and make new ones. Columns and tables are named by texts of this program alone. */
+/** SQL that reads such texts, and makes new ones. The names of columns and tables are constants of this program. */
 export const make = (sql: SqlClient.SqlClient) => {
-  /** Rows that a text is a column of, where it is not one that the surrounding statement has at hand. */
+  /** A column with texts, and its rows, unless the surrounding statement has them. */
   interface Source {
     readonly text: string
     readonly rows?: Statement.Fragment
   }
 
-  /** The entries of texts: `key`, `visits` and `is_kept`, which is 1 where they come before all others. */
+  /** The entries of texts: `key`, `visits` and `is_kept`, which is 1 for those that take precedence. */
   const entriesOf = ({ rows, text }: Source, isKept: "0" | "1" = "0") => {
     const from = rows === undefined ? sql`` : sql`${rows}, `
     return sql.onDialectOrElse({
@@ -52,7 +52,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     })
   }
 
-  /** Entries added up, each with its place in its dimension: those that are kept first, then the most frequent, equal ones in the order of their characters. */
+  /** Entries added up, each with its place in its dimension: kept ones first, then the most frequent, equal ones in the order of their characters. */
   const ranked = (entries: Statement.Fragment) => sql`
     SELECT key, sum(visits) AS visits, row_number() OVER (
       PARTITION BY substr(key, 1, 1) ORDER BY max(is_kept) DESC, sum(visits) DESC, key
@@ -69,10 +69,10 @@ export const make = (sql: SqlClient.SqlClient) => {
     coalesce((SELECT ${objectOf} FROM (${ranked(entries)}) AS ranked WHERE place <= ${valuesMax}), '{}')`
 
   return {
-    /** The text of an hour that a batch adds to, from two columns: values that it does not have yet come in while there is room. */
+    /** The text of an hour that a batch adds to, from two columns: new values are added while there is room. */
     added: (kept: string, added: string) =>
       textFrom(sql`${entriesOf({ text: kept }, "1")} UNION ALL ${entriesOf({ text: added })}`),
-    /** The text of a period that is made of rows. */
+    /** The text of a period that consists of rows. */
     together: (source: Source) => textFrom(entriesOf(source)),
     /** The `max` most frequent values of each dimension in rows. */
     top: (source: Source, max: number) => sql<Entry>`

@@ -2,10 +2,11 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
 import * as Secret from "../../secrets/Secret.ts"
 import { joinedType, type MessageType, verificationType } from "../../model/Webhook.ts"
+import { camelRows } from "../sql/CamelRows.ts"
 import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
 import { groupsOf, type Joinable, joinedBody } from "./WebhookJoining.ts"
-import { stands } from "./WebhookActiveSql.ts"
+import { stands } from "./WebhookRows.ts"
 import type { Claim, Delivery } from "./WebhookStore.ts"
 
 /** A webhook that has something due. */
@@ -26,17 +27,6 @@ interface Look {
 }
 
 /** A message that is due. */
-interface DueRow {
-  readonly webhook_id: string
-  readonly id: string
-  readonly event: MessageType
-  readonly bytes: number
-  readonly attempts: number
-  readonly sealed: number
-  readonly due_at: string | number
-  readonly queued_at: string | number
-}
-
 interface Due extends Joinable {
   readonly webhookId: string
   readonly event: MessageType
@@ -45,15 +35,11 @@ interface Due extends Joinable {
   readonly queuedAt: number
 }
 
-const dueOf = (row: DueRow): Due => ({
-  webhookId: row.webhook_id,
-  id: row.id,
-  event: row.event,
-  bytes: row.bytes,
-  attempts: row.attempts,
-  isSealed: row.sealed !== 0 || row.attempts > 0 || row.event === verificationType,
-  dueAt: Number(row.due_at),
-  queuedAt: Number(row.queued_at)
+type DueRow = Omit<Due, "isSealed"> & { readonly sealed: number }
+
+const dueOf = ({ sealed, ...row }: DueRow): Due => ({
+  ...row,
+  isSealed: sealed !== 0 || row.attempts > 0 || row.event === verificationType
 })
 
 /** What becomes one message. */
@@ -174,8 +160,8 @@ export const make = Effect.gen(function* () {
     { for_ms, token }: Lease
   ) {
     if (groups.length === 0) return []
-    const [clock] = yield* sql<{ now: string | number }>`SELECT ${now} AS now`
-    const at = Number(clock!.now)
+    const [clock] = yield* sql<{ now: number }>`SELECT ${now} AS now`
+    const at = clock!.now
     const joined = yield* Effect.forEach(groups, (members) =>
       Effect.map(Secret.draw(16), (drawn) => ({
         webhookId: members[0]!.webhookId,
@@ -227,24 +213,21 @@ export const make = Effect.gen(function* () {
     yield* sql`
       UPDATE webhook_messages SET lease = ${token}, due_at = ${now} + ${for_ms}, attempts = attempts + 1, sealed = 1
       WHERE ${isAmong(messages)}`
-    return messages.map((message): Claimed => ({
-      webhookId: message.webhookId,
-      id: message.id,
-      event: message.event,
-      body: bodyOf(message),
-      attempt: message.attempts + 1
-    }))
+    return messages.map((message): Claimed => {
+      const { attempts, event, id, webhookId } = message
+      return { webhookId, id, event, body: bodyOf(message), attempt: attempts + 1 }
+    })
   })
 
   const take = Effect.fnUntraced(function* (looks: ReadonlyArray<Look>, claim: Claim, held: Lease) {
-    const groups = chosen((yield* due(looks)).map(dueOf), looks, claim)
+    const groups = chosen((yield* camelRows(due(looks))).map(dueOf), looks, claim)
     const bodyOf = yield* bodiesOf(groups.flat())
     const single = groups.filter(({ length }) => length === 1).flat()
     const several = groups.filter(({ length }) => length > 1)
     return [...(yield* lease(single, bodyOf, held)), ...(yield* join(several, bodyOf, held))]
   })
 
-  return Effect.fn("WebhookStore.claim")(function* (claim: Claim) {
+  return Effect.fnUntraced(function* (claim: Claim) {
     const rows = yield* waiting(claim)
     const fair = Math.ceil(claim.max / rows.length)
     const looks = rows.flatMap((row): ReadonlyArray<Look> => {
@@ -259,5 +242,5 @@ export const make = Effect.gen(function* () {
       const { failures, host, owner, secret, url } = byId.get(message.webhookId)!
       return { ...message, owner, host, url, secret, failures, lease: token }
     })
-  }, asStorageError("WebhookStore.claim"))
+  })
 })

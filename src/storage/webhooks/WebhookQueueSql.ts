@@ -2,32 +2,21 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { verificationType, type WebhookMessage } from "../../model/Webhook.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import type { SqlOperations } from "../sql/SqlPort.ts"
+import { transactional } from "../sql/SqlTransaction.ts"
 import * as WebhookClaimSql from "./WebhookClaimSql.ts"
-import { route, type Weighed } from "./WebhookRouting.ts"
-import { eventsOf } from "./WebhookRows.ts"
-import { stands } from "./WebhookActiveSql.ts"
-import {
-  type Delivery,
-  type Failure,
-  pendingBytesMax,
-  pendingMax,
-  type WebhookStore
-} from "./WebhookStore.ts"
+import { type Recipient, route, type Weighed } from "./WebhookRouting.ts"
+import { eventsOf, stands } from "./WebhookRows.ts"
+import { type Delivery, pendingBytesMax, pendingMax, type WebhookStore } from "./WebhookStore.ts"
 
 /** Rows that one statement inserts. */
 const insertMax = 1_000
 
-interface RecipientRow {
-  readonly id: string
-  readonly owner: string
+interface RecipientRow extends Omit<Recipient, "events"> {
   readonly events: string
-  readonly waiting: string | number
-  readonly bytes: string | number
 }
 
 interface CountedRow {
-  readonly event: string
   readonly events: number
   readonly bytes: number
 }
@@ -57,7 +46,7 @@ const counted = (id: string, { bytes, events }: CountedRow, sign: 1 | -1): Chang
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = databaseNow(sql)
-  const claim = yield* WebhookClaimSql.make
+  const inOneTransaction = transactional(sql)
 
   const insert = (messages: ReadonlyArray<{ webhookId: string } & Weighed>) =>
     sql.onDialectOrElse({
@@ -97,40 +86,10 @@ export const make = Effect.gen(function* () {
   const recipientsOf = (owners: ReadonlyArray<string>) =>
     Effect.map(
       sql<RecipientRow>`
-        SELECT id, owner, events, waiting, bytes FROM webhooks w
+        SELECT id, owner, events, waiting AS pending, bytes FROM webhooks w
         WHERE ${isOneOf(sql, "w.owner", owners)} AND w.verified_at IS NOT NULL AND ${stands(sql)} ORDER BY id`,
-      (rows) =>
-        rows.map((row) => ({
-          id: row.id,
-          owner: row.owner,
-          events: eventsOf(row),
-          pending: Number(row.waiting),
-          bytes: Number(row.bytes)
-        }))
+      (rows) => rows.map((row) => ({ ...row, events: eventsOf(row) }))
     )
-
-  const offer = Effect.fnUntraced(function* (messages: ReadonlyArray<WebhookMessage>) {
-    if (messages.length === 0) return 0
-    const owners = [...new Set(messages.map(({ owner }) => owner))]
-    // In one order, whoever offers what at once: they wait for each other, and never in a circle.
-    const routed = route(yield* recipientsOf(owners), messages.toSorted(byId))
-    const changes = new Map(
-      routed.map(({ dropped, recipient: { id } }) => [id, { id, waiting: 0, bytes: 0, dropped }])
-    )
-    const queued = routed.flatMap(({ messages, recipient: { id } }) =>
-      messages.map((message) => ({ ...message, webhookId: id }))
-    )
-    for (let from = 0; from < queued.length; from += insertMax) {
-      for (const { bytes, webhook_id } of yield* insert(queued.slice(from, from + insertMax))) {
-        const change = changes.get(webhook_id)!
-        change.waiting++
-        change.bytes += bytes
-      }
-    }
-    const changed = [...changes.values()].filter(({ dropped, waiting }) => waiting > 0 || dropped > 0)
-    if (changed.length > 0) yield* count(changed)
-    return changed.reduce((sum, { dropped }) => sum + dropped, 0)
-  })
 
   const held = ({ id, lease, webhookId }: Delivery) =>
     sql`webhook_id = ${webhookId} AND id = ${id} AND lease = ${lease}`
@@ -138,86 +97,82 @@ export const make = Effect.gen(function* () {
   const forgetMembers = ({ id, webhookId }: Pick<Delivery, "webhookId" | "id">) =>
     sql`DELETE FROM webhook_joined WHERE webhook_id = ${webhookId} AND message_id = ${id}`
 
-  const delivered = Effect.fnUntraced(function* (delivery: Delivery) {
-    const { failures, webhookId } = delivery
-    const [row] = yield* sql<CountedRow>`
-      DELETE FROM webhook_messages WHERE ${held(delivery)} RETURNING event, events, bytes`
-    if (row !== undefined) {
-      yield* forgetMembers(delivery)
-      yield* count([counted(webhookId, row, -1)])
-    }
-    if (failures === 0) return
-    yield* sql`UPDATE webhooks SET failures = 0, paused_until = 0, last_failure = NULL WHERE id = ${webhookId}`
-  })
-
-  const fail = Effect.fnUntraced(function* (delivery: Delivery, { pause_ms, reason, retryIn_ms }: Failure) {
-    const { event, webhookId } = delivery
-    if (retryIn_ms !== null) {
-      yield* sql`UPDATE webhook_messages SET lease = NULL, due_at = ${now} + ${retryIn_ms} WHERE ${held(delivery)}`
-    } else if (event === verificationType) {
-      yield* sql`DELETE FROM webhook_messages WHERE ${held(delivery)}`
-    } else {
-      const [row] = yield* sql<CountedRow>`
-        UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = ${reason} WHERE ${held(delivery)}
-        RETURNING event, events, bytes`
-      if (row !== undefined) yield* count([counted(webhookId, row, -1)])
-    }
-    yield* sql`
-      UPDATE webhooks SET failures = failures + 1, paused_until = ${now} + ${pause_ms}, last_failure = ${reason}
-      WHERE id = ${webhookId}`
-  })
-
-  /** What waits for all webhooks of a webhook's owner, and for itself. */
-  const loadOf = (webhookId: string) =>
-    Effect.map(
-      sql<{ waiting: string | number; bytes: string | number }>`
-        SELECT w.waiting, (SELECT SUM(o.bytes) FROM webhooks o WHERE o.owner = w.owner) AS bytes
-        FROM webhooks w WHERE w.id = ${webhookId} AND ${stands(sql)}`,
-      ([row]) => row && { waiting: Number(row.waiting), bytes: Number(row.bytes) }
-    )
-
-  const revive = Effect.fnUntraced(function* (webhookId: string, id: string) {
-    const isDead = sql`webhook_id = ${webhookId} AND id = ${id} AND dead_at IS NOT NULL`
-    const load = yield* loadOf(webhookId)
-    const [letter] = yield* sql<CountedRow>`SELECT event, events, bytes FROM webhook_messages WHERE ${isDead}`
-    if (load === undefined || letter === undefined) return "none"
-    if (load.waiting + letter.events > pendingMax || load.bytes + letter.bytes > pendingBytesMax)
-      return "full"
-    const [row] = yield* sql<CountedRow>`
-      UPDATE webhook_messages SET dead_at = NULL, reason = NULL, lease = NULL, attempts = 0, queued_at = ${now}, due_at = ${now}
-      WHERE ${isDead} RETURNING event, events, bytes`
-    if (row === undefined) return "none"
-    yield* count([counted(webhookId, row, 1)])
-    return "queued"
-  })
-
   return {
-    claim,
+    claim: yield* WebhookClaimSql.make,
 
-    offer: Effect.fn("WebhookStore.offer")(
-      (messages) => inTransaction(sql, offer(messages)),
-      asStorageError("WebhookStore.offer")
-    ),
+    offer: Effect.fnUntraced(function* (messages) {
+      if (messages.length === 0) return 0
+      const owners = [...new Set(messages.map(({ owner }) => owner))]
+      // In one order, whoever offers what at once: they wait for each other, and never in a circle.
+      const routed = route(yield* recipientsOf(owners), messages.toSorted(byId))
+      const changes = new Map(
+        routed.map(({ dropped, recipient: { id } }) => [id, { id, waiting: 0, bytes: 0, dropped }])
+      )
+      const queued = routed.flatMap(({ messages, recipient: { id } }) =>
+        messages.map((message) => ({ ...message, webhookId: id }))
+      )
+      for (let from = 0; from < queued.length; from += insertMax) {
+        for (const { bytes, webhook_id } of yield* insert(queued.slice(from, from + insertMax))) {
+          const change = changes.get(webhook_id)!
+          change.waiting++
+          change.bytes += bytes
+        }
+      }
+      const changed = [...changes.values()].filter(({ dropped, waiting }) => waiting > 0 || dropped > 0)
+      if (changed.length > 0) yield* count(changed)
+      return changed.reduce((sum, { dropped }) => sum + dropped, 0)
+    }, inOneTransaction),
 
-    delivered: Effect.fn("WebhookStore.delivered")(
-      (delivery) => inTransaction(sql, delivered(delivery)),
-      asStorageError("WebhookStore.delivered")
-    ),
+    delivered: Effect.fnUntraced(function* (delivery) {
+      const { failures, webhookId } = delivery
+      const [row] = yield* sql<CountedRow>`
+        DELETE FROM webhook_messages WHERE ${held(delivery)} RETURNING events, bytes`
+      if (row !== undefined) {
+        yield* forgetMembers(delivery)
+        yield* count([counted(webhookId, row, -1)])
+      }
+      if (failures === 0) return
+      yield* sql`UPDATE webhooks SET failures = 0, paused_until = 0, last_failure = NULL WHERE id = ${webhookId}`
+    }, inOneTransaction),
 
-    failed: Effect.fn("WebhookStore.failed")(
-      (delivery, failure) => inTransaction(sql, fail(delivery, failure)),
-      asStorageError("WebhookStore.failed")
-    ),
-
-    release: Effect.fn("WebhookStore.release")(function* (delivery, in_ms) {
+    failed: Effect.fnUntraced(function* (delivery, { pause_ms, reason, retryIn_ms }) {
+      const { event, webhookId } = delivery
+      if (retryIn_ms !== null) {
+        yield* sql`UPDATE webhook_messages SET lease = NULL, due_at = ${now} + ${retryIn_ms} WHERE ${held(delivery)}`
+      } else if (event === verificationType) {
+        yield* sql`DELETE FROM webhook_messages WHERE ${held(delivery)}`
+      } else {
+        const [row] = yield* sql<CountedRow>`
+          UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = ${reason} WHERE ${held(delivery)}
+          RETURNING events, bytes`
+        if (row !== undefined) yield* count([counted(webhookId, row, -1)])
+      }
       yield* sql`
-        UPDATE webhook_messages SET lease = NULL, due_at = ${now} + ${in_ms}, attempts = attempts - 1
-        WHERE ${held(delivery)}`
-    }, asStorageError("WebhookStore.release")),
+        UPDATE webhooks SET failures = failures + 1, paused_until = ${now} + ${pause_ms}, last_failure = ${reason}
+        WHERE id = ${webhookId}`
+    }, inOneTransaction),
 
-    revive: Effect.fn("WebhookStore.revive")(
-      (webhookId, id) => inTransaction(sql, revive(webhookId, id)),
-      asStorageError("WebhookStore.revive")
-    )
-  } satisfies Partial<typeof WebhookStore.Service>
+    release: (delivery, in_ms) =>
+      Effect.asVoid(sql`
+        UPDATE webhook_messages SET lease = NULL, due_at = ${now} + ${in_ms}, attempts = attempts - 1
+        WHERE ${held(delivery)}`),
+
+    revive: Effect.fnUntraced(function* (webhookId, id) {
+      const isDead = sql`webhook_id = ${webhookId} AND id = ${id} AND dead_at IS NOT NULL`
+      // What waits for the webhook, and the bytes of what waits for all webhooks of its owner.
+      const [load] = yield* sql<{ waiting: number; bytes: number }>`
+        SELECT w.waiting, (SELECT SUM(o.bytes) FROM webhooks o WHERE o.owner = w.owner) AS bytes
+        FROM webhooks w WHERE w.id = ${webhookId} AND ${stands(sql)}`
+      const [letter] = yield* sql<CountedRow>`SELECT events, bytes FROM webhook_messages WHERE ${isDead}`
+      if (load === undefined || letter === undefined) return "none"
+      if (load.waiting + letter.events > pendingMax || load.bytes + letter.bytes > pendingBytesMax)
+        return "full"
+      const [row] = yield* sql<CountedRow>`
+        UPDATE webhook_messages SET dead_at = NULL, reason = NULL, lease = NULL, attempts = 0, queued_at = ${now}, due_at = ${now}
+        WHERE ${isDead} RETURNING events, bytes`
+      if (row === undefined) return "none"
+      yield* count([counted(webhookId, row, 1)])
+      return "queued"
+    }, inOneTransaction)
+  } satisfies Partial<SqlOperations<typeof WebhookStore.Service>>
 })

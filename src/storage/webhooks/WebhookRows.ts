@@ -1,27 +1,13 @@
-import {
-  hostOf,
-  type MessageType,
-  type Webhook,
-  type WebhookEvent,
-  type WebhookState
-} from "../../model/Webhook.ts"
-import type { DeadLetter, WebhookStatus } from "./WebhookStore.ts"
+import type { SqlClient, Statement } from "@effect/sql"
+import { adminKeyPrefix, hostOf, type Webhook, type WebhookEvent } from "../../model/Webhook.ts"
+import { databaseNow } from "../sql/SqlDialect.ts"
+import type { WebhookStatus } from "./WebhookStore.ts"
 
-/** A row of `webhooks`, and how it stands. BIGINT comes as a string from `pg` and as a number from libSQL. */
-export interface WebhookRow {
-  readonly id: string
-  readonly owner: string
-  readonly key_id: string | null
-  readonly url: string
+/** A row of `webhooks`, its status, and how many dead letters it has. */
+export interface WebhookRow extends Omit<WebhookStatus, "deadLetters" | "events" | "pending"> {
   readonly events: string
-  readonly secret: string
-  readonly created_at: string | number
-  readonly status: WebhookState
-  readonly failures: number
-  readonly last_failure: string | null
-  readonly dropped: string | number
-  readonly waiting: string | number
-  readonly dead: string | number
+  readonly waiting: number
+  readonly dead: number
 }
 
 /** The events of a row. */
@@ -29,56 +15,36 @@ export const eventsOf = ({ events }: { readonly events: string }): ReadonlyArray
   JSON.parse(events) as ReadonlyArray<WebhookEvent>
 
 /** A webhook as a row's values. */
-export const valuesOf = ({ createdAt, events, id, keyId, owner, secret, url }: Webhook) => ({
-  id,
-  owner,
+export const valuesOf = ({ createdAt, events, keyId, ...webhook }: Webhook) => ({
+  ...webhook,
   key_id: keyId,
-  url,
-  host: hostOf(url),
+  host: hostOf(webhook.url),
   events: JSON.stringify(events),
-  secret,
   created_at: createdAt
 })
 
-/** The webhook of a row. What waits for one that has ended counts as dropped, as it will be. */
-export const webhookOf = (row: WebhookRow): WebhookStatus => {
-  const waiting = Number(row.waiting)
+/** The webhook of a row. What waits for one that has ended counts as dropped: it is going to be. */
+export const webhookOf = ({ dead, dropped, waiting, ...row }: WebhookRow): WebhookStatus => {
   const hasEnded = row.status === "ended"
   return {
-    id: row.id,
-    owner: row.owner,
-    keyId: row.key_id,
-    url: row.url,
+    ...row,
     events: eventsOf(row),
-    secret: row.secret,
-    createdAt: Number(row.created_at),
-    status: row.status,
-    failures: row.failures,
-    lastFailure: row.last_failure,
-    dropped: Number(row.dropped) + (hasEnded ? waiting : 0),
+    dropped: dropped + (hasEnded ? waiting : 0),
     pending: hasEnded ? 0 : waiting,
-    deadLetters: Number(row.dead)
+    deadLetters: dead
   }
 }
 
-/** A row of `webhook_messages` that is dead. */
-export interface DeadLetterRow {
-  readonly id: string
-  readonly event: MessageType
-  readonly events: number
-  readonly queued_at: string | number
-  readonly dead_at: string | number
-  readonly attempts: number
-  readonly reason: string
-}
-
-/** The dead letter of a row. */
-export const deadLetterOf = (row: DeadLetterRow): DeadLetter => ({
-  id: row.id,
-  event: row.event,
-  events: row.events,
-  queuedAt: Number(row.queued_at),
-  failedAt: Number(row.dead_at),
-  attempts: row.attempts,
-  reason: row.reason
-})
+/**
+ * Whether a row `w` of `webhooks` is not ended: its user exists and is not disabled, and so does the API key that made it, which has not expired; or, where a session made it, the user's
+ * keys have not all been revoked since. Every statement that queues or sends asks this, so that it does not matter who ends a key, and how.
+ */
+export const stands = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
+  (w.ended_at IS NULL
+    AND EXISTS (
+      SELECT 1 FROM users u
+      WHERE u.id = w.owner AND u.disabled_at IS NULL
+        AND (w.key_id IS NOT NULL OR w.created_at > u.webhooks_since))
+    AND (w.key_id IS NULL OR w.key_id LIKE ${`${adminKeyPrefix}%`} OR EXISTS (
+      SELECT 1 FROM api_keys k
+      WHERE k.id = w.key_id AND (k.expires_at IS NULL OR k.expires_at > (SELECT ${databaseNow(sql)})))))`

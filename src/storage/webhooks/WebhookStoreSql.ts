@@ -1,25 +1,18 @@
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import {
   adminKeyPrefix,
   type Challenge,
   verificationType,
-  type Webhook,
   type WebhookEvent,
   type WebhookState
 } from "../../model/Webhook.ts"
+import { camelRows } from "../sql/CamelRows.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
-import {
-  deadLetterOf,
-  type DeadLetterRow,
-  eventsOf,
-  valuesOf,
-  webhookOf,
-  type WebhookRow
-} from "./WebhookRows.ts"
-import { stands } from "./WebhookActiveSql.ts"
-import { WebhookStore } from "./WebhookStore.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
+import { inTransaction, transactional } from "../sql/SqlTransaction.ts"
+import { eventsOf, stands, valuesOf, webhookOf, type WebhookRow } from "./WebhookRows.ts"
+import { type DeadLetter, WebhookStore } from "./WebhookStore.ts"
 import * as WebhookQueueSql from "./WebhookQueueSql.ts"
 import * as WebhookSweepSql from "./WebhookSweepSql.ts"
 
@@ -31,26 +24,27 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = databaseNow(sql)
   const queue = yield* WebhookQueueSql.make
+  const inOneTransaction = transactional(sql)
 
   const state = sql`
     CASE WHEN NOT ${stands(sql)} THEN 'ended' WHEN w.verified_at IS NULL THEN 'unverified' ELSE 'active' END`
 
-  const status = sql`
-    SELECT w.*, ${state} AS status,
-      (SELECT COUNT(*) FROM webhook_messages m WHERE m.webhook_id = w.id AND m.dead_at IS NOT NULL) AS dead
-    FROM webhooks w`
+  const webhooks = (which: Statement.Fragment) =>
+    Effect.map(
+      camelRows(sql<WebhookRow>`
+        SELECT w.id, w.owner, w.key_id, w.url, w.events, w.secret, w.created_at, w.failures, w.last_failure, w.dropped,
+          w.waiting, ${state} AS status,
+          (SELECT COUNT(*) FROM webhook_messages m WHERE m.webhook_id = w.id AND m.dead_at IS NOT NULL) AS dead
+        FROM webhooks w WHERE ${which}`),
+      (rows) => rows.map(webhookOf)
+    )
 
   /** Lets one change of those that listen happen at a time: the others wait for its row. */
   const nextVersion = sql`UPDATE webhook_changes SET version = version + 1`
 
   /** Removes messages, and gives how many events waited by webhook. */
   const removeMessages = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-    const rows = yield* sql<{
-      webhook_id: string
-      events: number
-      dead_at: string | number | null
-      event: string
-    }>`
+    const rows = yield* sql<{ webhook_id: string; events: number; dead_at: number | null; event: string }>`
       DELETE FROM webhook_messages WHERE ${isOneOf(sql, "webhook_id", ids)} RETURNING webhook_id, events, dead_at, event`
     yield* sql`DELETE FROM webhook_joined WHERE ${isOneOf(sql, "webhook_id", ids)}`
     const waited = new Map(ids.map((id) => [id, 0]))
@@ -64,15 +58,10 @@ export const make = Effect.gen(function* () {
   const removeAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
     if (ids.length === 0) return 0
     yield* removeMessages(ids)
-    const removed = yield* sql<{ verified_at: string | number | null }>`
+    const removed = yield* sql<{ verified_at: number | null }>`
       DELETE FROM webhooks WHERE ${isOneOf(sql, "id", ids)} RETURNING verified_at`
     if (removed.some(({ verified_at }) => verified_at !== null)) yield* nextVersion
     return removed.length
-  })
-
-  const removeAllOf = Effect.fnUntraced(function* (owner: string) {
-    const rows = yield* sql<{ id: string }>`SELECT id FROM webhooks WHERE owner = ${owner}`
-    return yield* removeAll(rows.map(({ id }) => id))
   })
 
   /** Queues a challenge, which counts as no event. */
@@ -80,44 +69,8 @@ export const make = Effect.gen(function* () {
     INSERT INTO webhook_messages (webhook_id, id, event, body, events, queued_at, due_at)
     VALUES (${webhookId}, ${id}, ${verificationType}, ${body}, 0, ${now}, ${now})`
 
-  const add = Effect.fnUntraced(function* (webhook: Webhook, challenge: Challenge, max: number) {
-    const users = yield* sql`
-      SELECT id FROM users WHERE id = ${webhook.owner} AND disabled_at IS NULL ${forUpdate(sql)}`
-    if (users.length === 0) return false
-    const rows = yield* sql<{ id: string; status: WebhookState }>`
-      SELECT id, ${state} AS status FROM webhooks w WHERE w.owner = ${webhook.owner} ORDER BY w.created_at, w.id`
-    const ended = rows.filter(({ status }) => status === "ended")
-    if (rows.length - ended.length >= max) return false
-    yield* removeAll(ended.slice(0, Math.max(0, rows.length - max + 1)).map(({ id }) => id))
-    yield* sql`INSERT INTO webhooks ${sql.insert(valuesOf(webhook))}`
-    yield* ask(webhook.id, challenge)
-    return true
-  })
-
-  const challenge = Effect.fnUntraced(function* (id: string, challenge: Challenge) {
-    const [row] = yield* sql<{ status: WebhookState }>`
-      SELECT ${state} AS status FROM webhooks w WHERE w.id = ${id}`
-    if (row?.status !== "unverified") return row?.status ?? null
-    yield* sql`DELETE FROM webhook_messages WHERE webhook_id = ${id} AND event = ${verificationType}`
-    yield* ask(id, challenge)
-    yield* reset(id)
-    return row.status
-  })
-
   const reset = (id: string) =>
     sql`UPDATE webhooks SET failures = 0, paused_until = 0, last_failure = NULL WHERE id = ${id}`
-
-  const verify = Effect.fnUntraced(function* (id: string, challengeId: string) {
-    const answered = yield* sql`
-      DELETE FROM webhook_messages WHERE webhook_id = ${id} AND id = ${challengeId} AND event = ${verificationType}
-      RETURNING id`
-    if (answered.length === 0) return false
-    yield* reset(id)
-    const verified = yield* sql`
-      UPDATE webhooks SET verified_at = ${now} WHERE id = ${id} AND verified_at IS NULL RETURNING id`
-    yield* nextVersion
-    return verified.length > 0
-  })
 
   const lapsedOf = (adminKeyId: string | null) => {
     const another =
@@ -139,62 +92,70 @@ export const make = Effect.gen(function* () {
     return [...waited.values()].reduce((sum, events) => sum + events, 0)
   })
 
-  return WebhookStore.of({
+  return sqlPort(WebhookStore, {
     ...queue,
     sweep: WebhookSweepSql.make(sql),
 
-    add: Effect.fn("WebhookStore.add")(
-      (webhook, challenge, max) => inTransaction(sql, add(webhook, challenge, max)),
-      asStorageError("WebhookStore.add")
-    ),
+    add: Effect.fnUntraced(function* (webhook, challenge, max) {
+      const users = yield* sql`
+        SELECT id FROM users WHERE id = ${webhook.owner} AND disabled_at IS NULL ${forUpdate(sql)}`
+      if (users.length === 0) return false
+      const rows = yield* sql<{ id: string; status: WebhookState }>`
+        SELECT id, ${state} AS status FROM webhooks w WHERE w.owner = ${webhook.owner} ORDER BY w.created_at, w.id`
+      const ended = rows.filter(({ status }) => status === "ended")
+      if (rows.length - ended.length >= max) return false
+      yield* removeAll(ended.slice(0, Math.max(0, rows.length - max + 1)).map(({ id }) => id))
+      yield* sql`INSERT INTO webhooks ${sql.insert(valuesOf(webhook))}`
+      yield* ask(webhook.id, challenge)
+      return true
+    }, inOneTransaction),
 
-    challenge: Effect.fn("WebhookStore.challenge")(
-      (id, one) => inTransaction(sql, challenge(id, one)),
-      asStorageError("WebhookStore.challenge")
-    ),
+    challenge: Effect.fnUntraced(function* (id, challenge) {
+      const [row] = yield* sql<{ status: WebhookState }>`
+        SELECT ${state} AS status FROM webhooks w WHERE w.id = ${id}`
+      if (row?.status !== "unverified") return row?.status ?? null
+      yield* sql`DELETE FROM webhook_messages WHERE webhook_id = ${id} AND event = ${verificationType}`
+      yield* ask(id, challenge)
+      yield* reset(id)
+      return row.status
+    }, inOneTransaction),
 
-    verify: Effect.fn("WebhookStore.verify")(
-      (id, challengeId) => inTransaction(sql, verify(id, challengeId)),
-      asStorageError("WebhookStore.verify")
-    ),
+    verify: Effect.fnUntraced(function* (id, challengeId) {
+      const answered = yield* sql`
+        DELETE FROM webhook_messages WHERE webhook_id = ${id} AND id = ${challengeId} AND event = ${verificationType}
+        RETURNING id`
+      if (answered.length === 0) return false
+      yield* reset(id)
+      const verified = yield* sql`
+        UPDATE webhooks SET verified_at = ${now} WHERE id = ${id} AND verified_at IS NULL RETURNING id`
+      yield* nextVersion
+      return verified.length > 0
+    }, inOneTransaction),
 
-    list: Effect.fn("WebhookStore.list")(function* (owner) {
-      const rows = yield* sql<WebhookRow>`${status} WHERE w.owner = ${owner} ORDER BY w.created_at, w.id`
-      return rows.map(webhookOf)
-    }, asStorageError("WebhookStore.list")),
+    list: (owner) => webhooks(sql`w.owner = ${owner} ORDER BY w.created_at, w.id`),
 
-    find: Effect.fn("WebhookStore.find")(function* (id) {
-      const [row] = yield* sql<WebhookRow>`${status} WHERE w.id = ${id}`
-      return row === undefined ? null : webhookOf(row)
-    }, asStorageError("WebhookStore.find")),
+    find: (id) => Effect.map(webhooks(sql`w.id = ${id}`), ([webhook = null]) => webhook),
 
-    remove: Effect.fn("WebhookStore.remove")(
-      (id) =>
-        inTransaction(
-          sql,
-          Effect.map(removeAll([id]), (removed) => removed > 0)
-        ),
-      asStorageError("WebhookStore.remove")
-    ),
+    remove: (id) => Effect.map(inTransaction(sql, removeAll([id])), (removed) => removed > 0),
 
-    removeAllOf: Effect.fn("WebhookStore.removeAllOf")(
-      (owner) => inTransaction(sql, removeAllOf(owner)),
-      asStorageError("WebhookStore.removeAllOf")
-    ),
+    removeAllOf: Effect.fnUntraced(function* (owner) {
+      const rows = yield* sql<{ id: string }>`SELECT id FROM webhooks WHERE owner = ${owner}`
+      return yield* removeAll(rows.map(({ id }) => id))
+    }, inOneTransaction),
 
-    lapse: Effect.fn("WebhookStore.lapse")(function* (adminKeyId) {
+    lapse: Effect.fnUntraced(function* (adminKeyId) {
       let dropped = 0
       while (true) {
         const rows = yield* lapsedOf(adminKeyId)
         if (rows.length === 0) return dropped
         dropped += yield* inTransaction(sql, end(rows.map(({ id }) => id)))
       }
-    }, asStorageError("WebhookStore.lapse")),
+    }),
 
-    listeners: Effect.fn("WebhookStore.listeners")(function* (known) {
+    listeners: Effect.fnUntraced(function* (known) {
       // Before the webhooks, so that one that comes in between is seen again under its own version.
-      const [change] = yield* sql<{ version: string | number }>`SELECT version FROM webhook_changes`
-      const version = Number(change!.version)
+      const [change] = yield* sql<{ version: number }>`SELECT version FROM webhook_changes`
+      const { version } = change!
       if (version === known) return null
       const rows = yield* sql<{ owner: string; events: string }>`
         SELECT DISTINCT owner, events FROM webhooks WHERE verified_at IS NOT NULL AND ended_at IS NULL`
@@ -203,16 +164,15 @@ export const make = Effect.gen(function* () {
         byOwner.set(row.owner, new Set([...(byOwner.get(row.owner) ?? []), ...eventsOf(row)]))
       }
       return { version, byOwner }
-    }, asStorageError("WebhookStore.listeners")),
+    }),
 
-    deadLetters: Effect.fn("WebhookStore.deadLetters")(function* (webhookId, limit, after) {
+    deadLetters: (webhookId, limit, after) => {
       const behind = after === null ? sql`` : sql`AND (dead_at, id) < (${after.failedAt}, ${after.id})`
-      const rows = yield* sql<DeadLetterRow>`
-        SELECT id, event, events, queued_at, dead_at, attempts, reason FROM webhook_messages
+      return camelRows(sql<DeadLetter>`
+        SELECT id, event, events, queued_at, dead_at AS failed_at, attempts, reason FROM webhook_messages
         WHERE webhook_id = ${webhookId} AND dead_at IS NOT NULL ${behind}
-        ORDER BY dead_at DESC, id DESC LIMIT ${limit}`
-      return rows.map(deadLetterOf)
-    }, asStorageError("WebhookStore.deadLetters"))
+        ORDER BY dead_at DESC, id DESC LIMIT ${limit}`)
+    }
   })
 })
 

@@ -2,7 +2,7 @@ import type { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { verificationType } from "../../model/Webhook.ts"
 import { databaseNow, forUpdate } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { transactional } from "../sql/SqlTransaction.ts"
 import {
   deadLettersBytesMax,
   deadLettersFor_ms,
@@ -11,7 +11,7 @@ import {
   pendingFor_ms
 } from "./WebhookStore.ts"
 
-/** The sweep of `WebhookStore`. */
+/** `WebhookStore.sweep`. */
 export const make = (sql: SqlClient.SqlClient) => {
   const now = databaseNow(sql)
 
@@ -44,28 +44,24 @@ export const make = (sql: SqlClient.SqlClient) => {
     FROM webhooks w LEFT JOIN webhook_messages m
       ON m.webhook_id = w.id AND m.dead_at IS NULL AND m.event <> ${verificationType}`
 
-  /** Nothing is counted again of a webhook while others count: they have its row until they are done, and what they did is seen then. */
-  const countAnew = (id: string) =>
-    inTransaction(
-      sql,
-      Effect.gen(function* () {
-        yield* sql`SELECT id FROM webhooks WHERE id = ${id} ${forUpdate(sql)}`
-        const [row] = yield* sql<{ events: string | number; size: string | number }>`
-          ${actual} WHERE w.id = ${id} GROUP BY w.id, w.waiting, w.bytes`
-        if (row === undefined) return
-        yield* sql`UPDATE webhooks SET waiting = ${Number(row.events)}, bytes = ${Number(row.size)} WHERE id = ${id}`
-      })
-    )
+  /** Locks the webhook's row: transactions that change the count are over by then, and what they did is counted. */
+  const countAgain = Effect.fnUntraced(function* (id: string) {
+    yield* sql`SELECT id FROM webhooks WHERE id = ${id} ${forUpdate(sql)}`
+    const [row] = yield* sql<{ events: number; size: number }>`
+      ${actual} WHERE w.id = ${id} GROUP BY w.id, w.waiting, w.bytes`
+    if (row === undefined) return
+    yield* sql`UPDATE webhooks SET waiting = ${row.events}, bytes = ${row.size} WHERE id = ${id}`
+  }, transactional(sql))
 
   const countWhereWrong = Effect.gen(function* () {
     const rows = yield* sql<{ id: string }>`
       SELECT id FROM (${actual} GROUP BY w.id, w.waiting, w.bytes) AS a WHERE waiting <> events OR bytes <> size`
-    yield* Effect.forEach(rows, ({ id }) => countAnew(id), { discard: true })
+    yield* Effect.forEach(rows, ({ id }) => countAgain(id), { discard: true })
   })
 
   return Effect.gen(function* () {
     yield* giveUp
     yield* forget
     yield* countWhereWrong
-  }).pipe(asStorageError("WebhookStore.sweep"), Effect.withSpan("WebhookStore.sweep"))
+  })
 }

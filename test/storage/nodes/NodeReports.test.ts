@@ -3,15 +3,14 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { describe } from "vitest"
 import type { NodeReport } from "../../../src/model/NodeReport.ts"
-import { NodeReports } from "../../../src/storage/nodes/NodeReports.ts"
-import * as NodeReportsMemory from "../../../src/storage/nodes/NodeReportsMemory.ts"
+import { layerMemory, NodeReports } from "../../../src/storage/nodes/NodeReports.ts"
 import * as NodeReportsSql from "../../../src/storage/nodes/NodeReportsSql.ts"
 import { reportOf } from "../../support/Reports.ts"
 import { onEveryBackend, onEveryDatabase } from "../../support/Stores.ts"
 
 const minutes_ms = 60_000
 
-onEveryBackend(NodeReports, { memory: NodeReportsMemory.layer, sql: NodeReportsSql.layer }, (open) => {
+onEveryBackend(NodeReports, { memory: layerMemory, sql: NodeReportsSql.layer }, (open) => {
   describe("NodeReports", () => {
     const heardBy = (store: NodeReports["Type"]) =>
       Effect.map(store.all, (heard) => heard.map(({ report }) => report))
@@ -55,7 +54,7 @@ describe("NodeReports in memory", () => {
       expect(yield* store.all).toEqual([{ report: reportOf("a"), age_ms: 10 * minutes_ms }])
       yield* TestClock.adjust("1 millis")
       expect(yield* store.all).toEqual([])
-    }).pipe(Effect.provide(NodeReportsMemory.layer))
+    }).pipe(Effect.provide(layerMemory))
   )
 })
 

@@ -4,7 +4,6 @@ import {
   type AuditEntry,
   AuditLog,
   type AuditQuery,
-  isCountedWith,
   placesOf
 } from "../../../src/storage/accounts/AuditLog.ts"
 
@@ -25,7 +24,8 @@ export const make = Effect.sync(() => {
     const { first, given, hour } = placesOf(event)
     if (hour === null || entries.has(first.id)) return first
     const own = [...entries.values()].filter(
-      ({ at, doer }) => at >= hour.from && at < hour.until && isCountedWith(hour, doer)
+      ({ at, doer: { by, userId } }) =>
+        at >= hour.from && at < hour.until && by !== "command" && userId === hour.userId
     )
     return given(own.length, own.filter(({ doer }) => doer.client === first.doer.client).length)
   }

@@ -1,5 +1,5 @@
 import { connect } from "node:net"
-import { Client, type ClientConfig, type DatabaseError } from "pg"
+import { Client, type ClientConfig, type DatabaseError, types } from "pg"
 import { preparedMark } from "../SqlDialect.ts"
 import type { DatabaseServersService } from "./DatabaseServers.ts"
 
@@ -149,6 +149,9 @@ export class PrimaryClient extends Client {
     super({ ...config, connectionString: url, keepAlive: true })
     this.#servers = servers
     this.#bounds = bounds
+    // The integers of the schema, and their sums, are below 2^53.
+    this.setTypeParser(types.builtins.INT8, Number)
+    this.setTypeParser(types.builtins.NUMERIC, Number)
     this.#url = url
     this.generation = servers.generation()
     this.on("notice", ({ routine }) => {

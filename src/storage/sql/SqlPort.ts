@@ -1,0 +1,26 @@
+import type { SqlError } from "@effect/sql/SqlError"
+import { type Context, Effect } from "effect"
+import * as Traced from "../../telemetry/Traced.ts"
+import { mapOperations } from "../MapOperations.ts"
+import { asStorageError } from "./SqlTransaction.ts"
+
+/** A port's operations as its backend on SQL writes them: any of them may also fail with an `SqlError`. */
+export type SqlOperations<S> = {
+  readonly [K in keyof S]: S[K] extends Effect.Effect<infer A, infer E>
+    ? Effect.Effect<A, E | SqlError>
+    : S[K] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
+      ? (...args: Args) => Effect.Effect<A, E | SqlError>
+      : S[K]
+}
+
+/**
+ * A port over its operations on SQL. Each gets a span, and its SQL errors become `StorageError`s; both are named by the port and the operation, such as
+ * `AccountStore.addUser`.
+ */
+export const sqlPort = <I, S extends object>(
+  port: Context.Tag<I, S>,
+  operations: SqlOperations<NoInfer<S>>
+): S =>
+  mapOperations(port.key.replace("linkmint/", ""), operations as S, ({ operation }, effect) =>
+    (effect as Effect.Effect<unknown, SqlError>).pipe(asStorageError(operation), Traced.span(operation))
+  )
