@@ -3,7 +3,7 @@ export const scopes = ["links:read", "links:write", "stats:read", "admin"] as co
 /** See {@link scopes}. */
 export type Scope = (typeof scopes)[number]
 
-/** The user id of the deployment's administrator, whom `ADMIN_API_KEY` stands for. */
+/** The user id of the deployment's administrator, to whom `ADMIN_API_KEY` belongs. */
 export const adminId = "admin"
 
 /** Bounds on what a caller's API key may be used for; `null`: none but the owner's own. */
@@ -17,7 +17,7 @@ export interface CallerSession {
   readonly id: string
   /** When the caller showed the password: milliseconds since the Unix epoch. */
   readonly begunAt: number
-  /** Whether the caller must choose another password before all else. */
+  /** Whether the caller must choose another password first. */
   readonly hasTemporaryPassword: boolean
 }
 
@@ -30,13 +30,13 @@ export interface KnownCaller {
   /** The API key that they showed; `null` for a session, and for `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly limits: Limits
-  /** Where it is by a session that the caller is known. */
+  /** For callers that are known by a session. */
   readonly session?: CallerSession
 }
 
 const noLimits: Limits = { createsPerMinute: null, redirectsPerDay: null }
 
-/** The scopes of a user who shows a password, rather than a key of which they have chosen the scopes. */
+/** The scopes of a user who shows a password rather than an API key. */
 const scopesOf = (isAdmin: boolean): ReadonlySet<Scope> =>
   new Set(scopes.filter((scope) => isAdmin || scope !== "admin"))
 
@@ -54,5 +54,5 @@ export const signedIn = (userId: string, isAdmin: boolean, session: CallerSessio
   session
 })
 
-/** Whoever presents the administrator's key. */
+/** A caller with the administrator's key. */
 export const administrator: KnownCaller = withAllScopes(adminId, true)

@@ -20,7 +20,7 @@ import { type SessionClient, Sessions } from "./Sessions.ts"
 /** API keys of one user at most. */
 export const keysMax = 100
 
-/** API keys that a node remembers, and for how long: a revoked one ends everywhere within a second, the time of a request included. */
+/** API keys that a node caches, and for how long: a revoked one is refused by every node within a second, the time of a request included. */
 const cachedMax = 10_000
 const cachedFor = Duration.millis(750)
 
@@ -53,26 +53,26 @@ export interface NewSession {
   readonly user: User
 }
 
-/** An API key that was made, with its secret, which nobody can be told again. */
+/** An API key that was made, with its secret, which cannot be shown again. */
 export interface NewKey {
   readonly key: ApiKey
   readonly secret: Redacted.Redacted
 }
 
 /**
- * Users and their credentials. Secrets are drawn with 192 bits, and looked up by their SHA-256, so that neither the database nor the time of a look-up tells
+ * Users and their credentials. Secrets have 192 random bits and are looked up by their SHA-256, so that neither the database nor the time of a look-up reveals
  * them.
  *
- * The audit log has everything that is done here, and who did it: neither is there without the other.
+ * The audit log records everything that is done here, in the same transaction.
  */
 export class Accounts extends Context.Tag("linkmint/Accounts")<
   Accounts,
   {
-    /** Whose API key this is; `null` where it is nobody's, or has expired. The administrator's is known without asking a store. */
+    /** Whose API key this is; `null` where there is none, or it has expired. The administrator's is known without asking the store. */
     readonly ofKey: (secret: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
-    /** The same without an effect; `undefined` where a store must be asked. */
+    /** The same without an effect; `undefined` where the store must be asked. */
     readonly ofKeyNow: (secret: Redacted.Redacted) => KnownCaller | null | undefined
-    /** Begins a session in place of one that the client may have; `null` where there is no such user or the password is another one. Either takes as long. */
+    /** Begins a session in place of the client's former one; `null` where there is no such user or the password is wrong, which take equally long. */
     readonly logIn: (
       email: string,
       password: Redacted.Redacted,
@@ -80,7 +80,7 @@ export class Accounts extends Context.Tag("linkmint/Accounts")<
       replaced: Redacted.Redacted | null
     ) => Effect.Effect<NewSession | null, StorageError | PasswordsBusy>
     readonly user: (id: string) => Effect.Effect<User | null, StorageError>
-    /** Adds a user; `null` where the e-mail address is taken. Either takes as long. */
+    /** Adds a user; `null` where the e-mail address is taken, which takes equally long. */
     readonly addUser: (
       draft: UserDraft,
       doer: Doer,
@@ -93,25 +93,25 @@ export class Accounts extends Context.Tag("linkmint/Accounts")<
       doer: Doer,
       options: Pick<PasswordChange, "passwordIsTemporary" | "revokesKeys">
     ) => Effect.Effect<boolean, StorageError | PasswordsBusy | PasswordPolicy.PasswordRefused>
-    /** Has a user who has signed in choose another password: all sessions end, and one begins. `null` where the one before is not `current`. */
+    /** Changes the password of a user who has signed in: all sessions end, and a new one begins. `null` where `current` is not the password. */
     readonly changePassword: (
       userId: string,
       change: OwnPasswordChange,
       client: SessionClient
     ) => Effect.Effect<NewSession | null, StorageError | PasswordsBusy | PasswordPolicy.PasswordRefused>
-    /** Makes a key, unless the user has `keysMax` already (`full`), or is disabled or gone (`nobody`). */
+    /** Makes a key, unless the user has `keysMax` already (`full`), or is disabled or does not exist (`nobody`). */
     readonly addKey: (
       userId: string,
       draft: KeyDraft,
       doer: Doer
     ) => Effect.Effect<NewKey | "full" | "nobody", StorageError>
     readonly keysOf: (userId: string) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
-    /** Revokes a key, of this user alone or of anybody (`null`): no node accepts it a second later. `false` where there is none. */
+    /** Revokes a key, of this user only or of any user (`null`): no node accepts it a second later. `false` where there is none. */
     readonly revoke: (id: string, userId: string | null, doer: Doer) => Effect.Effect<boolean, StorageError>
   }
 >() {}
 
-/** The shape of all secrets that are drawn here: others are nobody's without asking. */
+/** The shape of all secrets that are drawn here: the store is not asked for others. */
 const secretShape = /^lm_[A-Za-z0-9_-]{32}$/
 
 const digestOf = (secret: Redacted.Redacted) => Secret.digest(Redacted.value(secret))
@@ -121,7 +121,7 @@ const drawId = (prefix: string) =>
 
 const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text)
 
-/** What a key allows, which is never more than its user may do by now. */
+/** What a key allows: never more than its user may do now. */
 const callerOf = (key: ApiKey, user: User): KnownCaller => {
   const granted = new Set(key.scopes.filter(isScope).filter((scope) => user.isAdmin || scope !== "admin"))
   return {
@@ -160,7 +160,7 @@ export const make = Effect.gen(function* () {
   const isSame = (one: Redacted.Redacted, other: Redacted.Redacted) =>
     Redacted.value(PasswordPolicy.normalized(one)) === Redacted.value(PasswordPolicy.normalized(other))
 
-  /** A password as it is hashed by now, or as it was given: that is how the first ones were hashed. */
+  /** Checks the normalized password, and then the password as given, which early versions hashed. */
   const verify = Effect.fnUntraced(function* (hash: string | null, password: Redacted.Redacted) {
     const normalized = PasswordPolicy.normalized(password)
     if (yield* passwords.verify(hash, normalized)) return true
@@ -223,7 +223,7 @@ export const make = Effect.gen(function* () {
               ["user.added", user.id, user.id],
               ...(user.isAdmin ? [["admin.granted", user.id, user.id] as const] : [])
             ]
-          : // Written like an addition, so that neither takes less time.
+          : // Recorded like an addition, so that both take equally long.
             [["user.refused", null, null]]
       )
       return added ? user : null

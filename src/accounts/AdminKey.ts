@@ -6,7 +6,7 @@ export class AdminKey extends Context.Tag("linkmint/AdminKey")<
   {
     /** SHA-256 of the key in hexadecimal digits. */
     readonly digest: string
-    /** The key itself, when this start drew it: to be shown this once. */
+    /** The key itself, if this start drew it: to be shown once. */
     readonly drawn: Option.Option<Redacted.Redacted>
   }
 >() {}

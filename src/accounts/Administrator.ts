@@ -8,18 +8,18 @@ import { adminId } from "./Access.ts"
 /** The administrator's e-mail address. */
 export const adminEmail = "admin@localhost"
 
-/** The user whom `ADMIN_API_KEY` stands for: there from the first start on. */
+/** The user that `ADMIN_API_KEY` belongs to, who exists from the first start on. */
 export class Administrator extends Context.Tag("linkmint/Administrator")<
   Administrator,
   {
-    /** His password, when this start drew it: to be shown this once. */
+    /** Their password, if this start drew it: to be shown once. */
     readonly drawnPassword: Option.Option<Redacted.Redacted>
   }
 >() {}
 
 /**
- * Makes the administrator's account where it is not there yet: with a password where they have nothing but this process to learn it from, else without one, so
- * that nobody can sign in as administrator before one is set.
+ * Adds the administrator's account if it is missing: with a random password where `drawsPassword`, else without one, so that nobody can sign in as administrator
+ * before one is set.
  */
 export const layer = (options: {
   readonly drawsPassword: boolean

@@ -6,7 +6,7 @@ import type { StorageError } from "../storage/StorageError.ts"
 /** What was done, to which thing, and whose that is. */
 export type Done = readonly [AuditAction, target: string | null, owner: string | null]
 
-/** Acts, and has the audit log record what was done, if anything was: neither is there without the other. */
+/** Acts, and records in the audit log what was done, if anything was, in the same transaction. */
 export const make = Effect.map(
   AuditLog,
   (log) =>

@@ -3,15 +3,15 @@ import { KeyedHash } from "../secrets/KeyedHash.ts"
 import * as Secret from "../secrets/Secret.ts"
 import { AccountStore, type User } from "../storage/accounts/AccountStore.ts"
 
-/** How long a device is known after its user has signed in there. */
+/** How long a device is known after its user has signed in from it. */
 export const deviceMax = Duration.days(90)
 
 /** An id, when it ends (milliseconds since the Unix epoch), and the hash of both. */
 const tokenShape = /^([A-Za-z0-9_-]{16})\.(\d{1,15})\.([A-Za-z0-9_-]{43})$/
 
 /**
- * Devices at which users have signed in, so that strangers who try a user's password from elsewhere cannot keep the user out: "device cookies" of the OWASP (Slow Down Online Guessing
- * Attacks). Nothing is stored of them: a token is signed, for one user and the password that the user has now.
+ * Devices from which users have signed in, so that strangers who try a user's password from elsewhere cannot lock the user out: OWASP's "device cookies" (Slow Down Online Guessing
+ * Attacks). Nothing is stored: a token is signed for one user and their present password.
  */
 export const make = Effect.gen(function* () {
   const store = yield* AccountStore
@@ -21,7 +21,7 @@ export const make = Effect.gen(function* () {
     hash.of("device", [user.id, user.passwordHash ?? "", id, endsAt].join("\n"))
 
   return {
-    /** Makes the token of a device at which a user has just signed in. */
+    /** Makes the token of a device from which a user has just signed in. */
     begin: (user: User): Effect.Effect<Redacted.Redacted> =>
       Effect.map(Effect.all([Secret.draw(12), Clock.currentTimeMillis]), ([drawn, now]) => {
         const id = drawn.toString("base64url")

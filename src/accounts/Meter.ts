@@ -1,13 +1,13 @@
 import type { Deferred } from "effect"
 import { type Lease, length_ms, type Quota } from "../storage/accounts/QuotaStore.ts"
 
-/** A quota, and what holds it while the store does not answer. */
+/** A quota, and whether it holds while the store does not answer. */
 export interface Limit extends Quota {
-  /** Whether this node holds it by itself, too: by the same rule, and whatever the store answers. Where it does not, everything is allowed while the store is away. */
+  /** Whether this node also enforces it alone, whatever the store answers. Otherwise everything is allowed while the store is away. */
   readonly isHeld?: true
 }
 
-/** How a quota stands after a question for one more. */
+/** The state of a quota after a request for one more. */
 export interface Standing {
   readonly isAllowed: boolean
   readonly limit: number
@@ -23,7 +23,7 @@ export interface Standing {
 export interface Meter {
   /** Times that the node may allow by itself. */
   tokens: number
-  /** Those of the last lease, and until when they may be used. */
+  /** Times of the last lease, and until when they may be used. */
   leased: number
   leasedUntil: number
   remaining: number
@@ -32,15 +32,15 @@ export interface Meter {
   resetAt: number
   /** The store is away: nothing is asked of it before this. */
   openUntil: number
-  /** Questions that wait. */
+  /** Requests that wait. */
   waiting: number
   leasing: Deferred.Deferred<void> | undefined
-  /** Of a limit that the node holds: what would be left, at `ownAt`, if there were no other node. */
+  /** For a limit that the node enforces alone: what would be left, at `ownAt`, if there were no other node. */
   own: number
   ownAt: number
 }
 
-/** What is known of a quota that nobody has asked about. */
+/** What is known of a quota before its first use. */
 export const make = ({ limit }: Limit, now: number): Meter => ({
   tokens: 0,
   leased: 0,
@@ -55,10 +55,10 @@ export const make = ({ limit }: Limit, now: number): Meter => ({
   ownAt: now
 })
 
-/** A 1 that was added up of fractions. */
+/** 1, but for the rounding of a sum of fractions. */
 const one = 1 - 1e-6
 
-/** How soon a quota that was used up is asked about again at the earliest. */
+/** How long the store is not asked again about a quota that was used up, at least. */
 const emptyFor_ms = 50
 
 const eachToken_ms = ({ limit, period }: Limit) => length_ms[period] / limit
@@ -70,15 +70,15 @@ export const fill = (limit: Limit, meter: Meter, now: number): number => {
   return meter.own
 }
 
-/** Whether there is something in the node's own bucket at `now`, or its limit is not held by the node. */
+/** Whether the node's own bucket has a token at `now`, or the node does not enforce the limit alone. */
 export const hasOwn = (limit: Limit, meter: Meter, now: number): boolean =>
   limit.isHeld !== true || fill(limit, meter, now) >= one
 
-/** Whether nothing would be lost if the node forgot this. */
+/** Whether the node may forget this without losing anything. */
 export const isFull = (limit: Limit, meter: Meter, now: number): boolean =>
   meter.leasing === undefined && meter.waiting === 0 && fill(limit, meter, now) >= limit.limit
 
-/** How a quota stands by what the store has said. */
+/** The state of a quota by what the store has said. */
 export const standing = (limit: Limit, meter: Meter, isAllowed: boolean, now: number): Standing => ({
   isAllowed,
   limit: limit.limit,
@@ -87,7 +87,7 @@ export const standing = (limit: Limit, meter: Meter, isAllowed: boolean, now: nu
   resetIn_ms: Math.max(0, meter.resetAt - now)
 })
 
-/** How a limit stands that this node has used up by itself. */
+/** The state of a limit that this node has used up alone. */
 export const refusal = (limit: Limit, meter: Meter): Standing => ({
   isAllowed: false,
   limit: limit.limit,
@@ -96,7 +96,7 @@ export const refusal = (limit: Limit, meter: Meter): Standing => ({
   resetIn_ms: Math.ceil((limit.limit - meter.own) * eachToken_ms(limit))
 })
 
-/** Takes a token that the node has, or tells what it knows; `undefined` where the store must be asked. */
+/** Takes a token of the node's lease, or says what is known; `undefined` where the store must be asked. */
 export const ask = (limit: Limit, meter: Meter, now: number): Standing | undefined => {
   if (meter.tokens > 0 && now < meter.leasedUntil) {
     meter.tokens--
@@ -112,7 +112,7 @@ export const giveBack = (limit: Limit, meter: Meter, now: number): void => {
   meter.own = Math.min(limit.limit, meter.own + 1)
 }
 
-/** Takes in what the store has granted. */
+/** Adds what the store has granted. */
 export const accept = (limit: Limit, meter: Meter, demand: number, lease: Lease, now: number): void => {
   const isSame = now < meter.leasedUntil
   meter.tokens = (isSame ? meter.tokens : 0) + lease.granted

@@ -5,13 +5,13 @@ import { passwordLengthMax } from "./Passwords.ts"
 /** Characters (Unicode code points) of a new password at least. Those that were set before this rule still open their accounts. */
 export const newPasswordLengthMin = 12
 
-/** Letters and digits that must be left of a new password without what it says of its user and of this service. */
+/** Letters and digits that a new password must have beside its user's names and address and the name of this service. */
 const ownLengthMin = 8
 
-/** What is too short to say anything of its user is found in many passwords by chance. */
+/** Shorter parts of names and addresses are in many passwords by chance, and are not looked for. */
 const wordLengthMin = 4
 
-/** How long a text may be that makes a password by repetition alone. */
+/** A password that only repeats a text of up to this length is refused. */
 const unitLengthMax = 4
 
 const brand = "linkmint"
@@ -27,13 +27,13 @@ export interface PasswordOwner {
   readonly lastName?: string | null
 }
 
-/** A password as it is hashed: the same characters in whatever way a keyboard or a system writes them (NFKC). Nothing is cut off. */
+/** A password in the form that is hashed: NFKC, so that it does not depend on the keyboard or the system. Nothing is cut off. */
 export const normalized = (password: Redacted.Redacted): Redacted.Redacted =>
   Redacted.make(Redacted.value(password).normalize("NFKC"))
 
-/** Whether a text has `min` to `passwordLengthMax` characters, none of them half a one. */
+/** Whether a text has `min` to `passwordLengthMax` characters, and no unpaired surrogates. */
 export const hasLength = (text: string, min: number): boolean => {
-  // No character takes more than two code units: longer texts are not gone through.
+  // A character has at most two code units: longer texts need not be read.
   if (text.length > 2 * passwordLengthMax || !text.isWellFormed()) return false
   const length = Array.from(text).length
   return length >= min && length <= passwordLengthMax
@@ -41,7 +41,7 @@ export const hasLength = (text: string, min: number): boolean => {
 
 type IsCommon = (folded: string) => boolean
 
-/** The list is read when the first password is set: a start does without. */
+/** The list is read when the first password is set, not at start. */
 const loadList = Effect.cached(
   Effect.promise(async (): Promise<IsCommon> => {
     const { digestBytes, digests } = await import("./commonPasswordDigests.ts")
@@ -60,7 +60,7 @@ const loadList = Effect.cached(
   })
 )
 
-/** What a password repeats, where it does nothing else. */
+/** The text that a password consists of repetitions of; the password itself where it is no repetition. */
 const unitOf = (text: string): string => {
   for (let length = 1; length <= text.length / 2; length++) {
     const unit = text.slice(0, length)
@@ -69,10 +69,10 @@ const unitOf = (text: string): string => {
   return text
 }
 
-/** A text without the digits and signs around it. */
+/** A text without leading and trailing digits and signs. */
 const wordIn = (text: string): string => text.replace(/^\P{L}+|\P{L}+$/gu, "")
 
-/** Common as it is, as a common one between digits and signs, or as one said several times. */
+/** Whether a password is common: as it is, without the digits and signs around it, or as a repetition of a common one. */
 const isGuessed = (folded: string, isCommon: IsCommon): boolean => {
   const unit = unitOf(folded)
   return unit.length <= unitLengthMax || [folded, wordIn(folded), unit, wordIn(unit)].some(isCommon)
@@ -86,7 +86,7 @@ const wordsOf = ({ email, firstName, lastName, middleName }: PasswordOwner): Rea
     .toSorted((one, other) => other.length - one.length)
 }
 
-/** Whether little is left of a password when what anybody knows of its user is taken out. */
+/** Whether little is left of a password without what anybody knows of its user. */
 const tellsItsOwner = (folded: string, owner: PasswordOwner): boolean => {
   const rest = wordsOf(owner).reduce((text, word) => text.replaceAll(word, ""), folded)
   return rest !== folded && Array.from(rest.replace(/[^\p{L}\p{N}]/gu, "")).length < ownLengthMin
@@ -95,13 +95,13 @@ const tellsItsOwner = (folded: string, owner: PasswordOwner): boolean => {
 const refused = (message: string) => new PasswordRefused({ message })
 
 /**
- * Refuses a new password that is too short or too long, that is tried first by whoever guesses, or that tells its user. What characters it has is its user's business. The time it
- * takes does not depend on the password in any way that matters: nobody else learns it.
+ * Refuses a new password that is too short or too long, that is among the first guesses, or that consists of what is known of its user. Any characters are allowed. The time
+ * that the check takes may depend on the password: only its user can measure it.
  */
 export const make = Effect.map(loadList, (list) =>
   Effect.fn("PasswordPolicy.check")(function* (password: Redacted.Redacted, owner: PasswordOwner) {
     const text = Redacted.value(normalized(password))
-    // A row of spaces is no harder to guess than one.
+    // Several spaces in a row count as one: they are no harder to guess.
     if (
       !hasLength(text, newPasswordLengthMin) ||
       !hasLength(text.replaceAll(/\s+/gu, " "), newPasswordLengthMin)

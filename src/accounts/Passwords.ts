@@ -6,8 +6,7 @@ import * as FairSemaphore from "../fibers/FairSemaphore.ts"
 export const passwordLengthMax = 128
 
 /**
- * Passwords of each work that are under way at most: those that are computed, and those that wait for it. What waits longest does so for about a second, and where all works are at
- * it for four.
+ * Passwords that are being hashed or wait for it, at most, for each kind of work. The longest wait is about one second, and four where all kinds are busy.
  */
 const underWayMax = {
   /** Of users: to sign in, and to change it. */
@@ -22,7 +21,7 @@ const underWayMax = {
   stranger: 8
 }
 
-/** Whose work a hash is: each has turns of its own, so that none can keep the others waiting. */
+/** A kind of work: each has turns of its own, so that none can keep the others waiting. */
 export type Work = keyof typeof underWayMax
 
 /** Too many passwords wait to be hashed already. */
@@ -33,7 +32,7 @@ export class PasswordsBusy extends Data.TaggedError("PasswordsBusy")<{ readonly 
  *
  * Laws:
  * 1. `verify` of a hash is true for the password that was hashed, and for no other.
- * 2. `verify` of `null` is false, and takes as long as any: what is not there is not told by time.
+ * 2. `verify` of `null` is false, and takes equally long: the time does not reveal that there is no password.
  */
 export class Passwords extends Context.Tag("linkmint/Passwords")<
   Passwords,
@@ -49,15 +48,15 @@ export class Passwords extends Context.Tag("linkmint/Passwords")<
 >() {}
 
 /**
- * Argon2id as OWASP's Password Storage Cheat Sheet recommends: 19 MiB, two passes, one lane. It is the library's default, written out, since what the
- * hash of nobody costs must be the same.
+ * Argon2id as OWASP's Password Storage Cheat Sheet recommends: 19 MiB, two passes, one lane. It is the library's default, written out because the
+ * hash of {@link nobody} must cost the same.
  */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** A hash that nobody's password has. */
+/** A hash that no password has. */
 const nobody = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${"A".repeat(22)}$${"A".repeat(43)}`
 
-/** Hashes computed at once: each has a core for some 30 ms, and one of the four threads that also read files and resolve names. */
+/** Hashes computed at once: each takes a core for some 30 ms, and one of the four threads that also read files and resolve names. */
 const atOnceMax = 2
 
 /** What computes a hash, and compares with one. */
@@ -72,7 +71,7 @@ const argon2id: Algorithm = { hash: (password) => hash(password, cost), verify }
 export const makeWith = (algorithm: Algorithm) =>
   Effect.sync(() => {
     const turns = FairSemaphore.make(atOnceMax)
-    /** One of all works beside that of accounts is computed at a time, each in its turn: so one at most is before a sign-in. */
+    /** Of all kinds but `account` one hash is computed at a time, so that a sign-in waits for one of them at most. */
     const besides = FairSemaphore.make(1)
     const turnsOf = Record.map(underWayMax, (_, work): FairSemaphore.FairSemaphore => {
       if (work === "account") return turns
@@ -81,7 +80,7 @@ export const makeWith = (algorithm: Algorithm) =>
     })
     const underWay = Record.map(underWayMax, () => 0)
 
-    /** A computation cannot be stopped, so it keeps its turn to its end, also where nobody waits for it any more. */
+    /** A computation cannot be cancelled, so it keeps its turn until it ends, even if its caller is interrupted. */
     const inTurn = <A>(work: Work, compute: () => Promise<A>): Effect.Effect<A, PasswordsBusy> =>
       Effect.suspend(() => {
         if (underWay[work] >= underWayMax[work]) {

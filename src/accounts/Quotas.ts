@@ -27,7 +27,7 @@ export const unlimited: QuotaPolicy = {
   failedLookupsPerMinute: null
 }
 
-/** Whom to count a request for: `ClientAddress.clientOf` says who that is. */
+/** The client that a request counts for; see `ClientAddress.clientOf`. */
 export interface Client {
   /** An IPv4 address, or a network of IPv6 that one client has (/64). */
   readonly id: string
@@ -35,31 +35,31 @@ export interface Client {
   readonly network: string | null
 }
 
-/** What all clients of a network have together, as a multiple of what one has. */
+/** The limit of all clients of a network together, as a multiple of one client's. */
 const networkShare = 4
 
-/** Log-ins and sign-ups that a client tries in a minute, and log-ins that it tries for one account. */
+/** Log-ins and sign-ups that a client may attempt in a minute, and its log-ins to one account. */
 const attemptsPerMinute = { client: 30, clientAndAccount: 10 }
 
 /**
- * Log-ins that fail in an hour, for one account: at one device that is known, and at all that are not. In no hour can there be more than twice as many, which is the most of OWASP's ASVS
+ * Failed log-ins to one account in an hour: from one known device, and from all others together. No hour can have more than twice as many, which is the maximum of OWASP's ASVS
  * (4.0.3, 2.2.1).
  */
 const failuresPerHour = { device: 50, strangers: 50 }
 
-/** Passwords that a user who has signed in is asked for again, and gives, in a minute. */
+/** How often a user who has signed in may give the password again in a minute. */
 const confirmationsPerMinute = 10
 
 /**
- * Passwords of links that a client tries in a minute, and those that are tried of one link: by all clients, so many that no few of them keep its visitors out, and by those that are not counted for
- * themselves.
+ * Passwords of links that may be tried in a minute: by one client; for one link by all clients, high enough that a few clients cannot lock its visitors out; and for one link by clients that are
+ * not counted individually.
  */
 const unlocksPerMinute = { client: 30, link: 600, uncounted: 60 }
 
-/** Challenges that are sent in a minute for one user's webhooks, and to one host. */
+/** Challenges that may be sent in a minute: for one user's webhooks, and to one host. */
 const challengesPerMinute = { owner: 10, host: 20 }
 
-/** For whom a link's redirects are counted. */
+/** What decides whose quotas a link's redirects count against. */
 export type CountedLink = Pick<Link, "owner" | "keyId" | "keyRedirectsPerDay">
 
 /** A quota of a caller, and what is left of it for all nodes. */
@@ -69,15 +69,15 @@ export interface QuotaUse {
   readonly resetIn_ms: number
 }
 
-/** What a caller has. */
+/** The quotas of a caller. */
 export interface CallerQuotas {
   readonly createsPerMinute: QuotaUse | null
   readonly redirectsPerDay: QuotaUse | null
 }
 
 /**
- * Which quotas there are for what. They hold for all nodes together (see `RateLimiter`). A client is `null` where it is not counted. The administrator has no quotas. Where somebody may be
- * guessing, each node holds the limit also by itself.
+ * The quotas. They hold for all nodes together (see `RateLimiter`). A client is `null` where it is not counted. The administrator has no quotas. Limits on guessing are also enforced by
+ * each node alone.
  */
 export class Quotas extends Context.Tag("linkmint/Quotas")<
   Quotas,
@@ -87,51 +87,51 @@ export class Quotas extends Context.Tag("linkmint/Quotas")<
       caller: KnownCaller | "anonymous",
       client: Client | null
     ) => Effect.Effect<Standing | null>
-    /** The same without an effect; `undefined` where `create` must be asked, because this node has not leased any yet. */
+    /** The same without an effect; `undefined` where `create` is needed, because this node has no lease. */
     readonly createNow: (
       caller: KnownCaller | "anonymous",
       client: Client | null
     ) => Standing | null | undefined
     /**
      * Takes one redirect of a link's owner, and of the API key by which it was made, without an effect: `null` where there is no quota, `undefined` where
-     * `redirect` must be asked, because this node has not leased any yet.
+     * `redirect` is needed, because this node has no lease.
      */
     readonly redirectNow: (link: CountedLink) => Standing | null | undefined
-    /** Takes one redirect of a link's. */
+    /** Takes one redirect of a link. */
     readonly redirect: (link: CountedLink) => Effect.Effect<Standing | null>
-    /** How it stands where a client has asked for too many keys that lead nowhere. */
+    /** The state of a client's limit of failed look-ups where it is used up. */
     readonly lookupsUsedUp: (client: Client | null) => Standing | undefined
     /**
-     * Lets a client look for a key that the node does not have at hand, without an effect: to be kept where it leads nowhere, else to be given back. How it stands where that is too much, and
-     * `undefined` where `lookUp` must be asked.
+     * Reserves a look-up of a key that the node has not cached, without an effect: to be kept where there is no such link, else to be given back. The state of the limit where it is used up;
+     * `undefined` where `lookUp` is needed.
      */
     readonly lookUpNow: (client: Client | null) => Reservation | Standing | undefined
     readonly lookUp: (client: Client | null) => Effect.Effect<Reservation | Standing>
-    /** Takes one try of a client to log in or to sign up. */
+    /** Takes one attempt of a client to log in or to sign up. */
     readonly attempt: (client: Client | null) => Effect.Effect<Standing | null>
     /**
-     * Takes one log-in to the account of an e-mail address: at a device that is known to be its user's (see `Devices`), of that device's; else of the client's, and of all strangers'. So strangers can
-     * use up what strangers have, and not keep its user out.
+     * Takes one log-in to the account of an e-mail address: from the limit of the device, where that is known to be its user's (see `Devices`); else from those of the client and of all strangers. So strangers
+     * cannot lock the user out.
      */
     readonly logIn: (
       client: Client | null,
       email: string,
       device: string | null
     ) => Effect.Effect<Standing | null>
-    /** Gives back what a log-in has taken that did not fail. */
+    /** Gives back what a successful log-in has taken. */
     readonly loggedIn: (email: string, device: string | null) => void
-    /** Takes one try of a user who has signed in to give the password again. */
+    /** Takes one attempt of a user who has signed in to give the password again. */
     readonly confirm: (userId: string) => Effect.Effect<Standing | null>
-    /** Takes one try of a link's password, of the client's and of the link's, which no few clients can use up. */
+    /** Takes one attempt at a link's password, from the limits of the client and of the link. */
     readonly unlock: (client: Client | null, key: string) => Effect.Effect<Standing | null>
-    /** Takes one challenge to a webhook's receiver, of its owner's, the administrator's too, and of its host's. */
+    /** Takes one challenge to a webhook's receiver, from the limits of its owner, also an administrator, and of its host. */
     readonly challenge: (owner: string, host: string) => Effect.Effect<Standing | null>
-    /** What a caller has, and what is left of it. */
+    /** A caller's quotas, and what is left of them. */
     readonly of: (caller: KnownCaller) => Effect.Effect<CallerQuotas, StorageError>
   }
 >() {}
 
-/** A quota, where there is a limit and somebody to count. */
+/** A quota, where there is a limit and somebody to count for. */
 const quota = (
   what: string,
   who: string | null,
@@ -139,7 +139,7 @@ const quota = (
   period: Quota["period"]
 ): ReadonlyArray<Quota> => (who === null || limit === null ? [] : [{ id: `${what}:${who}`, limit, period }])
 
-/** The quotas of a client: those of the network that it is in first, so that what one client makes up in a network comes to an end there. */
+/** The quotas of a client: first that of its network, so that a client that takes many addresses of one network is limited there. */
 const quotasOf = (
   what: string,
   client: Client | null,
@@ -153,7 +153,7 @@ const quotasOf = (
         ...quota(`${what}:client`, client.id, limit, period)
       ]
 
-/** Limits that the node holds by itself. */
+/** Limits that each node also enforces alone. */
 const held = (quotas: ReadonlyArray<Quota>): ReadonlyArray<Limit> =>
   quotas.map((quota) => ({ ...quota, isHeld: true }))
 

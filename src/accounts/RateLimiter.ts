@@ -23,10 +23,10 @@ import * as Reservations from "./Reservations.ts"
 
 /**
  * Limits how often things are done, across all nodes. A node leases times in blocks from the `QuotaStore`, and the next block before one is used up, so
- * that most questions are answered at once.
+ * that most requests are answered at once.
  *
- * When the store does not answer within 250 ms, it is not asked for a second. Meanwhile a limit that is held (`Limit.isHeld`), because somebody may be guessing, is what this node allows
- * by itself: no node ever allows more than that, whatever the store says. All others are open, since a quota that is there to share must not be what stops the service.
+ * When the store does not answer within 250 ms, it is not asked for a second. Meanwhile each node enforces limits on guessing (`Limit.isHeld`) alone; it never allows more than such a
+ * limit, whatever the store says. Other limits allow everything then: a quota must not be what stops the service.
  */
 export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
   RateLimiter,
@@ -35,15 +35,15 @@ export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
     readonly takeNow: (limit: Meter.Limit) => Meter.Standing | undefined
     /** Takes one. */
     readonly take: (limit: Meter.Limit) => Effect.Effect<Meter.Standing>
-    /** Takes one of each, or none at all where one of them has none left: gives that one, else the one of which the least is left. */
+    /** Takes one of each, or none where one of them is used up: gives the state of that one, else of the one with the least left. */
     readonly takeAll: (limits: ReadonlyArray<Meter.Limit>) => Effect.Effect<Meter.Standing | null>
     /** The same without an effect; `undefined`, and nothing is taken, where the store must be asked. */
     readonly takeAllNow: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | null | undefined
     /** Gives back what was taken. */
     readonly giveBack: (limits: ReadonlyArray<Meter.Limit>) => void
     /**
-     * Takes one of each that is given back unless it is `kept`, without an effect; how it stands where one is used up, and `undefined` where `reserve` must be asked. What others have
-     * reserved may come back, and is waited for.
+     * Reserves one of each, without an effect; the state of the one that is used up, and `undefined` where `reserve` is needed. What others have reserved may come back, and `reserve` waits
+     * for it.
      */
     readonly reserveNow: (
       limits: ReadonlyArray<Meter.Limit>
@@ -51,32 +51,32 @@ export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
     readonly reserve: (
       limits: ReadonlyArray<Meter.Limit>
     ) => Effect.Effect<Reservations.Reservation | Meter.Standing>
-    /** How a limit that is reserved stands if it is known to be used up, without taking anything. */
+    /** The state of a limit that is reserved if it is known to be used up, without taking anything. */
     readonly usedUp: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | undefined
-    /** What is left for all nodes; what nodes have leased is gone. */
+    /** What is left for all nodes; what nodes have leased counts as used. */
     readonly read: (quotas: ReadonlyArray<Quota>) => Effect.Effect<ReadonlyArray<Lease>, StorageError>
   }
 >() {}
 
-/** Quotas that a node knows of at most. What it has leased of one that it forgets is lost until that is full again. */
+/** Quotas that a node remembers at most. What it has leased of one that it forgets is lost until that is full again. */
 const metersMax = 100_000
 
-/** Limits that a node holds at most. None is forgotten before it is full again: of more the node allows nothing. */
+/** Limits that a node enforces alone at most. None is forgotten before it is full again; beyond that number the node refuses. */
 const heldMax = 100_000
 
-/** How often at most those that are full again are looked for, where there are too many. */
+/** How often, at most, limits that are full again are looked for when there are too many. */
 const forgetEvery_ms = 1_000
 
-/** An answer that takes longer is not waited for. */
+/** How long an answer of the store is waited for. */
 const answerMax = Duration.millis(250)
 
-/** For how long the store is not asked when it did not answer. */
+/** How long the store is not asked after it did not answer. */
 const openFor_ms = 1_000
 
 const asksMax = 1_000
 const queueMax = 10_000
 
-/** How often quotas that are full again are forgotten, and how many at a time, and in one go. */
+/** How often quotas that are full again are deleted, how many in one statement, and how many statements at a time. */
 const sweepEvery = Duration.minutes(1)
 const sweepBatch = 1_000
 const sweepsMax = 100
@@ -88,7 +88,7 @@ class NoAnswer extends Data.TaggedError("NoAnswer")<{}> {
 const inTime = <A, E>(answer: Effect.Effect<A, E>): Effect.Effect<A, E | NoAnswer> =>
   Timeout.within(answer, { duration: answerMax, onTimeout: () => new NoAnswer() })
 
-/** What the node holds, by the names of limits. */
+/** The limits that the node enforces alone, by name. */
 const makeHeld = (max: number) => {
   const held = new Map<string, { readonly limit: Meter.Limit; readonly meter: Meter.Meter }>()
   let forgetAt = 0
@@ -99,7 +99,7 @@ const makeHeld = (max: number) => {
     for (const [id, { limit, meter }] of held) if (Meter.isFull(limit, meter, now)) held.delete(id)
   }
 
-  /** `undefined` where the node has to know of too many others. */
+  /** `undefined` where there are too many others. */
   return (limit: Meter.Limit, now: number): Meter.Meter | undefined => {
     const known = held.get(limit.id)
     if (known !== undefined) return known.meter
@@ -111,7 +111,7 @@ const makeHeld = (max: number) => {
   }
 }
 
-/** How a limit stands that the node cannot hold beside all others. */
+/** The state of a limit for which the node has no room. */
 const crowdedOut = ({ limit }: Meter.Limit): Meter.Standing => ({
   isAllowed: false,
   limit,
@@ -134,7 +134,7 @@ export const makeWith = (bounds: {
     const batcher = yield* Batcher.make<Ask, Lease, StorageError | NoAnswer>({
       name: "quotas",
       kind: "quota",
-      // Not waited for longer, so that what comes next is not held up.
+      // Bounded, so that later asks are not held up.
       run: (asks) =>
         Effect.tapError(inTime(store.leaseMany(asks)), ({ message }) =>
           Effect.logWarning(`Quotas are not shared between nodes: ${message}`)
@@ -145,7 +145,7 @@ export const makeWith = (bounds: {
     })
     const now_ms = () => monotonic_ms(clock)
 
-    /** The store learns no name of a quota, which may be a client's address. */
+    /** Names of quotas, which can be clients' addresses, are hashed before they reach the store. */
     const askOf = ({ id, limit, period }: Quota, demand: number): Ask => ({
       id: hash.of("quota", id),
       limit,
@@ -162,7 +162,7 @@ export const makeWith = (bounds: {
       return meter
     }
 
-    /** Begins to lease, unless that is under way: what to wait for. */
+    /** Begins a lease, unless one is under way: gives what to wait for. */
     const begin = (
       limit: Meter.Limit,
       meter: Meter.Meter,
@@ -207,7 +207,7 @@ export const makeWith = (bounds: {
       Effect.suspend(() => {
         const standing = takeNow(limit)
         if (standing !== undefined) return Effect.succeed(standing)
-        // There is one: it has just been asked.
+        // Defined, since `takeNow` has just used it.
         const meter = meterOf(limit, now_ms())!
         meter.waiting++
         return Deferred.await(begin(limit, meter)).pipe(

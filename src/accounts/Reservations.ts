@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache"
 import { atMost } from "../fibers/LruCacheOptions.ts"
 import * as Meter from "./Meter.ts"
 
-/** Something that was taken before it is known whether it counts. It has to be ended, in one of the two ways; ending it again does nothing. */
+/** Something that is taken before it is known whether it counts. The holder ends it in one of two ways; ending it again does nothing. */
 export interface Reservation {
   readonly isAllowed: true
   /** It did not count. */
@@ -24,11 +24,11 @@ interface Counter {
   readonly meter: Meter.Meter
   /** Reservations that are under way. */
   reserved: number
-  /** Those of which the store does not know yet, and those that count and that it has not been told of. */
+  /** Reservations that the store has not granted yet: those that are under way, and those that were kept. */
   readonly unpaid: Set<Hold>
-  /** Who waits for one that comes back, or for the store, in the order of their coming. */
+  /** Those that wait for a reservation that comes back, or for the store, in order of arrival. */
   readonly waiting: Set<Deferred.Deferred<void>>
-  /** How many these are, and those who were woken and have not looked yet. */
+  /** How many wait, and how many were woken and have not tried again yet. */
   wanted: number
 }
 
@@ -38,16 +38,16 @@ interface Hold {
   state: "paid" | "unpaid" | "free" | "ended"
 }
 
-/** Who waits at one limit, at most; others are refused. */
+/** Requests that wait for one limit at most; further ones are refused. */
 const waitingMax = 1_000
 
 /**
- * How many are let begin before the store is asked, as long as it has said that most is left: so that nobody who asks for what is there waits for it. Nodes can together pass a limit by so
- * many each.
+ * How many may begin before the store is asked, as long as half of the limit is known to be left: so that look-ups of links that exist do not wait. Together, nodes can exceed a limit by
+ * this number each.
  */
 const unpaidMax = ({ limit }: Meter.Limit) => Math.min(4, Math.floor(limit / 30))
 
-/** Has so many of those who wait look again. Who is refused then wakes the next one. */
+/** Wakes up to `count` of those that wait. One that is refused then wakes the next. */
 const wake = ({ waiting }: Counter, count = 1) => {
   let woken = 0
   for (const turn of waiting) {
@@ -60,16 +60,16 @@ const wake = ({ waiting }: Counter, count = 1) => {
 const isHold = (found: Hold | Meter.Standing | undefined): found is Hold =>
   found !== undefined && "state" in found
 
-/** What `RateLimiter` reserves with. It forgets the counters that were asked for longest ago, since it is there for what must go on. */
+/** The reservations of `RateLimiter`. The counters that were used least recently are forgotten: look-ups must go on. */
 export const make = (options: {
   readonly now_ms: () => number
-  /** Asks the store for so many; nothing where it is being asked. */
+  /** Leases `demand` from the store; does nothing while a lease is under way. */
   readonly begin: (limit: Meter.Limit, meter: Meter.Meter, demand: number, ended: () => void) => void
   readonly max: number
 }) => {
   const { begin, now_ms } = options
   const counters = new LRUCache<string, Counter>(atMost(options.max))
-  /** Until when a counter was said to be used up: mostly none is. */
+  /** Until when some counter is known to be used up: usually none is. */
   let usedUpUntil = 0
 
   const counterOf = (limit: Meter.Limit, now: number): Counter => {
@@ -92,7 +92,7 @@ export const make = (options: {
     return standing
   }
 
-  /** Asks the store for those that are unpaid, and for those who wait. */
+  /** Leases from the store for the reservations that it has not granted, and for those that wait. */
   const lease = (counter: Counter) => {
     const { limit, meter, unpaid } = counter
     if (meter.leasing !== undefined) return
@@ -100,7 +100,7 @@ export const make = (options: {
     begin(limit, meter, Math.max(1, wanted + unpaid.size), () => settle(counter))
   }
 
-  /** Pays with what the store has granted; what it has nothing left for is not owed. */
+  /** Covers reservations with what the store has granted; where nothing is left, they are dropped. */
   const settle = (counter: Counter) => {
     const { meter, unpaid } = counter
     const now = now_ms()
@@ -158,7 +158,7 @@ export const make = (options: {
     if (!isKept || counter.reserved === 0) wake(counter)
   }
 
-  /** Reserves at once, or gives the counter that has to be waited for. */
+  /** Reserves at once, or gives the counter to wait for. */
   const reserveOnce = (limits: ReadonlyArray<Meter.Limit>): Reservation | Meter.Standing | Counter => {
     const now = now_ms()
     const holds: Array<Hold> = []
@@ -177,7 +177,7 @@ export const make = (options: {
 
   const isCounter = (found: Reservation | Meter.Standing | Counter): found is Counter => "waiting" in found
 
-  /** `waited`: where it was woken. Only the waiting can be interrupted: who was woken looks. */
+  /** `waited`: the counter that woke it. Only the wait can be interrupted: one that was woken tries again. */
   const reserveNext = (
     limits: ReadonlyArray<Meter.Limit>,
     waited?: Counter

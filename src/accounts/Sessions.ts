@@ -13,7 +13,7 @@ const sessionsMax = 20
 /** How long a session lasts, however much it is used. */
 export const sessionMax = Duration.days(14)
 
-/** How old the last use that is stored of a session may be, so that not every request writes: this, or a tenth of the time after which it ends unused. */
+/** How old the stored last use of a session may be, so that not every request writes: this, or a tenth of the idle time after which a session ends. */
 const touchEvery = Duration.minutes(5)
 
 /** What a session is begun with, in the names of `bowser`, and where. */
@@ -24,7 +24,7 @@ export interface SessionClient {
   readonly hash: string | null
 }
 
-/** What a user is told of a session. */
+/** A session as its user sees it. */
 export interface SessionView extends Omit<Session, "tokenHash"> {
   readonly id: string
 }
@@ -33,23 +33,23 @@ const tokenShape = /^[A-Za-z0-9_-]{43}$/
 
 const hashOf = (token: Redacted.Redacted) => Secret.digest(Redacted.value(token))
 
-/** A session's id, by which its user ends it, and which opens nothing: a part of its token's hash. */
+/** A session's id, by which its user ends it: a part of its token's hash, which opens nothing. */
 const idOf = (tokenHash: string) => `ses_${tokenHash.slice(0, 24)}`
 
 /**
- * Sessions of users who have signed in. A token is drawn with 256 bits, and looked up by its SHA-256, so that neither the database nor the time of a look-up
- * tells it. It is the browser's for one sign-in: the next one has another.
+ * Sessions of users who have signed in. A token has 256 random bits and is looked up by its SHA-256, so that neither the database nor the time of a look-up
+ * reveals it. Each sign-in has its own token.
  *
- * The audit log has each that begins, and each that its user ends.
+ * The audit log records each session that begins, and each that its user ends.
  *
  * A session ends when its user ends it, with the password by which it began, after `sessionMax`, and when it is not used for a while.
  */
 export class Sessions extends Context.Tag("linkmint/Sessions")<
   Sessions,
   {
-    /** Whose session this is; `null` where there is none, or it has ended. A use of it. */
+    /** Whose session this is, which counts as a use; `null` where there is none, or it has ended. */
     readonly of: (token: Redacted.Redacted) => Effect.Effect<KnownCaller | null, StorageError>
-    /** Begins a session of a user who has just shown the password; `null` where that has changed meanwhile. The session that it replaces ends. */
+    /** Begins a session of a user who has just shown the password; `null` where that was changed meanwhile. The session that it replaces ends. */
     readonly begin: (
       user: User,
       client: SessionClient,

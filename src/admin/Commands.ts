@@ -14,8 +14,7 @@ import { KeyPool } from "../storage/keys/KeyPool.ts"
 import * as LedgerSql from "../storage/keys/LedgerSql.ts"
 import { LinkStore } from "../storage/links/LinkStore.ts"
 import { Refused } from "./Refused.ts"
-import { userCommands } from "./UserCommands.ts"
-import { email, userOf } from "./UserOption.ts"
+import { email, userCommands, userOf } from "./UserCommands.ts"
 
 const decodeNewUser = Decode.body(NewUserBody)
 const decodeNewKey = Decode.body(NewKeyBody)

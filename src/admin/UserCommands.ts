@@ -3,11 +3,22 @@ import { Console, Effect, Option } from "effect"
 import { linkFates, Users } from "../accounts/Users.ts"
 import { command as doer } from "../model/Audit.ts"
 import * as Iso8601 from "../model/Iso8601.ts"
-import type { User, UserChange } from "../storage/accounts/AccountStore.ts"
+import { AccountStore, type User, type UserChange } from "../storage/accounts/AccountStore.ts"
 import { AuditLog } from "../storage/accounts/AuditLog.ts"
 import { LinkRemovals, removedAtOnce } from "../storage/links/LinkRemovals.ts"
 import { Refused } from "./Refused.ts"
-import { email, userOf } from "./UserOption.ts"
+
+/** `--email`: whom a command is about. */
+export const email = Options.text("email").pipe(Options.withDescription("The user's e-mail address"))
+
+/** The user with an address. */
+export const userOf = (email: string) =>
+  Effect.flatMap(AccountStore, (store) => store.userByEmail(email)).pipe(
+    Effect.filterOrFail(
+      (user): user is User => user !== null,
+      () => new Refused({ message: `There is no user with the e-mail address ${email}.` })
+    )
+  )
 
 /** Users, and entries of the audit log, that are shown at most. */
 const shownMax = 500

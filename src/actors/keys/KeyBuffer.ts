@@ -7,7 +7,6 @@ import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
-import { keyConflicts } from "./KeyConflicts.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
@@ -170,7 +169,7 @@ export const make = (
       const taken = yield* Effect.orElseSucceed(store.takenAmong(held), () => new Set<string>())
       const free = held.filter((key) => !taken.has(key))
       if (taken.size > 0) {
-        yield* Metric.incrementBy(keyConflicts.key, taken.size)
+        yield* Metric.incrementBy(KeyMetrics.conflicts.key, taken.size)
         yield* Effect.logWarning(`${taken.size} of ${held.length} keys held were bound already`)
       }
       yield* putBack(free)

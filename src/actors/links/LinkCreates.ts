@@ -5,7 +5,6 @@ import * as Metered from "../../telemetry/Metered.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { KeyBuffer } from "../keys/KeyBuffer.ts"
-import { keyConflicts } from "../keys/KeyConflicts.ts"
 import * as KeyMetrics from "../keys/KeyMetrics.ts"
 import { Unavailable } from "../Unavailable.ts"
 import type { Ask, Outcome } from "./CreateAsks.ts"
@@ -84,7 +83,7 @@ const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: 
 /** Counts a key that was bound already. */
 const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
   const by = conflictWith[outcome]
-  const counted = Metric.increment(keyConflicts[by])
+  const counted = Metric.increment(KeyMetrics.conflicts[by])
   return by === "key" ? Effect.zipRight(Effect.logWarning(`Key ${key} was bound already`), counted) : counted
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Logger, LogLevel, Metric, Schedule } from "effect"
 import * as KeyBuffer from "../../../src/actors/keys/KeyBuffer.ts"
-import { keyConflicts } from "../../../src/actors/keys/KeyConflicts.ts"
+import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
 import * as Links from "../../../src/actors/links/Links.ts"
 import * as RedirectCache from "../../../src/actors/links/RedirectCache.ts"
 import { actors, layerEmbedded } from "../../../src/node/Cluster.ts"
@@ -45,8 +45,8 @@ const createLinks = (links: typeof Links.Links.Service, from: number, to: number
     (url) => Effect.map(links.create({ ...plainDraft, url }), ({ key }) => [url, key] as const)
   )
 
-const conflicts = (by: keyof typeof keyConflicts) =>
-  Effect.map(Metric.value(keyConflicts[by]), ({ count }) => count)
+const conflicts = (by: keyof typeof KeyMetrics.conflicts) =>
+  Effect.map(Metric.value(KeyMetrics.conflicts[by]), ({ count }) => count)
 
 describeRedisProcess("Links, when a failover of Redis forgets pops", () => {
   it.scopedLive("binds no key twice: creates take other keys, and each key that came twice is counted", () =>

@@ -1,7 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Clock, Effect, Either, FastCheck as fc, Fiber, Metric, TestClock } from "effect"
 import { describe } from "vitest"
-import { keyConflicts } from "../../../src/actors/keys/KeyConflicts.ts"
 import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
 import { linksCreated } from "../../../src/actors/links/LinkCreates.ts"
 import { AliasTaken } from "../../../src/actors/links/LinkDraft.ts"
@@ -38,9 +37,9 @@ const rowOf = (key: string, custom: boolean): Link => ({
 })
 
 /** By how much an effect moves the counter of conflicts with one kind of holder. */
-const conflicts = <A, E, R>(by: keyof typeof keyConflicts, effect: Effect.Effect<A, E, R>) =>
+const conflicts = <A, E, R>(by: keyof typeof KeyMetrics.conflicts, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const counter = keyConflicts[by]
+    const counter = KeyMetrics.conflicts[by]
     const before = yield* Metric.value(counter)
     yield* effect
     return (yield* Metric.value(counter)).count - before.count
