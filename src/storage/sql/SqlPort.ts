@@ -1,5 +1,5 @@
 import type { SqlError } from "@effect/sql/SqlError"
-import { type Context, Effect } from "effect"
+import type { Context, Effect } from "effect"
 import * as Traced from "../../telemetry/Traced.ts"
 import { mapOperations } from "../MapOperations.ts"
 import { asStorageError } from "./SqlTransaction.ts"
@@ -22,5 +22,5 @@ export const sqlPort = <I, S extends object>(
   operations: SqlOperations<NoInfer<S>>
 ): S =>
   mapOperations(port.key.replace("linkmint/", ""), operations as S, ({ operation }, effect) =>
-    (effect as Effect.Effect<unknown, SqlError>).pipe(asStorageError(operation), Traced.span(operation))
+    effect.pipe(asStorageError(operation), Traced.span(operation))
   )
