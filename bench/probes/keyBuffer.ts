@@ -14,7 +14,7 @@ const seconds = Number(process.argv[2])
 const capacity = 65_536
 
 const buffer = KeyBuffer.layer(capacity).pipe(
-  Layer.provide(actors({ pool: { low: 2_000, high: capacity } })),
+  Layer.provide(actors({ inFlightMax: 1, pool: { low: 2_000, high: capacity } })),
   Layer.provide(layerEmbedded),
   Layer.provide([
     KeyRangeStoreMemory.layer,

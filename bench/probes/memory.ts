@@ -74,7 +74,8 @@ const cache = await growth(async () => {
       staleMax_ms: 0,
       read: (key, answer) => answer(Exit.succeed(linkOf(key)))
     })
-    for (let number = 0; number < links; number++) made.ask(`k${String(number).padStart(6, "0")}`, () => {})
+    for (let number = 0; number < links; number++)
+      made.getThen(`k${String(number).padStart(6, "0")}`, () => {})
     return made
   })
   return Effect.runPromise(Effect.provide(Effect.scoped(program), LinkInvalidationsLocal.layer))

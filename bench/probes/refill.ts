@@ -24,7 +24,7 @@ const high = 10_000
 const url = Redacted.make(process.env["DATABASE_URL"]!)
 const redis = Either.getOrThrow(RedisUrl.parse(process.env["REDIS_URL"]!))
 
-const services = actors({ pool: { low: 2_000, high } }).pipe(
+const services = actors({ inFlightMax: 1, pool: { low: 2_000, high } }).pipe(
   Layer.provideMerge(layerEmbedded),
   Layer.provideMerge(
     Layer.mergeAll(

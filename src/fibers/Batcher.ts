@@ -18,7 +18,11 @@ export interface Batcher<A, B, E> {
    * Asks one question without an effect; `false`, and nothing is asked, when `queueMax` are waiting. `answer` is called once, by the fiber of the batch, and must
    * not throw. `span`: that of who asks, where requests are traced.
    */
-  readonly push: (question: A, answer: (exit: Exit.Exit<B, E>) => void, span?: Tracer.AnySpan) => boolean
+  readonly submitThen: (
+    question: A,
+    answer: (exit: Exit.Exit<B, E>) => void,
+    span?: Tracer.AnySpan
+  ) => boolean
 }
 
 interface Waiting<A, B, E> {
@@ -79,7 +83,7 @@ const makeIn = <A, B, E>(
     })
 
   /**
-   * Runs batches until none is left. Only `run` itself can be interrupted: whoever waits gets an answer even when the scope
+   * Runs batches until none is left. Only `run` itself can be interrupted: every caller that waits gets an answer even when the scope
    * closes, since then each remaining `run` is interrupted before it begins.
    */
   const drainNow: Effect.Effect<void> = Effect.suspend(() => {
@@ -111,7 +115,7 @@ const makeIn = <A, B, E>(
     return true
   }
 
-  const push: Batcher<A, B, E>["push"] = (question, answer, span) => {
+  const submitThen: Batcher<A, B, E>["submitThen"] = (question, answer, span) => {
     if (!hasRoom()) return false
     if (put({ question, answer, span })) {
       Runtime.runFork(runtime, Effect.uninterruptible(Effect.forkIn(drain, scope)))
@@ -130,7 +134,7 @@ const makeIn = <A, B, E>(
 
   return {
     ask,
-    push,
+    submitThen,
     submit: (question) => Effect.uninterruptibleMask((restore) => Effect.flatMap(ask(question), restore))
   }
 }

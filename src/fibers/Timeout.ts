@@ -10,7 +10,7 @@ export interface TimeoutOptions<A, E> {
  * Waits for an effect for a time at most. What has not ended by then is interrupted, and not waited for; nor is it when the one who waits is
  * interrupted.
  *
- * The same as `Effect.timeoutTo` after `Effect.disconnect`, at a fraction of its cost, which stands on every way of a request.
+ * The same as `Effect.timeoutTo` after `Effect.disconnect`, at a fraction of its cost, which every request would pay.
  */
 export const within = <A, E, R, A1, E1>(
   self: Effect.Effect<A, E, R>,

@@ -13,6 +13,7 @@ import * as LinkReader from "../actors/links/LinkReader.ts"
 import * as LocalOwners from "../actors/links/LocalOwners.ts"
 import { KeyRangeLive } from "../actors/keys/KeyRangeLive.ts"
 import { type PoolMarks, PoolShardLive } from "../actors/keys/PoolShardLive.ts"
+import type { LinkStore } from "../storage/links/LinkStore.ts"
 import { UrlMappingLive } from "../actors/links/UrlMappingLive.ts"
 
 /**
@@ -51,12 +52,19 @@ export interface ActorsOptions {
   readonly pool: PoolMarks
   /** Rows that the owner of a partition remembers; by default as `UrlMappingLive` has it. */
   readonly ownerCacheMax?: number
-  /** Statements under way that read links for redirects; one by default. */
-  readonly readsInFlightMax?: number
+  /** What calls the owners in this process; tests replace it, to have them asked by messages. */
+  readonly localOwners?: Layer.Layer<LocalOwners.LocalOwners, never, LinkStore>
+  /** Statements of one kind that are under way at the database. */
+  readonly inFlightMax: number
 }
 
-/** All actors, and the services that read links without a message to them. */
-export const actors = ({ ownerCacheMax, pool, readsInFlightMax = 1 }: ActorsOptions) =>
+/** All actors, and the services that read and bind links without a message to them. */
+export const actors = ({
+  inFlightMax,
+  localOwners = LocalOwners.layer(inFlightMax),
+  ownerCacheMax,
+  pool
+}: ActorsOptions) =>
   Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax)).pipe(
-    Layer.provideMerge(Layer.merge(LinkReader.layer(readsInFlightMax), LocalOwners.layer))
+    Layer.provideMerge(Layer.merge(LinkReader.layer(inFlightMax), localOwners))
   )

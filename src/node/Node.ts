@@ -247,7 +247,6 @@ const parts = (
   const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
   return Parts.layer({
     inFlightMax: surroundings.inFlightMax,
-    readsInFlightMax: surroundings.inFlightMax,
     runner: surroundings.runner,
     pool: { low: settings.poolLow, high: settings.poolHigh },
     bufferCapacity: settings.bufferCapacity,

@@ -7,8 +7,7 @@ import * as Links from "../actors/links/Links.ts"
 import * as LinkSweep from "../actors/links/LinkSweep.ts"
 import * as RedirectCache from "../actors/links/RedirectCache.ts"
 import * as ReusedLinks from "../actors/links/ReusedLinks.ts"
-import * as GuardedCreatesGroupCommit from "../storage/links/GuardedCreatesGroupCommit.ts"
-import * as LinkStoreGroupCommit from "../storage/links/LinkStoreGroupCommit.ts"
+import * as LinkGroupCommit from "../storage/links/LinkGroupCommit.ts"
 import type { KeyMinter } from "../keys/KeyMinter.ts"
 import type { KeyPool } from "../storage/keys/KeyPool.ts"
 import type { KeyRangeStore } from "../storage/keys/KeyRangeStore.ts"
@@ -39,8 +38,6 @@ export interface CoreOptions extends ActorsOptions {
 
 /** Options of all parts between a node's stores and its HTTP service. */
 export interface PartsOptions<E, R> extends CoreOptions {
-  /** Statements of one kind that run at once on the database. */
-  readonly inFlightMax: number
   /** Places the actors. */
   readonly runner: Layer.Layer<Sharding.Sharding, E, R>
   /** How long the key of a link that has ended is not reused. */
@@ -105,8 +102,8 @@ export const parts = <E2, R2>(options: PartsOptions<E2, R2>) => {
   )
   return <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) =>
     before.pipe(
-      adding(LinkStoreGroupCommit.layer(options)),
-      adding(GuardedCreatesGroupCommit.layer(options)),
+      adding(LinkGroupCommit.links(options)),
+      adding(LinkGroupCommit.guardedCreates(options)),
       adding(runner),
       core(options, upkeep),
       adding(ReusedLinks.layer)

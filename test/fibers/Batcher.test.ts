@@ -61,7 +61,7 @@ describe("a batcher", () => {
     Effect.gen(function* () {
       const { batcher, batches, sent } = yield* controlled({ batchMax: 2 })
       const exits: Array<Exit.Exit<string, string>> = []
-      for (const question of [1, 2, 3]) batcher.push(question, (exit) => exits.push(exit))
+      for (const question of [1, 2, 3]) batcher.submitThen(question, (exit) => exits.push(exit))
       yield* others
       yield* answer(sent[0]!)
       expect(batches()).toEqual([[1, 2], [3]])
@@ -76,7 +76,7 @@ describe("a batcher", () => {
     Effect.gen(function* () {
       const { batcher, batches, sent } = yield* controlled({ queueMax: 2 })
       const exits: Array<Exit.Exit<string, string>> = []
-      const push = (question: number) => batcher.push(question, (exit) => exits.push(exit))
+      const push = (question: number) => batcher.submitThen(question, (exit) => exits.push(exit))
       expect(push(1)).toBe(true)
       yield* others
       const fibers = yield* submitAll(batcher, [2])
@@ -95,7 +95,7 @@ describe("a batcher", () => {
       const scope = yield* Scope.make()
       const { batcher } = yield* Scope.extend(controlled(), scope)
       const exits: Array<Exit.Exit<string, string>> = []
-      const push = (question: number) => batcher.push(question, (exit) => exits.push(exit))
+      const push = (question: number) => batcher.submitThen(question, (exit) => exits.push(exit))
       push(1)
       push(2)
       yield* others

@@ -1,8 +1,9 @@
 import { Sharding } from "@effect/cluster"
-import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Runtime, Scope, TestClock } from "effect"
 import * as KeyBuffer from "../../src/actors/keys/KeyBuffer.ts"
 import { KeyRange } from "../../src/actors/keys/KeyRange.ts"
 import { followersMax } from "../../src/actors/keys/KeyRing.ts"
+import * as LocalOwners from "../../src/actors/links/LocalOwners.ts"
 import type { LinkDraft } from "../../src/actors/links/LinkDraft.ts"
 import * as Links from "../../src/actors/links/Links.ts"
 import { PoolShard } from "../../src/actors/keys/PoolShard.ts"
@@ -133,6 +134,29 @@ export const ports = (stores: Stores, faults: Faults.Faults) =>
     Context.add(KeyMinter.KeyMinter, stores.minter)
   )
 
+/** Statements of one kind at once. */
+const inFlightMax = 4
+
+/** Has owners asked by messages, as those on another node are. That of partition `silent` answers none until an effect has ended. */
+export const ownersElsewhere = (silent: number, until: Effect.Effect<void>) =>
+  Layer.effect(
+    LocalOwners.LocalOwners,
+    Effect.gen(function* () {
+      const owners = yield* LocalOwners.LocalOwners
+      const run = Runtime.runFork(yield* Effect.runtime())
+      const bindThen: typeof owners.bindThen = (link, ...rest) => {
+        if (partitionOf(link.key) !== silent) return owners.bindThen(link, ...rest)
+        run(
+          Effect.zipRight(
+            until,
+            Effect.sync(() => owners.bindThen(link, ...rest))
+          )
+        )
+      }
+      return { ...owners, of: () => undefined, bindThen }
+    })
+  ).pipe(Layer.provide(LocalOwners.layer(inFlightMax)))
+
 /**
  * Starts a node of real actors over the stores. It stops with the scope, or before:
  * - `stop`: in order; what it holds goes back.
@@ -140,7 +164,8 @@ export const ports = (stores: Stores, faults: Faults.Faults) =>
  */
 export const startNode = (
   stores: Stores,
-  sizes: Partial<Sizes> = {}
+  sizes: Partial<Sizes> = {},
+  localOwners = LocalOwners.layer(inFlightMax)
 ): Effect.Effect<TestNode, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { capacity, high, low } = { ...sizesDefault, ...sizes }
@@ -150,6 +175,8 @@ export const startNode = (
     yield* Effect.addFinalizer(() => Effect.zipRight(faults.kill, stop))
     const given = ports(stores, faults)
     const context = yield* Parts.layerCore({
+      inFlightMax,
+      localOwners,
       pool: { low, high },
       bufferCapacity: capacity,
       redirectCacheMax: 1_000,

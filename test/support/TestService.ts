@@ -43,7 +43,7 @@ import * as KeyStockMemory from "../../src/sim/stores/KeyStockMemory.ts"
 import { LinkStore } from "../../src/storage/links/LinkStore.ts"
 import * as NodeReports from "../../src/storage/nodes/NodeReports.ts"
 import * as RunnersSeen from "../../src/storage/nodes/RunnersSeen.ts"
-import * as LinkStoreGroupCommit from "../../src/storage/links/LinkStoreGroupCommit.ts"
+import * as LinkGroupCommit from "../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkInvalidationsLocal from "../../src/storage/links/LinkInvalidationsLocal.ts"
 import { LinkRemovals } from "../../src/storage/links/LinkRemovals.ts"
 import * as LinkRemovalsMemory from "./memory/LinkRemovalsMemory.ts"
@@ -213,7 +213,7 @@ const make = (options: TestServiceOptions) =>
         KeyStock,
         faulty(yield* KeyStockMemory.make(), () => faults.stock)
       ),
-      LinkStoreGroupCommit.layer({ inFlightMax: 1 }).pipe(
+      LinkGroupCommit.links({ inFlightMax: 1 }).pipe(
         Layer.provide(
           Layer.succeed(
             LinkStore,
@@ -289,6 +289,7 @@ const make = (options: TestServiceOptions) =>
       // Without the sweeps, which go by another clock than the tests.
       Layer.provide(
         Parts.layerCore({
+          inFlightMax: 1,
           pool: poolMarks,
           bufferCapacity: 64,
           redirectCacheMax: 1_000,

@@ -16,7 +16,7 @@ export type Ask<E> = (links: ReadonlyArray<Link>) => Effect.Effect<Effect.Effect
 
 /** Asks for links that nothing guards, what waits for one partition in one message. */
 export const alone =
-  ({ push }: LinkWriters.LinkWriters): Ask<never> =>
+  ({ bindThen }: LinkWriters.LinkWriters): Ask<never> =>
   (links) =>
     Effect.withFiberRuntime((fiber) => {
       const answered = Deferred.unsafeMake<ReadonlyArray<Outcome<never>>>(fiber.id())
@@ -27,7 +27,7 @@ export const alone =
           outcomes[place] = outcome
           if (--left === 0) Deferred.unsafeDone(answered, Exit.succeed(outcomes))
         }
-        push(link, answer, fiber.currentSpan)
+        bindThen(link, answer, fiber.currentSpan)
       }
       return Effect.succeed(links.length === 0 ? Effect.succeed(outcomes) : Deferred.await(answered))
     })

@@ -21,7 +21,7 @@ const passedOverMax = 8
  * To be run where it cannot be interrupted, so that no key is lost: its waits can be interrupted all the same.
  */
 export const taking = (buffer: typeof KeyBuffer.Service, { isAway }: Pick<LinkWriters, "isAway">) => {
-  /** A single key is of the partition that had best get one. */
+  /** A single key is of the preferred partition, if there is one. */
   const take = (wanted: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
     wanted === 1 ? Effect.map(buffer.take, (key) => [key]) : buffer.takeMany(wanted)
 

@@ -17,8 +17,8 @@ const lookups = (level: "l1" | "l2") =>
 /** How often links were at hand, in the nodes' caches (L1) and the owners' (L2). */
 const lookupsOf = { l1: lookups("l1"), l2: lookups("l2") }
 
-/** Counts an answer out of a node's cache that was got by `peek`, which does not count. */
-export const countPeeked = (): void => Metered.add(lookupsOf.l1.hit)
+/** Counts an answer out of a node's cache that was got by `getNow`, which does not count. */
+export const countHit = (): void => Metered.add(lookupsOf.l1.hit)
 
 const staleAnswers = Metered.counter(
   "linkmint_stale_links_total",
@@ -35,7 +35,7 @@ interface Writes {
  * Asks for the row of a key, without an effect: `answer` is called once, at once or later, and must not throw. `span`: that of who asks, where requests are
  * traced.
  */
-export type Ask<E> = (
+export type GetThen<E> = (
   key: string,
   answer: (row: Exit.Exit<Link | null, E>) => void,
   span?: Tracer.AnySpan
@@ -47,21 +47,25 @@ export const isPlain = (link: Link): boolean => link.passwordHash === null && li
 /** A cache of links that reads what it does not have. */
 export interface LinkCache<E> {
   /** The cached row of a key, if there is one, without an effect. */
-  readonly peek: (key: string) => Link | undefined
+  readonly getNow: (key: string) => Link | undefined
   /**
    * The row of a key as it was when the news ended, while the store does not answer and for `staleMax_ms` at most: for a redirect, of a link whose
    * redirects need nothing else than its row. It may have been changed or deleted since.
    */
-  readonly stale: (key: string) => Link | undefined
-  /** Whether `stale` could give the key's row, as soon as it is known that the store does not answer. */
+  readonly staleNow: (key: string) => Link | undefined
+  /** Whether `staleNow` could give the key's row, as soon as it is known that the store does not answer. */
   readonly mayBeStale: (key: string) => boolean
   /** Whether the store is known not to answer, for no longer than `staleMax_ms`. */
   readonly isAway: () => boolean
   /** Asks for the row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
-  readonly ask: Ask<E>
+  readonly getThen: GetThen<E>
   /**
-   * Runs a write of keys and keeps the links that it left, as `kept` tells. Before it and after it the keys are forgotten; what it left
-   * is kept only where no other write of that key overlapped, since then their order is the store's secret.
+   * Begins a write of a key: it is forgotten now and when the write ends. The function that it returns ends the write and must be called once. It keeps the link that the write left,
+   * if it is given one and no other write of the key overlapped: only the store knows the order of two that did.
+   */
+  readonly beginWrite: (key: string) => (left: Link | undefined) => void
+  /**
+   * Runs a write of keys between `beginWrite` and its end; `kept` gives the links that it left.
    *
    * Being interrupted stops the waiting, not the write: a write that goes on unwatched would change rows behind the cache's back.
    */
@@ -80,14 +84,17 @@ export interface LinkCache<E> {
 }
 
 /** The row of a key, as an effect. Being interrupted stops the waiting, not the read. */
-export const get = <E>({ ask }: Pick<LinkCache<E>, "ask">, key: string): Effect.Effect<Link | null, E> =>
+export const get = <E>(
+  { getThen }: Pick<LinkCache<E>, "getThen">,
+  key: string
+): Effect.Effect<Link | null, E> =>
   Effect.withFiberRuntime((fiber) =>
-    Effect.async<Link | null, E>((resume) => ask(key, resume, fiber.currentSpan))
+    Effect.async<Link | null, E>((resume) => getThen(key, resume, fiber.currentSpan))
   )
 
 /** The rows of keys, in their order. The first failure is the whole's. */
 export const getMany = <E>(
-  { ask }: Pick<LinkCache<E>, "ask">,
+  { getThen }: Pick<LinkCache<E>, "getThen">,
   keys: ReadonlyArray<string>
 ): Effect.Effect<ReadonlyArray<Link | null>, E> =>
   Effect.withFiberRuntime((fiber) =>
@@ -101,7 +108,7 @@ export const getMany = <E>(
           links[index] = row.value
           if (--left === 0) resume(Effect.succeed(links))
         }
-        ask(key, answer, fiber.currentSpan)
+        getThen(key, answer, fiber.currentSpan)
       }
     })
   )
@@ -116,14 +123,14 @@ export const make = <E>(options: {
   /** Which of the caches a redirect passes it is, for its metrics. */
   readonly level: "l1" | "l2"
   readonly max: number
-  /** Reads a row, once for each question. Whoever waits when it is given up must be told so. */
-  readonly read: Ask<E>
+  /** Reads a row, once for each question. It must call back, with a failure, also where it gives up. */
+  readonly read: GetThen<E>
   /**
    * How old what `read` gives may be, in milliseconds: 0 where the store answers. Another cache may hear of a change later than this one:
    * what it answers until then must not be kept here, since no more news of that change would come.
    */
   readonly readAge_ms: typeof freshFor_ms | 0
-  /** For how long after the news ended a row may be given as `stale`, in milliseconds; 0 never. */
+  /** For how long after the news ended a row may be given by `staleNow`, in milliseconds; 0 never. */
   readonly staleMax_ms: number
 }): Effect.Effect<LinkCache<E>, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -134,11 +141,11 @@ export const make = <E>(options: {
     const now_ms = () => monotonic_ms(clock)
     const entries = new LRUCache<string, Link>({ max: options.max })
     /** Who waits for each read that is under way. */
-    const reads = new Map<string, Array<Parameters<Ask<E>>[1]>>()
+    const reads = new Map<string, Array<Parameters<GetThen<E>>[1]>>()
     const writes = new Map<string, Writes>()
     const unsettled = new RecentlyChangedKeys(options.readAge_ms)
 
-    const joinOrStart: Ask<E> = (key, answer, span) => {
+    const joinOrStart: GetThen<E> = (key, answer, span) => {
       const running = reads.get(key)
       if (running !== undefined) return void running.push(answer)
       const waiting = [answer]
@@ -159,9 +166,9 @@ export const make = <E>(options: {
 
     /**
      * Not all creates pass through this cache: a read that began before the question and found nothing may have missed one that was acknowledged
-     * since. Whatever read is under way after it began later than the question.
+     * since. Any read that is under way after it began later than the question.
      */
-    const readOnce: Ask<E> = (key, answer, span) => {
+    const readOnce: GetThen<E> = (key, answer, span) => {
       if (!reads.has(key)) return joinOrStart(key, answer, span)
       joinOrStart(key, (row) => {
         if (Exit.isSuccess(row) && row.value === null) joinOrStart(key, answer, span)
@@ -184,18 +191,16 @@ export const make = <E>(options: {
     const beginWrite = (key: string) => {
       forget(key)
       const present = writes.get(key)
-      if (present === undefined) return void writes.set(key, { count: 1, overlapped: false })
-      present.count++
-      present.overlapped = true
-    }
-
-    /** Whether the write that ends was alone. */
-    const endWrite = (key: string): boolean => {
-      forget(key)
-      const present = writes.get(key)!
-      present.count--
-      if (present.count === 0) writes.delete(key)
-      return !present.overlapped
+      const underWay = present ?? { count: 0, overlapped: false }
+      if (present === undefined) writes.set(key, underWay)
+      underWay.count++
+      underWay.overlapped ||= underWay.count > 1
+      return (left: Link | undefined) => {
+        forget(key)
+        underWay.count--
+        if (underWay.count === 0) writes.delete(key)
+        if (left !== undefined && !underWay.overlapped) entries.set(key, left)
+      }
     }
 
     /** News may be of a change that came after the write that is under way: what that write leaves may be older. */
@@ -217,15 +222,15 @@ export const make = <E>(options: {
     })
 
     return {
-      peek: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
-      stale: (key) => {
+      getNow: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
+      staleNow: (key) => {
         const link = isAway() ? plainEntry(key) : undefined
         if (link !== undefined) Metered.add(staleAnswers)
         return link
       },
       isAway,
       mayBeStale: (key) => options.staleMax_ms > 0 && plainEntry(key) !== undefined,
-      ask: (key, answer, span) => {
+      getThen: (key, answer, span) => {
         if (!changes.isFresh(now_ms())) {
           Metered.add(bypassed)
           return options.read(key, answer, span)
@@ -235,15 +240,15 @@ export const make = <E>(options: {
         if (link === undefined) readOnce(key, answer, span)
         else answer(Exit.succeed(link))
       },
+      beginWrite,
       write: (keys, effect, kept) =>
         Effect.uninterruptibleMask((restore) => {
-          const distinct = new Set(keys)
-          distinct.forEach(beginWrite)
+          const ends = new Map(Array.from(new Set(keys), (key) => [key, beginWrite(key)]))
           const run = Effect.onExit(Effect.interruptible(effect), (exit) =>
             Effect.sync(() => {
-              const alone = new Set([...distinct].filter(endWrite))
-              if (Exit.isFailure(exit)) return
-              kept(exit.value).forEach((link) => alone.has(link.key) && entries.set(link.key, link))
+              const left = Exit.isSuccess(exit) ? kept(exit.value) : []
+              const leftOf = new Map(left.map((link) => [link.key, link]))
+              ends.forEach((end, key) => end(leftOf.get(key)))
             })
           )
           return Effect.flatMap(Effect.forkIn(run, scope), (fiber) => restore(Fiber.join(fiber)))

@@ -18,7 +18,7 @@ export interface LinkChanges {
     owner: string | null,
     change: LinkChange
   ) => Effect.Effect<Link | null, Unavailable>
-  /** Deletes a link; `false` where there was none that was not deleted yet. `owner`: whose it is, so that they can be told. */
+  /** Deletes a link; `false` where there is none, or it is deleted already. `owner`: whom to notify. */
   readonly remove: (key: string, owner?: string | null) => Effect.Effect<boolean, Unavailable>
   /** Uses one visit of a link that has only so many; `false` where none is left. */
   readonly visit: (key: string) => Effect.Effect<boolean, Unavailable>

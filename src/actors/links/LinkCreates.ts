@@ -184,7 +184,7 @@ export const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const start = yield* monotonicNow_ms
       const link = linkOf(draft, alias, yield* Clock.currentTimeMillis, nextId())
-      // Repeated with one id: the create that was applied, and whose answer was lost, is known again.
+      // Retried with the same id: a create that was applied, and whose answer was lost, is recognised.
       const outcome = yield* Effect.flatten(ask([link])).pipe(
         Effect.flatMap(([outcome]) => outcome!),
         retryWhileAway(start)
@@ -207,7 +207,7 @@ export const make = Effect.gen(function* () {
       return otherwise(Effect.zipRight(putBack, bindOne(draft, askAlone)))
     }
     const link = linkOf(draft, key, clock.unsafeCurrentTimeMillis(), nextId())
-    writers.push(link, (outcome) => {
+    writers.bindThen(link, (outcome) => {
       if (!isBound(outcome)) {
         return otherwise(
           bindOne(draft, askAlone, { start, links: [link], outcomes: [outcome], failure: null })

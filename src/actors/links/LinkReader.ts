@@ -2,7 +2,7 @@ import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import type { Link } from "../../model/Link.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
-import type { Ask } from "./LinkCache.ts"
+import type { GetThen } from "./LinkCache.ts"
 import { fromFailure, Unavailable } from "../Unavailable.ts"
 
 /** Keys of one statement at most. */
@@ -12,14 +12,14 @@ const keysMax = 1_000
 const waitingMax = 10_000
 
 /**
- * Reads single links from the store without an effect for each, together with what else this node reads at the time. Whoever waits when its scope
- * closes is interrupted.
+ * Reads single links from the store without an effect for each, together with what else this node reads at the time. Callers that wait when its scope
+ * closes are interrupted.
  */
 export class LinkReader extends Context.Tag("linkmint/LinkReader")<
   LinkReader,
   {
     /** Reads the row of a key, tombstones included, as the store has it no earlier than now. */
-    readonly read: Ask<Unavailable>
+    readonly readThen: GetThen<Unavailable>
   }
 >() {}
 
@@ -41,8 +41,8 @@ export const over = (
       quietTurns: 4
     })
     return {
-      read: (key, answer, span) => {
-        if (!batcher.push(key, answer, span)) answer(tooMany)
+      readThen: (key, answer, span) => {
+        if (!batcher.submitThen(key, answer, span)) answer(tooMany)
       }
     }
   })

@@ -24,11 +24,14 @@ export interface LinkReads {
    */
   readonly findToRedirect: (key: string) => Effect.Effect<Link | null, Unavailable>
   /** As `findToRedirect`, without an effect: calls `done` once, which must not throw. Nothing of it is traced. */
-  readonly findThen: (key: string, done: (found: Exit.Exit<Link | null, Unavailable>) => void) => void
+  readonly findToRedirectThen: (
+    key: string,
+    done: (found: Exit.Exit<Link | null, Unavailable>) => void
+  ) => void
   /** The row of a key as far as this node has it at hand, without an effect; `undefined` where `find` must be asked. */
   readonly findNow: (key: string) => Link | undefined
   /** The row of a key that `findToRedirect` gives at once because the database does not answer; see `LinkCache`. */
-  readonly stale: (key: string) => Link | undefined
+  readonly staleNow: (key: string) => Link | undefined
   /** A page of links, as the store has them: what was acknowledged before is in it. */
   readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, Unavailable>
   /** The keys of the newest links that are for crawlers, as the store has them. */
@@ -63,7 +66,7 @@ export const make = Effect.gen(function* () {
   /** A link as a replica has it. One that it lacks may have been made a moment ago, and one that counts its visits needs the database. */
   const readReplica = (key: string): Effect.Effect<Link, Unavailable> =>
     Effect.filterOrFail(
-      LinkCache.get({ ask: replica.read }, key),
+      LinkCache.get({ getThen: replica.readThen }, key),
       (link) => link !== null && LinkCache.isPlain(link),
       () =>
         new Unavailable({ reason: "the database is away, and no replica can answer for it", applied: "no" })
@@ -72,27 +75,27 @@ export const make = Effect.gen(function* () {
   /** Reads again until the database answers, or is known to be away: two of its heartbeats must fail first. */
   const readUntilAway = (key: string): Effect.Effect<Link | null, Unavailable> =>
     Effect.sleep(retryAfter).pipe(
-      Effect.zipRight(Effect.suspend(() => Effect.fromNullable(cache.stale(key)))),
+      Effect.zipRight(Effect.suspend(() => Effect.fromNullable(cache.staleNow(key)))),
       Effect.orElse(() => (cache.isAway() ? readReplica(key) : LinkCache.get(cache, key))),
       Effect.retry({ times: readsUntilAway, while: () => !cache.isAway() })
     )
 
   const answerBy = (
     read: Effect.Effect<Link | null, Unavailable>,
-    answer: Parameters<LinkCache.Ask<Unavailable>>[1]
+    answer: Parameters<LinkCache.GetThen<Unavailable>>[1]
   ) => runFork(read).addObserver(answer)
 
   /** A read that fails may be the first to find that the database has gone. */
-  const askToRedirect: LinkCache.Ask<Unavailable> = (key, answer, span) => {
-    const stale = cache.stale(key)
+  const findToRedirectThen: LinkCache.GetThen<Unavailable> = (key, answer, span) => {
+    const stale = cache.staleNow(key)
     if (stale !== undefined) return answer(Exit.succeed(stale))
     if (hasReplica && cache.isAway()) return answerBy(readReplica(key), answer)
-    cache.ask(
+    cache.getThen(
       key,
       (row) => {
         if (Exit.isSuccess(row))
           return answer(Exit.succeed(found(row.value, clock.unsafeCurrentTimeMillis())))
-        const known = cache.stale(key)
+        const known = cache.staleNow(key)
         if (known !== undefined) answer(Exit.succeed(known))
         else if (cache.mayBeStale(key) || hasReplica) answerBy(readUntilAway(key), answer)
         else answer(row)
@@ -105,11 +108,11 @@ export const make = Effect.gen(function* () {
     find: (key) => Effect.zipWith(LinkCache.get(cache, key), Clock.currentTimeMillis, found),
     findToRedirect: (key) =>
       Effect.withFiberRuntime((fiber) =>
-        Effect.async((resume) => askToRedirect(key, resume, fiber.currentSpan))
+        Effect.async((resume) => findToRedirectThen(key, resume, fiber.currentSpan))
       ),
-    findThen: askToRedirect,
-    findNow: cache.peek,
-    stale: cache.stale,
+    findToRedirectThen,
+    findNow: cache.getNow,
+    staleNow: cache.staleNow,
     list: (query) => Effect.mapError(store.list(query), fromFailure),
     crawlable: (query) => Effect.mapError(store.crawlable(query), fromFailure)
   }

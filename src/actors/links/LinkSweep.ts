@@ -26,7 +26,7 @@ export const linksExpired = Metered.counter(
   "Links that became tombstones because they had expired"
 )
 
-/** Keys of which the tombstone went. */
+/** Keys whose tombstones were removed. */
 export const keysRecycled = Metered.counter(
   "linkmint_keys_recycled_total",
   "Keys that were freed when their quarantine was over"

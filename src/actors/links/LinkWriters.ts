@@ -1,9 +1,10 @@
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Duration, Effect, Exit, Runtime, type Scope, type Tracer } from "effect"
+import { Cause, Duration, Effect, Exit, Option, Runtime, type Scope, type Tracer } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
+import { type BindOutcome, LocalOwners } from "./LocalOwners.ts"
 import { PreferredPartition } from "./PreferredPartition.ts"
 import { orUnavailable, Unavailable } from "../Unavailable.ts"
 import {
@@ -15,21 +16,17 @@ import {
   UrlMapping
 } from "./UrlMapping.ts"
 
-/** Sends a node's creates to the owners of their partitions, what waits for one partition in one message. */
+/** Has the owners of partitions bind a node's links: those in this process by a call, those elsewhere by a message with what waits for one partition. */
 export interface LinkWriters {
   /** Asks for a link to be bound: calls `answer` once, which must not throw; at once where too many wait. `span`: that of who asks, where requests are traced. */
-  readonly push: (
-    link: Link,
-    answer: (outcome: Exit.Exit<CreateOutcome, Unavailable>) => void,
-    span?: Tracer.AnySpan
-  ) => void
+  readonly bindThen: (link: Link, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => void
   /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
-  /** The partition of which a new key had best be now, if it matters: see `PreferredPartition`. */
+  /** The partition that new keys should be of now, if it matters: see `PreferredPartition`. */
   readonly gathering: () => number | undefined
 }
 
-/** Creates that wait for one partition at most; more are refused at once. */
+/** Creates that wait for the owner of one partition elsewhere, at most; more are refused at once. */
 const queueMax = 10_000
 
 const tooMany = Exit.fail(
@@ -50,17 +47,22 @@ export interface NotBound {
   readonly onRefused: (links: ReadonlyArray<Link>) => Effect.Effect<void>
 }
 
+const isKnownUnbound = (outcome: BindOutcome): boolean =>
+  Exit.isFailure(outcome) &&
+  Option.exists(Cause.failureOption(outcome.cause), ({ applied }) => applied === "no")
+
 /**
  * Writers for all partitions.
  *
- * An owner that does not answer fails what it was sent (`away`, it may have been applied), and for a moment whatever else waits for it (`away`,
+ * An owner that does not answer fails what it was sent (`away`, it may have been applied), and for a moment everything else that waits for it (`away`,
  * not applied), so that those creates can go elsewhere.
  */
 export const make = ({
   onRefused,
   onUnsent
-}: NotBound): Effect.Effect<LinkWriters, never, Sharding | Scope.Scope> =>
+}: NotBound): Effect.Effect<LinkWriters, never, LocalOwners | Sharding | Scope.Scope> =>
   Effect.gen(function* () {
+    const local = yield* LocalOwners
     const clientOf = yield* UrlMapping.client
     const clock = yield* Effect.clock
     const gathering = new PreferredPartition()
@@ -125,13 +127,24 @@ export const make = ({
       const announce = () => {
         if (!gathering.isBusy(partition)) begin()
       }
+      const bindHere: LinkWriters["bindThen"] = (link, answer, span) =>
+        local.bindThen(
+          link,
+          (outcome) => {
+            if (isKnownUnbound(outcome)) runFork(Effect.uninterruptible(onRefused([link])))
+            answer(outcome)
+          },
+          span
+        )
+      const bindThen: LinkWriters["bindThen"] = (link, answer, span) => {
+        if (local.of(partition) !== undefined) return bindHere(link, answer, span)
+        announce()
+        if (batcher.submitThen(link, answer, span)) return
+        runFork(Effect.uninterruptible(onUnsent([link])))
+        answer(tooMany)
+      }
       return {
-        push: (link: Link, answer: Parameters<LinkWriters["push"]>[1], span?: Tracer.AnySpan) => {
-          announce()
-          if (batcher.push(link, answer, span)) return
-          runFork(Effect.uninterruptible(onUnsent([link])))
-          answer(tooMany)
-        },
+        bindThen,
         isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
       }
     }
@@ -139,7 +152,7 @@ export const make = ({
     const writers = Array.from({ length: partitionCount }, (_, partition) => makeWriter(partition))
     const writerOf = (key: string) => writers[partitionOf(key)]!
     return {
-      push: (link, answer, span) => writerOf(link.key).push(link, answer, span),
+      bindThen: (link, answer, span) => writerOf(link.key).bindThen(link, answer, span),
       isAway: (key, now) => writerOf(key).isAway(now),
       gathering: () => gathering.next(monotonic_ms(clock))
     }

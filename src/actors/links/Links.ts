@@ -5,6 +5,7 @@ import type { KeyBuffer } from "../keys/KeyBuffer.ts"
 import * as LinkChanges from "./LinkChanges.ts"
 import * as LinkCreates from "./LinkCreates.ts"
 import * as LinkReads from "./LinkReads.ts"
+import type { LocalOwners } from "./LocalOwners.ts"
 import type { RedirectCache } from "./RedirectCache.ts"
 
 /** What a node can do with links, whichever actors do it. */
@@ -17,11 +18,14 @@ export class Links extends Context.Tag("linkmint/Links")<Links, LinksService>() 
 export const make: Effect.Effect<
   LinksService,
   never,
-  KeyBuffer | LinkStore | RedirectCache | Sharding | Scope.Scope
+  KeyBuffer | LinkStore | LocalOwners | RedirectCache | Sharding | Scope.Scope
 > = Effect.gen(function* () {
   return { ...(yield* LinkCreates.make), ...(yield* LinkReads.make), ...(yield* LinkChanges.make) }
 })
 
 /** See {@link Links}. */
-export const layer: Layer.Layer<Links, never, KeyBuffer | LinkStore | RedirectCache | Sharding> =
-  Layer.scoped(Links, make)
+export const layer: Layer.Layer<
+  Links,
+  never,
+  KeyBuffer | LinkStore | LocalOwners | RedirectCache | Sharding
+> = Layer.scoped(Links, make)

@@ -1,13 +1,20 @@
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Cause, Context, Effect, Exit, Layer, type Scope, type Tracer } from "effect"
+import * as Batcher from "../../fibers/Batcher.ts"
+import type { Link } from "../../model/Link.ts"
+import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { fromFailure, Unavailable } from "../Unavailable.ts"
 import type { LinkCache } from "./LinkCache.ts"
-import type { Unavailable } from "../Unavailable.ts"
+import { batchMax, type CreateOutcome, partitionOf } from "./UrlMapping.ts"
 
-/** How an owner on this node is asked for links. */
-type Owner = Pick<LinkCache<Unavailable>, "ask">
+/** The cache of an owner on this node, by which it is asked for links and learns of those that are bound. */
+type Owner = Pick<LinkCache<Unavailable>, "getThen" | "beginWrite">
+
+/** What became of a link that was to be bound. */
+export type BindOutcome = Exit.Exit<CreateOutcome, Unavailable>
 
 /**
- * The owners of partitions that live in this process: they can be asked for links without a message, and answer just as they would to one. An actor
- * that is about to go, because its shard has moved, is asked as long as it lives.
+ * The owners of partitions that live in this process: they are asked for links, and bind them, without a message, and just as they would for one. An actor
+ * that is about to go, because its shard has moved, is asked as long as it lives: the store decides, not the owner.
  */
 export class LocalOwners extends Context.Tag("linkmint/LocalOwners")<
   LocalOwners,
@@ -16,19 +23,88 @@ export class LocalOwners extends Context.Tag("linkmint/LocalOwners")<
     readonly of: (partition: number) => Owner | undefined
     /** Makes an owner known for as long as its scope is open. */
     readonly add: (partition: number, owner: Owner) => Effect.Effect<void, never, Scope.Scope>
+    /**
+     * Binds a link, together with all others that this node binds at the time, for whichever partition: calls `answer` once, which must not throw; at once where
+     * too many wait. `span`: that of who asks, where requests are traced.
+     */
+    readonly bindThen: (link: Link, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => void
   }
 >() {}
 
-/** See {@link LocalOwners}. */
-export const layer: Layer.Layer<LocalOwners> = Layer.sync(LocalOwners, () => {
-  const owners = new Map<number, Owner>()
-  return {
-    of: (partition) => owners.get(partition),
-    add: (partition, owner) =>
-      Effect.acquireRelease(
-        Effect.sync(() => void owners.set(partition, owner)),
-        // Its successor can be here before it has gone.
-        () => Effect.sync(() => void (owners.get(partition) === owner && owners.delete(partition)))
+/** Links that wait to be bound at most; more are refused at once. */
+const waitingMax = 32_000
+
+const tooMany = Exit.fail(new Unavailable({ reason: "too many links wait to be bound", applied: "no" }))
+
+/** The node stopped while the link was being bound: its owner will be on another one. */
+const stopped = Exit.fail(new Unavailable({ reason: "the node stops", applied: "unknown", away: true }))
+
+/** See {@link LocalOwners}. `inFlightMax`: statements that bind links, and are under way, at most. */
+export const make = (
+  inFlightMax: number
+): Effect.Effect<typeof LocalOwners.Service, never, LinkStore | Scope.Scope> =>
+  Effect.gen(function* () {
+    const store = yield* LinkStore
+    const owners = new Map<number, Owner>()
+    const ownerOf = (key: string) => owners.get(partitionOf(key))
+
+    const bindAll = (links: ReadonlyArray<Link>) =>
+      Effect.suspend(() => {
+        const ends = links.map(({ key }) => ownerOf(key)?.beginWrite(key))
+        return Effect.onExit(store.insertMany(links), (exit) =>
+          Effect.sync(() => {
+            const bound = Exit.isSuccess(exit) ? exit.value : []
+            ends.forEach((end, place) => end?.(bound[place] === true ? links[place] : undefined))
+          })
+        )
+      })
+
+    const batcher = yield* Batcher.make<Link, boolean, Unavailable>({
+      name: "LinkStore.insertMany",
+      kind: "LinkStore.insertMany",
+      run: (links) => Effect.mapError(bindAll(links), fromFailure),
+      batchMax,
+      queueMax: waitingMax,
+      inFlightMax,
+      quietTurns: 4
+    })
+
+    /** By what a key was bound already, where its owner lives here and can say it. */
+    const askHolder = (key: string, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => {
+      const owner = ownerOf(key)
+      if (owner === undefined) return answer(Exit.succeed("taken"))
+      owner.getThen(
+        key,
+        (row) => {
+          const holder = Exit.getOrElse(row, () => undefined)
+          if (holder === undefined) return answer(Exit.succeed("taken"))
+          answer(Exit.succeed(holder?.custom === true ? "taken-by-alias" : "taken-by-key"))
+        },
+        span
       )
-  }
-})
+    }
+
+    return {
+      of: (partition) => owners.get(partition),
+      add: (partition, owner) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void owners.set(partition, owner)),
+          // Its successor can be here before it has gone.
+          () => Effect.sync(() => void (owners.get(partition) === owner && owners.delete(partition)))
+        ),
+      bindThen: (link, answer, span) => {
+        const answerBound = (bound: Exit.Exit<boolean, Unavailable>) => {
+          if (Exit.isFailure(bound)) {
+            return answer(Cause.isInterruptedOnly(bound.cause) ? stopped : Exit.failCause(bound.cause))
+          }
+          if (bound.value) answer(Exit.succeed("bound"))
+          else askHolder(link.key, answer, span)
+        }
+        if (!batcher.submitThen(link, answerBound, span)) answer(tooMany)
+      }
+    }
+  })
+
+/** See {@link make}. */
+export const layer = (inFlightMax: number): Layer.Layer<LocalOwners, never, LinkStore> =>
+  Layer.scoped(LocalOwners, make(inFlightMax))

@@ -25,7 +25,7 @@ export const silent = () =>
 export const mayGoOn = ({ away }: Failure, start: number): Effect.Effect<boolean> =>
   Effect.map(monotonicNow_ms, (now) => away === true && now - start < triesMax_ms)
 
-/** Repeats a call whose owner is away, as long as its client waits. Without a schedule, whose driver would cost every create more than its key. */
+/** Repeats a call whose owner is away, as long as its client waits. Not by a `Schedule`, whose driver would cost every create more than its key. */
 export const retryWhileAway =
   (start: number) =>
   <A, E extends Failure, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -32,7 +32,7 @@ export class PreferredPartition {
     return this.#busy.has(partition)
   }
 
-  /** The partition that the next key had best be of at `now`; `undefined` where any will do. */
+  /** The partition that the next key should be of at `now`; `undefined` where any will do. */
   next(now: number): number | undefined {
     const isGathering = this.#busy.size >= messagesMax && now - this.#sentAt <= gatherMax_ms
     return isGathering ? this.#latest : undefined

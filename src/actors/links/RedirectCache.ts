@@ -34,14 +34,14 @@ export const make = (
   staleMax: Duration.Duration
 ): Effect.Effect<typeof RedirectCache.Service, never, Sharding | LinkReader | LocalOwners | Scope.Scope> =>
   Effect.gen(function* () {
-    const { read: fromStore } = yield* LinkReader
+    const { readThen: fromStore } = yield* LinkReader
     const local = yield* LocalOwners
     const clock = yield* Effect.clock
     const clientOf = yield* UrlMapping.client
     const makeBatcher = yield* Batcher.maker
 
     /** Asks the owner of a partition by messages, and the store where it does not answer. */
-    const makeAsk = (partition: number): LinkCache.Ask<Unavailable> => {
+    const makeGet = (partition: number): LinkCache.GetThen<Unavailable> => {
       let awayUntil = Number.NEGATIVE_INFINITY
       const away = new Unavailable({
         reason: `the owner of partition ${partition} did not answer`,
@@ -59,7 +59,7 @@ export const make = (
             })
           )
         )
-      const { push } = makeBatcher<string, Link | null, Unavailable>({
+      const { submitThen } = makeBatcher<string, Link | null, Unavailable>({
         name: `resolve from partition ${partition}`,
         kind: "resolve",
         run: (keys) => (monotonic_ms(clock) < awayUntil ? away : resolve(keys)),
@@ -68,7 +68,7 @@ export const make = (
         inFlightMax: 1
       })
       return (key, answer, span) => {
-        const isAsked = push(
+        const isAsked = submitThen(
           key,
           (row) => (Exit.isSuccess(row) ? answer(row) : fromStore(key, answer, span)),
           span
@@ -76,7 +76,7 @@ export const make = (
         if (!isAsked) fromStore(key, answer, span)
       }
     }
-    const elsewhere = Array.from({ length: partitionCount }, (_, partition) => makeAsk(partition))
+    const elsewhere = Array.from({ length: partitionCount }, (_, partition) => makeGet(partition))
 
     return yield* LinkCache.make<Unavailable>({
       level: "l1",
@@ -85,7 +85,7 @@ export const make = (
       staleMax_ms: Duration.toMillis(staleMax),
       read: (key, answer, span) => {
         const partition = partitionOf(key)
-        const read = local.of(partition)?.ask ?? elsewhere[partition]!
+        const read = local.of(partition)?.getThen ?? elsewhere[partition]!
         read(key, answer, span)
       }
     })

@@ -56,7 +56,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
       get: Effect.fnUntraced(function* (draft, guarding) {
         const name = `reuse:${urlDigest(draft.owner, draft.url)}`
         const start = yield* monotonicNow_ms
-        // A key that stands settled and whose link was not found afterwards has ended, or leads elsewhere now.
+        // A settled key whose link is not found afterwards has expired, was deleted, or has another target now.
         let ended: string | undefined
         while (true) {
           const now = yield* Clock.currentTimeMillis

@@ -22,7 +22,7 @@ export const partitionOf = (key: string): number => (Hash.string(key) >>> 0) % p
 
 /**
  * What became of a create: the key is bound to the link now, or it was bound before, as another caller's alias or by a key
- * that came out of the pools twice. `taken` stands where the store did not say by which of them.
+ * that came out of the pools twice. `taken`: the store did not say which of the two.
  */
 export const CreateOutcome = Schema.Literal("bound", "taken-by-alias", "taken-by-key", "taken")
 /** See {@link CreateOutcome}. */
@@ -44,8 +44,8 @@ const unchecked = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
  * The keeper of one partition of the links: every create, change and delete of its keys, and every read that a node cannot answer from its own cache,
  * goes through it. Answers come in the order of the questions.
  *
- * `CreateMany` binds links, each alone; `CreateGuarded` those that are bound only while their guards are held. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone and tells
- * whether it was this call that did. `Update` changes a link and gives it as it is then, `null` where there is none of that owner that is not deleted.
+ * `CreateMany` binds links, each alone; `CreateGuarded` those that are bound only while their guards are held. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone, and answers
+ * whether this call did. `Update` changes a link and gives it as it is then, `null` where there is none of that owner that is not deleted.
  * Writes have ids: a message that comes twice is answered like the first time.
  */
 export const UrlMapping = Entity.make("UrlMapping", [

@@ -1,5 +1,5 @@
 import { Entity } from "@effect/cluster"
-import { Duration, Effect } from "effect"
+import { Cause, Duration, Effect, Exit, Option } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import * as ActorMetrics from "../ActorMetrics.ts"
@@ -9,12 +9,31 @@ import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { Take } from "../../storage/visits/VisitTakes.ts"
 import * as LinkCache from "./LinkCache.ts"
 import { LinkReader } from "./LinkReader.ts"
-import { LocalOwners } from "./LocalOwners.ts"
-import { disableFatalDefects, fromFailure, type Unavailable } from "../Unavailable.ts"
+import { type BindOutcome, LocalOwners } from "./LocalOwners.ts"
+import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
 import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
 
 /** Rows that an owner remembers of its partition: at most some 20 MB a partition with the longest URLs, titles and tags. */
 const ownerCacheMax = 4_096
+
+/**
+ * The outcomes of a message's links, in their order. One link that failed fails the message. It is known to have left nothing behind only where all of its links
+ * are, because they can have been in several statements.
+ */
+const outcomesOf = (
+  outcomes: ReadonlyArray<BindOutcome>
+): Effect.Effect<ReadonlyArray<CreateOutcome>, Unavailable> => {
+  const failures = outcomes.filter(Exit.isFailure)
+  if (failures.length === 0) return Effect.all(outcomes)
+  const isUnknown = ({ cause }: (typeof failures)[number]) =>
+    Option.exists(Cause.failureOption(cause), ({ applied }) => applied === "unknown")
+  const { cause } = failures.find(isUnknown) ?? failures[0]!
+  if (failures.length === outcomes.length) return Effect.failCause(cause)
+  return Effect.mapError(
+    Effect.failCause(cause),
+    ({ away, reason }) => new Unavailable({ reason, away, applied: "unknown" })
+  )
+}
 
 /**
  * The behaviour of `UrlMapping`: the store decides, the cache remembers.
@@ -24,16 +43,17 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
     Effect.gen(function* () {
       const store = yield* LinkStore
       const guarded = yield* GuardedCreates
-      const { read } = yield* LinkReader
+      const { readThen } = yield* LinkReader
       const { entityId } = yield* Entity.CurrentAddress
       const cache = yield* LinkCache.make<Unavailable>({
         level: "l2",
         max: cacheMax,
         readAge_ms: 0,
         staleMax_ms: 0,
-        read
+        read: readThen
       })
-      yield* (yield* LocalOwners).add(Number(entityId), cache)
+      const local = yield* LocalOwners
+      yield* local.add(Number(entityId), cache)
 
       const holderOf = (key: string): Effect.Effect<CreateOutcome> =>
         Effect.match(LinkCache.get(cache, key), {
@@ -42,21 +62,21 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
           onFailure: () => "taken"
         })
 
-      const outcomesOf = (links: ReadonlyArray<Link>, bound: ReadonlyArray<boolean>) =>
-        bound.every(Boolean)
-          ? Effect.succeed(links.map(() => "bound" as const))
-          : Parallel.forEach(links, ({ key }, index) =>
-              bound[index] === true ? Effect.succeed<CreateOutcome>("bound") : holderOf(key)
-            )
-
+      /** Each link alone, and with them what else this node binds. */
       const createMany = (links: ReadonlyArray<Link>) =>
-        Effect.flatMap(
-          cache.write(
-            links.map((link) => link.key),
-            store.insertMany(links),
-            (bound) => links.filter((_, index) => bound[index] === true)
-          ),
-          (bound): Effect.Effect<ReadonlyArray<CreateOutcome>> => outcomesOf(links, bound)
+        Effect.withFiberRuntime<ReadonlyArray<CreateOutcome>, Unavailable>((fiber) =>
+          Effect.async((resume) => {
+            const outcomes: Array<BindOutcome> = []
+            let left = links.length
+            if (left === 0) return resume(Effect.succeed([]))
+            for (const [place, link] of links.entries()) {
+              const answer = (outcome: BindOutcome) => {
+                outcomes[place] = outcome
+                if (--left === 0) resume(outcomesOf(outcomes))
+              }
+              local.bindThen(link, answer, fiber.currentSpan)
+            }
+          })
         ).pipe(Traced.span("UrlMapping.createMany"))
 
       const createGuarded = Effect.fnUntraced(function* (links: ReadonlyArray<GuardedLink>) {
@@ -82,7 +102,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
       return ActorMetrics.watch(
         "UrlMapping",
         UrlMapping.of({
-          CreateMany: ({ payload }) => Effect.mapError(createMany(payload.links), fromFailure),
+          CreateMany: ({ payload }) => createMany(payload.links),
           CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
           ResolveMany: ({ payload }) => LinkCache.getMany(cache, payload.keys),
           Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),

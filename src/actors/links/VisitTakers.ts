@@ -19,7 +19,7 @@ const queueMax = 10_000
 /** How long an owner may take before the node asks the store itself, which knows a take that comes by two ways. */
 const ownerMax = Duration.millis(250)
 
-/** The answers to single questions of one key, of which `granted` have a visit each. */
+/** The answers to single takes of one key: the first `granted` of them get a visit each. */
 const share = ({ granted, left }: Taken) => {
   let rest = granted
   return (): Taken => ({ granted: rest-- > 0 ? 1 : 0, left })

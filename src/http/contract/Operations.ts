@@ -12,9 +12,9 @@ export type Answers<Parameters> = (request: Request, parameters: Parameters) => 
 /** The same for an operation that can mostly be answered without a fiber of its own. */
 export interface FastOperation<Parameters> {
   /** Answers at once, the request's id and all other headers included; `undefined`, and nothing is done, where it cannot. */
-  readonly now?: (request: Request, parameters: Parameters, idOf: IdOf) => Answer | undefined
-  /** Answers later by calling back; `false`, and nothing is done, where it cannot. It is asked where `now` could not answer. */
-  readonly soon?: (request: Request, parameters: Parameters, answering: Answering) => boolean
+  readonly answerNow?: (request: Request, parameters: Parameters, idOf: IdOf) => Answer<string> | undefined
+  /** Answers later by calling back; `false`, and nothing is done, where it cannot. It is asked where `answerNow` could not. */
+  readonly answerThen?: (request: Request, parameters: Parameters, answering: Answering) => boolean
   /** Answers what the others could not. */
   readonly answer: Answers<Parameters>
 }

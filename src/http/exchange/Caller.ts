@@ -18,7 +18,7 @@ const unauthorized = (detail: string): Problem.Problem => ({ kind: "unauthorized
 
 const forged: Problem.Problem = {
   kind: "forbidden",
-  detail: "A session is heeded in requests of this service's own pages alone."
+  detail: "A session is accepted only in requests of this service's own pages."
 }
 
 /** The API key of a request: `X-Api-Key`, or `Authorization: Bearer`. */
@@ -31,7 +31,7 @@ const temporaryPassword: Problem.Problem = {
 }
 
 /**
- * Tells the caller by the request's API key, else by its session cookie. A key or session that is not known is refused even where none is needed: whoever
+ * Identifies the caller by the request's API key, else by its session cookie. An unknown key or session is refused even where none is needed: a client that
  * sends one means to be someone. Also users who have signed in with a password that they have not chosen themselves: it opens nothing but the way to another one.
  */
 export const makeNewcomer = Effect.gen(function* () {
@@ -62,7 +62,7 @@ export const makeNewcomer = Effect.gen(function* () {
   }
 })
 
-/** The same, but for those whose password is not their own. */
+/** The same, without users who have yet to choose a password of their own. */
 export const make = Effect.map(
   makeNewcomer,
   (identify) => (request: Source) =>
@@ -73,14 +73,14 @@ export const make = Effect.map(
     )
 )
 
-/** Tells who sends requests, without an effect; `undefined` where {@link make} must be asked, or would refuse. */
+/** Identifies callers without an effect; `undefined` where {@link make} must be used, or would refuse. */
 export const makeNow = Effect.map(Accounts, (accounts) => ({ headers }: Source): Caller | undefined => {
   const key = presented(headers)
   if (key !== undefined) return accounts.ofKeyNow(Redacted.make(key)) ?? undefined
   return headers["authorization"] === undefined && headers["cookie"] === undefined ? "anonymous" : undefined
 })
 
-/** Lets callers pass who have shown who they are, whatever they may do: 401 `unauthorized` for the others. */
+/** Accepts callers who are authenticated, whatever they may do: 401 `unauthorized` for the others. */
 export const requireKnown = (caller: Caller): Either.Either<KnownCaller, Problem.Problem> =>
   caller === "anonymous"
     ? Either.left(
@@ -88,7 +88,7 @@ export const requireKnown = (caller: Caller): Either.Either<KnownCaller, Problem
       )
     : Either.right(caller)
 
-/** Lets callers pass who have a scope, and gives who they are: 401 `unauthorized` for the anonymous, 403 `forbidden` for the others. */
+/** Accepts callers who have a scope, and returns who they are: 401 `unauthorized` for the anonymous, 403 `forbidden` for the others. */
 export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownCaller, Problem.Problem> =>
   Either.filterOrLeft(
     requireKnown(caller),
@@ -97,7 +97,7 @@ export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownC
   )
 
 /**
- * Lets callers pass who may manage their API keys or sessions (`what`): in a session, or with a key that has the scope `admin`. Else one that leaked could outlive its end, its limits
+ * Accepts callers who may manage their API keys or sessions (`what`): in a session, or with a key that has the scope `admin`. Otherwise a leaked key could outlive its expiry, its limits
  * and its revocation.
  */
 export const requireKeeper = (caller: Caller, what: string): Either.Either<KnownCaller, Problem.Problem> =>
@@ -113,7 +113,7 @@ export const requireKeeper = (caller: Caller, what: string): Either.Either<Known
 /** How long a caller who has signed in may do what needs the password again, in milliseconds. */
 export const recentFor_ms = 15 * 60_000
 
-/** Lets callers pass who have shown the password some minutes ago at most, or who show a key: 403 `reauthentication-required` for the others. */
+/** Accepts callers who entered their password within the last minutes, or who present a key: 403 `reauthentication-required` for the others. */
 export const requireRecent = (
   caller: KnownCaller,
   now: number
@@ -125,7 +125,7 @@ export const requireRecent = (
         detail: "This needs a session that began within 15 minutes. Sign in again: POST /api/v1/session."
       })
 
-/** Lets callers pass who may create links: those with the scope for it, and the anonymous where they may. */
+/** Accepts callers who may create links: those with the scope for it, and the anonymous where they may. */
 export const requireCreator = (
   caller: Caller,
   anonymousCreates: boolean

@@ -99,7 +99,7 @@ export const make = (
     if (client?.isTrusted !== true) return client
     const hops = (request.headers["x-forwarded-for"] ?? "").split(",").slice(-hopsMax)
     while (client.isTrusted) {
-      // What is no address, such as the `unknown` of some proxies, hides whatever stands before it.
+      // An entry that is no address, such as the `unknown` of some proxies, hides all entries before it.
       const hop = know(withoutPort(hops.pop()?.trim() ?? ""))
       if (hop === undefined) break
       client = hop

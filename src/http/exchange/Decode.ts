@@ -42,6 +42,19 @@ const listBoundOf = ({ name, type }: SchemaAST.PropertySignature): ReadonlyArray
   return [{ name: path, itemsMax: maxItems, fault: { path, message } }]
 }
 
+/** Whether JSON is an object of this schema without unknown fields, field by field: that takes a fraction of the time in which a schema decodes it, and finds no faults. */
+const accepting = (signatures: ReadonlyArray<SchemaAST.PropertySignature>) => {
+  const checks = new Map(
+    signatures.map(({ name, type }) => [name, Schema.is(Schema.make(type), { onExcessProperty: "error" })])
+  )
+  const required = signatures.flatMap(({ isOptional, name }) => (isOptional ? [] : [name]))
+  return (json: Readonly<Record<string, unknown>>): boolean => {
+    for (const name of required) if (!Object.hasOwn(json, name)) return false
+    for (const name of Object.keys(json)) if (checks.get(name)?.(json[name]) !== true) return false
+    return true
+  }
+}
+
 /**
  * Understands a body as an object of this schema without unknown fields; the problem lists the faults. What grows with the body is counted before the schema looks at
  * it, which would find a fault in every item of a list, and in every unknown field.
@@ -50,6 +63,8 @@ export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Eit
   const decode = Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
   const signatures = SchemaAST.getPropertySignatures(schema.ast)
   const known = new Set(signatures.map(({ name }) => name))
+  const isTransformed = SchemaAST.typeAST(schema.ast) !== schema.ast
+  const accepts = isTransformed ? () => false : accepting(signatures)
   const lists = signatures.flatMap(listBoundOf)
 
   const tooManyUnknown = (json: Readonly<Record<string, unknown>>): Problem | undefined => {
@@ -63,6 +78,7 @@ export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Eit
   return (json) => {
     // Not left to the schema, whose error would quote the body, whatever its size and depth.
     if (!isObject(json)) return oneFault("invalid-request", "", "The body must be a JSON object.")
+    if (accepts(json)) return Either.right(json as A)
     const tooMany = tooManyUnknown(json)
     if (tooMany !== undefined) return Either.left(tooMany)
     const tooLong = lists.filter(({ itemsMax, name }) => {

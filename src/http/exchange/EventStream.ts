@@ -15,7 +15,7 @@ const hello = Sse.encoder.write(new Sse.Retry({ duration: retryAfter, lastEventI
 
 /**
  * Server-sent events (WHATWG HTML, section 9.2), as text. An event is made only when the client has taken those before it, so that nothing waits for a slow
- * one; one that takes none at all loses its connection, as all do whose clients take nothing.
+ * one; a client that takes none at all loses its connection, like any client that reads nothing.
  */
 export const make = ({ every, next }: EventStreamOptions): Stream.Stream<string> => {
   const event = Effect.flatMap(

@@ -18,7 +18,7 @@ const isWellFormed = (host: string): boolean => {
   return true
 }
 
-/** Whether a request names one host, or none, as HTTP/1.0 may. Node keeps the first of several, and what stands before it may go by the last. */
+/** Whether a request names one host, or none, as HTTP/1.0 may. Node keeps the first of several; a proxy in front may use the last. */
 const namesOne = ({ rawHeaders }: IncomingMessage): boolean => {
   let host: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {

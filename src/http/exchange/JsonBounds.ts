@@ -21,7 +21,7 @@ const closeList = 0x5d
 const openObject = 0x7b
 const closeObject = 0x7d
 
-/** Whether a byte can stand in a number: a digit, or one of `+-.Ee`. */
+/** Whether a byte can be part of a number: a digit, or one of `+-.Ee`. */
 const isOfNumber = (byte: number) =>
   (byte >= 0x30 && byte <= 0x39) ||
   byte === 0x2b ||

@@ -20,7 +20,7 @@ export const parametersOf = ({ byDefault, max }: PageBounds) => ({
   cursor: queryParameter({ type: "string", description: "The nextCursor of the page before" })
 })
 
-/** A cursor's content: a place in the list. It opens nothing: callers see what they may see, whatever it says. */
+/** A cursor's content: a place in the list. It grants nothing: callers see only what they may see. */
 const Cursor = Schema.StringFromBase64Url.pipe(
   Schema.compose(
     Schema.parseJson(Schema.Tuple(Schema.NonNegativeInt, Schema.String.pipe(Schema.pattern(/^[\w-]{1,64}$/))))
@@ -38,7 +38,7 @@ export const pageOf = <A>(found: ReadonlyArray<A>, limit: number, placeOf: (entr
   nextCursor: found.length > limit ? cursorOf(placeOf(found[limit - 1]!)) : null
 })
 
-/** Understands the parameters of a page. `fault` is told what is wrong with them. */
+/** Understands the parameters of a page. `fault` receives what is wrong with them. */
 export const check = (
   parameters: { readonly limit?: QueryText; readonly cursor?: QueryText },
   { byDefault, max }: PageBounds,

@@ -143,7 +143,7 @@ const shortened = (fault: Fault): Fault =>
   fault.path.length <= pathLengthMax ? fault : { ...fault, path: `${fault.path.slice(0, pathLengthMax)}…` }
 
 /**
- * Problems of a request whose parts have faults: the detail names the first. Only so many are told, and of long names the beginning, so that an answer is never
+ * Problems of a request whose parts have faults: the detail names the first. Only so many are listed, and only the beginning of long names, so that an answer is never
  * larger than what it answers. `count`: how many there are, where not all of them are given.
  */
 export const faulty = (kind: Kind, faults: ReadonlyArray<Fault>, count = faults.length): Problem => {
@@ -153,7 +153,7 @@ export const faulty = (kind: Kind, faults: ReadonlyArray<Fault>, count = faults.
   return { kind, detail: path === "" ? message : `${path} ${message}`, errors: [...told, ...more] }
 }
 
-/** A problem that tells the first of its faults alone. */
+/** A problem that lists only the first of its faults. */
 export const withFirstFault = (problem: Problem): Problem => {
   const { errors = [] } = problem
   return errors.length < 2 ? problem : { ...problem, errors: [errors[0]!, { path: "", message: "and more" }] }
@@ -195,7 +195,7 @@ const broken: Problem = {
 export const ofBroken = (cause: Cause.Cause<unknown>): Effect.Effect<Problem> =>
   Effect.as(Effect.logError("A request broke", cause), broken)
 
-/** Logs why something could not be done, and tells the client that it may try again. */
+/** Logs why something could not be done, and answers that the client may retry. */
 export const orUnavailable = <A, R>(
   self: Effect.Effect<A, { readonly reason: string }, R>
 ): Effect.Effect<A, Problem, R> =>

@@ -5,21 +5,21 @@ import type { Problem } from "./Problem.ts"
 
 const seconds = (ms: number) => String(Math.ceil(ms / 1_000))
 
-/** How a quota stands, as response headers; times in seconds. */
+/** The state of a quota as response headers; times in seconds. */
 export const headersOf = ({ limit, remaining, resetIn_ms }: Standing): Record<string, string> => ({
   "ratelimit-limit": String(limit),
   "ratelimit-remaining": String(remaining),
   "ratelimit-reset": seconds(resetIn_ms)
 })
 
-/** Tells a client that it, or whoever it asks for, has used up a quota. */
+/** The problem of a quota that is used up: the client's, or that of the link's owner. */
 export const problemOf = (standing: Standing): Problem => ({
   kind: "rate-limited",
   detail: `The limit of ${standing.limit} is used up. Please try again later.`,
   headers: { ...headersOf(standing), "retry-after": seconds(standing.retryIn_ms) }
 })
 
-/** Shows in an answer how the quota stands that it was counted for, if it was. */
+/** Adds to an answer the state of the quota that the request was counted against, if it was. */
 export const shownIn = (answer: Answer, standing: Standing | null): Answer => {
   if (standing !== null) answer.headers.push(...flatten(headersOf(standing)))
   return answer

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 import { Option } from "effect"
 import * as Body from "./Body.ts"
 
-/** A request, whoever listens for it. */
+/** A request, whichever server received it. */
 export interface Request extends Body.Readable {
   /** In capital letters. */
   readonly method: string

@@ -29,8 +29,8 @@ export const complete = ({ headers, status }: Answer) => {
 }
 
 /**
- * What all answers of a service carry whose address is https, redirects included: for a year browsers ask for it by https alone (RFC 6797). Nothing is said of other
- * names of the domain, which need not be this service's.
+ * What all answers of a service carry whose address is https, redirects included: for a year browsers ask for it by https alone (RFC 6797). Other
+ * names of the domain, which need not be this service's, are not included.
  */
 export const transportOf = (baseUrl: URL): Readonly<Record<string, string>> =>
   baseUrl.protocol === "https:" ? { "strict-transport-security": "max-age=31536000" } : {}

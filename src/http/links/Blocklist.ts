@@ -66,7 +66,7 @@ const isOn = (hosts: ReadonlySet<string>, host: string): boolean => {
   let rest = host.endsWith(".") ? host.slice(0, -1) : host
   while (!hosts.has(rest)) {
     const dot = rest.indexOf(".")
-    // What is right of a dot in an address is none of its own, and stands on no list.
+    // What is right of a dot in an address is no domain of its own, and is on no list.
     if (dot === -1) return false
     rest = rest.slice(dot + 1)
   }

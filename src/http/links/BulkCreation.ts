@@ -25,7 +25,7 @@ const tooManyPasswords = Problem.faulty("invalid-request", [
   { path: "password", message: `is for ${bulkPasswordsMax} links of a bulk at most` }
 ])
 
-/** Items of a bulk that are created one by one, of which each may take a key: as many are under way at once as there are keys in a buffer. */
+/** Items of a bulk that are created one by one, at once at most: each may take a key, and a buffer has so many. */
 const othersAtOnce = 500
 
 /** Items of a bulk that are looked at before other fibers have their turn: one that is refused can take half a millisecond. */
@@ -91,7 +91,7 @@ const answerOf = (answers: ReadonlyArray<Idempotency.Answer>): Answer => {
   return ofJson(`{"results":[${results.join(",")}]}`)
 }
 
-/** Creates what the body of a bulk asks for. Each item is answered by itself, whatever becomes of the others. */
+/** Creates the links of a bulk's body. Each item is answered independently of the others. */
 export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation) {
   const links = yield* Links
 

@@ -30,7 +30,7 @@ export interface CountedCreator extends Creator {
   readonly quotaNow: () => Standing | null | undefined
 }
 
-/** An answer, and how the quota stands that the create was counted for, if it was. */
+/** An answer, and the state of the quota that the create was counted against, if it was. */
 export interface Carried {
   readonly answered: Idempotency.Answered
   readonly standing: Standing | null

@@ -61,7 +61,7 @@ const mismatch: Problem.Problem = {
   detail: "This Idempotency-Key was used with another request body."
 }
 
-/** What a guard has for a fingerprint of which nothing is known any more: repeats are not compared with its create. */
+/** A guard's fingerprint once nothing is known of its create any more: repeats are not compared with it. */
 const unknownBody = ""
 
 /** What a create that is answered once comes to: an answer that was made under the guards, and is settled; or one that is not. */

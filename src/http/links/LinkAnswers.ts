@@ -12,7 +12,7 @@ import type * as VisitTotals from "./VisitTotals.ts"
 export const aliasTaken = (alias: string): Problem.Problem =>
   Problem.faulty("alias-taken", [{ path: "alias", message: `"${alias}" is taken` }])
 
-/** What an actor could not do, as the problem that the client is told; why it could not stays in the log. */
+/** What an actor could not do, as the client's problem; the cause stays in the log. */
 export const orProblem = <A>(
   self: Effect.Effect<A, AliasTaken | Unavailable>
 ): Effect.Effect<A, Problem.Problem> =>

@@ -1,15 +1,62 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Either, Exit, FiberRef } from "effect"
+import { Links } from "../../actors/links/Links.ts"
+import type { Link } from "../../model/Link.ts"
 import * as Traced from "../../telemetry/Traced.ts"
+import type { FastOperation } from "../contract/Operations.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
+import * as Problem from "../exchange/Problem.ts"
+import * as RateLimit from "../exchange/RateLimit.ts"
 import type { Request } from "../exchange/Request.ts"
 import * as BulkCreation from "./BulkCreation.ts"
-import { planCreate } from "./CreatePlan.ts"
+import { plainDraftOf, planCreate } from "./CreatePlan.ts"
 import * as Creation from "./Creation.ts"
-import * as PlainCreation from "./PlainCreation.ts"
+import { orProblem } from "./LinkAnswers.ts"
 
 /** What the link routes need to know of the operator's choices. */
 export type LinkRoutesOptions = Creation.CreationOptions
+
+/**
+ * Creates without a fiber what is plain: a link with a minted key, by a caller whom this node knows, from a quota of which it has leased some. A plan that turns out to be another is
+ * handed on as it is. No create is plain where requests are traced.
+ */
+const makePlain = Effect.fnUntraced(function* ({ carryOut, created, creatorOf }: Creation.Creation) {
+  const identify = yield* Caller.makeNow
+  const links = yield* Links
+  const clock = yield* Effect.clock
+  const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
+
+  const answerThen: FastOperation<unknown>["answerThen"] = (request, _, { answer, instead, isOver }) => {
+    if (isTraced || request.headers["idempotency-key"] !== undefined) return false
+    const caller = identify(request)
+    if (caller === undefined) return false
+    const known = creatorOf(request, caller)
+    if (Either.isLeft(known)) return false
+    const creator = known.right
+    const refuse = (problem: Problem.Problem) => answer(Problem.answer(problem))
+    Body.readJsonBytes(request, Body.plain, (bytes) => {
+      // A body can take longer than its answer may: nobody would learn of the link.
+      if (isOver()) return
+      const json = Either.flatMap(bytes, Body.parse)
+      if (Either.isLeft(json)) return refuse(json.left)
+      const plan = planCreate(json.right, creator, clock.unsafeCurrentTimeMillis())
+      if (Either.isLeft(plan.link)) return refuse(plan.link.left)
+      const draft = plainDraftOf(plan)
+      const standing = draft === undefined ? undefined : creator.quotaNow()
+      if (draft === undefined || standing === undefined) {
+        return instead(Effect.map(carryOut(plan, creator.quota()), Creation.answerOf))
+      }
+      if (standing?.isAllowed === false) return refuse(RateLimit.problemOf(standing))
+      const answered = (link: Link) =>
+        Creation.answerOf({ answered: { answer: created(link), isReplay: false }, standing })
+      links.createThen(draft, (made) =>
+        Exit.isSuccess(made) ? answer(answered(made.value)) : instead(Effect.map(orProblem(made), answered))
+      )
+    })
+    return true
+  }
+  return answerThen
+})
 
 /** Creates links, one or many at a time. */
 export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
@@ -21,7 +68,7 @@ export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
 
   return {
     create: {
-      soon: yield* PlainCreation.make(creation),
+      answerThen: yield* makePlain(creation),
       answer: Effect.fnUntraced(function* (request: Request) {
         const creator = yield* identified(request)
         const json = yield* Body.read(request)

@@ -36,7 +36,7 @@ export const ListParameters = Schema.Struct({
   owner: text("For administrators: the user whose links are listed, instead of everybody's")
 })
 
-/** A cursor's content: an order and a place in it. It opens nothing: callers see their own links, whatever it says. */
+/** A cursor's content: an order and a place in it. It grants nothing: callers see only their own links. */
 const Cursor = Schema.StringFromBase64Url.pipe(
   Schema.compose(
     Schema.parseJson(

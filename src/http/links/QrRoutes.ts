@@ -42,7 +42,7 @@ const check = ({ format = "svg", size = "256" }: Parameters): Either.Either<Wish
 
 const contentTypes = { svg: "image/svg+xml", png: "image/png" } as const
 
-/** What tells one image from another; the first part is the drawing's own version. */
+/** What distinguishes one image from another; the first part is the drawing's own version. */
 const tagOf = (text: string, { format, size }: Wish): string =>
   `"${createHash("sha256").update(`1 ${format} ${size} ${text}`).digest("base64url").slice(0, 22)}"`
 

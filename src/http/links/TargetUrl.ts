@@ -13,7 +13,7 @@ export class OwnTarget extends Data.TaggedError("OwnTarget")<{ readonly host: st
 export interface OwnAddress {
   readonly baseUrl: URL
   readonly port: number
-  /** Where a client reaches it, see {@link reachedBy}: it can have more names than its operator told it. */
+  /** Where a client reaches it, see {@link reachedBy}: it can have more names than its operator configured. */
   readonly reachedAt?: URL | undefined
 }
 

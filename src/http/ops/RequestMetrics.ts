@@ -3,6 +3,7 @@ import { type Clock, MetricBoundaries } from "effect"
 import * as Metered from "../../telemetry/Metered.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import type { RequestTotals, TimedTotal } from "../../model/NodeReport.ts"
+import type { Answer } from "../exchange/Answer.ts"
 import { type Route, routeOf } from "../contract/Routes.ts"
 
 /** The status of a request whose client went away before it was answered, as nginx writes it. */
@@ -99,4 +100,20 @@ export const counting =
     listener(message, response)
     if (response.writableEnded) end()
     else response.once("close", end)
+  }
+
+/** Counts what is answered at once, as {@link counting} does. */
+export const countingNow =
+  <Source extends { readonly method: string; readonly url: string }>(
+    clock: Clock.Clock,
+    answerNow: (request: Source) => Answer<string> | undefined
+  ) =>
+  (request: Source): Answer<string> | undefined => {
+    const start_ms = monotonic_ms(clock)
+    const answer = answerNow(request)
+    if (answer !== undefined) {
+      const duration_s = (monotonic_ms(clock) - start_ms) / 1_000
+      meterOf(routeOf(request.method, request.url)).count(answer.status, duration_s)
+    }
+    return answer
   }

@@ -7,7 +7,7 @@ import type { TargetPolicyService } from "../links/TargetPolicy.ts"
 /** Characters of a `Location` at most: what every part of the way can carry (RFC 9110, section 4.1). */
 export const locationLengthMax = 8_000
 
-/** What cannot stand in the query of a `Location`, so that a header stays one header and the query ends where the target's fragment begins. */
+/** Encodes what the query of a `Location` must not contain, so that a header stays one header and the query ends where the target's fragment begins. */
 const encode = (query: string): string =>
   query.replace(/[^\x21-\x7e]|["<>#]/gu, (character) => encodeURIComponent(character.toWellFormed()))
 
@@ -67,14 +67,14 @@ export type Decision =
   | {
       readonly kind: "redirect"
       readonly link: Link
-      /** The target; or the problem of a location that is too long, of which the owner's quota is taken first. */
+      /** The target; or the problem of a location that is too long, which still counts against the owner's quota. */
       readonly location: string | Problem
       /** Whether this request is a visit, and whether the link has to grant it first. */
       readonly visit: "counted" | "granted" | "none"
     }
 
 /**
- * Decides what a request for a short URL gets at `now` (milliseconds since the Unix epoch), whoever found the link. Quotas and visits are for the caller to take. `isUnlocked`:
+ * Decides what a request for a short URL gets at `now` (milliseconds since the Unix epoch), wherever the link was found. The caller takes quotas and visits. `isUnlocked`:
  * whether the visitor has given the link's password.
  */
 export const decideRedirect = (
@@ -92,8 +92,8 @@ export const decideRedirect = (
 }
 
 /**
- * A permanent redirect may be kept for ever, but for what it says of itself here (RFC 9111, section 4.2.2): a link can be changed, deleted or blocked, and
- * whoever follows it then must learn of it. It is permanent for search engines alone.
+ * Caches may keep a permanent redirect for ever unless it says otherwise (RFC 9111, section 4.2.2). A link can be changed, deleted or blocked, and a browser that
+ * follows it again must notice. It is permanent for search engines only.
  */
 const cacheControl = {
   301: "private, max-age=0, must-revalidate",
@@ -112,7 +112,7 @@ export const answer = (
   status: keyof typeof cacheControl,
   location: string,
   ...more: ReadonlyArray<string>
-): Answer => ({
+): Answer<string> => ({
   status,
   headers: [
     "location",

@@ -1,18 +1,94 @@
-import { Effect } from "effect"
+import { Effect, Exit, FiberRef } from "effect"
+import { isReserved } from "../../accounts/Reservations.ts"
+import { Quotas } from "../../accounts/Quotas.ts"
+import { countHit } from "../../actors/links/LinkCache.ts"
+import { Links } from "../../actors/links/Links.ts"
+import type { Link } from "../../model/Link.ts"
 import { isKeyShaped } from "../contract/LinkSchemas.ts"
-import type { OperationsOf } from "../contract/Operations.ts"
-import * as FastRedirect from "./FastRedirect.ts"
+import type { FastOperation, OperationsOf } from "../contract/Operations.ts"
+import type { Answer } from "../exchange/Answer.ts"
+import { ClientAddress } from "../exchange/ClientAddress.ts"
+import type { Request } from "../exchange/Request.ts"
+import { TargetPolicy } from "../links/TargetPolicy.ts"
+import { answer as answerOf, decideRedirect, isProblem } from "./Redirect.ts"
 import * as Redirects from "./Redirects.ts"
+import * as VisitRecorder from "./VisitRecorder.ts"
+
+type Redirect = Required<FastOperation<{ readonly key: string }>>
+
+/**
+ * Redirects without a fiber: links that lead somewhere now, and of which nothing else has to be asked. They have the checks and answers of all others, which are
+ * left to `general`. None is redirected later where requests are traced.
+ */
+export const makeFast = Effect.fnUntraced(function* (
+  general: Pick<Redirects.Redirects, "redirect" | "reserveNow">
+) {
+  const links = yield* Links
+  const targets = yield* TargetPolicy
+  const quotas = yield* Quotas
+  const record = yield* VisitRecorder.make
+  const { clientOf } = yield* ClientAddress
+  const clock = yield* Effect.clock
+  const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
+
+  /** Redirects a request and counts the visit; `undefined`, and nothing is counted, where there is more to it. */
+  const redirectNow = (
+    request: Request,
+    link: Link,
+    ...headers: ReadonlyArray<string>
+  ): Answer<string> | undefined => {
+    const now = clock.unsafeCurrentTimeMillis()
+    const decision = decideRedirect(link, request, now, targets)
+    if (decision.kind !== "redirect" || decision.visit === "granted") return undefined
+    const { location, visit } = decision
+    if (isProblem(location)) return undefined
+    const standing = quotas.redirectNow(link)
+    if (standing === undefined || standing?.isAllowed === false) return undefined
+    if (visit === "counted") record(request, link, now)
+    return answerOf(link, link.redirectStatus, location, ...headers)
+  }
+
+  /** Redirects links that this node has cached. */
+  const answerNow: Redirect["answerNow"] = (request, { key }, idOf) => {
+    const fresh = links.findNow(key)
+    const link = fresh ?? links.staleNow(key)
+    if (link === undefined || quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
+    const answer = redirectNow(request, link, "x-request-id", idOf(request.headers))
+    if (answer !== undefined && fresh !== undefined) countHit()
+    return answer
+  }
+
+  /** Redirects links that have to be read. */
+  const answerThen: Redirect["answerThen"] = (request, { key }, { answer, instead, isOver }) => {
+    if (isTraced || !isKeyShaped(key)) return false
+    const reserved = general.reserveNow(request, key)
+    if (reserved === undefined || !isReserved(reserved)) return false
+    links.findToRedirectThen(key, (found) => {
+      Redirects.endLookUp(reserved, found)
+      if (isOver()) return
+      const link = Exit.getOrElse(found, () => null)
+      try {
+        const redirected = link === null ? undefined : redirectNow(request, link)
+        if (redirected === undefined) instead(general.redirect(request, key, found))
+        else answer(redirected)
+      } catch (defect) {
+        instead(Effect.die(defect))
+      }
+    })
+    return true
+  }
+
+  return { answerNow, answerThen }
+})
 
 /** Redirects short URLs, and shows where they lead. */
 export const make = (own: { readonly baseUrl: URL }) =>
   Effect.gen(function* () {
-    const { preview, redirect, unlock } = yield* Redirects.make(own)
-    const { now, soon } = yield* FastRedirect.make(redirect)
+    const general = yield* Redirects.make(own)
+    const { preview, redirect, unlock } = general
     return {
       redirect: {
-        now: (request, { key }, idOf) => now(request, key, idOf),
-        soon: (request, { key }, answering) => isKeyShaped(key) && soon(request, key, answering),
+        ...(yield* makeFast(general)),
         answer: (request, { key }) =>
           key.endsWith("+") ? preview(request, key.slice(0, -1)) : redirect(request, key)
       },

@@ -1,7 +1,7 @@
 import { Clock, Effect, Exit, Redacted } from "effect"
 import type { Standing } from "../../accounts/Meter.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
-import { isReserved, type Reservation } from "../../accounts/Reservations.ts"
+import { isReserved, type Reservation, uncounted } from "../../accounts/Reservations.ts"
 import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
@@ -49,7 +49,12 @@ export const endLookUp = (reserved: Reservation, found: Exit.Exit<Link | null, u
 
 /** Redirects short URLs, and shows where they lead. */
 export interface Redirects {
-  /** Leads to the target of a key. `found`: what `Links` has told of it already, if it was asked for this request. */
+  /**
+   * Takes the look-up of a key in advance from its client's quota, and nothing of it where the link is at hand. Returns the state of the quota where it is used up; `undefined`
+   * where the client has to wait to know.
+   */
+  readonly reserveNow: (request: Request, key: string) => Reservation | Standing | undefined
+  /** Leads to the target of a key. `found`: the row that `Links` has already given for this request, if it has. */
   readonly redirect: (request: Request, key: string, found?: Found) => Effect.Effect<Answer>
   /** Shows the target of a key. */
   readonly preview: (request: Request, key: string) => Effect.Effect<Answer>
@@ -69,25 +74,25 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const { clientOf } = yield* ClientAddress
     const pages = yield* VisitorPages
 
-    const isScanned = (standing: Standing) => Effect.fail(RateLimit.problemOf(standing))
+    const reserveNow: Redirects["reserveNow"] = (request, key) => {
+      const client = clientOf(request)
+      const isAtHand = (links.findNow(key) ?? links.staleNow(key)) !== undefined
+      return isAtHand ? (quotas.lookupsUsedUp(client) ?? uncounted) : quotas.lookUpNow(client)
+    }
 
     /** The row of a key. What is not at hand is looked for only as long as its client has not asked for too many that lead nowhere: those that it is just asking for included. */
-    const lookUp = Effect.fnUntraced(function* (request: Request, key: string, find: Found) {
-      const client = clientOf(request)
-      if ((links.findNow(key) ?? links.stale(key)) !== undefined) {
-        const usedUp = quotas.lookupsUsedUp(client)
-        return usedUp === undefined ? yield* orProblem(find) : yield* isScanned(usedUp)
-      }
-      const asked = isKeyShaped(key) ? find : Effect.succeed(null)
-      return yield* Effect.acquireUseRelease(
+    const lookUp = (request: Request, key: string, find: Found) =>
+      Effect.acquireUseRelease(
         Effect.suspend(() => {
-          const reserved = quotas.lookUpNow(client)
-          return reserved === undefined ? quotas.lookUp(client) : Effect.succeed(reserved)
+          const reserved = reserveNow(request, key)
+          return reserved === undefined ? quotas.lookUp(clientOf(request)) : Effect.succeed(reserved)
         }),
-        (reserved) => (isReserved(reserved) ? orProblem(asked) : isScanned(reserved)),
+        (reserved) =>
+          isReserved(reserved)
+            ? orProblem(isKeyShaped(key) ? find : Effect.succeed(null))
+            : Effect.fail(RateLimit.problemOf(reserved)),
         (reserved, found) => Effect.sync(() => isReserved(reserved) && endLookUp(reserved, found))
       )
-    })
 
     /** The link of a row, where it leads somewhere now. */
     const findLive = Effect.fnUntraced(function* (row: Effect.Effect<Link | null, Problem.Problem>) {
@@ -169,6 +174,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         )
 
     return {
+      reserveNow,
       redirect: answering(redirect),
       preview: answering(preview),
       unlock: answering(unlock)

@@ -12,7 +12,7 @@ export interface VisitorOriginOptions {
   readonly countryHeader: Option.Option<string>
 }
 
-/** A country as ISO 3166-1 writes it; some proxies have codes of their own with a digit, such as `T1`. `XX` and `ZZ` stand for none. */
+/** A country as ISO 3166-1 writes it; some proxies have codes of their own with a digit, such as `T1`. `XX` and `ZZ` mean none. */
 const codeOf = (text: string | undefined): string | undefined => {
   const code = text?.trim().toUpperCase()
   return code !== undefined && /^(?!XX|ZZ)[A-Z][A-Z0-9]$/.test(code) ? code : undefined

@@ -5,6 +5,7 @@ import { Duration } from "effect"
 import type { LoopTurnsService } from "../../fibers/LoopTurns.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as BrokenRequests from "./BrokenRequests.ts"
+import { type PlainGet, PlainGets } from "./PlainGets.ts"
 import * as DrainableSet from "../exchange/DrainableSet.ts"
 
 /** Time for a client to send its whole request. */
@@ -99,6 +100,9 @@ const abandon = (response: ServerResponse) => {
   response.emit("close")
 }
 
+/** Gives the whole response to a plain GET, to be written as it is; `undefined` where `node:http` has to answer. */
+export type PlainAnswer = (request: PlainGet, socket: Pick<Socket, "remoteAddress">) => string | undefined
+
 /** The connections of a server, within their bounds. */
 export interface Connections {
   /** Open connections. */
@@ -107,6 +111,11 @@ export interface Connections {
   readonly underWay: Pick<DrainableSet.DrainableSet<ServerResponse>, "empty" | "members">
   /** Answers requests with `answer`, as many of a connection at once as its bounds allow. */
   readonly answering: (answer: RequestListener) => RequestListener
+  /**
+   * Has plain GETs answered on the socket, before `node:http` reads them: `answer` gives the whole response, or `undefined` for one that it leaves to `node:http`. The first request of a
+   * connection is always left to it, and so is all that a connection sends from the first chunk on that is not exactly one plain GET. The function that it returns ends this.
+   */
+  readonly answeringPlain: (answer: PlainAnswer) => () => void
   /** To be called every {@link sweepEvery}: closes connections whose clients do not read their answers. */
   readonly sweep: () => void
 }
@@ -270,5 +279,37 @@ export const make = (
     }
   }
 
-  return { connections, underWay, answering, sweep }
+  /** Whether all requests of a connection have been answered, and the answers taken. */
+  const isIdle = ({ answering, held, isEnding, socket }: Connection) =>
+    answering.size === 0 && held.length === 0 && !isEnding && socket.writableLength === 0
+
+  const answeringPlain: Connections["answeringPlain"] = (answer) => {
+    let hasEnded = false
+    server.on("connection", (socket: Known) => {
+      // What reads for `node:http`, and keeps its own times: it has seen the connection, and does not know what is not handed to it.
+      const [read] = socket.listeners("data") as unknown as ReadonlyArray<(chunk: Buffer) => void>
+      const from = socket[connection] as Connection | undefined
+      if (read === undefined || from === undefined) return
+      const gets = new PlainGets()
+      let isFirst = true
+      const take = (chunk: Buffer) => {
+        const request = gets.read(chunk)
+        if (request === undefined) {
+          socket.off("data", take).on("data", read)
+          return read(chunk)
+        }
+        // Until the first one has come, Node counts how long the client takes for it.
+        const answered = hasEnded || isFirst || !isIdle(from) ? undefined : answer(request, socket)
+        isFirst = false
+        if (answered === undefined) read(chunk)
+        else socket.write(answered, "latin1")
+      }
+      socket.off("data", read).on("data", take)
+    })
+    return () => {
+      hasEnded = true
+    }
+  }
+
+  return { connections, underWay, answering, answeringPlain, sweep }
 }

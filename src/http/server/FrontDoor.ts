@@ -23,8 +23,10 @@ const noRoute: Refusal = {
   page: "no-page"
 }
 
-/** The one way by which requests are answered, whoever listens for them. */
+/** The one way by which requests are answered, for the server and for simulated nodes. */
 export interface FrontDoor {
+  /** Answers a request at once, without a fiber; `undefined`, and nothing is done, where `serve` has to. */
+  readonly answerNow: (request: Request) => Answer<string> | undefined
   /** Calls `answer` once, at once or later, and gives what to call when the client is gone before. */
   readonly serve: (request: Request, answer: (answer: Answer) => void) => () => void
 }
@@ -38,7 +40,7 @@ export interface FrontDoorOptions {
   readonly always?: ReadonlyArray<string>
 }
 
-/** An operation whatever its parameters are: the contract's table gives it those of its route. */
+/** An operation with any parameters: the contract's table passes those of its route. */
 type AnyOperation = FastOperation<never>
 
 /** The operations by their routes. */
@@ -125,9 +127,22 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return { answering, giveUp, work }
     }
 
+    const operationOf = (match: Routes.Match | undefined) => match && table.get(match.route)
+
+    const answerBy = (operation: AnyOperation | undefined, request: Request, path: never) => {
+      const answered = operation?.answerNow?.(request, path, requestId)
+      if (answered !== undefined && always.length > 0) answered.headers.push(...always)
+      return answered
+    }
+
+    const answerNow: FrontDoor["answerNow"] = (request) => {
+      const match = Routes.find(request.method, request.url)
+      return answerBy(operationOf(match), request, match?.path as never)
+    }
+
     const serve: FrontDoor["serve"] = (request, answer) => {
       const match = Routes.find(request.method, request.url)
-      const operation = match && table.get(match.route)
+      const operation = operationOf(match)
       if (operation === undefined) {
         const { giveUp, work } = open(request, answer)
         work(Effect.sync(() => pages.refuse(request, noRoute)))
@@ -136,14 +151,13 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       const path = match!.path as never
       let opened: ReturnType<typeof open> | undefined
       try {
-        const answered = operation.now?.(request, path, requestId)
+        const answered = answerBy(operation, request, path)
         if (answered !== undefined) {
-          if (always.length > 0) answered.headers.push(...always)
           answer(answered)
           return nothing
         }
         opened = open(request, answer)
-        if (operation.soon?.(request, path, opened.answering) !== true) {
+        if (operation.answerThen?.(request, path, opened.answering) !== true) {
           opened.work(Effect.suspend(() => operation.answer(request, parametersOf(match!))))
         }
       } catch (defect) {
@@ -153,5 +167,5 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return opened.giveUp
     }
 
-    return { serve }
+    return { answerNow, serve }
   })

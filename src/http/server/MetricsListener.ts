@@ -24,7 +24,7 @@ const makeServer = (turns: LoopTurnsService) => {
 
 /**
  * Shows the metrics, and nothing else, at a port of their own, to everybody who reaches it. Processes that share the service's port need one each, since there
- * nobody can tell which of them answers.
+ * nobody knows which of them answers.
  */
 export const layer = (options: { readonly host: string; readonly port: number }) =>
   HttpRouter.empty.pipe(

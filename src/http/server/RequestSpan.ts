@@ -13,7 +13,7 @@ interface Source {
 const isUntraced = (path: string) => path.startsWith("/health/") || path === "/metrics"
 
 /**
- * Puts the answering of a request into a span, where requests are traced: within that of its client (`traceparent`) if there is one. It tells the request's
+ * Puts the answering of a request into a span, where requests are traced: within that of its client (`traceparent`) if there is one. It has the request's
  * route and id, and no URL, since queries and keys are the client's alone.
  */
 export const within =

@@ -245,7 +245,6 @@ export class VirtualNode {
     const whole = own.pipe(
       Parts.parts({
         inFlightMax: 4,
-        readsInFlightMax: 4,
         runner: placement.layer(process),
         pool: { low: options.poolLow, high: options.poolHigh },
         ownerCacheMax,

@@ -47,9 +47,9 @@ export const caches: ReadonlyArray<Mutant> = [
         const absentUntil_us = new Map<string, number>()
         return {
           ...cache,
-          ask: (key, answer, span) => {
+          getThen: (key, answer, span) => {
             if (world.now_us < (absentUntil_us.get(key) ?? 0)) return answer(Exit.succeed(null))
-            cache.ask(
+            cache.getThen(
               key,
               (row) => {
                 if (Exit.isSuccess(row) && row.value === null)

@@ -153,8 +153,12 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     make: () => ({
       cache: (cache) => ({
         ...cache,
-        ask: (key, answer, span) =>
-          cache.ask(key, (row) => answer(Exit.map(row, (link) => link && { ...link, expiresAt: null })), span)
+        getThen: (key, answer, span) =>
+          cache.getThen(
+            key,
+            (row) => answer(Exit.map(row, (link) => link && { ...link, expiresAt: null })),
+            span
+          )
       })
     })
   },

@@ -5,7 +5,7 @@ import type { StorageError } from "../StorageError.ts"
 /**
  * What lets only one of several creates make its link: those with one `Idempotency-Key`, or those that would reuse a link of one URL.
  *
- * Whoever has begun a guard last holds it, by a token that nobody else has.
+ * The last caller to begin a guard holds it, by a token that nobody else has.
  */
 export const Guard = Schema.Struct({ name: Schema.String, token: Schema.Number })
 /** See {@link Guard}. */
@@ -16,7 +16,7 @@ export const GuardedLink = Schema.Struct({ link: Link, guards: Schema.Array(Guar
 /** See {@link GuardedLink}. */
 export type GuardedLink = typeof GuardedLink.Type
 
-/** How a guard stands for the one who asked for it: held now, held by another who is at it, or settled. */
+/** The state of a guard for the caller that asked for it: held by it now, held by another create, or settled. */
 export type GuardState =
   | { readonly _tag: "Begun" }
   | { readonly _tag: "Running"; readonly fingerprint: string }
@@ -36,7 +36,7 @@ export interface Beginning extends Guard {
   readonly fingerprint: string
   /** How long nobody else may begin it, in milliseconds: longer than its create can take. */
   readonly lease_ms: number
-  /** How long it stands once settled, in milliseconds. */
+  /** How long it is kept once settled, in milliseconds. */
   readonly keep_ms: number
   /** A key with which it was settled, and which does not count any more. */
   readonly replaces?: string
@@ -49,7 +49,7 @@ export interface Settlement extends Guard {
 
 /** For how long a create begins its guards. */
 export const guardTimes: Pick<Beginning, "lease_ms" | "keep_ms"> = {
-  /** Longer than a create can take. Whoever held a guard for longer has died, or its link can come no more. */
+  /** Longer than a create can take. A create that has held a guard for longer has died, or can no longer bind its link. */
   lease_ms: Duration.toMillis("6 seconds"),
   /** How long a repeat gets the first answer. */
   keep_ms: Duration.toMillis("24 hours")

@@ -86,7 +86,7 @@ export const make = Effect.gen(function* () {
       return beginnings.map(({ fingerprint, name }): GuardState => {
         if (taken.has(name)) return { _tag: "Begun" }
         const row = present.get(name)
-        // Dropped in between: whoever asks again finds it free.
+        // Dropped in between: the next one to ask finds it free.
         return row === undefined ? { _tag: "Running", fingerprint } : stateOf(row)
       })
     })

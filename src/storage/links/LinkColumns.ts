@@ -89,7 +89,7 @@ export const linkOf = (row: LinkRow): Link => ({
   ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: Number(row.key_redirects_per_day) })
 })
 
-/** What an owner and a URL are told from all others by: the SHA-256 of both, in hexadecimal digits. An anonymous creator has no links to find. */
+/** Identifies an owner's URL: the SHA-256 of both, in hexadecimal digits. An anonymous creator has no links to find. */
 export const urlDigest = (owner: string | null, url: string): string | null =>
   owner === null ? null : Secret.digest(`${owner}\n${url}`)
 

@@ -8,7 +8,7 @@ import { Context, Effect, type Scope } from "effect"
  * Laws:
  * 1. While `isFresh(now)` holds, every change that was committed `freshFor_ms` or longer before `now` has reached the subscribers.
  *    A process that was paused, or has lost its connection, is not fresh until it has caught up.
- * 2. When changes may have been missed, subscribers are told to forget everything before `isFresh` holds again.
+ * 2. When changes may have been missed, subscribers are made to forget everything before `isFresh` holds again.
  *
  * By default there is no news: a process alone makes every change itself.
  */

@@ -4,7 +4,7 @@ import { LinkInvalidations, type LinkChangesSubscriber } from "./LinkInvalidatio
 
 /**
  * Announces changed links to the caches of this process, for a store that cannot announce them itself. Not needed for what passes through the
- * caches. Must not throw. By default nobody is told.
+ * caches. Must not throw. By default nothing is called.
  */
 export class LinkAnnouncer extends Context.Reference<LinkAnnouncer>()("linkmint/LinkAnnouncer", {
   defaultValue:

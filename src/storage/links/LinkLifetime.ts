@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
 import type { StorageError } from "../StorageError.ts"
 
-/** What a recycling may take: tombstones that have stood for `quarantine_ms` (milliseconds), at most `count` of them. */
+/** What a recycling may take: tombstones that are at least `quarantine_ms` (milliseconds) old, at most `count` of them. */
 export interface Recycling {
   readonly quarantine_ms: number
   readonly count: number
@@ -12,14 +12,14 @@ export interface Recycling {
 export type FreedLink = Pick<Link, "createdAt" | "key">
 
 /**
- * The end of links: those that have expired become tombstones, and tombstones that have stood for the quarantine go, with which their keys are
+ * The end of links: those that have expired become tombstones, and tombstones are removed after the quarantine, with which their keys are
  * free again. A minted key goes back to the stock, an alias can be chosen again.
  *
  * Time is the store's own where several nodes share one, or else that of the process (`TrustedTime`): no node whose clock is wrong can end a link too early, or cut a quarantine short.
  *
  * Laws:
  * 1. A link that has not expired is left alone, and so is a tombstone before its quarantine is over, counted from when the store wrote it.
- * 2. A key leaves the links and enters the stock in one transaction, in which it leaves the records of open batches as well: whoever finishes such a
+ * 2. A key leaves the links and enters the stock in one transaction, in which it leaves the records of open batches as well: the actor that finishes such a
  *    batch would hand it out a second time.
  * 3. A minted key goes without entering the stock where it can have been given to another in a time that the database has forgotten (`DatabaseMark`).
  * 4. Each key is given by one call alone, no matter who asks. Changes are announced like those of `LinkStore`.

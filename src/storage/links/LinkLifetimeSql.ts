@@ -36,7 +36,7 @@ interface Batch {
 }
 
 /**
- * `LinkLifetime` on SQLite and PostgreSQL. On PostgreSQL rows that another transaction holds are passed over: whoever sweeps waits for nobody,
+ * `LinkLifetime` on SQLite and PostgreSQL. On PostgreSQL rows that another transaction has locked are skipped: a sweep waits for nobody,
  * and two that sweep at once share the work.
  */
 export const make = Effect.gen(function* () {
@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
 
   const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
 
-  /** Whoever finishes an open batch must not hand the keys out again. */
+  /** The actor that finishes an open batch must not hand the keys out again. */
   const strike = (keys: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const freed = new Set(keys)

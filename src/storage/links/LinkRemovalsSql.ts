@@ -5,7 +5,7 @@ import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
 import { databaseNow } from "../sql/SqlDialect.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 
-/** `LinkRemovals` on SQLite and PostgreSQL. Rows that another transaction holds are passed over: whoever removes waits for nobody, and two who do share the work. */
+/** `LinkRemovals` on SQLite and PostgreSQL. Rows that another transaction has locked are skipped, so that two removals at once share the work. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { end } = yield* LinkTombstonesSql.make

@@ -9,7 +9,7 @@ export interface Deletion {
   readonly at: number
   /** A number that this deletion alone has, so that its repeat is known for what it is. */
   readonly deleteId?: number | undefined
-  /** The owner, where they are to be told. */
+  /** The owner, where their webhooks are to be notified. */
   readonly owner?: string | null | undefined
 }
 
@@ -84,7 +84,7 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  * 5. `deleteMany` answers `true` for exactly one deletion of a row, and for its repeats, which have its `deleteId`; then the row is a
  *    tombstone for good.
  * 6. `updateMany` applies each update once, in the order of the batch. A repeat is answered with the row as it is then.
- * 7. Whoever follows a list from page to page sees each link that was there all the time once. Pages have no tombstones.
+ * 7. A client that follows a list from page to page sees each link that was there all the time once. Pages have no tombstones.
  * 8. `takeVisits` grants the visits of a link as often as it has them left, however many ask; a take that comes again is answered like the first
  *    time (see `VisitTakes`). A link without a limit grants all.
  */

@@ -31,7 +31,7 @@ export const make = Effect.gen(function* () {
     return keys
   }
 
-  /** Makes tombstones of those that are `due` and still in a state: gives their keys. The tombstones belong to no deletion whose repeat could be told. */
+  /** Makes tombstones of those that are `due` and still in a state: gives their keys. The tombstones have no `deleteId`, so no repeat of a deletion matches them. */
   const end = (state: Statement.Fragment, due: Statement.Fragment) =>
     Effect.map(
       sql<Ended>`

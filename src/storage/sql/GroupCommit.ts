@@ -1,26 +1,34 @@
-import { Effect, type Scope } from "effect"
+import { type Context, Effect, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import { StorageError } from "../StorageError.ts"
 
-/** Calls of each kind that wait at most. */
+/** How much is merged. */
+export interface GroupCommitOptions {
+  /** Calls that are merged into one at most. */
+  readonly callsMax: number
+  /** Calls of one operation that are under way at the store at most. */
+  readonly inFlightMax: number
+}
+
+/** An operation that answers a batch of questions in their order. */
+type BatchOperation = (
+  questions: ReadonlyArray<unknown>
+) => Effect.Effect<ReadonlyArray<unknown>, StorageError>
+
+/** Calls of each operation that wait at most. */
 const queueMax = 4_096
 
-/** Merges calls that come while `inFlightMax` are under way into one call, `callsMax` together at most, and hands each its part of the answer. */
-export const make = <A, B>(
+const merging = (
   name: string,
-  call: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, StorageError>,
-  { callsMax, inFlightMax }: { readonly callsMax: number; readonly inFlightMax: number }
-): Effect.Effect<
-  (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, StorageError>,
-  never,
-  Scope.Scope
-> =>
+  operation: BatchOperation,
+  { callsMax, inFlightMax }: GroupCommitOptions
+): Effect.Effect<BatchOperation, never, Scope.Scope> =>
   Effect.map(
-    Batcher.make<ReadonlyArray<A>, ReadonlyArray<B>, StorageError>({
+    Batcher.make<ReadonlyArray<unknown>, ReadonlyArray<unknown>, StorageError>({
       name,
       kind: name,
       run: (calls) =>
-        Effect.map(call(calls.flat()), (answers) => {
+        Effect.map(operation(calls.flat()), (answers) => {
           let from = 0
           return calls.map(({ length }) => answers.slice(from, (from += length)))
         }),
@@ -35,4 +43,28 @@ export const make = <A, B>(
         "QueueFull",
         () => new StorageError({ operation: name, applied: "no", reason: "too many calls are waiting" })
       )
+  )
+
+/**
+ * Group commit in front of a port: calls of an operation that come while `inFlightMax` are under way are merged into one, and each is handed its part of the answer. Other
+ * operations than `merged` stay as they are.
+ */
+export const layer = <I, S extends object, Name extends string & keyof S>(
+  tag: Context.Tag<I, S>,
+  name: string,
+  merged: ReadonlyArray<Name>,
+  options: GroupCommitOptions
+): Layer.Layer<I, never, I> =>
+  Layer.scoped(
+    tag,
+    Effect.gen(function* () {
+      const port = yield* tag
+      const operations = yield* Effect.forEach(merged, (operation) =>
+        Effect.map(
+          merging(`${name}.${operation}`, port[operation] as BatchOperation, options),
+          (merging) => [operation, merging] as const
+        )
+      )
+      return { ...port, ...Object.fromEntries(operations) }
+    })
   )

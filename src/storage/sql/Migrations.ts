@@ -51,7 +51,7 @@ class MigratedByAnother extends Data.TaggedError("MigratedByAnother")<{}> {
 /** How often a node looks whether another one's migration is done, and for how long at most. */
 const whileLocked = Schedule.spaced(Duration.millis(100)).pipe(Schedule.upTo(Duration.minutes(1)))
 
-/** The table that tells which of them a database has. */
+/** The table of the migrations that a database has. */
 export const table = "linkmint_migrations"
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })

@@ -20,7 +20,7 @@ const arrayOf = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> | string => {
  */
 export const rowsOf = (sql: SqlClient.SqlClient, columns: Columns): Statement.Fragment => {
   const all = Object.entries(columns).map(([name, [type, values]]) => ({ name, type, values }))
-  // Any one of them tells how many rows there are.
+  // At least one column must vary: it carries the number of rows.
   const varying = all.filter(
     ({ values }, index) => index === 0 || values.some((value) => value !== values[0])
   )

@@ -53,7 +53,7 @@ export const asStorageError =
 /**
  * The same connection, whose statements run to their end even if their fiber is interrupted meanwhile. To cancel one,
  * `@effect/sql-pg` 0.53 takes a second connection of the pool: where many are interrupted at once there is none, all wait for
- * five seconds, and then each cancels whatever the other's connection does next.
+ * five seconds, and then each cancels the next statement of the other's connection.
  */
 const finishing = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
   execute: (...args) => Effect.uninterruptible(connection.execute(...args)),

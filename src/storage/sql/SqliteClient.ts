@@ -50,7 +50,7 @@ const readersMax = 2
 type Ask = SqliteThread.SqliteThread["ask"]
 type Execute = (statement: SqliteThread.Statement) => ReturnType<Ask>
 
-/** Waits while another program has the database locked: here, and not in the thread, so that whoever waits can give up. */
+/** Waits while another program has the database locked: here, and not in the thread, so that a caller that waits can give up. */
 const waiting = (busyWaitMax: Duration.DurationInput) => {
   const schedule = Schedule.spaced(Duration.millis(10)).pipe(Schedule.upTo(busyWaitMax))
   return <A>(self: Effect.Effect<A, SqliteThread.SqliteFailure>, wanted: () => boolean = () => true) =>

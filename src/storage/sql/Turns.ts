@@ -6,7 +6,7 @@ import { inTransaction } from "./SqlTransaction.ts"
 /** What a question is about, by names that only questions about the same have. */
 type NamesOf<A> = (question: A) => ReadonlyArray<string>
 
-/** The places of questions, in turns of which none has two about the same. */
+/** The places of questions, split into turns so that no turn has two about the same. */
 const turnsOf = <A>(
   questions: ReadonlyArray<A>,
   namesOf: NamesOf<A>

@@ -24,7 +24,7 @@ import { plainDraft } from "../../support/Plain.ts"
 const nodeOn = (url: string) =>
   Links.layer.pipe(
     Layer.provide([KeyBuffer.layer(32), RedirectCache.layer(1_000, Duration.minutes(1))]),
-    Layer.provide(actors({ pool: { low: 100, high: 1_000 } })),
+    Layer.provide(actors({ inFlightMax: 1, pool: { low: 100, high: 1_000 } })),
     Layer.provide(layerEmbedded),
     Layer.provideMerge(
       Layer.mergeAll(

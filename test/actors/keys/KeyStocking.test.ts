@@ -13,7 +13,7 @@ const filling = Effect.fn(function* (stores: Stores, target: number) {
   const faults = yield* Faults.make
   yield* Layer.build(
     KeyStocking.layer(target).pipe(
-      Layer.provide(actors({ pool: { low: 10, high: 40 } })),
+      Layer.provide(actors({ inFlightMax: 1, pool: { low: 10, high: 40 } })),
       Layer.provide(layerEmbedded),
       Layer.provide(Layer.succeedContext(ports(stores, faults)))
     )

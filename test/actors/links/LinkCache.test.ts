@@ -63,7 +63,7 @@ describe("reading through a link cache", () => {
 })
 
 describe("absences", () => {
-  it("are not told by `peek`", () => {
+  it("are not given by `getNow`", () => {
     const world = cache()
     world.warm()
     expect(world.peek("k")).toBeUndefined()
@@ -157,18 +157,18 @@ describe("news of changes elsewhere", () => {
     world.change("k")
     world.warm()
     world.isFresh = false
-    expect(world.cache.stale("k")).toBeUndefined()
+    expect(world.cache.staleNow("k")).toBeUndefined()
     world.awayFor = 800
-    expect(world.cache.stale("k")).toMatchObject({ key: "k" })
+    expect(world.cache.staleNow("k")).toMatchObject({ key: "k" })
     expect(world.peek("k")).toBeUndefined()
-    expect(world.cache.stale("unknown")).toBeUndefined()
+    expect(world.cache.staleNow("unknown")).toBeUndefined()
     world.awayFor = 59_999
-    expect(world.cache.stale("k")).toMatchObject({ key: "k" })
+    expect(world.cache.staleNow("k")).toMatchObject({ key: "k" })
     world.awayFor = 60_000
-    expect(world.cache.stale("k")).toBeUndefined()
+    expect(world.cache.staleNow("k")).toBeUndefined()
     world.awayFor = 800
     world.news?.forgetAll()
-    expect(world.cache.stale("k")).toBeUndefined()
+    expect(world.cache.staleNow("k")).toBeUndefined()
   })
 
   it("makes what another cache answers not be kept, until that has surely heard it too", () => {

@@ -107,7 +107,7 @@ export class LinkCacheWorld {
 
   /** What the cache shows without an effect. */
   peek(key: string): Link | undefined {
-    return this.cache.peek(key)
+    return this.cache.getNow(key)
   }
 
   /** The row in the store. */

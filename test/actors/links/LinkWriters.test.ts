@@ -2,11 +2,19 @@ import { Sharding } from "@effect/cluster"
 import { expect, it } from "@effect/vitest"
 import { type Clock, Effect, Fiber, TestClock } from "effect"
 import * as LinkWriters from "../../../src/actors/links/LinkWriters.ts"
+import { LocalOwners } from "../../../src/actors/links/LocalOwners.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import type { CreateOutcome } from "../../../src/actors/links/UrlMapping.ts"
 import { plainRow } from "../../support/Plain.ts"
 
 const link = { ...plainRow, key: "k", url: "https://example.com/", custom: false, createdAt: 1, updatedAt: 1 }
+
+/** All owners live on other nodes. */
+const nobodyHere: typeof LocalOwners.Service = {
+  of: () => undefined,
+  add: () => Effect.void,
+  bindThen: () => expect.unreachable()
+}
 
 /** The writers of a node whose wall clock is `skew.ms` ahead, to owners who answer as `owner` says. */
 const setUp = (skew: { ms: number }, owner: { answer: Effect.Effect<ReadonlyArray<string>, Unavailable> }) =>
@@ -24,10 +32,11 @@ const setUp = (skew: { ms: number }, owner: { answer: Effect.Effect<ReadonlyArra
     const note = (how: string) => () => Effect.sync(() => void notBound.push(how))
     const told = { onUnsent: note("unsent"), onRefused: note("refused") }
     const writers = yield* LinkWriters.make(told).pipe(
+      Effect.provideService(LocalOwners, nobodyHere),
       Effect.provideService(Sharding.Sharding, sharding as unknown as Sharding.Sharding["Type"]),
       Effect.withClock(skewed)
     )
-    const create = Effect.async<CreateOutcome, Unavailable>((resume) => writers.push(link, resume))
+    const create = Effect.async<CreateOutcome, Unavailable>((resume) => writers.bindThen(link, resume))
     return { notBound, create }
   })
 

@@ -10,13 +10,14 @@ import type { Link } from "../../../src/model/Link.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
 import { StepScheduler } from "../../support/StepScheduler.ts"
-import { all, always, type Rule } from "../../support/ActorFaults.ts"
+import { all, always } from "../../support/ActorFaults.ts"
 import {
   drain,
   draft,
   freshStores,
   joinInTime,
   others,
+  ownersElsewhere,
   realMinter,
   startNode,
   type Stores,
@@ -56,15 +57,6 @@ const expectNoneLost = (stores: Stores, node: TestNode) =>
     const bound = yield* stores.links.takenAmong(all)
     expect([...left, ...bound].toSorted()).toEqual(all.toSorted())
   })
-
-/** A rule that keeps one partition's creates from being answered until an effect has ended. */
-const silence =
-  (partition: number, until: Effect.Effect<void>): Rule =>
-  ({ args, operation }) =>
-    operation === "LinkStore.insertMany" &&
-    partitionOf((args[0] as ReadonlyArray<Link>)[0]!.key) === partition
-      ? until
-      : "pass"
 
 /** The ways to create one link with a minted key. */
 const ways: ReadonlyArray<{
@@ -238,10 +230,9 @@ describe("creating many links", () => {
   it.scoped("takes other keys where the owner of a partition does not answer", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()
-      const node = yield* startNode(stores)
       const silent = partitionOf(firstKeys(1)[0]!)
       const latch = yield* Effect.makeLatch()
-      node.faults.set(silence(silent, latch.await))
+      const node = yield* startNode(stores, {}, ownersElsewhere(silent, latch.await))
       const creating = yield* Effect.fork(node.links.createMany(manyDrafts))
       yield* node.faults.called("LinkStore.insertMany")
       const made = (yield* joinInTime(creating)).map(Either.getOrThrow)
@@ -305,12 +296,10 @@ describe.each(ways)("creating a link by $way while something fails", ({ create }
     () =>
       Effect.gen(function* () {
         const stores = yield* freshStores()
-        const node = yield* startNode(stores)
         const silent = partitionOf(firstKeys(1)[0]!)
         const latch = yield* Effect.makeLatch()
-        node.faults.set(silence(silent, latch.await))
+        const node = yield* startNode(stores, {}, ownersElsewhere(silent, latch.await))
         const creating = yield* Effect.fork(create(node))
-        yield* node.faults.called("LinkStore.insertMany")
         expect(partitionOf((yield* joinInTime(creating)).key)).not.toBe(silent)
         const next = yield* Effect.forEach(Array.from({ length: 100 }), () => create(node))
         next.forEach(({ key }) => expect(partitionOf(key)).not.toBe(silent))
@@ -329,10 +318,8 @@ describe.each(ways)("creating a link by $way while something fails", ({ create }
       const silentKeys = some.filter((key) => partitionOf(key) === 3).slice(0, 9)
       const otherKeys = some.filter((key) => partitionOf(key) !== 3).slice(0, 20)
       yield* stores.stock.add(fromStrings([...silentKeys, ...otherKeys]))
-      const node = yield* startNode(stores)
-      node.faults.set(silence(3, Effect.never))
+      const node = yield* startNode(stores, {}, ownersElsewhere(3, Effect.never))
       const creating = yield* Effect.fork(create(node))
-      yield* node.faults.called("LinkStore.insertMany")
       expect((yield* joinInTime(creating)).key).toBe(otherKeys[0])
     })
   )

@@ -13,7 +13,7 @@ import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import * as LinkStoreGroupCommit from "../../../src/storage/links/LinkStoreGroupCommit.ts"
+import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import { deploymentStoreLaws } from "../../storage/nodes/DeploymentStoreLaws.ts"
@@ -46,7 +46,7 @@ const onDatabase = (little: LittleWorld, process: VirtualProcess) =>
 
 const grouped = (little: LittleWorld, process: VirtualProcess) =>
   Layer.provide(
-    LinkStoreGroupCommit.layer({ inFlightMax: 2 }),
+    LinkGroupCommit.links({ inFlightMax: 2 }),
     Layer.succeedContext(little.database.stores(process))
   )
 

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Link } from "../../../src/model/Link.ts"
 import { GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
-import * as GuardedCreatesGroupCommit from "../../../src/storage/links/GuardedCreatesGroupCommit.ts"
+import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as GuardedCreatesMemory from "../../../src/sim/stores/GuardedCreatesMemory.ts"
 import * as GuardedCreatesSql from "../../../src/storage/links/GuardedCreatesSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
@@ -40,7 +40,7 @@ onEveryBackend(Stores, { memory: memory(asTheyAre), sql: sql(asTheyAre) }, (open
 )
 
 /** As a node has it: group commit in front. */
-const grouped = GuardedCreatesGroupCommit.layer({ inFlightMax: 2 })
+const grouped = LinkGroupCommit.guardedCreates({ inFlightMax: 2 })
 onEveryBackend(Stores, { memory: memory(grouped), sql: sql(grouped) }, (open) =>
   guardedCreatesLaws("GuardedCreates with group commit", open)
 )

@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import * as LinkStoreGroupCommit from "../../../src/storage/links/LinkStoreGroupCommit.ts"
+import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { linkStoreLaws } from "./LinkStoreLaws.ts"
@@ -13,7 +13,7 @@ onEveryBackend(LinkStore, { memory: LinkStoreMemory.layer, sql: LinkStoreSql.lay
 })
 
 /** As a node has it: group commit in front. */
-const grouped = LinkStoreGroupCommit.layer({ inFlightMax: 2 })
+const grouped = LinkGroupCommit.links({ inFlightMax: 2 })
 onEveryBackend(
   LinkStore,
   {

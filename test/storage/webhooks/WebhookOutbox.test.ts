@@ -6,7 +6,7 @@ import type { Link } from "../../../src/model/Link.ts"
 import { AccountStore } from "../../../src/storage/accounts/AccountStore.ts"
 import * as AccountStoreSql from "../../../src/storage/accounts/AccountStoreSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
-import * as LinkStoreGroupCommit from "../../../src/storage/links/LinkStoreGroupCommit.ts"
+import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import * as WebhookOutbox from "../../../src/storage/webhooks/WebhookOutbox.ts"
 import { WebhookListeners } from "../../../src/storage/webhooks/WebhookListeners.ts"
@@ -53,7 +53,7 @@ const queued = Effect.gen(function* () {
 })
 
 onEveryDatabase((client) => {
-  const layer = LinkStoreGroupCommit.layer({ inFlightMax: 1 }).pipe(
+  const layer = LinkGroupCommit.links({ inFlightMax: 1 }).pipe(
     Layer.provide(WebhookOutbox.layer(telling)),
     Layer.provide(LinkStoreSql.layer),
     Layer.provideMerge(Listeners.layer),

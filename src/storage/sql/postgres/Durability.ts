@@ -52,7 +52,7 @@ export class Durability extends Context.Reference<Durability>()("linkmint/Durabi
   })
 }) {}
 
-/** Gives the warnings to whoever asks, and says them once, at the start. */
+/** Keeps the warnings for the cluster's picture, and logs them once, at the start. */
 export const layer: Layer.Layer<Durability, never, SqlClient.SqlClient> = Layer.effect(
   Durability,
   Effect.gen(function* () {
@@ -61,7 +61,9 @@ export const layer: Layer.Layer<Durability, never, SqlClient.SqlClient> = Layer.
     yield* Effect.flatMap(current, (found) =>
       Effect.forEach(found, (warning) => Effect.logWarning(`PostgreSQL: ${warning}`), { discard: true })
     ).pipe(
-      Effect.catchAll((error) => Effect.logWarning(`PostgreSQL does not tell its settings: ${error.message}`))
+      Effect.catchAll((error) =>
+        Effect.logWarning(`PostgreSQL's settings could not be read: ${error.message}`)
+      )
     )
     return { warnings: current }
   })

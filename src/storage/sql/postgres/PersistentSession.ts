@@ -14,7 +14,7 @@ export class SessionLost extends Data.TaggedError("SessionLost")<{ readonly caus
   }
 }
 
-/** What the heartbeats of a kept session tell of the database. */
+/** What the heartbeats of a kept session show of the database. */
 export class Heartbeats {
   #answered = Number.NEGATIVE_INFINITY
   #failures = 0
@@ -48,7 +48,7 @@ export interface PersistentSession<E> {
   readonly answerMax: Duration.Duration
   /** What makes the session: its lock, or what it listens to. */
   readonly begin: (session: Session) => Effect.Effect<void, E | SessionLost>
-  /** Is told of each heartbeat. */
+  /** Called with each heartbeat. */
   readonly heartbeats: Heartbeats
 }
 

@@ -48,7 +48,7 @@ export const layerBounded = (
 /** At most 20 connections, each within 2 s; statements are answered within 4 s. See {@link layerBounded}. */
 export const layer: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded(ofStores)
 
-/** Two connections without a bound on statements, for migrations and counts, which may take long; a transaction that stands still for 30 s is rolled back. */
+/** Two connections without a bound on statements, for migrations and counts, which may take long; a transaction that is idle for 30 s is rolled back. */
 export const layerUnbounded: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded({
   applicationName: "linkmint-migrate",
   maxConnections: 2,

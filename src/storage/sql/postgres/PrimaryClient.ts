@@ -37,7 +37,7 @@ export class NotPrimary extends Error {
   override readonly name = "NotPrimary"
 }
 
-/** A transaction is committed at the primary, and nobody knows whether at a standby: the server was told to stop waiting for one. */
+/** A transaction is committed at the primary, and perhaps not at a standby: the server was made to stop waiting for one. */
 class Unreplicated extends Error {
   override readonly name = "Unreplicated"
   constructor() {

@@ -5,7 +5,7 @@ import { Quotas } from "../../../src/accounts/Quotas.ts"
 import { uncounted } from "../../../src/accounts/Reservations.ts"
 import { Links } from "../../../src/actors/links/Links.ts"
 import { Visits } from "../../../src/visits/Visits.ts"
-import * as FastRedirect from "../../../src/http/redirects/FastRedirect.ts"
+import { makeFast } from "../../../src/http/redirects/RedirectRoutes.ts"
 import type { Request } from "../../../src/http/exchange/Request.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { plainRow } from "../../support/Plain.ts"
@@ -26,26 +26,32 @@ describe("a redirect of a link that is read", () => {
     Effect.gen(function* () {
       const events: Array<string> = []
       let tell: (found: Exit.Exit<Link | null>) => void = () => {}
-      const redirect = yield* FastRedirect.make(() => Effect.die("not asked")).pipe(
+      const { answerThen } = yield* makeFast({
+        redirect: () => Effect.die("not asked"),
+        reserveNow: () => uncounted
+      }).pipe(
         Effect.withTracerEnabled(false),
         Effect.provideService(Links, {
-          findThen: (_: string, done: typeof tell) => {
+          findToRedirectThen: (_: string, done: typeof tell) => {
             tell = done
           },
           findNow: () => undefined,
-          stale: () => undefined
+          staleNow: () => undefined
         } as unknown as typeof Links.Service),
         Effect.provideService(Quotas, {
-          redirectNow: () => null,
-          lookUpNow: () => uncounted
+          redirectNow: () => null
         } as unknown as typeof Quotas.Service),
         Effect.provideService(Visits, { record: () => events.push("visit") })
       )
-      const isTaken = redirect.soon(request, "k", {
-        answer: ({ status }) => events.push(`answer ${status}`),
-        instead: () => events.push("instead"),
-        isOver: () => isOver
-      })
+      const isTaken = answerThen(
+        request,
+        { key: "k" },
+        {
+          answer: ({ status }) => events.push(`answer ${status}`),
+          instead: () => events.push("instead"),
+          isOver: () => isOver
+        }
+      )
       tell(Exit.succeed({ ...plainRow, url, key: "k", custom: false, createdAt: 1, updatedAt: 1 }))
       return { isTaken, events }
     })

@@ -1,0 +1,135 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { describe } from "vitest"
+import type * as LinkCache from "../../../src/actors/links/LinkCache.ts"
+import * as LocalOwners from "../../../src/actors/links/LocalOwners.ts"
+import { Unavailable } from "../../../src/actors/Unavailable.ts"
+import { type CreateOutcome, partitionOf } from "../../../src/actors/links/UrlMapping.ts"
+import type { Link } from "../../../src/model/Link.ts"
+import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
+import { plainRow } from "../../support/Plain.ts"
+
+const linkOf = (key: string, custom = false): Link => ({
+  ...plainRow,
+  key,
+  url: "https://example.com/",
+  custom,
+  createdAt: 1,
+  updatedAt: 1
+})
+
+type Insert = (typeof LinkStore.Service)["insertMany"]
+
+const ownersOver = (insertMany: Insert) =>
+  Effect.provideService(LocalOwners.make(1), LinkStore, { insertMany } as typeof LinkStore.Service)
+
+const bind = ({ bindThen }: typeof LocalOwners.LocalOwners.Service, link: Link) =>
+  Effect.async<CreateOutcome, Unavailable>((resume) => bindThen(link, resume))
+
+/** An owner that notes what its cache is told, and gives `row` to those who ask. */
+const ownerOf = (row: Exit.Exit<Link | null, Unavailable>) => {
+  const notes: Array<string> = []
+  const owner: Pick<LinkCache.LinkCache<Unavailable>, "getThen" | "beginWrite"> = {
+    getThen: (_, answer) => answer(row),
+    beginWrite: (key) => {
+      notes.push(`begin ${key}`)
+      return (left) => notes.push(`end ${key}: ${left?.key ?? "nothing"}`)
+    }
+  }
+  return { notes, owner }
+}
+
+describe("owners in this process", () => {
+  it.scoped("bind the links of all partitions together, in one statement", () =>
+    Effect.gen(function* () {
+      const statements: Array<number> = []
+      const owners = yield* ownersOver((links) =>
+        Effect.sync(() => {
+          statements.push(links.length)
+          return links.map(() => true)
+        })
+      )
+      const keys = Array.from({ length: 40 }, (_, n) => `key${n}`)
+      expect(new Set(keys.map(partitionOf)).size).toBeGreaterThan(8)
+      const outcomes = yield* Effect.forEach(keys, (key) => bind(owners, linkOf(key)), {
+        concurrency: "unbounded"
+      })
+      expect(outcomes).toEqual(keys.map(() => "bound"))
+      expect(statements).toEqual([40])
+    })
+  )
+
+  it.scoped("have their caches keep what was bound, and nothing else", () =>
+    Effect.gen(function* () {
+      const { notes, owner } = ownerOf(Exit.succeed(linkOf("b", true)))
+      const owners = yield* ownersOver((links) => {
+        notes.push("insert")
+        return Effect.succeed(links.map(({ key }) => key === "a"))
+      })
+      yield* owners.add(partitionOf("a"), owner)
+      yield* owners.add(partitionOf("b"), owner)
+      const outcomes = yield* Effect.all([bind(owners, linkOf("a")), bind(owners, linkOf("b"))], {
+        concurrency: "unbounded"
+      })
+      expect(outcomes).toEqual(["bound", "taken-by-alias"])
+      expect(notes).toEqual(["begin a", "begin b", "insert", "end a: a", "end b: nothing"])
+    })
+  )
+
+  it.scoped.each([
+    ["an alias", Exit.succeed(linkOf("k", true)), "taken-by-alias"],
+    ["a minted key", Exit.succeed(linkOf("k")), "taken-by-key"],
+    ["nobody any more", Exit.succeed(null), "taken-by-key"],
+    ["an owner that cannot say it", Exit.fail(new Unavailable({ reason: "away", applied: "no" })), "taken"]
+  ] as const)("say of a key that is taken that it is held by %s", ([, row, outcome]) =>
+    Effect.gen(function* () {
+      const owners = yield* ownersOver((links) => Effect.succeed(links.map(() => false)))
+      expect(yield* bind(owners, linkOf("k"))).toBe("taken")
+      yield* owners.add(partitionOf("k"), ownerOf(row).owner)
+      expect(yield* bind(owners, linkOf("k"))).toBe(outcome)
+    })
+  )
+
+  it.scoped("fail with what the store says, and their caches forget the key", () =>
+    Effect.gen(function* () {
+      const { notes, owner } = ownerOf(Exit.succeed(null))
+      const owners = yield* ownersOver(
+        () => new StorageError({ operation: "LinkStore.insertMany", reason: "away", applied: "no" })
+      )
+      yield* owners.add(partitionOf("k"), owner)
+      expect((yield* Effect.flip(bind(owners, linkOf("k")))).applied).toBe("no")
+      expect(notes).toEqual(["begin k", "end k: nothing"])
+    })
+  )
+
+  it.effect("do not know what became of a link when the node stops", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const owners = yield* Scope.extend(
+        ownersOver(() => Effect.never),
+        scope
+      )
+      const outcomes: Array<LocalOwners.BindOutcome> = []
+      owners.bindThen(linkOf("k"), (outcome) => outcomes.push(outcome))
+      yield* Effect.yieldNow()
+      yield* Scope.close(scope, Exit.void)
+      expect(outcomes.map(Exit.mapError(({ applied }) => applied))).toEqual([Exit.fail("unknown")])
+    })
+  )
+
+  it.scoped("refuse a link at once when too many wait", () =>
+    Effect.gen(function* () {
+      const owners = yield* ownersOver(() => Effect.never)
+      let refused = 0
+      const link = linkOf("k")
+      for (let n = 0; n < 40_000; n++) {
+        owners.bindThen(link, (outcome) => {
+          if (Exit.isFailure(outcome)) refused++
+        })
+      }
+      expect(refused).toBeGreaterThan(0)
+      expect(refused).toBeLessThan(40_000)
+    })
+  )
+})

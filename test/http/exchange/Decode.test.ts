@@ -1,0 +1,64 @@
+import { expect, it } from "@effect/vitest"
+import { Either, FastCheck as fc, Schema } from "effect"
+import { describe } from "vitest"
+import * as LinkSchemas from "../../../src/http/contract/LinkSchemas.ts"
+import * as Decode from "../../../src/http/exchange/Decode.ts"
+
+const text = fc.oneof(
+  fc.constantFrom("", "ab", "promo", "https://example.com/", "P1D", "2030-01-01T00:00:00Z", "a b", "\u0007"),
+  fc.string({ unit: "binary", maxLength: 70 })
+)
+const value = fc.oneof(
+  text,
+  fc.boolean(),
+  fc.constantFrom(null, 0, 1, 301, 302, 303, 1.5, -1, 1e9, 1e10),
+  fc.array(fc.oneof(text, fc.constant(1)), { maxLength: 22 }),
+  fc.constant({ nested: true })
+)
+const names = [
+  "url",
+  "alias",
+  "reuse",
+  ...LinkSchemas.settingNames,
+  "unknown",
+  "__proto__",
+  "constructor",
+  "toString"
+]
+/** Objects as `JSON.parse` makes them: each name is an own field, `__proto__` too. */
+const json = fc
+  .tuple(
+    fc.constantFrom([["url", "https://example.com/"] as const], []),
+    fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 3 })
+  )
+  .map(([url, others]) => [...url, ...others])
+  .map((fields) => JSON.parse(`{${fields.map(([name, v]) => `"${name}":${JSON.stringify(v)}`).join(",")}}`))
+
+describe("a body", () => {
+  it.each([
+    ["create", LinkSchemas.CreateBody as Schema.Schema<object>],
+    ["change", LinkSchemas.ChangeBody as Schema.Schema<object>]
+  ])("of a %s is understood where its schema decodes it, and as it does", (_, schema) => {
+    const decode = Schema.decodeUnknownEither(schema, { onExcessProperty: "error" })
+    const understand = Decode.body(schema)
+    let accepted = 0
+    fc.assert(
+      fc.property(json, (body) => {
+        const understood = understand(body)
+        const decoded = decode(body)
+        expect(Either.isRight(understood)).toBe(Either.isRight(decoded))
+        if (Either.isRight(understood)) {
+          accepted++
+          expect(understood.right).toEqual(Either.getOrThrow(decoded))
+        }
+      }),
+      { numRuns: 3_000 }
+    )
+    expect(accepted).toBeGreaterThan(20)
+  })
+
+  it("is transformed where its schema transforms it", () => {
+    const understand = Decode.body(Schema.Struct({ email: Schema.Lowercase }))
+    expect(understand({ email: "A@B.example" })).toEqual(Either.right({ email: "a@b.example" }))
+  })
+})
