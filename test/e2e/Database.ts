@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { administer, parsed } from "../support/services/Redis.ts"
 import { namesOf } from "../../src/storage/keys/KeyPoolRedis.ts"
 import * as KeyTablesSql from "../../src/storage/keys/KeyTablesSql.ts"
+import { numbers } from "../../src/storage/sql/postgres/PrimaryClient.ts"
 import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
 
 /** Where every minted key is. */
@@ -73,7 +74,10 @@ const overPostgres = <A>(
   url: string,
   ask: Effect.Effect<A, unknown, SqlClient.SqlClient>
 ): Effect.Effect<A> =>
-  ask.pipe(Effect.provide(Layer.orDie(PgClient.layer({ url: Redacted.make(url) }))), Effect.orDie)
+  ask.pipe(
+    Effect.provide(Layer.orDie(PgClient.layer({ url: Redacted.make(url), types: numbers }))),
+    Effect.orDie
+  )
 
 /** The account of a PostgreSQL database. */
 export const accountOfUrl = (url: string): Effect.Effect<Account> => overPostgres(url, account)

@@ -6,6 +6,7 @@ import * as KeyFileDisk from "../../src/storage/keys/KeyFileDisk.ts"
 import { KeyStock, type StockKind } from "../../src/storage/keys/KeyStock.ts"
 import * as KeyStockFile from "../../src/storage/keys/KeyStockFile.ts"
 import * as KeyStockSql from "../../src/storage/keys/KeyStockSql.ts"
+import { numbers } from "../../src/storage/sql/postgres/PrimaryClient.ts"
 import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
 
 /** A migrated database, a key file beside it, and the kind of stock in which they are used. */
@@ -22,7 +23,7 @@ export const preload: KeyStockFile.Preload = { low: 5, high: 20 }
 
 const clientOf = (database: Place["database"]) =>
   "url" in database
-    ? Layer.orDie(PgClient.layer({ url: Redacted.make(database.url) }))
+    ? Layer.orDie(PgClient.layer({ url: Redacted.make(database.url), types: numbers }))
     : Layer.orDie(SqliteClient.layer(database.path))
 
 /** Opens the stock of a place. */

@@ -11,6 +11,7 @@ import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
 import * as LinkLifetimeSql from "../../../src/storage/links/LinkLifetimeSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
+import { numbers } from "../../../src/storage/sql/postgres/PrimaryClient.ts"
 import * as Migrations from "../../../src/storage/sql/Migrations.ts"
 import { describePostgres, freshDatabase } from "../../support/services/Postgres.ts"
 import { plainRow } from "../../support/Plain.ts"
@@ -31,7 +32,7 @@ const setUp = Effect.gen(function* () {
     Layer.merge(LinkStoreSql.layer, LinkLifetimeSql.layer).pipe(
       Layer.provide(KeyStockSql.layer()),
       Layer.provideMerge(Migrations.layer),
-      Layer.provideMerge(PgClient.layer({ url }))
+      Layer.provideMerge(PgClient.layer({ url, types: numbers }))
     )
   )
   const changes = yield* Effect.provide(LinkInvalidationsPostgres.make, DatabaseServers.layer(url))

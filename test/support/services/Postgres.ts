@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { describe, inject } from "vitest"
+import { numbers } from "../../../src/storage/sql/postgres/PrimaryClient.ts"
 import { exercised } from "./Exercised.ts"
 
 const server = inject("postgres")
@@ -45,5 +46,5 @@ export const freshDatabase: Effect.Effect<string, never, Scope.Scope> = Effect.g
 
 /** A client of a fresh database, as `PgClient` and as `SqlClient`; the database goes when the layer does. */
 export const layerFreshDatabase = Layer.unwrapScoped(
-  Effect.map(freshDatabase, (url) => PgClient.layer({ url: Redacted.make(url) }))
+  Effect.map(freshDatabase, (url) => PgClient.layer({ url: Redacted.make(url), types: numbers }))
 )

@@ -1,5 +1,5 @@
 import { connect } from "node:net"
-import { Client, type ClientConfig, type DatabaseError, types } from "pg"
+import { Client, type ClientConfig, type CustomTypesConfig, type DatabaseError, types } from "pg"
 import { preparedMark } from "../SqlDialect.ts"
 import type { DatabaseServersService } from "./DatabaseServers.ts"
 
@@ -31,6 +31,12 @@ const cancelRequestCode = 80_877_102
 
 /** How long the way to such a request may take to open. */
 const cancelMax_ms = 2_000
+
+/** Reads 64-bit integers, and sums of them, as numbers: those of the schema are below 2^53. */
+export const numbers: CustomTypesConfig = {
+  getTypeParser: (type: number) =>
+    type === types.builtins.INT8 || type === types.builtins.NUMERIC ? Number : types.getTypeParser(type)
+}
 
 /** The server is none to work on, or no longer. */
 export class NotPrimary extends Error {
@@ -146,12 +152,9 @@ export class PrimaryClient extends Client {
 
   constructor(servers: DatabaseServersService, bounds: SessionBounds, config: ClientConfig) {
     const url = servers.current()
-    super({ ...config, connectionString: url, keepAlive: true })
+    super({ ...config, connectionString: url, keepAlive: true, types: numbers })
     this.#servers = servers
     this.#bounds = bounds
-    // The integers of the schema, and their sums, are below 2^53.
-    this.setTypeParser(types.builtins.INT8, Number)
-    this.setTypeParser(types.builtins.NUMERIC, Number)
     this.#url = url
     this.generation = servers.generation()
     this.on("notice", ({ routine }) => {
