@@ -1,4 +1,4 @@
-/** What the audit log tells of. */
+/** The actions that the audit log records. */
 export const auditActions = [
   "session.begun",
   "session.refused",
@@ -33,11 +33,11 @@ export interface Doer {
   readonly userId: string | null
   /** The API key that they showed. */
   readonly keyId: string | null
-  /** Where they are, as a keyed hash of the client that requests are counted for; `null`: on this machine, or it is not known. */
+  /** The client, as a keyed hash of the address that limits count for; `null`: on this machine, or not known. */
   readonly client: string | null
 }
 
-/** Somebody who is at the administrator's command line. */
+/** The administrator's command line. */
 export const command: Doer = { by: "command", userId: null, keyId: null, client: null }
 
 /** Somebody who has not shown who they are. */
@@ -52,9 +52,9 @@ export const stranger = (client: string | null): Doer => ({
 export interface AuditEvent {
   readonly doer: Doer
   readonly action: AuditAction
-  /** To what: the id of a user, an API key or a webhook, or a link's key; `null` where there is none. */
+  /** What it was done to: the id of a user, an API key or a webhook, or a link's key; `null` where there is none. */
   readonly target: string | null
-  /** Whose that is: the id of a user; `null` for nobody's. */
+  /** The owner of the target: the id of a user; `null` where it has none. */
   readonly owner: string | null
   /** When, in milliseconds since the Unix epoch. */
   readonly at: number

@@ -1,31 +1,31 @@
 import { DateTime } from "effect"
 import { DateTime as Moment, Duration as Period } from "luxon"
 
-/** A duration in ISO 8601's designator form; its months and years depend on when it begins. */
+/** A duration in ISO 8601's designator form. The length of its months and years depends on when it begins. */
 export type Duration = Period
 
 /** The last moment that a link can be given, in milliseconds since the Unix epoch: the end of year 9999. */
 export const momentMax = Moment.utc(9999, 12, 31, 23, 59, 59, 999).toMillis()
 
-/** Understands `P30D`, `PT10M` or `P1Y2M3DT4H5M6S`; `undefined` for anything else, and for durations below a millisecond. */
+/** Parses `P30D`, `PT10M` or `P1Y2M3DT4H5M6S`; `undefined` for anything else, and for durations below a millisecond. */
 export const parseDuration = (text: string): Duration | undefined => {
   if (!/^P(?=.)[0-9.,YMWD]*(T(?=.)[0-9.,HMS]+)?$/.test(text)) return undefined
   const period = Period.fromISO(text)
   return period.isValid && period.toMillis() >= 1 ? period : undefined
 }
 
-/** The moment that lies a duration after another, in whole milliseconds since the Unix epoch; `NaN` where there is none. */
+/** The moment a duration after another, in whole milliseconds since the Unix epoch; `NaN` where there is none. */
 export const after = (start_ms: number, duration: Duration): number =>
-  // A fraction of a week or a day need not come to whole milliseconds, and the database has no others.
+  // A fraction of a week or a day need not be whole milliseconds, and the database has only those.
   Math.round(Moment.fromMillis(start_ms, { zone: "utc" }).plus(duration).toMillis())
 
-/** RFC 3339's syntax, which has no hour 24, without its leap second. Whether there is such a day the calendar must say. */
+/** RFC 3339's syntax, which has no hour 24, without leap seconds. It does not check that the day exists. */
 const dateTime =
   /^\d{4}-\d\d-\d\d[Tt]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 /**
- * Understands a date-time of RFC 3339, section 5.6, in any offset; gives milliseconds since the Unix epoch, `undefined` for anything else, such as
- * the 30th of February. A leap second is not understood.
+ * Parses a date-time of RFC 3339, section 5.6, in any offset; gives milliseconds since the Unix epoch, `undefined` for anything else, such as
+ * the 30th of February. Leap seconds are not accepted.
  */
 export const parseMoment = (text: string): number | undefined => {
   if (!dateTime.test(text)) return undefined
@@ -33,10 +33,10 @@ export const parseMoment = (text: string): number | undefined => {
   return moment.isValid ? moment.toMillis() : undefined
 }
 
-/** What was written last: the links of a bulk are all of one moment. */
+/** The last result: the links of a bulk all have the same moment. */
 let latest = { moment_ms: Number.NaN, text: "" }
 
-/** Writes a moment in UTC, with milliseconds. */
+/** Formats a moment in UTC, with milliseconds. */
 export const formatMoment = (moment_ms: number): string => {
   if (moment_ms !== latest.moment_ms) {
     latest = { moment_ms, text: DateTime.formatIso(DateTime.unsafeMake(moment_ms)) }
@@ -44,6 +44,6 @@ export const formatMoment = (moment_ms: number): string => {
   return latest.text
 }
 
-/** {@link formatMoment} of a moment that there may not be. */
+/** {@link formatMoment}, or `null` for `null`. */
 export const formatOptionalMoment = (moment_ms: number | null): string | null =>
   moment_ms === null ? null : formatMoment(moment_ms)

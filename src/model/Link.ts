@@ -28,12 +28,12 @@ export const LinkChoices = Schema.Struct(choices)
 /** See {@link LinkChoices}. */
 export type LinkChoices = typeof LinkChoices.Type
 
-/** What a link's owner changes of it: the rest stays as it is. */
+/** The fields of a link that its owner changes: the others stay as they are. */
 export const LinkChange = Schema.partialWith(LinkChoices, { exact: true })
 /** See {@link LinkChange}. */
 export type LinkChange = typeof LinkChange.Type
 
-/** What a link is beside its target, unless its creator says otherwise. */
+/** The defaults of a link's fields. */
 export const unlessChosen: Omit<LinkChoices, "url"> = {
   title: null,
   tags: [],
@@ -54,20 +54,20 @@ export const unlessChosen: Omit<LinkChoices, "url"> = {
 export const Link = Schema.Struct({
   key: Schema.String,
   ...choices,
-  /** The id of the user whose link it is, `null` for an anonymous creator's. */
+  /** The id of the owner; `null` if it was created anonymously. */
   owner: Schema.NullOr(Schema.String),
   /** Whether the key is an alias that the caller chose, rather than a minted key. */
   custom: Schema.Boolean,
   createdAt: Schema.Number,
   updatedAt: Schema.Number,
   deletedAt: Schema.NullOr(Schema.Number),
-  /** The API key by which it was made, and how often a day (of UTC) that lets its links redirect; only where it has such a limit. */
+  /** The API key by which it was made, and how many redirects a day (of UTC) that allows its links; only where it has such a limit. */
   keyId: Schema.optionalWith(Schema.String, { exact: true }),
   keyRedirectsPerDay: Schema.optionalWith(Schema.Number, { exact: true }),
-  /** Redirects that are left of `maxVisits`; `null` exactly where that is. The store alone knows the newest number. */
+  /** Redirects that are left of `maxVisits`; `null` exactly where that is. Only the store has the newest number. */
   visitsLeft: Schema.NullOr(Schema.Number),
   /**
-   * A number that this create alone has, so that its repeat is known for what it is. Not read back. In a row that was changed it is the number
+   * A number that only this create has, so that its repeat is recognized. Not read back. In a row that was changed it is the number
    * of the newest change, in a tombstone that of the deletion.
    */
   createId: Schema.optionalWith(Schema.Number, { exact: true })
@@ -75,7 +75,7 @@ export const Link = Schema.Struct({
 /** See {@link Link}. */
 export type Link = typeof Link.Type
 
-/** What a link is at a moment: one that redirects, one that does not yet, or one that does not any more. */
+/** The state of a link: it redirects (`live`), does not yet (`pending`), or does not any more. */
 export type LinkState = "live" | "pending" | "expired" | "used-up" | "deleted"
 
 /** The state of a link at `now` (milliseconds since the Unix epoch). It is valid from `validSince` on, and expires at `expiresAt`, not after it. */
@@ -86,7 +86,7 @@ export const stateAt = (link: Link, now: number): LinkState => {
   return link.visitsLeft === 0 ? "used-up" : "live"
 }
 
-/** Of `maxVisits` redirects, those that are left when it becomes `maxVisits`: what was used of the former number counts, unless there was none. */
+/** The redirects that are left when `maxVisits` changes: those used under the former limit count, if there was one. */
 const visitsLeftOf = (link: Link, maxVisits: number | null): number | null => {
   if (maxVisits === null) return null
   const used = (link.maxVisits ?? 0) - (link.visitsLeft ?? 0)

@@ -5,13 +5,13 @@ import ipaddr from "ipaddr.js"
 /** An IP address; IPv4 in IPv6 is IPv4. */
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** The addresses that share so many first bits with one of them. */
+/** An address, and how many of its first bits are the prefix of the network. */
 export type Network = readonly [Address, number]
 
 /** Networks in one setting at most. */
 const networksMax = 256
 
-/** Understands an IP address, in no other spelling than the usual ones; `undefined` for anything else. */
+/** Parses an IP address in its usual spellings; `undefined` for anything else. */
 export const parseAddress = (text: string): Address | undefined =>
   isIP(text) === 0 ? undefined : ipaddr.process(text)
 
@@ -25,7 +25,7 @@ const parse = (text: string): Network | undefined => {
   return length <= bits ? [parsed, length] : undefined
 }
 
-/** Understands addresses and networks in CIDR notation that are separated by commas; the fault as text where one is neither. */
+/** Parses addresses and networks in CIDR notation, separated by commas; gives the fault as text where one is neither. */
 export const parseAll = (text: string): Either.Either<ReadonlyArray<Network>, string> => {
   const names = text.split(",").map((name) => name.trim())
   const networks = names.map(parse)

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 
-/** Requests of one kind since their node started, and how many of them took how long. */
+/** The number of requests of one kind since the node started, by duration. */
 export const TimedTotal = Schema.Struct({
   count: Schema.Number,
-  /** Those that took at most as long as each bound in `RequestMetrics`, from the shortest on. */
+  /** How many took at most as long as each bound in `RequestMetrics`, from the shortest on. */
   within: Schema.Array(Schema.Number)
 })
 /** See {@link TimedTotal}. */
@@ -12,7 +12,7 @@ export type TimedTotal = typeof TimedTotal.Type
 /** What a node has answered since it started. */
 export const RequestTotals = Schema.Struct({
   requests: Schema.Number,
-  /** Those answered 5xx, but for readiness checks. */
+  /** Those answered 5xx, except readiness checks. */
   errors: Schema.Number,
   redirects: TimedTotal,
   creates: TimedTotal
@@ -20,18 +20,18 @@ export const RequestTotals = Schema.Struct({
 /** See {@link RequestTotals}. */
 export type RequestTotals = typeof RequestTotals.Type
 
-/** What a node tells the others of itself, about once a second. */
+/** What a node reports of itself to the others, about once a second. */
 export const NodeReport = Schema.Struct({
   /** A text that no other start of any node has. */
   id: Schema.String,
-  /** Where the other nodes reach it; its own address for clients where they do not. */
+  /** Where the other nodes reach it; its address for clients where they do not. */
   address: Schema.String,
   /** `http`: it owns no actors. */
   role: Schema.Literal("all", "http"),
-  /** Of the program; nodes of versions before there was this say none. */
+  /** Of the program; missing from nodes of older versions. */
   version: Schema.optionalWith(Schema.String, { exact: true }),
   isStopping: Schema.Boolean,
-  /** By its own monotonic clock: between two reports so much time has passed for it. */
+  /** By its own monotonic clock. */
   uptime_ms: Schema.Number,
   /** Keys in its buffer. */
   bufferedKeys: Schema.Number,

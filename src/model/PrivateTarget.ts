@@ -4,8 +4,8 @@ import { type Address, contains, parseAddress, parseAll } from "./Network.ts"
 
 /**
  * Names that the public DNS does not have, each with everything below it: of this machine and for tests (RFC 6761), of the local network (RFC 6762 and its appendix G,
- * RFC 8375), the infrastructure's own (`arpa`), never delegated (`corp`, `home`, `mail`, `internal`: ICANN), of Kubernetes, Consul and Docker, and in wide use in private
- * networks. The last ones are public names that clouds answer to their own machines alone.
+ * RFC 8375), of the infrastructure (`arpa`), never delegated (`corp`, `home`, `mail`, `internal`: ICANN), of Kubernetes, Consul and Docker, and in wide use in private
+ * networks. The last ones are public names that clouds resolve only for their own machines.
  */
 const privateDomains = new Set([
   "arpa",
@@ -32,7 +32,7 @@ const privateDomains = new Set([
 
 const isPrivateName = (name: string): boolean => {
   const labels = name.split(".")
-  // A name of one label is looked up in the search domain of whoever follows the link, and one with an empty label nowhere.
+  // A name of one label is looked up in the client's search domain; one with an empty label cannot be looked up.
   if (labels.length === 1 || labels.includes("")) return true
   return labels.some((_, index) => privateDomains.has(labels.slice(index).join(".")))
 }
@@ -40,8 +40,8 @@ const isPrivateName = (name: string): boolean => {
 const networks = (...texts: ReadonlyArray<string>) => Either.getOrThrow(parseAll(texts.join(",")))
 
 /**
- * IPv4 that is not public: IANA's IPv4 Special-Purpose Address Registry, multicast and what is reserved, as of 2025. Some of it is reachable from everywhere (AS112, AMT), but
- * has no web server. Metadata services of clouds lie in it, but for the last one: the platform of every machine at Azure.
+ * IPv4 that is not public: IANA's IPv4 Special-Purpose Address Registry, multicast and reserved addresses, as of 2025. Some of it is reachable from everywhere (AS112, AMT), but
+ * has no web servers. It includes the metadata services of clouds, except the last address: the platform of every machine at Azure.
  */
 const special4 = networks(
   "0.0.0.0/8",
@@ -80,10 +80,10 @@ const isPublic = (address: Address): boolean => {
   return contains(global6, address) && !contains(special6, address)
 }
 
-/** How the WHATWG URL Standard writes addresses; each other spelling has become one of these. */
+/** How the WHATWG URL Standard writes addresses; it normalizes other spellings to these. */
 const addressShape = /^(?:\[.*\]|\d+\.\d+\.\d+\.\d+)$/
 
-/** Whether an address, as the operating system writes it, is none of the public internet. IPv4 within IPv6 (`::ffff:…`, `64:ff9b::…`) counts as what it is. */
+/** Whether an address, as the operating system writes it, is not public. IPv4 within IPv6 (`::ffff:…`, `64:ff9b::…`) counts as IPv4. */
 export const isPrivateAddress = (text: string): boolean => {
   const address = parseAddress(text)
   return address === undefined || !isPublic(address)
@@ -92,7 +92,7 @@ export const isPrivateAddress = (text: string): boolean => {
 const withoutDot = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : host)
 
 /**
- * Whether a host, as the WHATWG URL Standard writes it, stands for this machine or a private network: an address that is not public, or a name that is never public. Names
+ * Whether a host, as the WHATWG URL Standard writes it, is this machine or in a private network: an address that is not public, or a name that is never public. Names
  * are not resolved.
  */
 export const isPrivate = (host: string): boolean =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** The nearest `package.json` above this file, which is another one for sources than for what is built. */
+/** The nearest `package.json` above this file: how far above differs between sources and the build. */
 const packageFile = (from: URL): URL => {
   const file = new URL("package.json", from)
   const above = new URL("..", from)

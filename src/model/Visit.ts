@@ -1,6 +1,6 @@
 import type { Link } from "./Link.ts"
 
-/** What visits are broken down by, beside time: ten at most. Each visit has at most one value of each. A dimension's number, which is stored, is its place. */
+/** The dimensions by which visits are counted, beside time: ten at most. A visit has at most one value of each. A dimension's number, which is stored, is its position. */
 export const dimensions = ["referrers", "countries", "browsers", "os", "devices"] as const
 /** See {@link dimensions}. */
 export type Dimension = (typeof dimensions)[number]
@@ -8,7 +8,7 @@ export type Dimension = (typeof dimensions)[number]
 /** Characters of a dimension's value at most: a host name's length (RFC 1035). */
 export const valueLengthMax = 253
 
-/** Different values of a dimension that are kept of one subject's hour, and of its day; visits with further ones count in the total alone. */
+/** Different values of a dimension that are kept for a subject's hour or day; visits with further ones count only in the total. */
 export const valuesMax = 50
 
 /** Hours are whole numbers since the Unix epoch, in UTC. */
@@ -20,14 +20,14 @@ export const hourOf = (at: number): number => Math.floor(at / hour_ms)
 /** Hours of a day, which begins at midnight in UTC. */
 export const dayHours = 24
 
-/** Visits, told apart. */
+/** Numbers of visits. */
 export interface VisitCount {
   readonly nonBots: number
   readonly bots: number
 }
 
 /**
- * What one visit is known by until it is classified. The addresses serve to find its country; neither they nor the texts are stored or logged.
+ * A visit before it is classified. The addresses serve to find its country; neither they nor the texts are stored or logged.
  */
 export interface Visit {
   readonly link: Link
@@ -35,27 +35,27 @@ export interface Visit {
   readonly at: number
   readonly userAgent: string | undefined
   readonly referrer: string | undefined
-  /** The connection's other end. */
+  /** The address of the connection's other end. */
   readonly peer: string | undefined
-  /** What proxies say of where the request came from: believed of some of them only. */
+  /** What proxies say of where the request came from: only trusted ones are believed. */
   readonly forwardedFor: string | undefined
   readonly country: string | undefined
 }
 
-/** What a visit counts as: its value in each dimension, in their order; `undefined` where it has none that is kept. */
+/** A classified visit: its value in each dimension, in their order; `undefined` where it has none that is kept. */
 export interface VisitClass {
   readonly isBot: boolean
   readonly values: ReadonlyArray<string | undefined>
 }
 
 /**
- * Whose visits a link's are counted as. A key that is bound again has another time of creation, and so never inherits the visits of its
+ * The subject of a link's visits. A key that is bound again has another time of creation, and so never inherits the visits of its
  * former link.
  */
 export const subjectOfLink = ({ createdAt, key }: Pick<Link, "createdAt" | "key">): string =>
   `${key}@${createdAt.toString(36)}`
 
-/** Whose visits those of all links of an owner are counted as: no user id has an `@`. */
+/** The subject of the visits of all links of an owner: no user id has an `@`. */
 export const subjectOfOwner = (owner: string): string => owner
 
 /** Whether a subject is one link. */

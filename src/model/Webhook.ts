@@ -1,4 +1,4 @@
-/** What webhooks can be told of. */
+/** The events that webhooks can receive. */
 export const webhookEvents = ["link.created", "link.deleted", "link.visited"] as const
 /** See {@link webhookEvents}. */
 export type WebhookEvent = (typeof webhookEvents)[number]
@@ -9,13 +9,13 @@ export const joinedType = "events"
 /** The message by which a receiver proves itself. */
 export const verificationType = "webhook.verification"
 
-/** What a message tells: one event or several, or it asks the receiver to prove itself. */
+/** The type of a message: one event, several, or a challenge to the receiver. */
 export type MessageType = WebhookEvent | typeof joinedType | typeof verificationType
 
 /** Webhooks of a user at most. */
 export const webhooksMax = 10
 
-/** A user's wish to be told of events of their links. Times are milliseconds since the Unix epoch. */
+/** A webhook: it receives events of its owner's links. Times are milliseconds since the Unix epoch. */
 export interface Webhook {
   readonly id: string
   readonly owner: string
@@ -34,16 +34,16 @@ export interface Webhook {
 export const hostOf = (url: string): string => new URL(url).hostname.replace(/\.$/, "")
 
 /**
- * How a webhook stands. `unverified`: its receiver has not proven itself, and nothing is sent but challenges. `ended`: the API key that made it has ended, or its user, and nothing is
- * sent any more.
+ * The states of a webhook. `unverified`: its receiver has not proven itself, and only challenges are sent. `ended`: the API key that made it, or its user, does not exist or work any more, and nothing is
+ * sent.
  */
 export const webhookStates = ["unverified", "active", "ended"] as const
 /** See {@link webhookStates}. */
 export type WebhookState = (typeof webhookStates)[number]
 
 /**
- * How the id of `ADMIN_API_KEY` begins, which is no key in the database: its webhooks end when a node starts with another one. Of its digest the id has 16 bits: enough to tell two keys
- * apart, and too few to find a chosen one in a copy of the database.
+ * The prefix of the id of `ADMIN_API_KEY`, which is not in the database: its webhooks end when a node starts with another key. The id has 16 bits of the key's digest: enough to tell two keys
+ * apart, and too few to find a weak key from a copy of the database.
  */
 export const adminKeyPrefix = "adm_"
 
@@ -57,9 +57,9 @@ export interface Challenge {
   readonly body: string
 }
 
-/** Something that happened to an owner's links, as all their webhooks that want to know of it are told. */
+/** The message of an event of an owner's links, for all their webhooks that want it. */
 export interface WebhookMessage {
-  /** The same for whoever tells of the same thing again, so that a receiver can tell repeats. */
+  /** The same for each repeat of the event, so that a receiver can deduplicate. */
   readonly id: string
   readonly owner: string
   readonly event: WebhookEvent

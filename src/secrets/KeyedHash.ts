@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto"
 import { Context, Layer, Redacted } from "effect"
 
-/** What hashes are for. Those of one purpose cannot be compared with those of another. */
+/** The purposes of hashes. Hashes of different purposes cannot be compared. */
 export type Purpose = "quota" | "create-body" | "audit-client" | "device"
 
 /** The service behind {@link KeyedHash}. */
@@ -11,12 +11,12 @@ export interface KeyedHashService {
 }
 
 /**
- * Hashes with a secret of this deployment. What is guessed easily, such as an address or a password, cannot be found from its hash by trying all that it may be, unless one has
- * the secret too. It is the same on all nodes and at every start, until the operator chooses another one (`HASH_SECRET`).
+ * Hashes with a secret of this deployment, so that a value that is easy to guess, such as an address or a password, cannot be found from its hash by trying all candidates without
+ * the secret. The secret is the same on all nodes and at every start, until the operator changes it (`HASH_SECRET`).
  */
 export class KeyedHash extends Context.Tag("linkmint/KeyedHash")<KeyedHash, KeyedHashService>() {}
 
-/** Hashes with this secret: each purpose has a key of its own that follows from it. */
+/** Hashes with this secret: each purpose has its own key, derived from it. */
 export const make = (secret: Redacted.Redacted): KeyedHashService => {
   const keys = new Map<Purpose, Buffer>()
   const keyOf = (purpose: Purpose) => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
 import { Effect, Redacted } from "effect"
 
-/** Draws `bytes` bytes from the operating system's cryptographic generator, at once: the one place where chance must not be replayable. */
+/** Draws `bytes` bytes from the operating system's cryptographic generator, synchronously: the only randomness that must not be replayable. */
 export const drawNow = (bytes: number): Buffer => randomBytes(bytes)
 
 /** See {@link drawNow}. */
@@ -15,10 +15,10 @@ export const drawApiKey: Effect.Effect<Redacted.Redacted> = Effect.map(draw(24),
 /** SHA-256 in hexadecimal digits. */
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** Whether two digests are the same; takes the same time whatever they have in common. */
+/** Whether two digests are equal, in constant time. */
 export const isSameDigest = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
-/** Whether a presented secret has this digest; takes the same time whatever the two have in common. */
+/** Whether a presented secret has this digest, in constant time. */
 export const matches = (presented: Redacted.Redacted, expected: string): boolean =>
   isSameDigest(digest(Redacted.value(presented)), expected)

@@ -16,7 +16,7 @@ export class GeoIpUnusable extends Data.TaggedError("GeoIpUnusable")<{
   }
 }
 
-/** What is looked at of a record, in the shapes that publishers give it. */
+/** The fields of a record that are read, in the forms of various publishers. */
 interface Place {
   readonly country?: { readonly iso_code?: string } | string
   readonly registered_country?: { readonly iso_code?: string }
@@ -29,7 +29,7 @@ const countryOf = (place: Place | null): string | undefined => {
   return country ?? place.country_code ?? place.registered_country?.iso_code
 }
 
-/** Tells the country (ISO 3166-1, two letters) of an IP address; `undefined` for addresses that the database does not have. */
+/** Gives the country (ISO 3166-1, two letters) of an IP address; `undefined` for addresses that the database does not have. */
 export type GeoIp = (address: string) => string | undefined
 
 /** The database in a file in MaxMind's format, as `WatchedFile` watches it. */
@@ -46,7 +46,7 @@ export const watch = (
         catch: (error) => unusable(`it is not in MaxMind's format (${(error as Error).message})`)
       })
       const { databaseType } = reader.metadata
-      // What tells of anything else, such as networks, would make every visitor's country unknown.
+      // With any other database, such as one of networks, every visitor's country would be unknown.
       if (!/country|city|enterprise/i.test(databaseType)) {
         return yield* unusable(`it tells of ${databaseType}, not of countries`)
       }

@@ -2,14 +2,14 @@ import { isIP } from "node:net"
 import { valueLengthMax } from "../model/Visit.ts"
 import { parseUrl } from "../model/ParseUrl.ts"
 
-/** Values that are no hosts. A host that is called so has no value. */
+/** Values that are not hosts. A host with such a name has no value. */
 const reserved = new Set(["direct", "internal", "other", "unknown"])
 
 const hostOf = (text: string): string | undefined => {
   const url = parseUrl(text)
   if (url === undefined) return undefined
   const host = url.hostname.toLowerCase().replace(/\.$/, "")
-  // Some schemes allow hosts of any characters; and an address is not stored, not even a server's.
+  // Some schemes allow any characters in hosts; and no address is stored, not even a server's.
   if (!/^[a-z0-9._-]+$/.test(host) || host.length > valueLengthMax) return undefined
   return isIP(host) === 0 && !reserved.has(host) ? host : undefined
 }

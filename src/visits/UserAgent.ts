@@ -20,7 +20,7 @@ const uniform = (isBot: boolean, name: string): UserAgent => ({
 
 const bot = uniform(true, "bot")
 
-/** `bowser` takes the name of a browser that it does not know from the text, which anybody can write. */
+/** Only the names that `bowser` knows: it copies other names from the header, which anybody can write. */
 const known = (names: Record<string, string>) => {
   const all = new Set(Object.values(names))
   return (name: string | undefined) => (name !== undefined && all.has(name) ? name : unknown)
@@ -31,7 +31,7 @@ const osName = known(OS_MAP)
 const deviceName = known(PLATFORMS_MAP)
 
 /**
- * Reads a `User-Agent`. Without one, it is a bot: every browser sends it. A bot is a bot in every respect, whatever browser it claims to be.
+ * Parses a `User-Agent`. A request without one is a bot's: every browser sends it. A bot is `bot` in every respect, whatever browser it claims to be.
  */
 export const parse = (text: string | undefined): UserAgent => {
   if (text === undefined || text === "") return bot

@@ -6,10 +6,10 @@ import * as UserAgent from "./UserAgent.ts"
 import type { Dimension, Visit, VisitClass } from "../model/Visit.ts"
 import { dimensions } from "../model/Visit.ts"
 
-/** Different `User-Agent`s, and `Referer`s, whose meaning is remembered: many visits have the same one. */
+/** Different `User-Agent`s, and `Referer`s, whose results are cached: many visits have the same one. */
 const rememberedMax = 4_096
 
-/** What a visit's origin is known by. */
+/** What a visit's country is found by. */
 export type Origin = Pick<Visit, "peer" | "forwardedFor" | "country">
 
 /** Finds the country that a visit comes from. By default it never can. */
@@ -21,7 +21,7 @@ export class VisitorCountry extends Context.Reference<VisitorCountry>()("linkmin
 export interface VisitorCountryService {
   /** The header in which a proxy says it, in lower case. */
   readonly header: string | undefined
-  /** The country (ISO 3166-1, two letters); `undefined` where it cannot tell. */
+  /** The country (ISO 3166-1, two letters); `undefined` where it is not known. */
   readonly of: (origin: Origin) => string | undefined
 }
 
@@ -37,7 +37,7 @@ const remembering = <A extends object>(f: (text: string | undefined) => A) => {
   }
 }
 
-/** Tells what visits count as. `ownHost` is the host of short URLs. */
+/** Classifies visits. `ownHost` is the host of short URLs. */
 export const make = (ownHost: string, country: VisitorCountryService): ((visit: Visit) => VisitClass) => {
   const agentOf = remembering(UserAgent.parse)
   const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))

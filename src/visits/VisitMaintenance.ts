@@ -3,31 +3,31 @@ import { VisitStore } from "../storage/visits/VisitStore.ts"
 import * as TrustedTime from "../time/TrustedTime.ts"
 import { dayHours, hourOf } from "../model/Visit.ts"
 
-/** How often there is a look at what is over or too old. Any node may: the store lets one at a time. */
+/** How often a node rolls up and drops. Any node may: the store allows one at a time. */
 const lookEvery = Duration.minutes(10)
 
-/** A pause between steps, for whatever else the database has to do. */
+/** A pause between steps, for other work of the database. */
 const stepPause = Duration.millis(20)
 
-/** How long a day has been over when it is rolled up, in hours: longer than visits wait to be written, and than clocks go wrong. */
+/** How long after its end a day is rolled up, in hours: longer than visits wait to be written, and than clocks differ. */
 const settleHours = 12
 
 /** How long visits are kept by the hour, and by the day. By the month they are kept as long as their link. */
 export const hoursKept_days = 35
 export const daysKept_days = 1_100
 
-/** How long the last batch of a writer is remembered: longer than any is tried again. */
+/** How long the last batch of a writer is remembered: longer than any batch is retried. */
 const writersKept = Duration.days(30)
 
 const firstOfDay = (hour: number) => hour - (hour % dayHours)
 
-/** The first hour, at hour `now`, of which visits are there by the hour. */
+/** The first hour whose visits are kept by the hour, at hour `now`. */
 export const firstHourKept = (now: number): number => firstOfDay(now - hoursKept_days * dayHours)
 
-/** The first hour, at hour `now`, of which visits are there by the day. */
+/** The first hour whose visits are kept by the day, at hour `now`. */
 export const firstDayKept = (now: number): number => firstOfDay(now - daysKept_days * dayHours)
 
-/** Rolls visits up to days and months when these are over, and drops what is too old: at most `stepMax` rows, and their values, at a time. */
+/** Rolls visits up to days and months when these are over, and drops old ones: at most `stepMax` rows, and their values, at a time. */
 export const layer = ({ stepMax }: { readonly stepMax: number }): Layer.Layer<never, never, VisitStore> =>
   Layer.scopedDiscard(
     Effect.gen(function* () {

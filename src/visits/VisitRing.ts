@@ -1,6 +1,6 @@
 import type { Visit } from "../model/Visit.ts"
 
-/** A first-in, first-out ring of at most `capacity` visits, in an array that grows until it was full once. */
+/** A first-in, first-out ring of at most `capacity` visits, in an array that grows with the greatest number of visits so far. */
 export class VisitRing {
   readonly #capacity: number
   readonly #slots: Array<Visit | undefined> = []

@@ -8,17 +8,17 @@ interface Counted extends ValueCount {
 interface Hour extends HourCount {
   nonBots: number
   bots: number
-  /** In the order of their coming. */
+  /** In order of arrival. */
   readonly values: Array<Counted>
 }
 
 interface Entry {
   readonly hour: Hour
-  /** Its values by themselves, for each dimension in their order, where they are too many to be looked through. */
+  /** Its values by dimension, in their order, where they are too many to search one by one. */
   index: ReadonlyArray<Map<string, Counted>> | undefined
 }
 
-/** Values of an hour that are looked through one by one: of most links there is one visit in an hour, for which maps would be the most of it. */
+/** Values of an hour that are searched one by one: most links have one visit in an hour, for which maps would be the greater part. */
 const unindexedMax = 16
 
 const indexOf = (values: ReadonlyArray<Counted>) => {
@@ -32,12 +32,12 @@ const countsOf = ({ values }: Hour): number => 1 + values.length
 /** Counts of one hour at most. */
 export const hourCountsMax = 1 + dimensions.length * valuesMax
 
-/** Visits added up by subject, hour and value, until they are written. A visit costs no text that must be made for it. */
+/** Visits added up by subject, hour and value, until they are written. A visit allocates no strings. */
 export class VisitTally {
   readonly #hours = new Map<number, Map<string, Entry>>()
   #counts = 0
 
-  /** Counts that are to be written: one an hour of a subject, and one a value of it. */
+  /** Counts that wait to be written: one for each hour of a subject, and one for each value of it. */
   get counts(): number {
     return this.#counts
   }
@@ -80,7 +80,7 @@ export class VisitTally {
     return entry
   }
 
-  /** Takes out hours of at most `countsMax` counts together, and one at least: of the hour that came first what came first. `countsMax` is to be `hourCountsMax` at least. */
+  /** Removes and gives subjects' hours of at most `countsMax` counts together, the earliest first. `countsMax` must be at least `hourCountsMax`. */
   take(countsMax: number): ReadonlyArray<HourCount> {
     const taken: Array<HourCount> = []
     let counts = 0

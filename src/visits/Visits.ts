@@ -22,43 +22,43 @@ import { VisitRing } from "./VisitRing.ts"
 import { VisitTally } from "./VisitTally.ts"
 
 /**
- * Counts visits, off the path of redirects. What waits is lost when the process is killed: the visits of the last second while the database writes each batch within 400 ms, {@link waitingMax} at most
- * whatever it does; `linkmint_visits_waiting` says how many. A stop in order writes them. Whatever else is dropped is counted by reason (`linkmint_visits_shed_total`) and logged with its number.
+ * Counts visits, off the path of redirects. A kill loses those that wait: the visits of the last second while the database writes each batch within 400 ms, and never more than {@link waitingMax};
+ * `linkmint_visits_waiting` says how many. A graceful shutdown writes them. All other visits that are dropped are counted by reason (`linkmint_visits_shed_total`) and logged.
  */
 export class Visits extends Context.Tag("linkmint/Visits")<
   Visits,
   {
-    /** Takes note of a visit: a plain call that allocates nothing, waits for nothing and never fails. */
+    /** Records a visit: a plain call that allocates nothing, and never waits or fails. */
     readonly record: (visit: Visit) => void
   }
 >() {}
 
-/** Visits that are recorded and not classified yet: they stay for some 50 ms. */
+/** Visits that are recorded and not classified yet, at most: they wait some 50 ms. */
 const ringMax = 16_384
 
-/** Visits that are classified in one go, before requests have their turn again: a few milliseconds' worth. */
+/** Visits that are classified in one turn of the event loop: a few milliseconds of work. */
 const sliceMax = 1_000
 
-/** How long visits gather before they are classified, and how long before they are written. Together well below the second that a crash may cost. */
+/** How long visits are gathered before they are classified, and before they are written: together well below the second that a kill may lose. */
 const classifyEvery = Duration.millis(50)
 const writeEvery = Duration.millis(500)
 
-/** Counts (an hour of a link, and each value of it) that wait to be written at most, some 14 MB; the ring fills, and sheds, when there are more. */
+/** Counts (an hour of a link, and each value of it) that wait to be written at most, some 14 MB; then the ring fills, and visits are shed. */
 const waitingCountsMax = 100_000
 
-/** Visits that wait to be written at most, of however few links: the ring fills when there are more. */
+/** Visits that wait to be written at most, however few links they are of; then the ring fills. */
 const classifiedMax = 500_000
 
-/** Visits that a process has at most which are recorded and not written. */
+/** Visits that are recorded and not written, in one process at most. */
 export const waitingMax = classifiedMax + ringMax
 
-/** How often it is logged how many visits were dropped. */
+/** How often dropped visits are logged. */
 const tellEvery = Duration.seconds(1)
 
-/** Counts of one batch at most: 500 visits of as many links. To put it together takes the event loop some milliseconds, one statement at a time. */
+/** Counts of one batch at most: 500 visits of as many links. Building its statements takes the event loop some milliseconds each. */
 const batchCountsMax = 3_000
 
-/** How long an orderly stop tries to write what is left. */
+/** How long a graceful shutdown tries to write the rest. */
 const stopMax = Duration.seconds(5)
 
 /** Visits that were recorded and will be written. */
@@ -87,11 +87,11 @@ export const visitsWaiting = Metered.gauge(
   "Visits that wait to be written, and would be lost if the process were killed"
 )
 
-/** What a node's counting of visits needs to know. */
+/** What counting needs to know of the node. */
 export interface VisitsOptions {
   /** The host of short URLs: visits from there are internal. */
   readonly ownHost: string
-  /** A text that no other process has, nor ever had. */
+  /** A text that no other process has, or ever had. */
   readonly writer: string
 }
 
@@ -102,7 +102,7 @@ const visitsIn = (batch: VisitBatch) =>
 
 const isShort = (text: string | undefined, max: number) => text === undefined || text.length <= max
 
-/** Without texts that are longer than any that tells something, so that the ring's memory is bounded: 65 MB at worst. */
+/** A visit without overlong texts, which say nothing, so that the ring's memory is bounded: 65 MB at worst. */
 const bounded = (visit: Visit): Visit =>
   isShort(visit.userAgent, 1_024) &&
   isShort(visit.referrer, 2_048) &&
@@ -161,7 +161,7 @@ export const make = (
       else shed("full", 1)
     }
 
-    /** Links are cached objects, of which many visits have the same. */
+    /** Links are cached objects that many visits share. */
     const subjects = new WeakMap<Link, string>()
     const subjectOf = (link: Link): string => {
       const known = subjects.get(link)
@@ -179,7 +179,7 @@ export const make = (
       news.note(visit.link, visitClass.isBot)
     }
 
-    /** Moves some visits on from the ring to the tally, unless that is full. */
+    /** Moves some visits from the ring to the tally, unless that is full. */
     const classifySome = Effect.suspend(() => {
       let taken = 0
       while (taken < sliceMax && tally.counts < waitingCountsMax && classified < classifiedMax) {
@@ -199,7 +199,7 @@ export const make = (
       return Metric.incrementBy(visitsRecorded, taken)
     })
 
-    /** The batch that is not known to be written, or else the next one. Its number makes it count once, however often it is written. */
+    /** The batch that may not be written yet, or else the next one. Its number makes it count once, however often it is written. */
     const nextBatch = Effect.map(Clock.currentTimeMillis, (at) => {
       const batch = Option.getOrElse(unwritten.batch, () => ({
         writer: options.writer,
@@ -238,7 +238,7 @@ export const make = (
       yield* isRecorded.await
       yield* Effect.sleep(classifyEvery)
       yield* classifySome
-      // A timer, since a fiber that only yields would let no request in.
+      // A timer, since a fiber that only yields would starve requests.
       while (ring.size > 0) {
         const isFull = tally.counts >= waitingCountsMax || classified >= classifiedMax
         yield* Effect.sleep(isFull ? classifyEvery : Duration.millis(1))

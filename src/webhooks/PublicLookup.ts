@@ -2,12 +2,12 @@ import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { isPrivateAddress } from "../model/PrivateTarget.ts"
 
-/** What a connection fails with that would lead to a private network alone. */
+/** The code of the error where a name has only private addresses. */
 export const privateOnly = "ENOTPUBLIC"
 
 /**
- * Looks a name up for a connection that is about to be made, and gives its public addresses only: the connection goes to one of these, whatever the name
- * stood for before. A host that is an address already is never looked up.
+ * Resolves a name for a connection that is about to be made, to its public addresses only: the connection goes to one of these, whatever an earlier look-up
+ * gave. A host that is an address is not looked up.
  */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, found) => {

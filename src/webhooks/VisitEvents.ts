@@ -8,30 +8,30 @@ import { WebhookStore } from "../storage/webhooks/WebhookStore.ts"
 import type { WebhookMessage } from "../model/Webhook.ts"
 import type { VisitEvents as News } from "./WebhookMessages.ts"
 
-/** How long visits gather before their owners' webhooks are told. */
+/** How long visits are gathered into one message. */
 const gatherFor = Duration.seconds(1)
 
-/** Links that a node gathers visits of at most, and that one message tells of: some 60 KB. */
+/** Links whose visits a node gathers at most, and links of one message: some 60 KB. */
 const linksMax = 10_000
 const messageLinksMax = 500
 
-/** How long messages are tried to be queued at an orderly stop. */
+/** How long a graceful shutdown tries to queue messages. */
 const stopMax = Duration.seconds(5)
 
-/** Visits that no webhook is told of, though one listens. */
+/** Visits that were dropped though a webhook listens. */
 export const visitsUntold = Metered.counter(
   "linkmint_webhook_visits_dropped_total",
   "Visits that webhooks were not told of, because too many links were visited or the database was away"
 )
 
-/** Who is told of visits as they are counted. By default nobody is. */
+/** Receives visits as they are counted. By default it does nothing. */
 export class VisitEvents extends Context.Reference<VisitEvents>()("linkmint/VisitEvents", {
   defaultValue: (): VisitNewsService => ({ note: () => {} })
 }) {}
 
 /** See {@link VisitEvents}. */
 export interface VisitNewsService {
-  /** Takes note of a visit of a link: a plain call that waits for nothing and never fails. */
+  /** Notes a visit of a link: a plain call that never waits or fails. */
   readonly note: (link: Link, isBot: boolean) => void
 }
 
@@ -59,7 +59,7 @@ class Gathered {
     else count.nonBots++
   }
 
-  /** What there is to tell, in parts that fit into messages. */
+  /** What was gathered, in parts that fit into messages. */
   news(from: number, to: number): ReadonlyArray<News> {
     return [...this.byOwner].flatMap(([owner, counts]) => {
       const links = Array.from(counts, ([key, count]) => ({ key, ...count }))
@@ -77,7 +77,7 @@ const visitsIn = (news: ReadonlyArray<News>) =>
   news.flatMap(({ links }) => links).reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
 
 /**
- * Gathers the visits of owners who want to know of them, and queues a message for each of these owners every second. Like the counts themselves, those of the last
+ * Gathers the visits of owners with webhooks for them, and queues a message for each of these owners every second. Like the counts themselves, those of the last
  * second are lost when the process is killed.
  */
 export const make = (
@@ -94,7 +94,7 @@ export const make = (
     }
     const isNoted = Effect.unsafeMakeLatch()
 
-    /** The messages that are not known to be queued, or else the next ones: under the same ids, so that they are queued once. */
+    /** The messages that may not be queued yet, or else the next ones. Repeats have the same ids, so that they are queued once. */
     const nextMessages = Effect.gen(function* () {
       if (state.untold.length > 0) return
       const now = yield* Clock.currentTimeMillis
@@ -121,7 +121,7 @@ export const make = (
 
     const isIdle = () => state.untold.length === 0 && state.gathered.links === 0
 
-    // Registered before the fiber, so that it comes after its end.
+    // Registered before the fiber, so that it runs after the fiber's end.
     yield* Effect.addFinalizer(() =>
       tell.pipe(
         Effect.repeat({ until: isIdle }),

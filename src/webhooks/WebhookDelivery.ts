@@ -12,20 +12,20 @@ import * as Verification from "./WebhookVerification.ts"
 /** Messages that a node delivers at a time. */
 const underWayMax = 64
 
-/** Events that one message tells at most, and bytes of its body; and how long the first one waits for others. */
+/** Events in one message at most, and bytes of its body; and how long the first one waits for others. */
 const join: Claim["join"] = { events: 100, bytes: 256 * 1_024 }
 const gatherFor_ms = 500
 
-/** Longer than an attempt takes: a message whose node died is claimed again after this. */
+/** How long a claim lasts: longer than an attempt. A message whose node died is claimed again after this. */
 const lease_ms = 20_000
 
-/** How often a node looks for messages that are due, when there was none; and the pause between two claims when there are many. */
+/** How often a node looks for due messages when there were none; and the pause between two claims when there are many. */
 const lookEvery = Duration.seconds(1)
 const claimEvery = Duration.millis(20)
 
 const sweepEvery = Duration.minutes(10)
 
-/** How often webhooks are looked for that stand no more. Nothing is sent to them before they are found, either. */
+/** How often webhooks that have ended are looked for. Nothing is sent to them before that either. */
 const lapseEvery = Duration.minutes(1)
 
 /** Attempts for a message at most: with the waits between them, some 17 to 23 hours. */
@@ -49,8 +49,8 @@ const eventsEnded = Metered.counter(
 )
 
 /**
- * What comes after a failed attempt: the message waits twice as long as before its last one, shortened by up to a quarter by chance, so that messages that failed
- * together do not come together; and its webhook for a second, twice as long with each failure, five minutes at most.
+ * What follows a failed attempt. The message is retried after twice the last wait, randomly shortened by up to a quarter, so that messages that failed
+ * together are not retried together. Its webhook is paused for a second, twice as long with each failure, at most five minutes.
  */
 export const afterFailure = (
   { attempt, failures }: Pick<Delivery, "attempt" | "failures">,
@@ -62,12 +62,12 @@ export const afterFailure = (
     pause_ms: Math.min(pauseFirst_ms * 2 ** Math.min(failures, 20), pauseMax_ms)
   }))
 
-/** How long a challenge that there is no quota for waits at least, in milliseconds. */
+/** How long a challenge waits at least, in milliseconds, when its quota is used up. */
 const postponedMin_ms = 1_000
 
 /**
- * Delivers messages to webhooks, as each node does: whoever claims a message delivers it. A webhook that takes long or fails holds up no other one, since a node
- * has few messages under way for it, and none while it is paused; nor does a user with many (see `WebhookRates`).
+ * Delivers messages to webhooks. Every node does: the one that claims a message delivers it. A webhook that is slow or fails does not delay others, since a node
+ * has few messages under way for it, and none while it is paused; nor does a user with many webhooks (see `WebhookRates`).
  */
 export const make = Effect.gen(function* () {
   const store = yield* WebhookStore
@@ -95,7 +95,7 @@ export const make = Effect.gen(function* () {
       })
     )
 
-  /** Has a receiver prove itself, as often as the quotas allow. */
+  /** Sends a challenge, as often as the quotas allow. */
   const challenge = Effect.fnUntraced(function* (delivery: Delivery) {
     const standing = yield* quotas.challenge(delivery.owner, delivery.host)
     if (standing?.isAllowed === false) {
@@ -109,7 +109,7 @@ export const make = Effect.gen(function* () {
       Effect.matchEffect({
         onSuccess: () =>
           store.verify(delivery.webhookId, delivery.id).pipe(
-            // The other nodes hear of it soon.
+            // The other nodes read it within a second.
             Effect.zipRight(Effect.ignore(listeners.refresh)),
             Effect.zipRight(count("delivered"))
           ),
@@ -125,7 +125,7 @@ export const make = Effect.gen(function* () {
   const attempt = (delivery: Delivery) =>
     (delivery.event === verificationType ? challenge(delivery) : tell(delivery)).pipe(
       Effect.onInterrupt(() => Effect.ignore(store.release(delivery, 0))),
-      // It is claimed again when its lease has ended.
+      // It is claimed again when its lease ends.
       Effect.catchAll((error) => Effect.logWarning(`A webhook's message stays as it was: ${error.message}`))
     )
 
@@ -163,7 +163,7 @@ export const make = Effect.gen(function* () {
       Effect.tapError((error) => Effect.logDebug(`Webhooks were not looked at: ${error.message}`))
     )
 
-  // Nothing is sent for an administrator's key that was the one before.
+  // First, so that nothing is sent for a former `ADMIN_API_KEY`.
   yield* lapse(adminKeyIdOf(digest)).pipe(
     Effect.retry(Schedule.spaced(lookEvery)),
     Effect.zipRight(

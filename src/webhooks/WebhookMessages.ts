@@ -18,7 +18,7 @@ export interface LinkVisits {
   readonly bots: number
 }
 
-/** Visits of an owner's links in a time; moments are milliseconds since the Unix epoch. */
+/** Visits of an owner's links in a period; moments are milliseconds since the Unix epoch. */
 export interface VisitEvents {
   readonly owner: string
   readonly from: number
@@ -33,21 +33,21 @@ export interface Showing {
   readonly shortUrl: (key: string) => string
 }
 
-/** A message's id, the same for the same thing. */
+/** A message's id, the same for each repeat of the event. */
 const idOf = (event: WebhookEvent, thing: string) => `msg_${Secret.digest(`${event} ${thing}`).slice(0, 32)}`
 
 /** A payload as the Standard Webhooks specification proposes it. */
 const bodyOf = (type: MessageType, at: number, data: object) =>
   JSON.stringify({ type, timestamp: Iso8601.formatMoment(at), data })
 
-/** Draws a message that asks a receiver to prove itself by its answer: `data.challenge` is what that must have. */
+/** Draws a challenge: the receiver proves itself by answering with its `data.challenge`. */
 export const drawChallenge = (at: number): Effect.Effect<Challenge> =>
   Effect.map(Secret.draw(32), (drawn) => ({
     id: `msg_${drawn.subarray(0, 16).toString("hex")}`,
     body: bodyOf(verificationType, at, { challenge: drawn.subarray(16).toString("hex") })
   }))
 
-/** Makes the messages of what happens to links. */
+/** Makes the messages of events of links. */
 export const make = ({ link, shortUrl }: Showing) => ({
   /** A link was bound: `data` is the link. */
   created: (created: Link, owner: string): WebhookMessage => ({
@@ -65,7 +65,7 @@ export const make = ({ link, shortUrl }: Showing) => ({
     body: bodyOf("link.deleted", at, { key, shortUrl: shortUrl(key) })
   }),
 
-  /** Links were visited: `data.links` has each with the number of its visits, of people and of bots, and nothing of who they were. `id` is one that this news alone has. */
+  /** Links were visited: `data.links` has the number of visits of each link, by people and by bots, and nothing about the visitors. `id` is unique to this message. */
   visited: ({ from, links, owner, to }: VisitEvents, id: string): WebhookMessage => ({
     id: idOf("link.visited", id),
     owner,

@@ -12,7 +12,7 @@ const second_ms = 1_000
 
 type Sent = Pick<Claimant, "owner" | "host"> & { readonly webhookId: string }
 
-/** When the last messages were sent, by whom or where to. */
+/** When the last messages were sent, by owner or by host. */
 class Pace {
   readonly #max: number
   readonly #sent = new Map<string, Array<number>>()
@@ -31,7 +31,7 @@ class Pace {
     return this.#max - (this.#sent.get(name)?.length ?? 0)
   }
 
-  /** Forgets what was sent more than a second ago; gives those who must wait. */
+  /** Forgets what was sent more than a second ago; gives the names that must wait. */
   exhausted(now: number): ReadonlyArray<string> {
     for (const [name, times] of this.#sent) {
       const recent = times.filter((time) => time > now - second_ms)
@@ -48,7 +48,7 @@ const countUp = (counts: Map<string, number>, name: string, by: 1 | -1) => {
   else counts.set(name, count)
 }
 
-/** What a node has under way, and has sent just now: keeps one user from taking all of its places, and any host from being flooded. It knows no more than was sent within a second. */
+/** What a node has under way and has sent within the last second: it keeps one user from taking all slots, and protects hosts from floods. */
 export const make = Effect.map(Effect.clock, (clock: Clock.Clock) => {
   const now = () => monotonic_ms(clock)
   const webhooks = new Map<string, number>()
@@ -57,7 +57,7 @@ export const make = Effect.map(Effect.clock, (clock: Clock.Clock) => {
   const paceOfHosts = new Pace(perSecond.host)
 
   return {
-    /** Who gets no message now. */
+    /** The webhooks, owners and hosts that get no messages now. */
     busy: () => ({
       webhooks: [...webhooks.keys()],
       owners: [
@@ -67,7 +67,7 @@ export const make = Effect.map(Effect.clock, (clock: Clock.Clock) => {
       hosts: paceOfHosts.exhausted(now())
     }),
 
-    /** Tells how many messages webhooks get that are to be claimed together. */
+    /** Gives the function that says how many messages each webhook of one claim gets. */
     rooms: () => {
       const given = { owners: new Map<string, number>(), hosts: new Map<string, number>() }
       return ({ host, owner }: Claimant): number => {

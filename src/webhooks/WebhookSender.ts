@@ -7,14 +7,14 @@ import type { Delivery } from "../storage/webhooks/WebhookStore.ts"
 import { lookupPublic, privateOnly } from "./PublicLookup.ts"
 import { headersOf } from "./WebhookSignature.ts"
 
-/** How long an attempt may take until the receiver's status is there. */
+/** How long an attempt may take until the receiver's status arrives. */
 const answerMax = Duration.seconds(10)
 
-/** How much of an answer's body is read, and for how long: enough for a challenge, and for connections to end in order. */
+/** How much of an answer's body is read, and for how long: enough for a challenge, and to end connections cleanly. */
 const bodyBytesMax = 4_096
 const bodyMax = Duration.seconds(1)
 
-/** The receiver did not take the message; `reason` says why, for its owner. */
+/** The receiver did not accept the message; `reason` says why, for its owner. */
 export class NotTaken extends Data.TaggedError("NotTaken")<{ readonly reason: string }> {}
 
 /** What a receiver answered: its status, and up to 4 KiB of the body, as far as it came within a second. */
@@ -28,7 +28,7 @@ export class WebhookSender extends Context.Tag("linkmint/WebhookSender")<
   WebhookSender,
   {
     /**
-     * Makes one attempt, of at most some 11 seconds. It succeeds when the receiver answers with a status from 200 to 299, and gives the beginning of the answer's body; redirects are
+     * Makes one attempt, which takes at most some 11 seconds. It succeeds when the receiver answers with a status from 200 to 299, and gives the beginning of the answer's body. Redirects are
      * not followed.
      */
     readonly send: (delivery: Delivery) => Effect.Effect<Answer, NotTaken>
@@ -43,7 +43,7 @@ const causeOf = (error: unknown): string => {
   return "code" in error ? String(error.code) : error.message
 }
 
-/** Reads a little of a body, whatever comes of it. */
+/** Reads the beginning of a body; errors are ignored. */
 const readSome = (response: HttpClientResponse.HttpClientResponse) => {
   const chunks: Array<Uint8Array> = []
   let bytes = 0
@@ -106,7 +106,7 @@ const make = ({ allowPrivate }: WebhookSenderOptions) =>
   })
 
 /**
- * See {@link WebhookSender}. No connection is made to a private address unless that is allowed: addresses in URLs are looked at before, names when they are
+ * See {@link WebhookSender}. No connection is made to a private address unless that is allowed: addresses in URLs are checked before, names when they are
  * resolved for the connection.
  */
 export const layer = (options: WebhookSenderOptions): Layer.Layer<WebhookSender> => {
@@ -118,7 +118,7 @@ export const layer = (options: WebhookSenderOptions): Layer.Layer<WebhookSender>
             timeout: Duration.toMillis(answerMax),
             ...(!options.allowPrivate && { lookup: lookupPublic })
           },
-          // Receivers are many, and seldom told: connections are not kept.
+          // There are many receivers, and each gets few messages: connections are not kept.
           keepAliveTimeout: 1_000,
           keepAliveMaxTimeout: 1_000
         })

@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import type { Delivery, Failure } from "../storage/webhooks/WebhookStore.ts"
 
-/** How long a challenge waits after each attempt that failed, in milliseconds; after the last one it is not tried again. */
+/** How long a challenge waits after each failed attempt, in milliseconds; after the last one it is not retried. */
 const retriesIn_ms = [10_000, 60_000, 300_000, 1_800_000]
 
 /** Attempts for a challenge: within some 36 minutes. */
@@ -14,8 +14,8 @@ const decodeChallenge = Schema.decodeUnknownSync(
 const decodeAnswer = Schema.decodeUnknownOption(Schema.parseJson(Schema.Struct({ challenge: Schema.String })))
 
 /**
- * Whether an answer proves that its receiver wants a webhook's messages: it is the challenge alone, as text or as `{"challenge":"…"}`. Not that it has it somewhere: servers that
- * show what they are sent know nothing of webhooks.
+ * Whether an answer proves that its receiver wants a webhook's messages: it is exactly the challenge, as text or as `{"challenge":"…"}`. It is not enough to contain it: servers that
+ * echo requests know nothing of webhooks.
  */
 export const isProof = ({ body }: Pick<Delivery, "body">, answer: string): boolean => {
   const { challenge } = decodeChallenge(body).data
@@ -23,7 +23,7 @@ export const isProof = ({ body }: Pick<Delivery, "body">, answer: string): boole
   return Option.exists(decodeAnswer(answer), (decoded) => decoded.challenge === challenge)
 }
 
-/** What comes after an attempt at a challenge that failed: the next one, each after a longer time. */
+/** What follows a failed attempt at a challenge: a retry after a longer wait each time. */
 export const afterFailure = ({ attempt }: Pick<Delivery, "attempt">, reason: string): Failure => ({
   reason,
   retryIn_ms: retriesIn_ms[attempt - 1] ?? null,

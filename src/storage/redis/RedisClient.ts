@@ -4,12 +4,12 @@ import { label, type RedisUrl } from "./RedisUrl.ts"
 import { StorageError } from "../StorageError.ts"
 
 /**
- * A connection to one Redis that looks after itself: lost, it is made again, at first after 50 ms and then every half
- * second or so, for as long as the scope lasts.
+ * A connection to one Redis. When it is lost, it is reconnected, first after 50 ms and then about every half
+ * second, until the scope closes.
  */
 export interface RedisClient {
   /**
-   * Sends a command, or several that are pipelined, and gives the reply. It takes some second at most, is never sent twice, and fails
+   * Sends a command, or several that are pipelined, and gives the reply. It takes about a second at most, is never sent twice, and fails
    * at once while there is no connection.
    */
   readonly send: <A>(
@@ -18,15 +18,15 @@ export interface RedisClient {
   ) => Effect.Effect<A, StorageError>
 }
 
-/** A reply that has not come by then is not waited for. */
+/** How long a reply, and a connection, is waited for. */
 const replyWaitMax = Duration.seconds(1)
 const connectWaitMax = Duration.seconds(1)
-/** How long a connection that is to be closed may take to send what it has. */
+/** How long a connection that is being closed may take to send its buffer. */
 const closeWaitMax = Duration.millis(100)
 /** How long starting waits for the first connection. */
 const startWaitMax = Duration.seconds(2)
 
-/** Between a loss and the first attempt to connect again; the pauses after that grow to the greatest one. */
+/** The pauses between attempts to reconnect: they grow from the first to the second. */
 const pauseMin = Duration.millis(50)
 const pauseMax = Duration.millis(500)
 
@@ -55,16 +55,16 @@ const whereOf = (url: RedisUrl): RedisOptions => {
     ...(own !== null && { sentinelPassword: Redacted.value(own.password) }),
     ...(own !== null && own.username !== null && { sentinelUsername: own.username }),
     sentinelCommandTimeout: Duration.toMillis(replyWaitMax),
-    // Those in the URL are what the operator wants asked; others may be known by addresses that cannot be reached from here.
+    // Only those of the URL: the addresses of others may not be reachable from here.
     updateSentinels: false,
-    // Asking again is part of connecting again, below.
+    // Reconnecting, below, asks again.
     sentinelRetryStrategy: () => null
   }
 }
 
 /**
- * What ioredis would do by itself to mend a connection is switched off. It would keep commands for later or repeat those without a
- * reply, and a repeated `LPOP` pops twice; and where a connection is closed while the Sentinels are being asked, it gives up for good.
+ * ioredis's own reconnecting is switched off. It would queue commands or repeat those without a
+ * reply, and a repeated `LPOP` pops twice; and it stops reconnecting when a connection is closed while the Sentinels are asked.
  */
 const optionsOf = (url: RedisUrl, scripts: Scripts): RedisOptions => ({
   ...whereOf(url),
@@ -87,11 +87,11 @@ const optionsOf = (url: RedisUrl, scripts: Scripts): RedisOptions => ({
 const timedOut = "Command timed out"
 const notSent = "Stream isn't writeable"
 
-/** What went wrong, in the driver's words. They alone: the error itself has the command, whose arguments may be a password. */
+/** The message of an error. Not the error itself: it has the command, whose arguments may be a password. */
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message || String(Reflect.get(error, "code")) : String(error)
 
-/** Comes when the connection is closed, at once where it is. */
+/** Completes when the connection is closed. */
 const untilEnded = (redis: Redis) =>
   Effect.async<void>((resume) => {
     const end = () => resume(Effect.void)
@@ -109,7 +109,7 @@ const close = (redis: Redis) =>
 
 const noPrimary = "All sentinels are unreachable"
 
-/** What is known of one connection's troubles since the last attempt to connect began. */
+/** Watches one connection: what went wrong since the last attempt to connect began. */
 const watch = (redis: Redis) => {
   let trouble: string | undefined
   let isRefused = false
@@ -123,11 +123,11 @@ const watch = (redis: Redis) => {
     sentinel = messageOf(error)
   })
   redis.on("error", (error: Error & { readonly command?: { readonly name: string } }) => {
-    // What comes after a refusal comes of it.
+    // Errors after a refusal are its consequences.
     if (isRefused) return
     const message = messageOf(error)
     trouble = message.startsWith(noPrimary) ? `no Sentinel names a primary: ${sentinel}` : message
-    // A database that is not there: ioredis would go on with database 0.
+    // The database does not exist: ioredis would go on with database 0.
     isRefused = error.command?.name === "select"
     if (isRefused) giveUp(message)
   })
@@ -145,14 +145,14 @@ const watch = (redis: Redis) => {
       ),
       Effect.mapError((otherwise) => trouble ?? otherwise)
     ),
-    /** Comes when the connection is lost, with the reason. */
+    /** Completes when the connection is lost, with the reason. */
     lost: Effect.map(untilEnded(redis), () => trouble ?? "the connection was lost"),
-    /** Gives up a connection that is of no use any more, where a command's error says so. */
+    /** Closes the connection where a command's error says that it is of no use any more. */
     handle: (error: unknown): never => {
       const message = messageOf(error)
-      // Commands sent after it would only wait behind it, and be run when nobody waits any more.
+      // Later commands would wait behind it, and run when nobody waits for them any more.
       if (message === timedOut) giveUp("the server does not answer")
-      // Whoever is the primary now, it is not behind this connection.
+      // The primary is another server now.
       if (message.startsWith("READONLY")) giveUp("the server is a replica")
       throw error
     }
@@ -173,8 +173,8 @@ const makeReport = (name: string) => {
 }
 
 /**
- * Connects, and waits up to 2 s for the first connection; where there is none by then it goes on trying.
- * Losing and regaining the connection is logged.
+ * Connects, and waits up to 2 s for the first connection; after that it goes on trying.
+ * It logs when the connection is lost and when it is back.
  */
 export const make = Effect.fn("RedisClient.make")(function* (
   url: RedisUrl,
@@ -204,7 +204,7 @@ export const make = Effect.fn("RedisClient.make")(function* (
     Effect.zipRight(Effect.sleep(pauseMin)),
     Effect.forever
   )
-  // Also where connecting is part of something that must not be interrupted, such as a cleanup.
+  // Interruptible also where the caller is not, as in a finalizer.
   yield* Effect.forkScoped(Effect.interruptible(stayConnected))
   yield* Effect.timeoutOption(Effect.interruptible(Deferred.await(tried)), startWaitMax)
 

@@ -1,12 +1,12 @@
 import { Either, Redacted } from "effect"
 
-/** A host and its TCP port. An IPv6 address stands without its brackets. */
+/** A host and its TCP port. An IPv6 address has no brackets here. */
 export interface RedisAddress {
   readonly host: string
   readonly port: number
 }
 
-/** Who we are to a server; without a user name it is the server's `default` user. */
+/** Our credentials at a server; without a user name its `default` user's. */
 export interface RedisCredentials {
   readonly username: string | null
   readonly password: Redacted.Redacted
@@ -23,14 +23,14 @@ export interface RedisServerUrl {
   readonly database: number
 }
 
-/** A primary that Sentinels watch over: they are asked which server it is at the moment. */
+/** A primary that Sentinels watch: they say which server it is at the moment. */
 export interface RedisSentinelUrl {
   readonly _tag: "Sentinel"
   readonly sentinels: ReadonlyArray<RedisAddress>
   /** What the Sentinels call the primary, such as `mymaster`. */
   readonly name: string
   readonly credentials: RedisCredentials | null
-  /** For the Sentinels themselves, where they ask for any. */
+  /** For the Sentinels themselves, if they need any. */
   readonly sentinelCredentials: RedisCredentials | null
   readonly database: number
 }
@@ -46,13 +46,13 @@ const sentinelPort = 26_379
 /** Redis counts its databases by a signed 32-bit number. */
 const databaseMax = 2 ** 31 - 1
 
-// Scheme, credentials up to the last @, hosts, path, query. Neither / nor ? can stand in credentials, as in any URL.
+// Scheme, credentials up to the last @, hosts, path, query. As in any URL, credentials cannot contain / or ?.
 const shape = /^(rediss?|redis\+sentinel):\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/i
 const hostAndPort = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/i
 const separator = /\s*,\s*(?=(?:rediss?|redis\+sentinel):\/\/)/i
 
 /**
- * What is wrong with a URL. It never contains a part of the URL: what was meant to be a password can end up in any part.
+ * What is wrong with a URL. It never contains a part of the URL: any part of a misspelled one may be the password.
  */
 type Fault = string
 
@@ -140,7 +140,7 @@ const parseSentinel = (user: string, hosts: string, path: string, query: string)
     return { _tag: "Sentinel" as const, sentinels, name, credentials, sentinelCredentials, database }
   })
 
-/** Understands one URL; see {@link parseAll} for the forms. */
+/** Parses one URL; see {@link parseAll} for the forms. */
 export const parse = (text: string): Either.Either<RedisUrl, Fault> => {
   const parts = shape.exec(text.trim())
   if (parts === null) return Either.left("must be a redis://, rediss:// or redis+sentinel:// URL")
@@ -151,15 +151,15 @@ export const parse = (text: string): Either.Either<RedisUrl, Fault> => {
 }
 
 /**
- * Understands the value of `REDIS_URLS`: URLs with commas between them, one for each pool shard, at most `urlsMax`.
+ * Parses the value of `REDIS_URLS`: URLs separated by commas, one for each pool shard, at most `urlsMax`.
  *
  * - `redis://[[user]:password@]host[:port][/database]`; `rediss://…` is the same over TLS.
  * - `redis+sentinel://[[user]:password@]host[:port],host[:port]…/name[?db=1&sentinelUser=…&sentinelPassword=…]`
  *   gives the Sentinels and what they call the primary. The credentials are for the primary; those for the Sentinels are parameters.
  *
- * A comma separates two URLs exactly when a scheme follows it (`,redis://`); any other belongs to the URL that it stands in.
+ * A comma separates two URLs exactly when a scheme follows it (`,redis://`); any other is part of its URL.
  * Ports default to 6379 and 26379, the database to 0. In user, password and parameters `%` starts an encoded byte, and `/`, `?` and `#`
- * have to be encoded. The fault names the URL by its place alone, because any part of a misspelled one may be a password.
+ * have to be encoded. The fault names the URL only by its position, because any part of a misspelled one may be a password.
  */
 export const parseAll = (text: string): Either.Either<ReadonlyArray<RedisUrl>, Fault> => {
   const urls = text.trim().split(separator)

@@ -6,10 +6,10 @@ import { camelRows } from "../sql/CamelRows.ts"
 import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { groupsOf, type Joinable, joinedBody } from "./WebhookJoining.ts"
-import { stands } from "./WebhookRows.ts"
+import { notEnded } from "./WebhookRows.ts"
 import type { Claim, Delivery } from "./WebhookStore.ts"
 
-/** A webhook that has something due. */
+/** A webhook with due messages. */
 interface WaitingRow {
   readonly id: string
   readonly owner: string
@@ -19,7 +19,7 @@ interface WaitingRow {
   readonly failures: number
 }
 
-/** How many messages a webhook gets, and how many that are due are looked at for them. */
+/** How many messages a webhook gets, and how many due messages are read for them. */
 interface Look {
   readonly id: string
   readonly messages: number
@@ -42,10 +42,10 @@ const dueOf = ({ sealed, ...row }: DueRow): Due => ({
   isSealed: sealed !== 0 || row.attempts > 0 || row.event === verificationType
 })
 
-/** What becomes one message. */
+/** Messages that become one. */
 type Group = ReadonlyArray<Due>
 
-/** Whoever claims; for how long nobody else does. */
+/** The token of a claim, and how long it lasts. */
 interface Lease {
   readonly token: string
   readonly for_ms: number
@@ -56,7 +56,7 @@ type Claimed = Pick<Delivery, "webhookId" | "id" | "event" | "body" | "attempt">
 
 const inOrder = (one: Due, other: Due) => one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1)
 
-/** The groups that become messages, of each webhook as many as it gets, those first that have been due for longest. */
+/** The groups that become messages, for each webhook as many as it gets, the longest due first. */
 const chosen = (due: ReadonlyArray<Due>, looks: ReadonlyArray<Look>, { join, max }: Claim) => {
   const byWebhook = new Map(looks.map(({ id }) => [id, [] as Array<Due>]))
   for (const message of due) byWebhook.get(message.webhookId)!.push(message)
@@ -66,15 +66,15 @@ const chosen = (due: ReadonlyArray<Due>, looks: ReadonlyArray<Look>, { join, max
     .slice(0, max)
 }
 
-/** The part of `WebhookStore` that claims messages, and joins those that no claim has given before. */
+/** The part of `WebhookStore` that claims messages, and joins those that were never claimed before. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = databaseNow(sql)
 
-  /** Once for a whole statement, so that an index on time can be used. */
+  /** The same throughout a statement, so that an index on time can be used. */
   const moment = sql`(SELECT ${now})`
 
-  /** The first webhook of those behind another that has messages which are not dead. */
+  /** The next webhook, by id, with messages that are not dead. */
   const nextWaiting = (behind: Statement.Fragment) => sql`
     (SELECT webhook_id FROM webhook_messages WHERE dead_at IS NULL AND webhook_id > ${behind} ORDER BY webhook_id LIMIT 1)`
 
@@ -84,8 +84,8 @@ export const make = Effect.gen(function* () {
     FROM webhook_messages m WHERE m.webhook_id = w.id AND m.dead_at IS NULL ORDER BY m.due_at LIMIT 1)`
 
   /**
-   * Webhooks that may be sent something. Steps from webhook to webhook through the index of those that have messages: what it costs does not grow with how many wait for each. It
-   * begins with SELECT, so that SQLite has it read beside what is written.
+   * Webhooks with due messages. It steps from webhook to webhook through the index of messages, so that its cost does not depend on how many wait for each. It
+   * begins with SELECT, so that SQLite runs it on a reading connection.
    */
   const waiting = ({ busy, gatherFor_ms, max }: Claim) => sql<WaitingRow>`
     SELECT id, owner, host, url, secret, failures FROM (
@@ -97,10 +97,10 @@ export const make = Effect.gen(function* () {
       SELECT w.*, ${firstDue(gatherFor_ms)} AS first_due
       FROM waiting JOIN webhooks w ON w.id = waiting.webhook_id
       WHERE w.paused_until <= ${moment} AND NOT ${isOneOf(sql, "w.id", busy.webhooks)}
-        AND NOT ${isOneOf(sql, "w.owner", busy.owners)} AND NOT ${isOneOf(sql, "w.host", busy.hosts)} AND ${stands(sql)}
+        AND NOT ${isOneOf(sql, "w.owner", busy.owners)} AND NOT ${isOneOf(sql, "w.host", busy.hosts)} AND ${notEnded(sql)}
     ) AS free WHERE first_due <= ${moment} ORDER BY first_due, id LIMIT ${max}`
 
-  /** The messages that are due for some webhooks, the first ones of each; on PostgreSQL locked. */
+  /** The first due messages of some webhooks; on PostgreSQL locked. */
   const due = (looks: ReadonlyArray<Look>) => {
     const columns = sql`m.webhook_id, m.id, m.event, m.bytes, m.attempts, m.sealed, m.due_at, m.queued_at`
     const firstOf = (id: Statement.Fragment) => sql`
@@ -108,7 +108,7 @@ export const make = Effect.gen(function* () {
         OR EXISTS (SELECT 1 FROM webhooks w WHERE w.id = ${id} AND w.verified_at IS NOT NULL))
       ORDER BY m.due_at, m.id`
     return sql.onDialectOrElse({
-      // A limit cannot depend on the row here.
+      // SQLite: a limit cannot depend on the row.
       orElse: () => sql<DueRow>`
         SELECT ${columns} FROM json_each(${JSON.stringify(looks)}) AS looks CROSS JOIN webhook_messages m
         WHERE m.webhook_id = looks.value ->> 'id' AND m.id IN (
@@ -122,7 +122,7 @@ export const make = Effect.gen(function* () {
     })
   }
 
-  /** Rows of `m`, a table of messages, that are among some. */
+  /** Whether a row is one of these messages. */
   const isAmong = (messages: ReadonlyArray<Due>) => {
     const names = JSON.stringify(messages.map(({ id, webhookId }) => ({ webhookId, id })))
     return sql.onDialectOrElse({
@@ -153,7 +153,7 @@ export const make = Effect.gen(function* () {
         ON CONFLICT DO NOTHING`
     })
 
-  /** Puts one message in place of each group, leased already. Its bytes are those of its members, so that it counts as they did. */
+  /** Replaces each group by one message, which is leased already. Its bytes are those of its members, so that the counts stay right. */
   const join = Effect.fnUntraced(function* (
     groups: ReadonlyArray<Group>,
     bodyOf: (message: Due) => string,
@@ -203,7 +203,7 @@ export const make = Effect.gen(function* () {
     }))
   })
 
-  /** Leases messages that go by themselves. */
+  /** Leases messages that are not joined. */
   const lease = Effect.fnUntraced(function* (
     messages: ReadonlyArray<Due>,
     bodyOf: (message: Due) => string,

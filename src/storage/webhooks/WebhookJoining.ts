@@ -7,22 +7,22 @@ export interface JoinBounds {
   readonly bytes: number
 }
 
-/** What joining needs to know of a message that is due. */
+/** What joining needs of a due message. */
 export interface Joinable {
   readonly id: string
   /** Of its body. */
   readonly bytes: number
-  /** It goes by itself: it was sent before, or is no event. */
+  /** It is not joined: it was sent before, or is no event. */
   readonly isSealed: boolean
 }
 
-/** Bytes of what stands around all events of a message, and around each beside its id. */
+/** Bytes of the JSON around all events of a message, and around each beside its id. */
 const aroundAll = 72
 const aroundEach = 10
 
 const joinedBytes = ({ bytes, id }: Joinable) => bytes + id.length + aroundEach
 
-/** Puts messages into groups, in their order: each group becomes one message. The first of a group is in it however long it is. */
+/** Divides messages into groups, in their order: each group becomes one message. The first of a group may exceed the bounds. */
 export const groupsOf = <M extends Joinable>(
   messages: ReadonlyArray<M>,
   { bytes, events }: JoinBounds
@@ -44,13 +44,13 @@ export const groupsOf = <M extends Joinable>(
   return groups
 }
 
-/** An event as it stands among others: what it is when it comes alone, and its id. */
+/** An event among others: its own body with its id. */
 const entryOf = ({ body, id }: { readonly id: string; readonly body: string }) => {
   const fields = body.slice(1)
   return `{"id":${JSON.stringify(id)}${fields === "}" ? "" : ","}${fields}`
 }
 
-/** The body of a message that tells several events, whose own bodies are JSON objects, at a moment in milliseconds since the Unix epoch. */
+/** The body of a message with several events, whose own bodies are JSON objects, at a moment in milliseconds since the Unix epoch. */
 export const joinedBody = (
   events: ReadonlyArray<{ readonly id: string; readonly body: string }>,
   at: number

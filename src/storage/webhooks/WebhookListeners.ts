@@ -3,19 +3,19 @@ import type { WebhookEvent } from "../../model/Webhook.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type Listeners, WebhookStore } from "./WebhookStore.ts"
 
-/** How often a node asks whether webhooks came or went: one small row. */
+/** How often a node reads whether webhooks were added or removed: one small row. */
 const refreshEvery = Duration.seconds(1)
 
 /**
- * Who wants to be told of what, as this node knows it, so that whoever has no webhook costs nothing. What other nodes change is known here within some two
- * seconds; where the database cannot be asked, it is as it was.
+ * Which owners have webhooks for which events, cached by this node, so that owners without webhooks cost nothing. Changes by other nodes arrive within some two
+ * seconds; while the database is away the cache stays as it was.
  */
 export class WebhookListeners extends Context.Tag("linkmint/WebhookListeners")<
   WebhookListeners,
   {
     /** Whether an owner has a webhook for an event. Links without an owner have none. */
     readonly has: (owner: string | null, event: WebhookEvent) => boolean
-    /** Asks now, because this node has changed them. */
+    /** Reads now, because this node has changed them. */
     readonly refresh: Effect.Effect<void, StorageError>
   }
 >() {}
@@ -27,7 +27,7 @@ export const make: Effect.Effect<typeof WebhookListeners.Service, StorageError, 
     let listeners: Listeners | null = null
     const refresh = Effect.suspend(() => store.listeners(listeners?.version ?? null)).pipe(
       Effect.map((changed) => {
-        // Of two answers the later one can come first.
+        // Answers can arrive out of order.
         if (changed !== null && changed.version >= (listeners?.version ?? 0)) listeners = changed
       })
     )

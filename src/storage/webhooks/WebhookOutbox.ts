@@ -7,17 +7,17 @@ import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
 import { WebhookListeners } from "./WebhookListeners.ts"
 import { WebhookStore } from "./WebhookStore.ts"
 
-/** How changes of links are told to their owners' webhooks. */
+/** The messages of changes of links. */
 export interface OutboxMessages {
   readonly created: (link: Link, owner: string) => WebhookMessage
   readonly deleted: (deletion: Deletion, owner: string) => WebhookMessage
 }
 
 /**
- * A `LinkStore` that queues messages for webhooks in the transaction of the change, so that neither is there without the other. A batch in which no link has an
- * owner who listens goes through as it is.
+ * A `LinkStore` that queues messages for webhooks in the transaction of the change, so that neither exists without the other. A batch without links of owners
+ * with webhooks is passed on as it is.
  *
- * A repeat of a create or a delete is told again under the message's id, which the queue knows unless it was delivered meanwhile.
+ * A repeat of a create or a delete offers the message again under the same id, which the queue deduplicates unless it was delivered meanwhile.
  */
 export const layer = (
   messagesOf: OutboxMessages
@@ -30,7 +30,7 @@ export const layer = (
       const webhooks = yield* WebhookStore
       const listeners = yield* WebhookListeners
 
-      /** Writes a batch, and with it the messages of those that were done, one for each question that has one. */
+      /** Writes a batch together with the messages of the changes that were made. */
       const writing = <A>(
         operation: string,
         write: (questions: ReadonlyArray<A>) => ReturnType<typeof store.insertMany>,

@@ -6,7 +6,7 @@ import type { SqlOperations } from "../sql/SqlPort.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
 import * as WebhookClaimSql from "./WebhookClaimSql.ts"
 import { type Recipient, route, type Weighed } from "./WebhookRouting.ts"
-import { eventsOf, stands } from "./WebhookRows.ts"
+import { eventsOf, notEnded } from "./WebhookRows.ts"
 import { type Delivery, pendingBytesMax, pendingMax, type WebhookStore } from "./WebhookStore.ts"
 
 /** Rows that one statement inserts. */
@@ -21,7 +21,7 @@ interface CountedRow {
   readonly bytes: number
 }
 
-/** What is counted of a webhook, and by how much it changes. */
+/** A change of a webhook's counts. */
 interface Change {
   readonly id: string
   readonly waiting: number
@@ -31,7 +31,7 @@ interface Change {
 
 const byId = (one: WebhookMessage, other: WebhookMessage) => (one.id < other.id ? -1 : 1)
 
-/** Events and bytes that come to wait, or wait no more. */
+/** Adds (1) or subtracts (-1) a message. */
 const counted = (id: string, { bytes, events }: CountedRow, sign: 1 | -1): Change => ({
   id,
   waiting: sign * events,
@@ -40,8 +40,8 @@ const counted = (id: string, { bytes, events }: CountedRow, sign: 1 | -1): Chang
 })
 
 /**
- * The part of `WebhookStore` that is a queue. Whoever changes messages and the counts of their webhooks does it in this order, so that two of them wait for each other and never
- * deadlock; webhooks in the order of their ids.
+ * The part of `WebhookStore` that is a queue. Every transaction locks messages first and then the rows of their webhooks, in the order of their ids, so that they do not
+ * deadlock.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -66,7 +66,7 @@ export const make = Effect.gen(function* () {
         ON CONFLICT DO NOTHING RETURNING webhook_id, bytes`
     })
 
-  /** Counts, after the messages themselves have been written. */
+  /** Updates the counts, after the messages have been written. */
   const count = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>) {
     const ids = changes.map(({ id }) => id)
     yield* sql`SELECT id FROM webhooks WHERE ${isOneOf(sql, "id", ids)} ORDER BY id ${forUpdate(sql)}`
@@ -87,7 +87,7 @@ export const make = Effect.gen(function* () {
     Effect.map(
       sql<RecipientRow>`
         SELECT id, owner, events, waiting AS pending, bytes FROM webhooks w
-        WHERE ${isOneOf(sql, "w.owner", owners)} AND w.verified_at IS NOT NULL AND ${stands(sql)} ORDER BY id`,
+        WHERE ${isOneOf(sql, "w.owner", owners)} AND w.verified_at IS NOT NULL AND ${notEnded(sql)} ORDER BY id`,
       (rows) => rows.map((row) => ({ ...row, events: eventsOf(row) }))
     )
 
@@ -103,7 +103,7 @@ export const make = Effect.gen(function* () {
     offer: Effect.fnUntraced(function* (messages) {
       if (messages.length === 0) return 0
       const owners = [...new Set(messages.map(({ owner }) => owner))]
-      // In one order, whoever offers what at once: they wait for each other, and never in a circle.
+      // In the same order in every offer, so that concurrent ones do not deadlock.
       const routed = route(yield* recipientsOf(owners), messages.toSorted(byId))
       const changes = new Map(
         routed.map(({ dropped, recipient: { id } }) => [id, { id, waiting: 0, bytes: 0, dropped }])
@@ -162,7 +162,7 @@ export const make = Effect.gen(function* () {
       // What waits for the webhook, and the bytes of what waits for all webhooks of its owner.
       const [load] = yield* sql<{ waiting: number; bytes: number }>`
         SELECT w.waiting, (SELECT SUM(o.bytes) FROM webhooks o WHERE o.owner = w.owner) AS bytes
-        FROM webhooks w WHERE w.id = ${webhookId} AND ${stands(sql)}`
+        FROM webhooks w WHERE w.id = ${webhookId} AND ${notEnded(sql)}`
       const [letter] = yield* sql<CountedRow>`SELECT events, bytes FROM webhook_messages WHERE ${isDead}`
       if (load === undefined || letter === undefined) return "none"
       if (load.waiting + letter.events > pendingMax || load.bytes + letter.bytes > pendingBytesMax)

@@ -1,7 +1,7 @@
 import type { WebhookEvent, WebhookMessage } from "../../model/Webhook.ts"
 import { pendingBytesMax, pendingMax } from "./WebhookStore.ts"
 
-/** What routing needs to know of a webhook. */
+/** What routing needs of a webhook. */
 export interface Recipient {
   readonly id: string
   readonly owner: string
@@ -16,7 +16,7 @@ export interface Weighed extends WebhookMessage {
   readonly bytes: number
 }
 
-/** Which messages each recipient wants and has room for, and how many it wanted that there is no room for. Of a user's bytes each message takes in turn, for all recipients. */
+/** Which messages each recipient wants and has room for, and how many are dropped for lack of room. All webhooks of a user share one bound on bytes, which messages use up in their order. */
 export const route = <R extends Recipient>(
   recipients: ReadonlyArray<R>,
   messages: ReadonlyArray<WebhookMessage>

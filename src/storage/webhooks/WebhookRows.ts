@@ -36,10 +36,10 @@ export const webhookOf = ({ dead, dropped, waiting, ...row }: WebhookRow): Webho
 }
 
 /**
- * Whether a row `w` of `webhooks` is not ended: its user exists and is not disabled, and so does the API key that made it, which has not expired; or, where a session made it, the user's
+ * Whether a row `w` of `webhooks` has not ended: its user exists and is not disabled, and so does the API key that made it, which has not expired; or, where a session made it, the user's
  * keys have not all been revoked since. Every statement that queues or sends asks this, so that it does not matter who ends a key, and how.
  */
-export const stands = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
+export const notEnded = (sql: SqlClient.SqlClient): Statement.Fragment => sql`
   (w.ended_at IS NULL
     AND EXISTS (
       SELECT 1 FROM users u

@@ -11,7 +11,7 @@ import { camelRows } from "../sql/CamelRows.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { inTransaction, transactional } from "../sql/SqlTransaction.ts"
-import { eventsOf, stands, valuesOf, webhookOf, type WebhookRow } from "./WebhookRows.ts"
+import { eventsOf, notEnded, valuesOf, webhookOf, type WebhookRow } from "./WebhookRows.ts"
 import { type DeadLetter, WebhookStore } from "./WebhookStore.ts"
 import * as WebhookQueueSql from "./WebhookQueueSql.ts"
 import * as WebhookSweepSql from "./WebhookSweepSql.ts"
@@ -27,7 +27,7 @@ export const make = Effect.gen(function* () {
   const inOneTransaction = transactional(sql)
 
   const state = sql`
-    CASE WHEN NOT ${stands(sql)} THEN 'ended' WHEN w.verified_at IS NULL THEN 'unverified' ELSE 'active' END`
+    CASE WHEN NOT ${notEnded(sql)} THEN 'ended' WHEN w.verified_at IS NULL THEN 'unverified' ELSE 'active' END`
 
   const webhooks = (which: Statement.Fragment) =>
     Effect.map(
@@ -39,10 +39,10 @@ export const make = Effect.gen(function* () {
       (rows) => rows.map(webhookOf)
     )
 
-  /** Lets one change of those that listen happen at a time: the others wait for its row. */
+  /** Serializes changes of the listeners: concurrent ones wait for this row. */
   const nextVersion = sql`UPDATE webhook_changes SET version = version + 1`
 
-  /** Removes messages, and gives how many events waited by webhook. */
+  /** Removes the messages of webhooks; gives how many events waited, by webhook. */
   const removeMessages = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
     const rows = yield* sql<{ webhook_id: string; events: number; dead_at: number | null; event: string }>`
       DELETE FROM webhook_messages WHERE ${isOneOf(sql, "webhook_id", ids)} RETURNING webhook_id, events, dead_at, event`
@@ -64,7 +64,7 @@ export const make = Effect.gen(function* () {
     return removed.length
   })
 
-  /** Queues a challenge, which counts as no event. */
+  /** Queues a challenge, which does not count as an event. */
   const ask = (webhookId: string, { body, id }: Challenge) => sql`
     INSERT INTO webhook_messages (webhook_id, id, event, body, events, queued_at, due_at)
     VALUES (${webhookId}, ${id}, ${verificationType}, ${body}, 0, ${now}, ${now})`
@@ -78,7 +78,7 @@ export const make = Effect.gen(function* () {
         ? sql``
         : sql`OR (w.key_id LIKE ${`${adminKeyPrefix}%`} AND w.key_id <> ${adminKeyId})`
     return sql<{ id: string }>`
-      SELECT id FROM webhooks w WHERE w.ended_at IS NULL AND (NOT ${stands(sql)} ${another}) LIMIT ${lapseMax}`
+      SELECT id FROM webhooks w WHERE w.ended_at IS NULL AND (NOT ${notEnded(sql)} ${another}) LIMIT ${lapseMax}`
   }
 
   const end = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
@@ -153,7 +153,7 @@ export const make = Effect.gen(function* () {
     }),
 
     listeners: Effect.fnUntraced(function* (known) {
-      // Before the webhooks, so that one that comes in between is seen again under its own version.
+      // Read before the webhooks, so that one that is added in between is read again under its own version.
       const [change] = yield* sql<{ version: number }>`SELECT version FROM webhook_changes`
       const { version } = change!
       if (version === known) return null

@@ -30,7 +30,7 @@ export const make = (sql: SqlClient.SqlClient) => {
           FROM webhook_messages WHERE dead_at IS NOT NULL
         ) AS ranked WHERE place > ${deadLettersMax} OR sum > ${deadLettersBytesMax})`
     yield* sql`DELETE FROM webhooks WHERE ended_at < ${now} - ${endedFor_ms}`
-    // Of a webhook that was removed, or has ended, while they were queued.
+    // Messages that were queued while their webhook was removed or ended.
     yield* sql`DELETE FROM webhook_messages WHERE webhook_id NOT IN (SELECT id FROM webhooks WHERE ended_at IS NULL)`
     yield* sql`
       DELETE FROM webhook_joined WHERE NOT EXISTS (
@@ -38,7 +38,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         WHERE m.webhook_id = webhook_joined.webhook_id AND m.id = webhook_joined.message_id)`
   })
 
-  /** What waits for a webhook by the messages themselves. */
+  /** The stored and the actual counts of what waits for a webhook. */
   const actual = sql`
     SELECT w.id, w.waiting, w.bytes, COALESCE(SUM(m.events), 0) AS events, COALESCE(SUM(m.bytes), 0) AS size
     FROM webhooks w LEFT JOIN webhook_messages m
