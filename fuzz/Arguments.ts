@@ -21,6 +21,8 @@ export interface Arguments {
   readonly stall_ms: number
   /** An empty PostgreSQL database to use in place of SQLite. */
   readonly database: string | null
+  /** Chunks that the reader of plain GETs and Node's parser are to be compared over, and nothing else; `null` where the service is tried. */
+  readonly heads: number | null
 }
 
 /** What `--help` prints. */
@@ -37,6 +39,7 @@ be, and of hostile size and depth, and checks what it answers, what it takes and
   --memory N       megabytes of the service's heap, 64 to 8,192 (default 512)
   --hang MS        time for an answer (default 5,000)
   --stall MS       the most CPU time of the service's main thread while a redirect waits beside (default 250)
+  --heads N        compare what is answered on the socket with Node's own parser over N damaged requests, 1 to 100,000,000, and nothing else
   --database URL   an empty PostgreSQL database, in place of SQLite
   --help           print this
 
@@ -52,6 +55,7 @@ const options = {
   hang: { type: "string", default: "5000" },
   stall: { type: "string", default: "250" },
   database: { type: "string" },
+  heads: { type: "string" },
   help: { type: "boolean", short: "h", default: false }
 } as const
 
@@ -107,6 +111,8 @@ export const parse = (
       memory_MB: yield* number("memory", values.memory, { min: 64, max: 8_192 }),
       hang_ms: yield* number("hang", values.hang, { min: 100, max: 120_000 }),
       stall_ms: yield* number("stall", values.stall, { min: 1, max: 120_000 }),
-      database: values.database ?? null
+      database: values.database ?? null,
+      heads:
+        values.heads === undefined ? null : yield* number("heads", values.heads, { min: 1, max: 100_000_000 })
     }
   })

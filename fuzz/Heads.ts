@@ -1,6 +1,6 @@
 // @ts-expect-error -- Node's own parser, by which its server understands requests; it has no types.
 import { HTTPParser } from "node:_http_common"
-import { PlainGets } from "../src/http/server/PlainGets.ts"
+import { PlainReader } from "../src/http/server/PlainGets.ts"
 
 /** What was compared. */
 export interface HeadsReport {
@@ -61,7 +61,7 @@ const understandByNode = (chunk: Buffer): { requests: Array<Understood>; isWhole
 }
 
 /** Numbers from 0 below 1 that follow from a seed (mulberry32). */
-const randomBy = (seed: number) => {
+export const randomBy = (seed: number) => {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -173,7 +173,7 @@ const scraps = [
 ]
 
 /** Chunks by chance: requests as clients write them, made of parts as wrong as they can be, then damaged byte by byte. */
-const chunksBy = (random: () => number) => {
+export const chunksBy = (random: () => number) => {
   const pick = <A>(list: ReadonlyArray<A>): A => list[Math.floor(random() * list.length)]!
   const usual = () =>
     `GET ${pick(["/k", "/abc1234", "/a-b_c"])} HTTP/1.1\r\nHost: ${pick(["localhost", "127.0.0.1:3000"])}\r\n` +
@@ -218,7 +218,7 @@ const headersOf = (fields: ReadonlyArray<string>): ReadonlyArray<readonly [strin
   )
 
 /** Why a chunk must not be answered as the plain GET for which it was taken; `undefined` where it may. */
-const faultOf = (chunk: Buffer, plain: NonNullable<ReturnType<PlainGets["read"]>>): string | undefined => {
+const faultOf = (chunk: Buffer, plain: NonNullable<ReturnType<PlainReader["read"]>>): string | undefined => {
   const { isWhole, requests } = understandByNode(chunk)
   const [one] = requests
   if (one === undefined || requests.length > 1 || !isWhole)
@@ -241,9 +241,9 @@ export const compare = (seed: number, count: number): HeadsReport => {
   const draw = chunksBy(random)
   const faults: Array<string> = []
   let plain = 0
-  let gets = new PlainGets()
+  let gets = new PlainReader()
   for (let n = 0; n < count; n++) {
-    if (random() < 0.1) gets = new PlainGets()
+    if (random() < 0.1) gets = new PlainReader()
     const chunk = draw()
     const taken = gets.read(chunk)
     if (taken === undefined) continue

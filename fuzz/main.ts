@@ -5,9 +5,23 @@ import { randomInt } from "node:crypto"
 import { runCommand, Wrong } from "../src/terminal/MainProgram.ts"
 import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
 import * as Fuzz from "./Fuzz.ts"
+import * as Heads from "./Heads.ts"
 import { findingsOf, told } from "./Report.ts"
 
+/** Compares the two parsers of plain GETs. */
+const compareHeads = (seed: number, count: number) =>
+  Effect.gen(function* () {
+    yield* Console.error(`Seed ${seed} (again with --seed ${seed} --heads ${count})`)
+    const report = Heads.compare(seed, count)
+    yield* Console.log(`${report.chunks} requests, ${report.plain} of them plain GETs`)
+    yield* Console.log(JSON.stringify(report))
+    if (report.faults.length > 0) return yield* new Wrong()
+  })
+
 const run = (options: Arguments) =>
+  options.heads === null ? tryService(options) : compareHeads(options.seed, options.heads)
+
+const tryService = (options: Arguments) =>
   Effect.gen(function* () {
     yield* Console.error(
       `Seed ${options.seed} (again with --seed ${options.seed} --requests ${options.requests})`

@@ -5,7 +5,7 @@ import { Duration } from "effect"
 import type { LoopTurnsService } from "../../fibers/LoopTurns.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as BrokenRequests from "./BrokenRequests.ts"
-import { type PlainGet, PlainGets } from "./PlainGets.ts"
+import * as PlainGets from "./PlainGets.ts"
 import * as DrainableSet from "../exchange/DrainableSet.ts"
 
 /** Time for a client to send its whole request. */
@@ -13,6 +13,7 @@ const requestTimeout_ms = 10_000
 
 /** The options of a server. By default Node looks only every 30 s for requests that take too long. */
 export const serverOptions: ServerOptions = {
+  keepAliveTimeout: PlainGets.keepAliveTimeout_ms,
   requestTimeout: requestTimeout_ms,
   headersTimeout: requestTimeout_ms,
   connectionsCheckingInterval: 1_000
@@ -100,9 +101,6 @@ const abandon = (response: ServerResponse) => {
   response.emit("close")
 }
 
-/** Gives the whole response to a plain GET, to be written as it is; `undefined` where `node:http` has to answer. */
-export type PlainAnswer = (request: PlainGet, socket: Pick<Socket, "remoteAddress">) => string | undefined
-
 /** The connections of a server, within their bounds. */
 export interface Connections {
   /** Open connections. */
@@ -111,11 +109,8 @@ export interface Connections {
   readonly underWay: Pick<DrainableSet.DrainableSet<ServerResponse>, "empty" | "members">
   /** Answers requests with `answer`, as many of a connection at once as its bounds allow. */
   readonly answering: (answer: RequestListener) => RequestListener
-  /**
-   * Has plain GETs answered on the socket, before `node:http` reads them: `answer` gives the whole response, or `undefined` for one that it leaves to `node:http`. The first request of a
-   * connection is always left to it, and so is all that a connection sends from the first chunk on that is not exactly one plain GET. The function that it returns ends this.
-   */
-  readonly answeringPlain: (answer: PlainAnswer) => () => void
+  /** Has plain GETs answered on the socket, where the connection has nothing else under way; see `PlainGets`. The function that it returns ends this. */
+  readonly answeringPlain: (answer: PlainGets.PlainAnswer) => () => void
   /** To be called every {@link sweepEvery}: closes connections whose clients do not read their answers. */
   readonly sweep: () => void
 }
@@ -286,25 +281,8 @@ export const make = (
   const answeringPlain: Connections["answeringPlain"] = (answer) => {
     let hasEnded = false
     server.on("connection", (socket: Known) => {
-      // What reads for `node:http`, and keeps its own times: it has seen the connection, and does not know what is not handed to it.
-      const [read] = socket.listeners("data") as unknown as ReadonlyArray<(chunk: Buffer) => void>
       const from = socket[connection] as Connection | undefined
-      if (read === undefined || from === undefined) return
-      const gets = new PlainGets()
-      let isFirst = true
-      const take = (chunk: Buffer) => {
-        const request = gets.read(chunk)
-        if (request === undefined) {
-          socket.off("data", take).on("data", read)
-          return read(chunk)
-        }
-        // Until the first one has come, Node counts how long the client takes for it.
-        const answered = hasEnded || isFirst || !isIdle(from) ? undefined : answer(request, socket)
-        isFirst = false
-        if (answered === undefined) read(chunk)
-        else socket.write(answered, "latin1")
-      }
-      socket.off("data", read).on("data", take)
+      if (from !== undefined) PlainGets.intercept(socket, () => !hasEnded && isIdle(from), answer)
     })
     return () => {
       hasEnded = true

@@ -10,6 +10,7 @@ import * as BodyBudget from "../exchange/BodyBudget.ts"
 import { ClientAddress, type ClientAddressService } from "../exchange/ClientAddress.ts"
 import * as Connections from "./Connections.ts"
 import * as Drain from "./Drain.ts"
+import type { PlainAnswer } from "./PlainGets.ts"
 import { Draining } from "../ops/Draining.ts"
 
 /** Nothing can listen at this address. */
@@ -29,8 +30,11 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
 export class Listener extends Context.Tag("linkmint/Listener")<
   Listener,
   {
-    /** Answers requests with `answer`, as long as the scope is open. */
-    readonly serve: (answer: RequestListener) => Effect.Effect<void, never, Scope.Scope>
+    /** Answers requests with `answer`, and plain GETs with `answerPlain` where it can, as long as the scope is open. */
+    readonly serve: (
+      answer: RequestListener,
+      answerPlain?: PlainAnswer
+    ) => Effect.Effect<void, never, Scope.Scope>
     /** Accepts no more connections, answers what is under way, then closes all connections. */
     readonly drain: Effect.Effect<void>
   }
@@ -62,7 +66,7 @@ const make = (
   turns: LoopTurnsService
 ) => {
   const server = createServer(Connections.serverOptions)
-  const { answering, connections, sweep, underWay } = Connections.make(
+  const { answering, answeringPlain, connections, sweep, underWay } = Connections.make(
     server,
     connectionBounds,
     clientOfSocket(addresses),
@@ -90,7 +94,7 @@ const make = (
 
   server.on("connection", (socket) => BodyBudget.hold(socket, bodies))
 
-  const serve = (answer: RequestListener) => {
+  const serve: (typeof Listener.Service)["serve"] = (answer, answerPlain = () => undefined) => {
     const listener = answering((request, response) => {
       // With this header the client opens its next connection, which a load balancer sends elsewhere.
       if (isDraining()) response.setHeader("connection", "close")
@@ -99,8 +103,15 @@ const make = (
       answer(request, response)
     })
     return Effect.acquireRelease(
-      Effect.sync(() => void server.on("request", listener)),
-      () => Effect.sync(() => void server.off("request", listener))
+      Effect.sync(() => {
+        server.on("request", listener)
+        return answeringPlain((request, socket) => (isDraining() ? undefined : answerPlain(request, socket)))
+      }),
+      (endPlain) =>
+        Effect.sync(() => {
+          endPlain()
+          server.off("request", listener)
+        })
     )
   }
 

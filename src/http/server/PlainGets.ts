@@ -1,4 +1,9 @@
-import type { IncomingHttpHeaders } from "node:http"
+import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+import { type Clock, DateTime, Either, Option } from "effect"
+import type { Answer } from "../exchange/Answer.ts"
+import type { Request } from "../exchange/Request.ts"
+import type { FrontDoor } from "./FrontDoor.ts"
 
 /** Bytes of a plain GET at most. */
 export const plainMax = 4_096
@@ -90,11 +95,10 @@ const headersOf = (text: string): PlainGet["headers"] | undefined => {
 }
 
 /**
- * Reads what a connection sends, as far as it is plain GETs of short keys. One for each connection, whose requests mostly have the same fields: these are read once.
+ * Reads what a connection sends, as far as it is plain GETs of short keys. One for each connection, whose requests mostly have the same fields: they are read once.
  */
-export class PlainGets {
-  #text = ""
-  #headers: PlainGet["headers"] | undefined
+export class PlainReader {
+  #remembered: { readonly text: string; readonly headers: PlainGet["headers"] } | undefined
 
   /**
    * The request that a chunk is, from its first byte to its last; `undefined` where it is anything else: less, more, or written in any way that two parsers might understand
@@ -111,13 +115,82 @@ export class PlainGets {
     const url = text.slice(4, end - version.length)
     if (!keyPath.test(url)) return undefined
     const rest = text.slice(end + 2)
-    if (rest === this.#text) return { url, headers: this.#headers! }
+    if (rest === this.#remembered?.text) return { url, headers: this.#remembered.headers }
     const headers = headersOf(rest)
     if (headers === undefined) return undefined
-    if (rest.length <= rememberedMax) {
-      this.#text = rest
-      this.#headers = headers
-    }
+    if (rest.length <= rememberedMax) this.#remembered = { text: rest, headers }
     return { url, headers }
+  }
+}
+
+/** Gives the whole response to a plain GET; `undefined` where `node:http` has to answer. */
+export type PlainAnswer = (request: PlainGet, socket: Pick<Socket, "remoteAddress">) => string | undefined
+
+/**
+ * Answers plain GETs on a connection of a server of `node:http`, before that reads them, where nothing else is under way (`isIdle`). It costs half of what Node takes for a request.
+ *
+ * `node:http` has the connection all the while, with its times and bounds, and gets every chunk that is not answered here. It gets the first request in any case, since it counts from the
+ * connection's beginning how long a client takes for it; and all chunks from the first one on that is not exactly one plain GET, so that it never begins in the middle of a request.
+ */
+export const intercept = (socket: Socket, isIdle: () => boolean, answer: PlainAnswer): void => {
+  const [read] = socket.listeners("data") as unknown as ReadonlyArray<(chunk: Buffer) => void>
+  if (read === undefined) return
+  const reader = new PlainReader()
+  let isFirst = true
+  const take = (chunk: Buffer) => {
+    const request = reader.read(chunk)
+    if (request === undefined) {
+      socket.off("data", take).on("data", read)
+      return read(chunk)
+    }
+    const answered = isFirst || !isIdle() ? undefined : answer(request, socket)
+    isFirst = false
+    if (answered === undefined) read(chunk)
+    else socket.write(answered, "latin1")
+  }
+  socket.off("data", read).on("data", take)
+}
+
+/** How long a connection without a request is kept, in milliseconds. */
+export const keepAliveTimeout_ms = 5_000
+
+/** A plain GET has no body. */
+const noBody: Request["readBytes"] = (_, done) => done(Either.right(new Uint8Array()))
+
+/** What cannot be in the value of a header, as `node:http` has it. */
+const invalid = /[^\t\u0020-\u007e]/
+
+/** Writes answers as `node:http` does on a connection that is kept alive. */
+const writing = (clock: Clock.Clock) => {
+  const kept = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout_ms / 1_000}\r\n\r\n`
+  let second = Number.NaN
+  let date = ""
+  return ({ body, headers, status }: Answer<string>): string => {
+    const now_ms = clock.unsafeCurrentTimeMillis()
+    if (Math.floor(now_ms / 1_000) !== second) {
+      second = Math.floor(now_ms / 1_000)
+      date = DateTime.toDateUtc(DateTime.unsafeMake(now_ms)).toUTCString()
+    }
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+    for (let at = 0; at < headers.length; at += 2) {
+      if (invalid.test(headers[at + 1]!))
+        throw new TypeError(`The header ${headers[at]} has an invalid value`)
+      head += `${headers[at]}: ${headers[at + 1]}\r\n`
+    }
+    return `${head}Date: ${date}\r\n${kept}${body}`
+  }
+}
+
+/** Answers plain GETs as far as `answerNow` does. What breaks is left to `node:http`, whose requests have an answer for that. */
+export const answering = (clock: Clock.Clock, answerNow: FrontDoor["answerNow"]): PlainAnswer => {
+  const write = writing(clock)
+  return ({ headers, url }, { remoteAddress }) => {
+    const peer = Option.fromNullable(remoteAddress)
+    try {
+      const answer = answerNow({ method: "GET", url, headers, remoteAddress: peer, readBytes: noBody })
+      return answer && write(answer)
+    } catch {
+      return undefined
+    }
   }
 }

@@ -33,6 +33,7 @@ import * as FrontDoor from "./FrontDoor.ts"
 import * as LateRequests from "./LateRequests.ts"
 import * as Listener from "./Listener.ts"
 import * as MetricsListener from "./MetricsListener.ts"
+import * as PlainGets from "./PlainGets.ts"
 
 /** What the operations need to know of the operator's choices. */
 export interface OperationsOptions
@@ -107,7 +108,11 @@ export const layer = (options: ServerOptions) => {
       })
       const clock = yield* Effect.clock
       const holding = yield* LateRequests.holding(clock, yield* DoorListener.make(door))
-      yield* serve(RequestMetrics.counting(clock, Host.checking(requestId, always, holding)))
+      const answerNow = RequestMetrics.countingNow(clock, door.answerNow)
+      yield* serve(
+        RequestMetrics.counting(clock, Host.checking(requestId, always, holding)),
+        PlainGets.answering(clock, answerNow)
+      )
     })
   ).pipe(
     Layer.merge(NodeReporter.layer(node)),
