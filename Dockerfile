@@ -2,7 +2,7 @@ FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json bundle.mjs ./
+COPY tsconfig.json tsconfig.build.json build.mjs bundle.mjs ./
 COPY src src
 RUN npm run build
 RUN npm prune --omit=dev

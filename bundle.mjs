@@ -1,59 +1,167 @@
-// Puts the program and its administration into one file each, beside what the compiler left, unless they are newer than all that they
-// are made of: to load some 1,200 modules takes Node longer than all else that a start does. Types were checked by the compiler.
+// Puts the program and its administration into one file each: Node takes longer to load some 1,200 modules than for all the rest of a
+// start. Beside each file it puts V8's code cache of it (`src/terminal/Launch.ts`), which a run of the program has filled.
+// The documents of the contract are made here as well, since a start would take 90 ms for them.
+// `node bundle.mjs --run FILE …` is that run: it writes the code cache of the file when the program ends.
 
-import { build } from "esbuild"
-import { statSync } from "node:fs"
-import { readFile, rename, writeFile } from "node:fs/promises"
+import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { once } from "node:events"
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { get } from "node:http"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { pathToFileURL } from "node:url"
 
-const dist = join(import.meta.dirname, "dist")
+const root = import.meta.dirname
+const dist = join(root, "dist")
+const { cacheOf, launch } = await import("./dist/src/terminal/Launch.js")
 
-/** A module that looks for files beside itself goes on looking there. */
-const ownPlaces = {
-  name: "own-places",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\.js$/, namespace: "file" }, async ({ path }) => {
-      if (!path.startsWith(join(dist, "src"))) return undefined
-      const contents = await readFile(path, "utf8")
-      const place = JSON.stringify(`./${relative(dist, path)}`)
-      return {
-        contents: contents.replaceAll("import.meta.url", `new URL(${place}, import.meta.url)`),
-        loader: "js",
-        resolveDir: dirname(path)
-      }
-    })
+/** Puts a whole file in place: programs start while a build goes on. */
+const put = (path, contents) => {
+  const writing = `${path}.${process.pid}`
+  writeFileSync(writing, contents)
+  // For other users too, whatever the program that runs here does with what it writes.
+  chmodSync(writing, 0o644)
+  renameSync(writing, path)
 }
 
-const changed = (path) => statSync(join(import.meta.dirname, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+if (process.argv[2] === "--run") {
+  const bundle = pathToFileURL(process.argv[3])
+  process.argv.splice(1, 3, process.argv[3])
+  const script = launch(bundle)
+  process.on("exit", () => put(cacheOf(bundle), script.createCachedData()))
+} else {
+  const { build } = await import("esbuild")
+  const { Effect } = await import("effect")
+  const { fileNames } = await import("./dist/src/http/contract/Documents.js")
+  const { render } = await import("./dist/src/http/contract/RenderedDocuments.js")
 
-/** The compiler writes its record only when it found something changed; packages come by the lock file. */
-const inputs = ["dist/.tsbuildinfo", "package-lock.json", "bundle.mjs"]
-if (changed("dist/main.js") > Math.max(...inputs.map(changed))) process.exit()
+  for (const [name, text] of Object.entries(await Effect.runPromise(render))) {
+    put(join(dist, "src/http/contract", fileNames[name]), text)
+  }
 
-const { outputFiles } = await build({
-  absWorkingDir: dist,
-  // The program last, since its date says when all were made.
-  entryPoints: { admin: "src/admin/main.js", main: "src/main.js" },
-  outdir: ".",
-  bundle: true,
-  format: "esm",
-  platform: "node",
-  target: "node20",
-  // With native parts, which are no files of JavaScript, and optional ones of packages, which are not installed.
-  external: ["libsql", "@node-rs/argon2", "pg-native", "msgpackr-extract"],
-  // Packages that are CommonJS ask for Node's own modules by `require`.
-  banner: {
-    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);'
-  },
-  sourcemap: true,
-  legalComments: "none",
-  logLevel: "warning",
-  plugins: [ownPlaces],
-  write: false
-})
-// Never half written: programs start while another build goes on.
-for (const { contents, path } of outputFiles) {
-  const writing = `${path}.${process.pid}`
-  await writeFile(writing, contents)
-  await rename(writing, path)
+  /** A module that looks for files beside itself goes on looking there. */
+  const ownPlaces = {
+    name: "own-places",
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.m?js$/, namespace: "file" }, ({ path }) => {
+        const contents = readFileSync(path, "utf8")
+        if (!contents.includes("import.meta.url")) return undefined
+        const place = `new URL(${JSON.stringify(relative(dist, path))}, bundleUrl).href`
+        return {
+          contents: contents.replaceAll("import.meta.url", place),
+          loader: "js",
+          resolveDir: dirname(path)
+        }
+      })
+  }
+
+  const { outputFiles } = await build({
+    absWorkingDir: dist,
+    entryPoints: { admin: "src/admin/main.js", main: "src/main.js" },
+    outdir: ".",
+    outExtension: { ".js": ".cjs" },
+    bundle: true,
+    // V8 keeps no code cache of a module.
+    format: "cjs",
+    platform: "node",
+    target: "node20",
+    supported: { "dynamic-import": false },
+    // With native parts, which are no files of JavaScript, and optional ones of packages, which are not installed.
+    external: ["libsql", "@node-rs/argon2", "pg-native", "msgpackr-extract"],
+    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename);' },
+    sourcemap: true,
+    legalComments: "none",
+    logLevel: "warning",
+    plugins: [ownPlaces],
+    write: false
+  })
+
+  const contentsOf = (name) => Buffer.from(outputFiles.find(({ path }) => path === join(dist, name)).contents)
+
+  /** Runs a bundle to fill its code cache. V8 accepts that only with the options with which it was made. */
+  const fill = (bundle, { args = [], env = {}, options = [] }) => {
+    const child = spawn(process.execPath, [...options, "bundle.mjs", "--run", bundle, ...args], {
+      cwd: root,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      stdio: "ignore"
+    })
+    return { child, ended: once(child, "exit") }
+  }
+
+  const freePort = async () => {
+    const server = createServer().listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address()
+    server.close()
+    return port
+  }
+
+  const isReady = (port) =>
+    new Promise((resolve) => {
+      get({ host: "127.0.0.1", port, path: "/health/ready", agent: false }, (response) => {
+        response.resume()
+        resolve(response.statusCode === 200)
+      }).on("error", () => resolve(false))
+    })
+
+  /** Starts the program on an empty data folder, as its first users do, and stops it when it is ready. */
+  const fillByStart = async (bundle) => {
+    const folder = mkdtempSync(join(tmpdir(), "linkmint-build-"))
+    const port = await freePort()
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+    const { child, ended } = fill(bundle, {
+      options: scripts.start.match(/(?<= )--\S+/g),
+      env: { PORT: String(port), DATA_DIR: join(folder, "data") }
+    })
+    const deadline = performance.now() + 30_000
+    while (child.exitCode === null && performance.now() < deadline && !(await isReady(port)))
+      await setTimeout(20)
+    child.kill("SIGTERM")
+    const [code] = await ended
+    rmSync(folder, { recursive: true, force: true })
+    if (code !== 0)
+      process.stderr.write(
+        "The program did not start during the build, so that it has no code cache and starts more slowly.\n"
+      )
+  }
+
+  const bundles = new Set()
+  for (const name of ["admin", "main"]) {
+    const code = contentsOf(`${name}.cjs`)
+    // V8 knows a script by its length alone. So a name belongs to one content, and so does the cache beside it.
+    const file = `${name}-${createHash("sha256").update(code).update(process.version).digest("hex").slice(0, 12)}.cjs`
+    const bundle = join(dist, file)
+    bundles.add(file)
+    put(`${bundle}.map`, contentsOf(`${name}.cjs.map`))
+    put(bundle, Buffer.from(code.toString().replace(`${name}.cjs.map`, `${file}.map`)))
+    if (!existsSync(cacheOf(pathToFileURL(bundle)))) {
+      if (name === "main") await fillByStart(bundle)
+      else await fill(bundle, { args: ["--help"] }).ended
+    }
+    // Last: it leads to the others.
+    put(
+      join(dist, `${name}.js`),
+      `import { launch } from "./src/terminal/Launch.js"\nlaunch(new URL("./${file}", import.meta.url))\n`
+    )
+  }
+
+  // Those of earlier builds, unless a program may be about to start from them.
+  for (const name of readdirSync(dist)) {
+    const bundle = /^(?:admin|main)-[0-9a-f]+\.cjs/.exec(name)?.[0]
+    if (bundle === undefined || bundles.has(bundle)) continue
+    if (Date.now() - statSync(join(dist, name)).mtimeMs > 60_000) rmSync(join(dist, name))
+  }
 }

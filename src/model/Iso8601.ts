@@ -5,7 +5,7 @@ import { DateTime as Moment, Duration as Period } from "luxon"
 export type Duration = Period
 
 /** The last moment that a link can be given, in milliseconds since the Unix epoch: the end of year 9999. */
-export const momentMax = Moment.utc(9999, 12, 31, 23, 59, 59, 999).toMillis()
+export const momentMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** Parses `P30D`, `PT10M` or `P1Y2M3DT4H5M6S`; `undefined` for anything else, and for durations below a millisecond. */
 export const parseDuration = (text: string): Duration | undefined => {

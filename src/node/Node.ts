@@ -21,6 +21,7 @@ import * as WitnessWatch from "../actors/WitnessWatch.ts"
 import { layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerHash, layerMinter } from "./Deployment.ts"
+import * as Documents from "../http/contract/Documents.ts"
 import * as ClientAddress from "../http/exchange/ClientAddress.ts"
 import * as LinkAnswers from "../http/links/LinkAnswers.ts"
 import * as HttpServer from "../http/server/Server.ts"
@@ -295,6 +296,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     node: { id: identity.incarnation, address: surroundings.address, role: settings.nodeRole },
     poolMarks,
     ...(Option.isSome(settings.metricsPort) && { metricsPort: settings.metricsPort.value }),
+    documents: Documents.read(fileURLToPath(new URL("../http/contract", import.meta.url))),
     webFolder: fileURLToPath(new URL("../http/web", import.meta.url))
   })
   const delivery = WebhookDelivery.layer.pipe(

@@ -5,12 +5,12 @@ import { freePort } from "../support/FreePort.ts"
 import { valueOf } from "../support/MetricsText.ts"
 import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
 import { describeRedis, serverUrl } from "../support/services/Redis.ts"
-import { type Program, ready, run, type Variables } from "./Program.ts"
+import { nodeOptions, type Program, ready, run, type Variables } from "./Program.ts"
 
 const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
 
 const launch = (variables: Variables, ...args: ReadonlyArray<string>) =>
-  run(process.execPath, ["dist/main.js", ...args], variables)
+  run(process.execPath, [...nodeOptions, "dist/main.js", ...args], variables)
 
 const soon = Schedule.spaced("50 millis")
 

@@ -11,7 +11,10 @@ import { freePort } from "../support/FreePort.ts"
 import { keep } from "../support/services/Keeper.ts"
 
 /** The project's folder. */
-const root = fileURLToPath(new URL("../..", import.meta.url))
+export const root = fileURLToPath(new URL("../..", import.meta.url))
+
+/** The options of Node with which `npm start` runs the program. */
+export const nodeOptions: ReadonlyArray<string> = ["--max-semi-space-size=32"]
 
 /** How a process ended: with an exit code, or by a signal. */
 export interface Ending {
@@ -112,7 +115,8 @@ export const run = (
   )
 
 /** Runs the built program, without waiting for anything. */
-export const launch = (variables: Variables) => run(process.execPath, ["dist/main.js"], variables)
+export const launch = (variables: Variables) =>
+  run(process.execPath, [...nodeOptions, "dist/main.js"], variables)
 
 /** Waits until the service at `port` says that it is ready, or the program ends. */
 export const ready = (program: Program, port: number): Effect.Effect<void> =>

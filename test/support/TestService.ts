@@ -16,6 +16,7 @@ import { layerEmbedded } from "../../src/node/Cluster.ts"
 import * as Parts from "../../src/node/Parts.ts"
 import { AdminKey } from "../../src/accounts/AdminKey.ts"
 import * as FairScheduler from "../../src/fibers/FairScheduler.ts"
+import * as RenderedDocuments from "../../src/http/contract/RenderedDocuments.ts"
 import * as ClientAddress from "../../src/http/exchange/ClientAddress.ts"
 import * as HttpServer from "../../src/http/server/Server.ts"
 import { TargetPolicy, type TargetPolicyService } from "../../src/http/links/TargetPolicy.ts"
@@ -268,6 +269,7 @@ const make = (options: TestServiceOptions) =>
       metricsToken: Option.map(Option.fromNullable(options.metricsToken), Redacted.make),
       node: { id: "the-only-node", address: `localhost:${port}`, role: "all" },
       poolMarks,
+      documents: RenderedDocuments.render,
       ...(options.webFolder !== undefined && { webFolder: options.webFolder })
     }).pipe(
       Layer.provide(

@@ -1,9 +1,17 @@
 import { createHash } from "node:crypto"
-import { HttpApiSwagger, HttpLayerRouter, OpenApi } from "@effect/platform"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { type Answer, flatten, ofJson } from "../exchange/Answer.ts"
-import { Api } from "./Api.ts"
-import { uncontracted } from "./Routes.ts"
+
+/** The contract, as an OpenAPI document for programs and as a page for people. */
+export interface DocumentTexts {
+  readonly openApi: string
+  readonly docs: string
+}
+
+/** The files of a folder in which the build leaves them. */
+export const fileNames: DocumentTexts = { openApi: "openapi.json", docs: "docs.html" }
 
 /** The hashes by which a policy allows exactly the inline scripts of a page. */
 const scriptHashes = (html: string): ReadonlyArray<string> =>
@@ -24,24 +32,18 @@ const policyOf = (html: string): string =>
     "frame-ancestors 'none'"
   ].join("; ")
 
-/** Swagger UI with the contract in it, as Effect's own route shows it. */
-const readDocs = Effect.acquireUseRelease(
-  Effect.sync(() =>
-    HttpLayerRouter.toWebHandler(HttpApiSwagger.layerHttpLayerRouter({ api: Api, path: uncontracted.docs }), {
-      disableLogger: true
-    })
-  ),
-  ({ handler }) =>
-    Effect.promise(async () => {
-      const response = await handler(new Request(`http://localhost${uncontracted.docs}`))
-      return response.text()
-    }),
-  ({ dispose }) => Effect.promise(dispose)
-)
+/** Reads the documents that the build has left in a folder. */
+export const read = (folder: string): Effect.Effect<DocumentTexts> =>
+  Effect.promise(async () => {
+    const [openApi, docs] = await Promise.all([
+      readFile(join(folder, fileNames.openApi), "utf8"),
+      readFile(join(folder, fileNames.docs), "utf8")
+    ])
+    return { openApi, docs }
+  })
 
-/** Shows the contract: to programs as an OpenAPI document, and to people as a page. */
-export const make = Effect.map(readDocs, (html) => {
-  const openApi = JSON.stringify(OpenApi.fromApi(Api))
+/** Shows the contract. */
+export const make = ({ docs: html, openApi }: DocumentTexts) => {
   const docs = Buffer.from(html)
   const docsHeaders = {
     "content-type": "text/html; charset=utf-8",
@@ -51,4 +53,4 @@ export const make = Effect.map(readDocs, (html) => {
     openApi: () => Effect.sync(() => ofJson(openApi)),
     docs: () => Effect.sync((): Answer => ({ status: 200, headers: flatten(docsHeaders), body: docs }))
   }
-})
+}

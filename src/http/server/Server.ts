@@ -78,6 +78,8 @@ const operations = (options: OperationsOptions) =>
 export interface ServerOptions extends OperationsOptions, Listener.ListenerOptions {
   /** Where the metrics are shown, too, on a port of their own. */
   readonly metricsPort?: number
+  /** The documents of the contract. */
+  readonly documents: Effect.Effect<Documents.DocumentTexts>
   /** The folder of the built web page; without it there is none. */
   readonly webFolder?: string
 }
@@ -102,7 +104,7 @@ export const layer = (options: ServerOptions) => {
       const always = flatten(StrictHeaders.transportOf(own.baseUrl))
       const door = yield* FrontDoor.make({
         operations: yield* operations(options),
-        uncontracted: { ...(yield* Documents.make), ...(yield* WebRoutes.make) },
+        uncontracted: { ...Documents.make(yield* options.documents), ...(yield* WebRoutes.make) },
         requestId,
         always
       })

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync, statSync, utimesSync } from "node:fs"
+import { join } from "node:path"
+import { fileNames } from "../../src/http/contract/Documents.ts"
+import { render } from "../../src/http/contract/RenderedDocuments.ts"
+import { nodeOptions, type Program, root, run } from "./Program.ts"
+
+const inDist = (name: string) => join(root, "dist", name)
+
+const succeeded = (program: Program) =>
+  Effect.gen(function* () {
+    expect(yield* program.ended).toEqual({ code: 0, signal: null })
+    return program.output()
+  })
+
+/** Whether the built program took its functions from V8's code cache. */
+const codeCache = (options: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const program = yield* run(process.execPath, [...options, "dist/main.js", "--version"], {
+      NODE_DEBUG: "linkmint"
+    })
+    return /code cache (\w+)/.exec(yield* succeeded(program))?.[1]
+  })
+
+describe("the build", () => {
+  it.scopedLive("is not repeated for the same files, also when they were checked out again", () =>
+    Effect.gen(function* () {
+      const source = join(root, "src/main.ts")
+      const builtAt = statSync(inDist("main.js")).mtimeMs
+      const { atimeMs, mtimeMs } = statSync(source)
+      utimesSync(source, atimeMs / 1_000, mtimeMs / 1_000 + 1)
+      const output = yield* succeeded(yield* run(process.execPath, ["build.mjs"], {}))
+      expect(output).toBe("")
+      expect(statSync(inDist("main.js")).mtimeMs).toBe(builtAt)
+    })
+  )
+
+  it.scopedLive(
+    "leaves a code cache that Node takes with the options of `npm start`, and only with these",
+    () =>
+      Effect.gen(function* () {
+        expect(yield* codeCache(nodeOptions)).toBe("used")
+        expect(yield* codeCache(["--max-semi-space-size=16"])).toBe("rejected")
+      })
+  )
+
+  it.effect("leaves the documents of the contract", () =>
+    Effect.gen(function* () {
+      const { docs, openApi } = yield* render
+      const built = (name: string) => readFileSync(inDist(`src/http/contract/${name}`), "utf8")
+      expect(built(fileNames.openApi) === openApi).toBe(true)
+      expect(built(fileNames.docs) === docs).toBe(true)
+    })
+  )
+})
