@@ -31,13 +31,9 @@ import * as Reservations from "./Reservations.ts"
 export class RateLimiter extends Context.Tag("linkmint/RateLimiter")<
   RateLimiter,
   {
-    /** Takes one, without an effect; `undefined` where the node has no lease and the store must be asked. */
-    readonly takeNow: (limit: Meter.Limit) => Meter.Standing | undefined
-    /** Takes one. */
-    readonly take: (limit: Meter.Limit) => Effect.Effect<Meter.Standing>
     /** Takes one of each, or none where one of them is used up: gives the state of that one, else of the one with the least left. */
     readonly takeAll: (limits: ReadonlyArray<Meter.Limit>) => Effect.Effect<Meter.Standing | null>
-    /** The same without an effect; `undefined`, and nothing is taken, where the store must be asked. */
+    /** The same without an effect; `undefined`, and nothing is taken, where the node has no lease and the store must be asked. */
     readonly takeAllNow: (limits: ReadonlyArray<Meter.Limit>) => Meter.Standing | null | undefined
     /** Gives back what was taken. */
     readonly giveBack: (limits: ReadonlyArray<Meter.Limit>) => void
@@ -191,6 +187,7 @@ export const makeWith = (bounds: {
       return done
     }
 
+    /** Takes one; `undefined` where the node has no lease. */
     const takeNow = (limit: Meter.Limit): Meter.Standing | undefined => {
       const now = now_ms()
       const meter = meterOf(limit, now)
@@ -203,23 +200,6 @@ export const makeWith = (bounds: {
       return standing
     }
 
-    const take = (limit: Meter.Limit): Effect.Effect<Meter.Standing> =>
-      Effect.suspend(() => {
-        const standing = takeNow(limit)
-        if (standing !== undefined) return Effect.succeed(standing)
-        // Defined, since `takeNow` has just used it.
-        const meter = meterOf(limit, now_ms())!
-        meter.waiting++
-        return Deferred.await(begin(limit, meter)).pipe(
-          Effect.ensuring(
-            Effect.sync(() => {
-              meter.waiting--
-            })
-          ),
-          Effect.zipRight(take(limit))
-        )
-      })
-
     const giveBack = (limits: ReadonlyArray<Meter.Limit>) => {
       const now = now_ms()
       for (const limit of limits) {
@@ -228,36 +208,45 @@ export const makeWith = (bounds: {
       }
     }
 
-    const takeAllNow = (limits: ReadonlyArray<Meter.Limit>) => {
+    /** Takes one of each, or none: `short` where the node has no lease of it. */
+    const tryAll = (
+      limits: ReadonlyArray<Meter.Limit>
+    ): Meter.Standing | null | { readonly short: Meter.Limit } => {
       let least: Meter.Standing | null = null
       for (const [index, limit] of limits.entries()) {
         const standing = takeNow(limit)
-        if (standing === undefined || !standing.isAllowed) {
+        if (standing?.isAllowed !== true) {
           giveBack(limits.slice(0, index))
-          return standing
+          return standing ?? { short: limit }
         }
         if (least === null || standing.remaining < least.remaining) least = standing
       }
       return least
     }
 
-    const lease = Effect.fn("RateLimiter.takeAll")(function* (limits: ReadonlyArray<Meter.Limit>) {
-      let least: Meter.Standing | null = null
-      for (const [index, limit] of limits.entries()) {
-        const standing: Meter.Standing = yield* take(limit)
-        if (!standing.isAllowed) {
-          giveBack(limits.slice(0, index))
-          return standing
-        }
-        if (least === null || standing.remaining < least.remaining) least = standing
-      }
-      return least
-    })
+    const isShort = (tried: ReturnType<typeof tryAll>): tried is { readonly short: Meter.Limit } =>
+      tried !== null && "short" in tried
 
-    const takeAll = (limits: ReadonlyArray<Meter.Limit>) =>
+    const takeAllNow = (limits: ReadonlyArray<Meter.Limit>) => {
+      const tried = tryAll(limits)
+      return isShort(tried) ? undefined : tried
+    }
+
+    const takeAll = (limits: ReadonlyArray<Meter.Limit>): Effect.Effect<Meter.Standing | null> =>
       Effect.suspend(() => {
-        const standing = takeAllNow(limits)
-        return standing === undefined ? lease(limits) : Effect.succeed(standing)
+        const tried = tryAll(limits)
+        if (!isShort(tried)) return Effect.succeed(tried)
+        // Defined, since `takeNow` has just used it.
+        const meter = meterOf(tried.short, now_ms())!
+        meter.waiting++
+        return Deferred.await(begin(tried.short, meter)).pipe(
+          Effect.ensuring(
+            Effect.sync(() => {
+              meter.waiting--
+            })
+          ),
+          Effect.zipRight(takeAll(limits))
+        )
       })
 
     yield* store.sweep(sweepBatch).pipe(
@@ -269,8 +258,6 @@ export const makeWith = (bounds: {
     )
 
     return {
-      takeNow,
-      take,
       takeAll,
       takeAllNow,
       giveBack,
