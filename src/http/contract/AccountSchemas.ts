@@ -5,7 +5,7 @@ import { linkFates } from "../../accounts/Users.ts"
 import { passwordLengthMax } from "../../accounts/Passwords.ts"
 import { parametersOf } from "../exchange/PageRequest.ts"
 import { queryParameter } from "../exchange/QueryParameter.ts"
-import { Flag, Moment, optional, plainText, Text, wholeNumber } from "./LinkSchemas.ts"
+import { Flag, listOf, Moment, optional, pageOf, plainText, Text, wholeNumber } from "./LinkSchemas.ts"
 
 const emailLengthMax = 254
 const nameLengthMax = 100
@@ -81,10 +81,7 @@ export const RemovalParameters = Schema.Struct({
 })
 
 /** A page of the list of users, the newest first. */
-export const UsersBody = Schema.Struct({
-  data: Schema.Array(UserBody),
-  nextCursor: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "Users" })
+export const UsersBody = pageOf(UserBody, "Users")
 
 /** What administrators change of an account. */
 export const UserChangeBody = Schema.Struct({ disabled: optional(Flag), admin: optional(Flag) }).annotations({
@@ -123,9 +120,7 @@ export const SessionBody = Schema.Struct({
 }).annotations({ identifier: "Session" })
 
 /** The caller's sessions, the newest first: all of them, since there are 20 at most. */
-export const SessionsBody = Schema.Struct({ data: Schema.Array(SessionBody) }).annotations({
-  identifier: "Sessions"
-})
+export const SessionsBody = listOf(SessionBody, "Sessions")
 
 /** A quota, and its use: what nodes have leased of it counts as used. */
 const QuotaBody = Schema.Struct({
@@ -185,4 +180,4 @@ export const MadeKeyBody = Schema.Struct({ ...keyFields, secret: Schema.String }
 })
 
 /** The caller's keys, the oldest first: all of them, since there are 100 at most. */
-export const KeysBody = Schema.Struct({ data: Schema.Array(KeyBody) }).annotations({ identifier: "ApiKeys" })
+export const KeysBody = listOf(KeyBody, "ApiKeys")

@@ -1,12 +1,11 @@
 import { Schema } from "effect"
 import { auditActions, doerKinds } from "../../model/Audit.ts"
 import { parametersOf } from "../exchange/PageRequest.ts"
-import { queryParameter } from "../exchange/QueryParameter.ts"
+import { momentParameter, queryParameter } from "../exchange/QueryParameter.ts"
+import { pageOf } from "./LinkSchemas.ts"
 
 /** Entries on a page. */
 export const pageBounds = { max: 500, byDefault: 50 } as const
-
-const moment = (description: string) => queryParameter({ type: "string", format: "date-time", description })
 
 /** The query parameters of the audit log, for the contract. */
 export const AuditParameters = Schema.Struct({
@@ -16,8 +15,8 @@ export const AuditParameters = Schema.Struct({
     description: "The id of a user: what they did, and what was done to what is theirs"
   }),
   action: queryParameter({ type: "string", enum: auditActions }),
-  from: moment("Entries that begin at or after this moment"),
-  to: moment("Entries that begin before this moment")
+  from: momentParameter("Entries that begin at or after this moment"),
+  to: momentParameter("Entries that begin before this moment")
 })
 
 const id = (description: string) => Schema.NullOr(Schema.String).annotations({ description })
@@ -40,7 +39,4 @@ const EntryBody = Schema.Struct({
 }).annotations({ identifier: "AuditEntry" })
 
 /** A page of the audit log, the newest first. */
-export const AuditBody = Schema.Struct({
-  data: Schema.Array(EntryBody),
-  nextCursor: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "AuditLog" })
+export const AuditBody = pageOf(EntryBody, "AuditLog")

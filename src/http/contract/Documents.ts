@@ -19,7 +19,7 @@ const scriptHashes = (html: string): ReadonlyArray<string> =>
     ([, script]) => `'sha256-${createHash("sha256").update(script!).digest("base64")}'`
   )
 
-/** The policy of a page of the service that has scripts: it runs those alone, and they speak to this service alone. */
+/** The policy of a page with inline scripts: only those run, and they connect only to this service. */
 const policyOf = (html: string): string =>
   [
     "default-src 'none'",
@@ -42,7 +42,7 @@ export const read = (folder: string): Effect.Effect<DocumentTexts> =>
     return { openApi, docs }
   })
 
-/** Shows the contract. */
+/** Serves the contract as an OpenAPI document and as a page. */
 export const make = ({ docs: html, openApi }: DocumentTexts) => {
   const docs = Buffer.from(html)
   const docsHeaders = {

@@ -3,7 +3,7 @@ import { RedirectStatus } from "../../model/Link.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { passwordLengthMax } from "../../accounts/Passwords.ts"
 
-/** Bounds of what a link's creator says of it; lengths count characters (Unicode code points). */
+/** Bounds of a link's fields; lengths count characters (Unicode code points). */
 const titleLengthMax = 256
 const tagLengthMax = 64
 const tagsMax = 20
@@ -15,7 +15,7 @@ const keyCharacters = /^[A-Za-z0-9_-]+$/
 /** Whether a path segment can be a short key or an alias at all. */
 export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
 
-/** Whether a path segment can be an id of this service: the database is asked for no other text, which it might refuse. */
+/** Whether a path segment can be an id of this service: the database is not asked for other texts, which it might refuse. */
 export const isIdShaped = (text: string): boolean => /^[\w-]{1,64}$/.test(text)
 
 // With messages of their own: a schema's would quote the whole value, whatever its size and depth.
@@ -36,7 +36,7 @@ const Alias = Text.pipe(
 /** Text of 1 to `max` characters that every database can hold: without control characters and halves of characters. */
 export const plainText = (max: number) =>
   Text.pipe(
-    // No character has more than two units: what is longer needs not be taken apart.
+    // A character has at most two code units: longer texts need not be split.
     Schema.filter((text) => text.length > 0 && text.length <= 2 * max && Array.from(text).length <= max, {
       jsonSchema: { minLength: 1, maxLength: max },
       message: () => `must have 1 to ${max} characters`
@@ -64,19 +64,19 @@ export const wholeNumber = (max: number) => {
 export const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
   Schema.optionalWith(schema, { exact: true })
 
-/** A moment as clients write it, to be understood by `Iso8601.parseMoment`. */
+/** A moment as clients write it; see `Iso8601.parseMoment`. */
 export const Moment = Text.annotations({
   description: "RFC 3339 date-time",
   jsonSchema: { type: "string", format: "date-time" }
 })
 
-/** A URL as clients write it, to be understood by `TargetUrl`. */
+/** A URL as clients write it; see `TargetUrl`. */
 export const Url = Text.annotations({
   description: "http or https, at most 2,048 characters",
   jsonSchema: { type: "string", format: "uri" }
 })
 
-/** What a create may say beside the target and the key, and what may be changed and cleared later. */
+/** The fields of a create beside the target and the key, which can be changed and cleared later. */
 const settings = {
   expiresAt: Moment,
   expiresIn: Text.annotations({
@@ -128,6 +128,16 @@ export const PatchBody = Schema.Struct({
   )
 }).annotations({ identifier: "ChangeLink" })
 
+/** A list of entries. */
+export const listOf = <A, I>(entry: Schema.Schema<A, I>, identifier: string) =>
+  Schema.Struct({ data: Schema.Array(entry) }).annotations({ identifier })
+
+/** A page of a list, and the cursor of the next page, if there is one. */
+export const pageOf = <A, I>(entry: Schema.Schema<A, I>, identifier: string) =>
+  Schema.Struct({ data: Schema.Array(entry), nextCursor: Schema.NullOr(Schema.String) }).annotations({
+    identifier
+  })
+
 /** A link as clients see it; times are RFC 3339 in UTC. */
 export const LinkBody = Schema.Struct({
   key: Schema.String,
@@ -148,7 +158,7 @@ export const LinkBody = Schema.Struct({
   visits: Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
 }).annotations({ identifier: "Link" })
 
-/** The answer to a bulk: what became of each of its items, in the order given. */
+/** The answer to a bulk: the result of each item, in the order given. */
 export const BulkAnswer = Schema.Struct({
   results: Schema.Array(
     Schema.Union(
@@ -168,7 +178,4 @@ export const PreviewBody = Schema.Struct({
 }).annotations({ identifier: "Preview" })
 
 /** A page of links as clients see it. */
-export const LinksBody = Schema.Struct({
-  data: Schema.Array(LinkBody),
-  nextCursor: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "Links" })
+export const LinksBody = pageOf(LinkBody, "Links")

@@ -1,6 +1,6 @@
 import { isProblemType } from "../exchange/Problem.ts"
 
-/** What is looked at here of a JSON schema. */
+/** The fields of a JSON schema that are used here. */
 interface Schema {
   readonly $ref?: string
   readonly anyOf?: ReadonlyArray<Schema>
@@ -10,12 +10,12 @@ interface Schema {
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>
 
-/** What is looked at here of an OpenAPI operation. */
+/** The fields of an OpenAPI operation that are used here. */
 interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
 }
 
-/** What is looked at here of an OpenAPI document. */
+/** The fields of an OpenAPI document that are used here. */
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
@@ -24,7 +24,7 @@ interface Document {
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name: string) => B) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]))
 
-/** What Effect answers by itself to a request that does not fit. Here such requests get problems, so nobody ever sees it. */
+/** The schemas of Effect's own answer to invalid requests, which this service never gives: it answers with problems. */
 const unused = ["HttpApiDecodeError", "Issue", "PropertyKey"]
 
 const isUnused = ({ $ref }: Schema) => unused.some((name) => $ref === `#/components/schemas/${name}`)
@@ -34,7 +34,7 @@ const isProblem = ({ properties }: Schema) => isProblemType(String(properties?.[
 const oneOf = (schemas: ReadonlyArray<Schema>): Schema =>
   schemas.length === 1 ? schemas[0]! : { anyOf: schemas }
 
-/** A response's content by media type: Effect puts all JSON that one status can mean under one. */
+/** A response's content by media type: Effect puts all JSON of a status under one media type. */
 const contentOf = (content: Content): Content => {
   const others = Object.entries(content).filter(([mediaType]) => !mediaType.endsWith("json"))
   const schemas = Object.entries(content)
@@ -60,7 +60,7 @@ const responsesOf = (responses: Operation["responses"]): Operation["responses"] 
     })
   )
 
-/** An operation whose answer of a status has one of several media types, the first of which Effect was told. */
+/** An operation whose answer of a status has one of several media types, the first of which is in the contract. */
 export const answersWith =
   (status: string, [told, ...others]: readonly [string, ...Array<string>]) =>
   (made: Record<string, unknown>): Record<string, unknown> => {
@@ -85,7 +85,7 @@ export const answersPages =
     }
   }
 
-/** The document that Effect makes of the API, as the answers really are. */
+/** Corrects the document that Effect makes of the API to the answers as they are. */
 export const correct = (made: Record<string, unknown>): Record<string, unknown> => {
   const { components, paths } = made as unknown as Document
   return {

@@ -6,10 +6,10 @@ import type { IdOf } from "../exchange/RequestId.ts"
 import type { Api } from "./Api.ts"
 import type { Uncontracted } from "./Routes.ts"
 
-/** Answers requests of one operation. Parameters are those of the path, and those of the query as the contract has them. */
+/** Answers requests of one operation. The parameters are those of the path and of the query, as in the contract. */
 export type Answers<Parameters> = (request: Request, parameters: Parameters) => Work
 
-/** The same for an operation that can mostly be answered without a fiber of its own. */
+/** The same for an operation that can usually be answered without a fiber of its own. */
 export interface FastOperation<Parameters> {
   /** Answers at once, the request's id and all other headers included; `undefined`, and nothing is done, where it cannot. */
   readonly answerNow?: (request: Request, parameters: Parameters, idOf: IdOf) => Answer<string> | undefined

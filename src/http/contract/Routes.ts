@@ -11,7 +11,7 @@ export interface Route {
   /** What answers it: a group of the contract, and the operation's name there. */
   readonly group: string
   readonly name: string
-  /** Understands the parameters of its query, if it has any. */
+  /** Decodes the parameters of its query, if it has any. */
   readonly decodeQuery: ((query: unknown) => object) | undefined
 }
 
@@ -27,7 +27,7 @@ export const uncontracted = {
 /** See {@link uncontracted}. */
 export type Uncontracted = typeof uncontracted
 
-/** What a request asks for. */
+/** A route, and the parameters of a request for it. */
 export interface Match {
   readonly route: Route
   /** The parameters of its path. */
@@ -41,9 +41,9 @@ const none = {}
 const other: Route = { method: "any", path: "other", group: "", name: "", decodeQuery: undefined }
 
 const makeTable = () => {
-  // Short keys go by case, so all paths do.
+  // Short keys are case-sensitive, so all paths are.
   const router = Router.make<Route>({ caseSensitive: true })
-  /** What needs no looking for: routes without parameters, by method and by target as the contract writes it. */
+  /** Routes without parameters, by method and by target as the contract writes it: found without the router. */
   const exact: Record<string, Map<string, Match>> = {}
   const routes: Array<Route> = []
   const add = (path: string, route: Omit<Route, "path">) => {
@@ -77,7 +77,7 @@ export const routes: ReadonlyArray<Route> = table.routes
 
 const redirect = routes.find(({ method, path }) => method === "GET" && path === "/{key}")!
 
-/** Paths that look like a short key, and lead to something else. */
+/** Paths that look like a short key, but are other routes. */
 const pages = new Set(routes.filter(({ method }) => method === "GET").map(({ path }) => path.slice(1)))
 
 /** The key of a short URL; `undefined` where the target is anything else, or is written in another way. */
@@ -87,10 +87,10 @@ const keyOf = (url: string): string | undefined => {
   return url.charCodeAt(0) === 47 && isKeyShaped(key) && !pages.has(key) ? key : undefined
 }
 
-/** Head requests go the way of the others. */
+/** HEAD requests have the routes of GET. */
 const verbOf = (method: string): string => (method === "HEAD" ? "GET" : method)
 
-/** What a request asks for that is written as plainly as most are. */
+/** The match of a request whose target is written in the most common way. */
 const findPlain = (verb: string, url: string): Match | undefined => {
   const key = verb === "GET" ? keyOf(url) : undefined
   return key === undefined ? table.exact[verb]?.get(url) : { route: redirect, path: { key }, query: none }
@@ -109,12 +109,12 @@ const pathOf = (url: string): string => {
   return end === -1 ? target : target.slice(0, end)
 }
 
-/** Whether a path ends behind a key or an id, or is one of the API's: there a slash at its end means nothing. */
+/** Whether a slash at the end of a path is ignored: after a key or an id, and for paths of the API. */
 const mayEndInSlash = (template: string) => template.endsWith("}") || template.startsWith("/api/")
 
 /**
- * Whether a request is written as the contract writes the path of its route, but for the parts in braces. The router takes others as well, with slashes too many or letters
- * that are percent-encoded: a proxy that keeps a path from strangers would let them pass.
+ * Whether a request writes the path of its route as the contract does, except for the parts in braces. The router also accepts others, with superfluous slashes or percent-encoded
+ * letters, which would pass a proxy that blocks the path.
  */
 const isWrittenOut = (template: string, url: string): boolean => {
   const path = pathOf(url)
@@ -124,7 +124,7 @@ const isWrittenOut = (template: string, url: string): boolean => {
   return parts.every((part, at) => part === "*" || part.startsWith("{") || part === written[at])
 }
 
-/** What a request asks for; `undefined` where that is nothing of this service's, or is written in another way than the contract writes it. */
+/** The match of a request; `undefined` where there is no such route, or the path is written in another way than in the contract. */
 export const find = (method: string, url: string): Match | undefined => {
   const verb = verbOf(method)
   const plain = findPlain(verb, url)

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { daysKept_days, hoursKept_days } from "../../visits/VisitMaintenance.ts"
-import { queryParameter } from "../exchange/QueryParameter.ts"
+import { momentParameter, queryParameter } from "../exchange/QueryParameter.ts"
 
 /** Points of a series at most. */
 export const pointsMax = 10_000
@@ -8,14 +8,12 @@ export const pointsMax = 10_000
 /** Values of a dimension that are named; all others are one, called `other`. */
 export const namedMax = 20
 
-const moment = (description: string) => queryParameter({ type: "string", format: "date-time", description })
-
 /** What can be asked of statistics. */
 export const StatsParameters = Schema.Struct({
-  from: moment(
+  from: momentParameter(
     `The first hour or day, in UTC, is the one that this moment is in. By default a day before \`to\`, or 30 days by the day. Hours are kept for ${hoursKept_days} days, days for ${daysKept_days}.`
   ),
-  to: moment(
+  to: momentParameter(
     "The last hour or day is the one that ends at this moment or is under way then. By default now."
   ),
   interval: queryParameter({ type: "string", enum: ["hour", "day"], default: "day" })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { joinedType, webhookEvents, webhookStates } from "../../model/Webhook.ts"
-import { Url } from "./LinkSchemas.ts"
+import { listOf, pageOf, Url } from "./LinkSchemas.ts"
 import { parametersOf } from "../exchange/PageRequest.ts"
 
 const Event = Schema.Literal(...webhookEvents).annotations({
@@ -44,26 +44,22 @@ export const MadeWebhookBody = Schema.Struct({ ...shown, secret: Schema.String }
 })
 
 /** An owner's webhooks. */
-export const WebhooksBody = Schema.Struct({ data: Schema.Array(WebhookBody) }).annotations({
-  identifier: "Webhooks"
-})
+export const WebhooksBody = listOf(WebhookBody, "Webhooks")
 
 /** Messages that were given up. */
-export const DeadLettersBody = Schema.Struct({
-  data: Schema.Array(
-    Schema.Struct({
-      id: Schema.String,
-      event: Schema.Literal(...webhookEvents, joinedType),
-      /** How many events it tells. */
-      events: Schema.Number,
-      queuedAt: Schema.String,
-      failedAt: Schema.String,
-      attempts: Schema.Number,
-      reason: Schema.String
-    })
-  ),
-  nextCursor: Schema.NullOr(Schema.String)
-}).annotations({ identifier: "DeadLetters" })
+export const DeadLettersBody = pageOf(
+  Schema.Struct({
+    id: Schema.String,
+    event: Schema.Literal(...webhookEvents, joinedType),
+    /** How many events it has. */
+    events: Schema.Number,
+    queuedAt: Schema.String,
+    failedAt: Schema.String,
+    attempts: Schema.Number,
+    reason: Schema.String
+  }),
+  "DeadLetters"
+)
 
 /** Dead letters on a page. */
 export const pageBounds = { max: 100, byDefault: 50 } as const

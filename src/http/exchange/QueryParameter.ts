@@ -11,3 +11,7 @@ export const queryParameter = (jsonSchema: object) =>
   Schema.optionalWith(Schema.Union(Schema.String, Schema.Array(Schema.String)).annotations({ jsonSchema }), {
     exact: true
   })
+
+/** A {@link queryParameter} that is a moment. */
+export const momentParameter = (description: string) =>
+  queryParameter({ type: "string", format: "date-time", description })

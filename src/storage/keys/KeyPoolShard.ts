@@ -24,20 +24,8 @@ export interface Commands {
   readonly length: Effect.Effect<number, StorageError>
 }
 
-/** One shard of a `KeyPool`: see its laws. */
-export interface Shard {
-  readonly claim: (claim: PoolClaim) => Effect.Effect<void, StorageError | Fenced>
-  readonly push: (
-    claim: PoolClaim,
-    batch: Omit<BatchRecord, "shard">
-  ) => Effect.Effect<Pushed, StorageError | Fenced>
-  readonly lease: (wanted: number) => Effect.Effect<PackedKeys, StorageError>
-  readonly giveBack: (id: number, keys: PackedKeys) => Effect.Effect<void, StorageError>
-  readonly level: Effect.Effect<number, StorageError>
-}
-
-/** A shard over its server, which keeps the keys itself: a batch is settled as soon as it is pushed. */
-export const make = (shard: number, commands: Commands): Shard => {
+/** One shard of a `KeyPool` over its server, which keeps the keys itself: a batch is settled as soon as it is pushed. */
+export const make = (shard: number, commands: Commands) => {
   const fenced = (claim: PoolClaim, answer: Effect.Effect<number, StorageError>) =>
     Effect.filterOrFail(
       answer,
@@ -51,16 +39,19 @@ export const make = (shard: number, commands: Commands): Shard => {
   const pop = (wanted: number) => Effect.map(commands.pop(wanted), fromStrings)
 
   return {
-    claim: (claim) => Effect.asVoid(fenced(claim, commands.claim(claim.epoch))),
+    claim: (claim: PoolClaim) => Effect.asVoid(fenced(claim, commands.claim(claim.epoch))),
 
-    push: (claim, { epoch, keys, sequence }) =>
+    push: (
+      claim: PoolClaim,
+      { epoch, keys, sequence }: Omit<BatchRecord, "shard">
+    ): Effect.Effect<Pushed, StorageError | Fenced> =>
       Effect.map(fenced(claim, commands.push(claim.epoch, `${epoch}/${sequence}`, keys)), (level) => ({
         level,
         settled: [{ epoch, sequence }]
       })),
 
     /** Keys that arrive after the caller was interrupted are put back: they are nowhere else. */
-    lease: (wanted) =>
+    lease: (wanted: number) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(Effect.fork(pop(wanted)), (popping) =>
           Effect.onInterrupt(restore(Fiber.join(popping)), () =>
@@ -75,6 +66,9 @@ export const make = (shard: number, commands: Commands): Shard => {
     level: commands.length
   }
 }
+
+/** See {@link make}. */
+export type Shard = ReturnType<typeof make>
 
 /** The pools of all shards, in their order. */
 export const join = (shards: ReadonlyArray<Shard>): typeof KeyPool.Service =>
