@@ -10,7 +10,7 @@ const batchesMax = 100
 
 const pause = Duration.minutes(10)
 
-/** One turn: forgets entries of the audit log that are older than `kept`. */
+/** One turn: deletes entries of the audit log that are older than `kept`. */
 export const turn = (kept: Duration.Duration) =>
   Effect.gen(function* () {
     const log = yield* AuditLog
@@ -21,7 +21,7 @@ export const turn = (kept: Duration.Duration) =>
     })
   })
 
-/** Has a turn every ten minutes, on one node of the cluster at a time. Two that sweep at once do no harm. */
+/** Has a turn every ten minutes, on one node of the cluster at a time. Concurrent sweeps do no harm. */
 export const layer = (kept: Duration.Duration): Layer.Layer<never, never, Sharding | AuditLog> =>
   Singleton.make(
     "AuditSweep",

@@ -24,7 +24,7 @@ export interface Failure {
   readonly applied?: "no" | "unknown"
 }
 
-/** What can go wrong on the way to an actor and in its store, as one error. */
+/** Any error of an actor's client, its store or a queue, as `Unavailable`. */
 export const fromFailure = (error: Failure): Unavailable => {
   switch (error._tag) {
     case "Unavailable":
@@ -50,9 +50,9 @@ const isLostOnTheWay = (defect: unknown) =>
   )
 
 /**
- * A call to an actor that fails with `Unavailable` alone. An actor that stops meanwhile, because its node does or because it moves to
- * another one, interrupts the requests that it has, and a node that dies takes its connections along; for the caller, who goes on, these
- * are failures like others.
+ * A call to an actor that fails only with `Unavailable`. An actor that stops, because its node does or because it moves to
+ * another one, interrupts its requests, and the connections of a node that dies are lost; for the caller these are failures like
+ * others.
  */
 export const orUnavailable = <A, E extends Failure, R>(
   call: Effect.Effect<A, E, R>
@@ -65,7 +65,7 @@ export const orUnavailable = <A, E extends Failure, R>(
       : Effect.failCause(Cause.map(cause, fromFailure))
   })
 
-/** `orUnavailable` for callers that can ask another actor instead: one that is broken is passed over, and logged. */
+/** `orUnavailable` for callers that can ask another actor instead: a defect is logged, and fails like the others. */
 export const orElsewhere = <A, E extends Failure, R>(
   call: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Unavailable, R> =>
@@ -75,8 +75,8 @@ export const orElsewhere = <A, E extends Failure, R>(
   )
 
 /**
- * For every actor: a defect fails the request that met it, and no other. The cluster's own way is to start the actor again and to repeat
- * all the requests that it had: one that always fails would then block its actor for good, and creates that were applied
- * already would conflict with themselves.
+ * For every actor: a defect fails only the request that met it. By default the cluster restarts the actor and repeats
+ * all its requests: one that always fails would then block its actor for ever, and creates that were already applied
+ * would conflict with themselves.
  */
 export const disableFatalDefects = true

@@ -4,15 +4,15 @@ import { DatabasePresence } from "../storage/sql/postgres/DatabasePresence.ts"
 import { Witnessed } from "../storage/nodes/Witnessed.ts"
 import { linksCreated } from "./links/LinkCreates.ts"
 
-/** How often a node that binds none looks whether the database has forgotten something. */
+/** How often a node that binds no links checks whether the database has forgotten something. */
 const lookEvery = Duration.seconds(5)
 
-/** The last comparison, when the node stops, may take so long. */
+/** How long the last comparison, when the node stops, may take. */
 const lastMax = Duration.seconds(1)
 
 /**
- * Compares the database with its witnesses: after each `compareEvery` in which this node has bound links, every five seconds otherwise, at once when the database was away, and once more when the node stops. So a loss is noticed that no move of keys
- * tells of: creates of less than `compareEvery` at most go unnoticed, and their keys were handed out before it began.
+ * Compares the database with its witnesses: after each `compareEvery` in which this node has bound links, every five seconds otherwise, at once when the database was away, and once more when the node stops. So a loss
+ * without a move of keys is noticed, too: only the loss of creates of less than `compareEvery` goes unnoticed, whose keys were handed out before it began.
  */
 export const layer = (compareEvery: Duration.Duration): Layer.Layer<never, never, Witnessed> =>
   Layer.scopedDiscard(

@@ -39,7 +39,7 @@ const password = Options.redacted("password").pipe(
 )
 const name = (what: string) => Options.text(what).pipe(Options.optional)
 
-/** The password that was given, or one that is drawn, and then shown: its user has to choose another one. */
+/** The given password, or one that is drawn and shown: then its user has to choose another one. */
 const passwordOr = Option.match({
   onNone: () =>
     Effect.map(Secret.draw(15), (bytes) => {
@@ -185,7 +185,7 @@ const links = Command.make(
   })
 ).pipe(Command.withDescription("Lists the newest links"))
 
-/** Needs what knows of the keys: the pool, and the key file. */
+/** Needs the pool and the key file. */
 export const ledger = Command.make(
   "ledger",
   {},
@@ -205,5 +205,5 @@ export const ledger = Command.make(
   })
 ).pipe(Command.withDescription("Tells where all minted keys are, as far as the stores know"))
 
-/** The commands that need the database alone. */
+/** The commands that need only the database. */
 export const commands = [addUser, setPassword, ...userCommands, addKey, listKeys, revokeKey, links] as const

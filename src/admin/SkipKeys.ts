@@ -8,7 +8,7 @@ import * as SkippedKeys from "../storage/keys/SkippedKeys.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { Refused } from "./Refused.ts"
 
-/** A deployment that is to stand still. */
+/** A deployment without running nodes. */
 export class Standstill extends Context.Tag("linkmint/admin/Standstill")<
   Standstill,
   {

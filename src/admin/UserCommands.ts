@@ -8,7 +8,7 @@ import { AuditLog } from "../storage/accounts/AuditLog.ts"
 import { LinkRemovals, removedAtOnce } from "../storage/links/LinkRemovals.ts"
 import { Refused } from "./Refused.ts"
 
-/** `--email`: whom a command is about. */
+/** `--email`: the user that a command is about. */
 export const email = Options.text("email").pipe(Options.withDescription("The user's e-mail address"))
 
 /** The user with an address. */

@@ -37,7 +37,7 @@ import { commands, ledger } from "./Commands.ts"
 import { Refused } from "./Refused.ts"
 import { skipKeys, Standstill } from "./SkipKeys.ts"
 
-/** A wrong setting should not make a new deployment, that has nothing to tell of. */
+/** Fails where there is no deployment: a wrong setting should not create a new one. */
 const isDeployedIn = Effect.fnUntraced(function* (dataDir: string) {
   const path = yield* Path
   const folder = path.resolve(dataDir)
@@ -59,7 +59,7 @@ const isDeployedOn = Effect.gen(function* () {
   })
 })
 
-/** The database itself, without a bound on statements: counting all links takes its time. The nodes' caches are at most a second behind. */
+/** The database, without a bound on statements: counting all links takes long. The nodes' caches follow within a second. */
 const database = (settings: Settings) =>
   Option.match(settings.databaseUrl, {
     onNone: (): Layer.Layer<SqlClient, unknown, FileSystem | Path> =>
@@ -81,7 +81,7 @@ const pool = (settings: Settings) =>
       ).pipe(Layer.provide(layerMinter(settings)), Layer.provide(DeploymentStoreSql.layer))
   })
 
-/** The key file of a process alone, where it has one. */
+/** The key file, where the deployment has one. */
 const keyFile = (settings: Settings) =>
   Layer.unwrapEffect(
     Effect.map(
@@ -146,7 +146,7 @@ const admin = (settings: Settings) =>
 
 const sessions = ({ sessionIdle }: Settings) => Sessions.layer({ idle: sessionIdle })
 
-/** What the commands work with. Nobody shows an API key here, so that the administrator's is not needed, nor drawn. */
+/** The services of the commands. No API key is presented here, so the administrator's is neither needed nor drawn. */
 const services = (settings: Settings) =>
   Layer.mergeAll(Layer.provide(Accounts.layer, sessions(settings)), Users.layer, LinkStoreSql.layer).pipe(
     Layer.provideMerge(Layer.mergeAll(AccountStoreSql.layer, AuditLogSql.layer, LinkRemovalsSql.layer)),
@@ -163,14 +163,14 @@ process.umask(0o077)
 
 const main = Effect.gen(function* () {
   const settings = yield* Effect.withConfigProvider(readSettings, yield* Environment.provider())
-  // Built for a command alone: whoever asks for help needs no database.
+  // Built only for a command: `--help` needs no database.
   const provided = Command.provide(admin(settings), services(settings))
   const run = Command.run(provided, { name: "Linkmint", version, executable: "npm run admin --" })
   yield* run(process.argv)
 }).pipe(
   Effect.provide(NodeContext.layer),
   Logger.withMinimumLogLevel(LogLevel.Warning),
-  // What is wrong with the command itself has been said by then.
+  // Errors of the command line have been printed already.
   Effect.tapError((error) =>
     ValidationError.isValidationError(error) ? Effect.void : Console.error(messageOf(error))
   )

@@ -9,9 +9,9 @@ export const chunkKeys = 2048
  * tweak. A permutation, so two counters never share a key, and every key has its counter.
  *
  * **What it hides.** Under the usual assumption that FF1 over AES with a secret key is a pseudorandom
- * permutation, keys look like draws without replacement from the whole space. Whoever has seen q keys,
- * even knowing their counters, can say of the next no more than that it is none of those: a guess is
- * right with chance 1 / (size − q). Length and radix are inputs of FF1, so the keys of one length tell
+ * permutation, keys look like draws without replacement from the whole space. Of the next key, someone who
+ * has seen q keys, even with their counters, knows only that it is none of those: a guess is
+ * right with probability 1 / (size − q). Length and radix are inputs of FF1, so the keys of one length tell
  * nothing about those of another under the same secret.
  *
  * **What it does not hide.** A blind guess hits *some* bound key with chance (links / size), as with any

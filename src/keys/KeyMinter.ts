@@ -6,7 +6,7 @@ import type { PackedKeys } from "./PackedKeys.ts"
 
 /**
  * The order in which keys are minted, as the setting `KEY_ORDER` spells it: `permuted`, counters through the deployment's permutation; `sequential`, counters as
- * they are, so that the next key can be told from the last; `random`, drawn, so that a key can come twice.
+ * they are, so that the next key can be guessed from the last; `random`, drawn at random, so that a key can come twice.
  */
 export type KeyOrder = "permuted" | "sequential" | "random"
 
@@ -19,9 +19,9 @@ export class KeyMinter extends Context.Tag("linkmint/KeyMinter")<
   {
     /** The key space that the deployment starts with; longer keys follow when its ranges are used up. */
     readonly space: KeySpace
-    /** How many ranges the space of each length is cut into; ranges are told by their numbers, from 0 on. */
+    /** How many ranges the space of each length is cut into; they are numbered from 0. */
     readonly ranges: number
-    /** Whether a key may come twice, and may be bound already when it comes: then it has to be asked for. */
+    /** Whether a key may come twice, and may be bound already: then the store must be asked about it. */
     readonly repeats: boolean
     /** How many counters a range of keys of this length has. */
     readonly spanOf: (length: number, range: number) => number
@@ -57,7 +57,7 @@ export const layer = (space: KeySpace, secret: Uint8Array): Layer.Layer<KeyMinte
 const codesOf = ({ characters }: KeySpace) =>
   Uint8Array.from(characters, (character) => character.charCodeAt(0))
 
-/** The minter of a key space in its alphabet's order: a range is a first character, its counters are written out behind it. */
+/** The minter of a key space in its alphabet's order: the range is the first character, and the counter follows it. */
 export const makeSequential = (space: KeySpace): typeof KeyMinter.Service => {
   const { radix } = space
   const codes = codesOf(space)
@@ -81,11 +81,11 @@ export const makeSequential = (space: KeySpace): typeof KeyMinter.Service => {
   }
 }
 
-/** The share of a length's keys that are drawn before the next length is opened: so many draws at most find their key bound, or drawn before. */
+/** The share of a length's keys that are drawn before the next length is opened: at most this share of draws gives a key that is bound, or was drawn before. */
 const drawnShare = 1 / 8
 
 /**
- * The minter of a key space by chance: each character is one of `draw`'s bytes, which are to be unpredictable. Counters say only how many keys were drawn.
+ * The minter of random keys: each character is from one of `draw`'s bytes, which must be unpredictable. Counters only say how many keys were drawn.
  */
 export const makeRandom = (
   space: KeySpace,
@@ -93,7 +93,7 @@ export const makeRandom = (
 ): typeof KeyMinter.Service => {
   const { radix } = space
   const codes = codesOf(space)
-  // Greater bytes are passed over, since they would favour the first characters.
+  // Greater bytes are skipped, since they would favour the first characters.
   const bytesMax = 256 - (256 % radix)
   return {
     space,

@@ -1,7 +1,7 @@
 import type { KeySpace } from "./KeySpace.ts"
 
 /**
- * Ranges that a key space is cut into, for every key length alike, where nothing else is said. Fixed, because the ranges' bounds follow from it: with another
+ * The default number of ranges that a key space is cut into, for every key length. It is fixed, because the ranges' bounds follow from it: with another
  * number the same counters would be minted again.
  */
 export const rangeCount = 16

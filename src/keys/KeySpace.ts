@@ -34,7 +34,7 @@ export const lengthMax = 12
 /** All the keys of one alphabet and one length. */
 export interface KeySpace {
   readonly alphabet: Alphabet
-  /** The alphabet's characters, all ASCII; the one at position d stands for the numeral d. */
+  /** The alphabet's characters, all ASCII; the one at position d is the numeral d. */
   readonly characters: string
   /** How many characters the alphabet has. */
   readonly radix: number

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * Short keys side by side in one byte array: key i stands at `bytes[i * width]`, in ASCII, padded on the right
+ * Short keys side by side in one byte array: key i is at `bytes[i * width]`, in ASCII, padded on the right
  * with zero bytes where it is shorter than `width`. A million keys of seven characters take seven megabytes.
  */
 export const PackedKeys = Schema.Struct({

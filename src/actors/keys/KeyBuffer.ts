@@ -18,13 +18,13 @@ import { partitionOf } from "../links/UrlMapping.ts"
  * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
  *
  * Laws: a leased key is taken at most once, unless it was put back; at most `capacity` keys are held, which bounds what a kill of
- * the node can lose beside the keys of creates that are under way or have just failed; keys left at an orderly stop go back to their pool.
+ * the node can lose beside the keys of creates that are under way or have just failed; a graceful shutdown returns the keys that are left to their pool.
  */
 export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
   KeyBuffer,
   {
     /**
-     * A key that no one else has. Waits for a lease when the buffer is empty; fails when no shard has keys, with `away` where the last one asked
+     * A key that no other caller has. Waits for a lease when the buffer is empty; fails when no shard has keys, with `away` where the last one asked
      * did not answer, as while it moves to another node. Its wait can be
      * interrupted even where the caller cannot, so that an uninterruptible caller never loses the key that it took.
      */
@@ -33,15 +33,15 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
     readonly takeNow: () => string | undefined
     /** The same for up to `count` keys at once: as many as the buffer has, of whatever partitions, and one at least. */
     readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Has `take` give a key of the partition that `partition` tells at that moment, where it tells one and the buffer has it. */
+    /** Makes `take` prefer keys of the partition that `partition` gives at that moment, if it gives one. */
     readonly prefer: (partition: () => number | undefined) => void
     /** Puts back keys that no create was asked to bind. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /** Puts back keys of creates that failed without being applied, some seconds later and only where the store says that they are not bound. */
     readonly putBackUnbound: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /**
-     * Drops the keys held that are bound already. A pool that forgot what it handed out hands it out again in its old order, so behind one
-     * key that turns out to be bound stand others.
+     * Drops the held keys that are bound already. A pool that forgot what it handed out hands it out again in the same order, so one
+     * key that turns out to be bound is followed by others.
      */
     readonly dropBound: Effect.Effect<void>
     /** Keys held now. */
@@ -59,7 +59,7 @@ const returnWaitMax = Duration.seconds(2)
 const checkEvery = Duration.seconds(1)
 
 /**
- * Leases from the shard that had the most keys when it was last heard of. A shard that fails is left out, that is asked after all others, until it
+ * Leases from the shard that had the most keys when it last answered. A shard that fails is asked after all others until it
  * answers a check.
  */
 const makeLease = Effect.gen(function* () {
@@ -136,7 +136,7 @@ export const make = (
       count(keys) === 0
         ? Effect.void
         : Effect.flatMap(drawId, (returnId) => clientOf(String(shard)).Return({ keys, returnId })).pipe(
-            // In a finalizer, nothing could be given up otherwise.
+            // Otherwise the timeout could not interrupt it in a finalizer.
             Effect.interruptible,
             Effect.timeout(returnWaitMax),
             Effect.catchAllCause((cause) => {
@@ -156,7 +156,7 @@ export const make = (
       })
     })
 
-    // A scope of its own: the buffer's would interrupt a lease that is under way, and its keys are nowhere else.
+    // A scope of its own: the buffer's would interrupt a lease that is under way, and lose its keys.
     const leasing = yield* Scope.make()
     const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
 
@@ -179,7 +179,7 @@ export const make = (
     /** Whether it is time for a lease. */
     const isLow = () => ring.size < capacity / 2 && !refill.isRunning()
 
-    /** Takes what the ring has. Many may have waited for the same lease, more than it brought: those that find nothing wait for the next. */
+    /** Takes what the ring has. More callers may have waited for a lease than it brought keys: the others wait for the next one. */
     const taking = <A>(takeNow: () => A | undefined): Effect.Effect<A, Unavailable> =>
       Effect.suspend(() => {
         const taken = takeNow()
@@ -210,7 +210,7 @@ export const make = (
       ring.size > 0 ? Effect.succeed(ring.size) : Effect.zipRight(refill.join, held)
     )
 
-    /** A lease that is under way ends by itself, after `waitMax` a shard at the latest. */
+    /** Waits for a lease that is under way: it takes at most `waitMax` for each shard. */
     const close = Effect.gen(function* () {
       closed = true
       yield* refill.rest

@@ -1,11 +1,11 @@
 import * as Metered from "../../telemetry/Metered.ts"
 
-/** Keys on their way, each counted by the node that has the actor, or loses the key. */
+// Keys in the pipeline, each counted by the node that has the actor, or loses the key.
 
 /** Keys that left their ranges for good. */
 export const minted = Metered.counter("linkmint_keys_minted_total", "Keys that left their ranges")
 
-/** Random keys that went no further. */
+/** Random keys that were left out. */
 export const drawnBound = Metered.counter(
   "linkmint_keys_drawn_bound_total",
   "Keys that were drawn at random and left out, since they were bound already or drawn twice"
@@ -19,7 +19,7 @@ export const refilled = Metered.countersBy(
   ["stocked", "minted"]
 )
 
-/** Keys that were minted ahead, and what the stock made of them: `known` ones it had already, which only keys drawn at random can be. */
+/** Keys that were minted ahead, by whether the stock knew them already, which only happens with keys drawn at random. */
 export const stocked = Metered.countersBy(
   "linkmint_keys_stocked_total",
   "Keys that were minted ahead for the stock, by whether they were new to it",
@@ -27,13 +27,13 @@ export const stocked = Metered.countersBy(
   ["new", "known"]
 )
 
-/** Keys that another kind of stock had left. */
+/** Keys adopted from a kind of stock that is not in use any more. */
 export const adopted = Metered.counter(
   "linkmint_keys_adopted_total",
   "Keys that moved over from a kind of stock that is not in use any more"
 )
 
-/** Refills of which nothing came. */
+/** Refills that failed. */
 export const refillsFailed = Metered.counter(
   "linkmint_pool_refills_failed_total",
   "Refills of a pool shard that failed"
@@ -49,8 +49,8 @@ export const returned = Metered.counter(
 )
 
 /**
- * Keys that a node had and knows nothing of any more: `return-failed`, its pool shard did not answer when it gave them back; `unsure`, the store did not say whether
- * they are bound; `unknown-outcome`, nobody knows whether a create has bound it. Some of them are bound, or in a pool after all: the ledger
+ * Keys that a node gave up: `return-failed`, the pool shard did not answer when they were returned; `unsure`, the store did not say whether
+ * they are bound; `unknown-outcome`, a create whose outcome is unknown may have bound it. Some of them are bound, or in a pool: the ledger
  * knows how many are lost.
  */
 export const lost = Metered.countersBy(

@@ -4,11 +4,11 @@ import * as Traced from "../../telemetry/Traced.ts"
 import { KeyRange } from "./KeyRange.ts"
 import { orElsewhere, Unavailable } from "../Unavailable.ts"
 
-/** A range that has not minted after this long is away: its owner is gone, and the next one not there yet. */
+/** How long a range is waited for: after that its owner is gone, and the next one has not taken over yet. */
 const mintWaitMax = Duration.seconds(2)
 
 /**
- * Asks the ranges for keys, beginning with `start`, until one gives some. A range that is exhausted, away or broken is passed over.
+ * Asks the ranges for keys, beginning with `start`, until one gives some. Ranges that are exhausted, away or broken are skipped.
  */
 export const make = Effect.gen(function* () {
   const clientOf = yield* KeyRange.client

@@ -23,8 +23,8 @@ export const RangeStatus = Schema.Struct({
  * The generator of one key range; its entity id is the range's number in decimal.
  *
  * `Mint` gives keys that were never given before and never will be again: its durable watermark moves first. It gives `count` keys, fewer
- * only when the range ends, or when the store fails between two key lengths. Where keys are drawn at random, those that are bound by then are left out, and whoever has the others may
- * find one bound all the same.
+ * only when the range ends, or when the store fails between two key lengths. Of keys that are drawn at random, those that are bound at that moment are left out; another one may
+ * still turn out to be bound.
  */
 export const KeyRange = Entity.make("KeyRange", [
   Rpc.make("Mint", {

@@ -16,7 +16,7 @@ import * as KeyMetrics from "./KeyMetrics.ts"
 /**
  * The behaviour of `KeyRange`. Its only state is which key length it found not yet used up: a cache of the store.
  *
- * When a length ends, the next one is opened by the same request, by this range alone, without telling anyone.
+ * When a length is used up, the same request opens the next one, for this range only.
  */
 export const KeyRangeLive = KeyRange.toLayer(
   Effect.gen(function* () {
@@ -26,7 +26,7 @@ export const KeyRangeLive = KeyRange.toLayer(
     const range = Number((yield* Entity.CurrentAddress).entityId)
     let length = minter.space.length
 
-    /** What is left of keys that may come twice: each once, without those that are bound. */
+    /** Removes duplicates and bound keys from keys that were drawn at random. */
     const unbound = Effect.fnUntraced(function* (drawn: PackedKeys) {
       const keys = Array.from(new Set(toStrings(drawn)))
       const bound = yield* links.takenAmong(keys)
@@ -36,7 +36,7 @@ export const KeyRangeLive = KeyRange.toLayer(
       return yield* new Unavailable({ reason: "all keys that were drawn are bound", applied: "no" })
     })
 
-    /** Two at once would only wait for each other on the range's row. */
+    /** Concurrent requests would only wait for each other on the range's row. */
     const oneByOne = FairSemaphore.make(1)
 
     const mint = Effect.fnUntraced(function* (wanted: number) {
@@ -45,7 +45,7 @@ export const KeyRangeLive = KeyRange.toLayer(
         const size = minter.spanOf(length, range)
         const advanced = yield* Effect.either(store.advance({ length, range }, { count: left, size }))
         if (advanced._tag === "Left") {
-          // What this request has minted already is out of the store, so it is given all the same.
+          // What this request has minted so far has left the range, so it is given.
           if (parts.length > 0) break
           return yield* advanced.left
         }

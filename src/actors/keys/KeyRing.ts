@@ -1,11 +1,11 @@
 import { count, type PackedKeys, readKey, slice, widen } from "../../keys/PackedKeys.ts"
 
-/** A key that so many rings full have followed is taken before any key of a kind that is asked for. */
+/** A key that this many times the capacity have followed is taken before any key of the wanted kind. */
 const overdueAfter = 2
 
 /**
- * How many keys are added behind a key of a ring at most while it is there. It is overdue with the block that brings those behind it to two capacities, which may be a whole
- * capacity too many; a capacity of takes at most comes to it then, and as many keys are added meanwhile, and one capacity more where the ring was empty by then.
+ * How many keys are added behind a key of a ring at most while it is there. It is overdue once two capacities were added behind it, which a block can exceed by one
+ * capacity; then at most one capacity of takes comes before it, during which as many keys are added, and one capacity more where the ring became empty.
  */
 export const followersMax = (capacity: number): number => (overdueAfter + 3) * capacity
 
@@ -26,7 +26,7 @@ export class KeyRing {
   #size = 0
   #added = 0
 
-  /** `kindOf` gives the kind of a key, 0 to 255, for those who ask for keys of one kind. */
+  /** `kindOf` gives the kind of a key, 0 to 255, for `takeOf`. */
   constructor(capacity: number, kindOf: (key: string) => number = () => 0) {
     this.capacity = capacity
     this.#kindOf = kindOf
@@ -49,7 +49,7 @@ export class KeyRing {
     return this.#size === 0 ? undefined : this.#takeAt(this.#head)
   }
 
-  /** Takes the oldest key of a kind; the oldest of all where there is none of the kind, or that one has been passed over for long enough. */
+  /** Takes the oldest key of a kind; the oldest of all where there is none of the kind, or that one is overdue. */
   takeOf(kind: number): string | undefined {
     const place = this.#isOverdue() ? undefined : this.#find(kind)
     return place === undefined ? this.take() : this.#takeAt(place)
@@ -67,7 +67,7 @@ export class KeyRing {
     return (this.#added - this.#births[this.#head]!) >>> 0 >= overdueAfter * this.capacity
   }
 
-  /** Moves the keys in front of a place by one towards it, and so over the one that stands there. */
+  /** Removes the key at a place by moving those before it by one. */
   #closeUp(place: number) {
     let end = place
     if (place < this.#head) {
@@ -78,7 +78,7 @@ export class KeyRing {
     this.#move(this.#head, end, this.#head + 1)
   }
 
-  /** Copies what stands from one place to before another. */
+  /** Copies the keys from place `from` to before `end` to place `to`. */
   #move(from: number, end: number, to: number) {
     this.#bytes.copyWithin(to * this.#width, from * this.#width, end * this.#width)
     this.#kinds.copyWithin(to, from, end)
@@ -93,7 +93,7 @@ export class KeyRing {
     return wrapped !== -1 && wrapped < end - this.capacity ? wrapped : undefined
   }
 
-  /** Adds keys behind the newest one; gives those that found no room. */
+  /** Adds keys behind the newest one; gives those that did not fit. */
   add(keys: PackedKeys): PackedKeys {
     const room = Math.min(count(keys), this.capacity - this.#size)
     if (room > 0) this.#fit(keys.width)

@@ -13,27 +13,27 @@ import { fromFailure } from "../Unavailable.ts"
 /** Keys that are minted, or moved, in one statement at most: some milliseconds of the database's time. A crash may lose those that are minted. */
 const batchMax = 1_000
 
-/** Batches of one turn at most that bring nothing new: of keys drawn at random, more and more are known. */
+/** Batches without a new key after which a turn ends: of keys drawn at random, more and more are known. */
 const vainMax = 10
 
 /** Batches of leftover keys that are moved in one turn at most. */
 const adoptionsMax = 1_000
 
-/** How long after a turn the next one comes: while a stock is filled, and while there is none and only what is left over is looked for. */
+/** The pause between turns: with a stock to fill, and without one, when only leftover keys are looked for. */
 const pauses = { filling: Duration.seconds(5), none: Duration.minutes(1) }
 
 /**
- * How long after a batch the next one comes. SQLite answers at once, and Node runs timers that have become due meanwhile before it looks at its connections: this
+ * The pause between batches. SQLite answers at once, and Node runs due timers before it reads its connections: this
  * is longer than a batch takes, so that requests have their turn.
  */
 const batchPause = Duration.millis(50)
 
-/** How long a batch that is under way is waited for when the singleton stops. */
+/** How long the singleton waits for its batch when it stops. */
 const endMax = Duration.seconds(2)
 
 /**
- * Fills the stock: on one node of the cluster at a time, keys are minted ahead until `target` are stocked, and keys that another kind of stock had left
- * are moved over. A `target` of 0 only moves. Two that fill at once do no harm but a batch too much.
+ * Fills the stock: on one node of the cluster at a time, keys are minted ahead until `target` are stocked, and keys that another kind of stock has left
+ * are adopted. A `target` of 0 only adopts. Two nodes that fill at once mint a batch too much, at worst.
  */
 export const layer = (target: number): Layer.Layer<never, never, Sharding | KeyStock | KeyMinter> =>
   Singleton.make(
@@ -47,7 +47,7 @@ export const layer = (target: number): Layer.Layer<never, never, Sharding | KeyS
 
       const fillSome = Effect.fnUntraced(function* (missing: number) {
         const batch = count(minted) > 0 ? minted : yield* mint(start++, Math.min(missing, batchMax))
-        // Keys that may have come into the stock may have left it by now: put in again they would be handed out twice.
+        // Keys that may have entered the stock may have left it since: added again they would be handed out twice.
         minted = empty
         const added = yield* Effect.tapError(stock.fill(batch), ({ applied }) =>
           Effect.sync(() => {
@@ -78,7 +78,7 @@ export const layer = (target: number): Layer.Layer<never, never, Sharding | KeyS
         Effect.catchAllDefect((defect) => Effect.logError("The stock of keys was not filled", defect))
       )
 
-      // It outlasts the singleton: minted keys are nowhere else until they are stocked.
+      // It outlasts the singleton: interrupting it would lose minted keys.
       const turns = yield* SingleFlight.makeOutlasting(turn, endMax)
       yield* Effect.repeat(turns.join, Schedule.spaced(target === 0 ? pauses.none : pauses.filling))
     }).pipe(Effect.scoped)

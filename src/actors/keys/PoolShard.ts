@@ -24,7 +24,7 @@ export const PoolStatus = Schema.Struct({
  *
  * `Lease` gives between 1 and `count` keys, to one caller each. `Return` takes back leased keys that were not used,
  * once for each `returnId`: the sender draws it, so that a message that comes twice adds nothing. `Lease` and `Status` begin a refill where the level is below
- * the low-water mark, so that a shard is filled as soon as somebody looks at it.
+ * the low-water mark, so that a shard is filled as soon as it gets a message.
  */
 export const PoolShard = Entity.make("PoolShard", [
   Rpc.make("Lease", {

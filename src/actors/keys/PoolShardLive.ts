@@ -21,15 +21,15 @@ export interface PoolMarks {
   readonly high: number
 }
 
-/** How long an actor that stops waits for its refill: others wait for its shard meanwhile. */
+/** How long an actor waits for its refill when it stops; nobody can use its shard meanwhile. */
 const refillEndMax = Duration.seconds(2)
 
 /** Refills that one lease waits for at most. */
 const leaseTurnsMax = 16
 
 /**
- * What one owner does with one pool shard. The claim (epoch) is taken with the first message and dropped when anything goes wrong
- * on the way of a batch; the next message claims again and finishes what stands recorded.
+ * The owner of one pool shard. The first message takes the claim (epoch), and any failure with
+ * a batch drops it; the next message claims again and finishes the recorded batches.
  */
 const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) {
   const { shardId } = yield* Entity.CurrentAddress
@@ -46,8 +46,8 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
   let settled: ReadonlyArray<BatchName> = []
 
   /**
-   * Pushes every recorded batch again. Where the pool knows the batch this does nothing. Where it does not, the pool is new
-   * or the push never came: then keys that were bound since, or stand in two records, are left out.
+   * Pushes every recorded batch again. If the pool knows the batch, this does nothing. If it does not, the pool is new
+   * or the push was lost: then keys that were bound since, or are in two records, are left out.
    */
   const finishRecorded = Effect.fnUntraced(function* (claimed: PoolClaim) {
     const seen = new Set<string>()
@@ -120,12 +120,12 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
         claim = undefined
       })
     ),
-    // An owner that was fenced, though its node still holds the shard, claims again: once, since two that fence each other would not end.
+    // An owner that was fenced, though its node still holds the shard, claims again: once, since two owners could fence each other for ever.
     Effect.retry({ times: 1, while: (error) => error._tag === "Fenced" }),
     Effect.mapError(fromFailure)
   )
 
-  // It outlasts the actor: minted keys are nowhere else until they are recorded.
+  // It outlasts the actor: interrupting it would lose minted keys.
   const refill = yield* SingleFlight.makeOutlasting(
     Effect.tapError(refillOnce, (error) => {
       Metered.add(KeyMetrics.refillsFailed)
@@ -140,13 +140,13 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
     yield* Effect.mapError(claimed, fromFailure)
     const take = Effect.mapError(pool.lease(shard, wanted), fromFailure)
     let keys: PackedKeys = yield* take
-    // More may have waited for a refill than it brought keys for.
+    // More leases may have waited for the refill than it brought keys for.
     for (let turn = 0; count(keys) === 0 && turn < leaseTurnsMax; turn++) {
       yield* refill.join
       keys = yield* take
     }
     if (count(keys) === 0) return yield* new Unavailable({ reason: "pool shard is empty", applied: "no" })
-    // From here on the lease must not fail: its keys are nowhere else.
+    // From here on the lease must not fail: that would lose its keys.
     Metered.add(KeyMetrics.leased, count(keys))
     const level = yield* Effect.orElseSucceed(pool.level(shard), () => 0)
     yield* refillWhereLow(level)
@@ -187,7 +187,7 @@ export const PoolShardLive = (marks: PoolMarks) =>
       concurrency: "unbounded",
       mailboxCapacity: 1_024,
       disableFatalDefects,
-      // Giving up an idle shard would only make its next lease claim it again.
+      // An idle actor that stopped would only have to claim its shard again.
       maxIdleTime: Duration.infinity
     }
   )

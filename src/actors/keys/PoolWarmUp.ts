@@ -4,12 +4,12 @@ import * as Parallel from "../../fibers/Parallel.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { PoolShard } from "./PoolShard.ts"
 
-/** How long after a shard did not answer it is asked again. */
+/** How long after a failure a shard is asked again. */
 const pause = Duration.seconds(1)
 
 /**
- * Looks at each pool shard once when a node starts, so that each has an owner, who fills it: a shard that nobody has leased from yet would stay empty, though all is
- * well.
+ * Asks each pool shard once when a node starts, so that each has an owner, which fills it: otherwise a shard stays empty until the first
+ * lease.
  */
 export const layer: Layer.Layer<never, never, Sharding | KeyPool> = Layer.scopedDiscard(
   Effect.gen(function* () {

@@ -1,10 +1,10 @@
-/** Keys remembered one by one; at more, all keys count. */
+/** Keys that are remembered one by one; beyond that, all keys count as changed. */
 const max = 10_000
 
-/** Keys of which there was news less than `for_ms` ago, on a clock that only goes forward. Of constant size at most. */
+/** Keys that changed less than `for_ms` ago, by a monotonic clock. Its size is bounded. */
 export class RecentlyChangedKeys {
   readonly #for_ms: number
-  /** Until when, the first to settle first. */
+  /** Until when each key counts, the earliest first. */
   readonly #until = new Map<string, number>()
   #allUntil = Number.NEGATIVE_INFINITY
 

@@ -5,12 +5,12 @@ import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 
 /**
- * Keys of creates that failed, as their owner says without being applied. A message that comes twice can be applied the one time and fail
- * the other: so the store is asked whether they are bound before they are used again.
+ * Keys of creates that failed without being applied, as their owner says. A message that comes twice can be applied once and fail
+ * the other time: so the store is asked whether they are bound before they are used again.
  */
 export interface UnconfirmedKeys {
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void>
-  /** Asks about all of them now, and gives those that are not bound. Where the store does not tell, all are lost. */
+  /** Asks about all of them now, and gives those that are not bound. If the store does not answer, all are lost. */
   readonly close: Effect.Effect<ReadonlyArray<string>>
 }
 

@@ -20,7 +20,7 @@ import * as RateLimit from "../exchange/RateLimit.ts"
 import { SessionCookie } from "../exchange/SessionCookie.ts"
 import { bodyOf } from "./UserRoutes.ts"
 
-/** What the account routes need to know of the operator's choices. */
+/** The operator's settings for accounts. */
 export interface AccountRoutesOptions {
   /** Whether everybody may make an account. */
   readonly signUp: boolean
@@ -51,7 +51,7 @@ const quotaOf = (use: QuotaUse | null, now: number) =>
         resetAt: Iso8601.formatMoment(now + use.resetIn_ms)
       }
 
-/** Adds users, begins and ends sessions, and tells callers who they are. */
+/** Adds users, begins and ends sessions, and shows callers their account. */
 export const make = ({ signUp }: AccountRoutesOptions) =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
@@ -76,7 +76,7 @@ export const make = ({ signUp }: AccountRoutesOptions) =>
         const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
         const user = yield* orRefused(accounts.addUser(draft, doing.doerOf(request, caller)))
         if (!isAdmin) {
-          // Not who it is, nor whether there was somebody already: strangers must not learn who has an account.
+          // Not the user, nor whether the address was taken: strangers must not learn who has an account.
           const body: typeof SignUpBody.Type = { email }
           return json(body, 202)
         }
@@ -86,7 +86,7 @@ export const make = ({ signUp }: AccountRoutesOptions) =>
       }),
 
       logIn: Effect.fn("accounts.logIn")(function* (request) {
-        // Another site could sign its visitors in with an account of its own, and read what they do there.
+        // Another site could sign its visitors in to an account of its own, and read what they do there.
         if (cookies.mayBeForged(request)) return yield* forged
         // Before the body, which costs something to read and to check.
         const ofClient = yield* RateLimit.check(quotas.attempt(clientOf(request)))

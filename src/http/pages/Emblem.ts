@@ -1,10 +1,10 @@
-// Drawings that the web page and the visitors' pages share, as plain numbers and text: one renders components, the other HTML.
+// Drawings that the web page and the visitors' pages share, as plain numbers and text: the former renders components, the latter HTML.
 
 /** The brand's mark, a coin with the links of a chain on it, drawn by strokes on a grid of 24. */
 export const coin =
   "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20ZM12 5.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13ZM9.5 14.5l5-5M11 8.8l1-1a2.6 2.6 0 0 1 3.7 3.7l-1 1M13 15.2l-1 1a2.6 2.6 0 0 1-3.7-3.7l1-1"
 
-/** The seed of the rosette that stands for the service itself, and for no link. */
+/** The seed of the service's own rosette, which is no link's. */
 export const ownSeed = "linkmint"
 
 /** The 32-bit FNV-1a hash of a text. */
@@ -31,9 +31,9 @@ export interface Band {
 }
 
 /**
- * The rosette of a seed, such as a link's key: a guilloche, as on banknotes and coins. It is there to be told apart at a glance, and proves nothing.
+ * The rosette of a seed, such as a link's key: a guilloche, as on banknotes and coins. It makes links distinguishable at a glance, and proves nothing.
  *
- * Three bands, of which the outer one is what a coin's edge is. `detail` is 0 to 2.
+ * It has three bands; the outer one is like a coin's edge. `detail` is 0 to 2.
  */
 export const bandsOf = (seed: string, detail: number): ReadonlyArray<Band> => {
   const bits = hash(seed)

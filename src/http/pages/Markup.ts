@@ -6,7 +6,7 @@ import { type Html, markup } from "./Html.ts"
 import * as Words from "./Words.ts"
 import { parseUrl } from "../../model/ParseUrl.ts"
 
-/** What is around the content of every page. */
+/** The parts around the content of every page. */
 export interface Frame {
   /** `undefined` where there is no web page: the page is plain then, and has no way home. */
   readonly files: VisitorFiles | undefined
@@ -92,7 +92,7 @@ ${note}</div>
 /** A second check, after that of creates: a page links to http and https alone. */
 const isOfWeb = (url: string) => /^https?:\/\//.test(url) && parseUrl(url) !== undefined
 
-/** A URL in full, whose host stands out. */
+/** A URL in full, with its host in bold. */
 const address = (url: string): Html => {
   const { host } = new URL(url)
   const from = url.indexOf(host, url.indexOf("//") + 2)

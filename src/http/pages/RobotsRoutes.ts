@@ -11,7 +11,7 @@ import { orProblem } from "../links/LinkAnswers.ts"
  */
 const crawlableMax = 5_000
 
-/** How long a node shows what it has read. */
+/** How long a node caches what it has read. */
 const keepFor = Duration.minutes(1)
 
 const headers = {

@@ -23,7 +23,7 @@ interface Manner {
   readonly otherwise: Form
 }
 
-/** How a page behaves. Clients that accept anything get a page where a link is missing or refused, and JSON otherwise. */
+/** Clients that accept anything get a page where a link is missing or refused, and JSON otherwise. */
 const manners: Readonly<Record<PageName, Manner>> = {
   "no-link": { again: false, otherwise: "page" },
   ended: { again: false, otherwise: "page" },
@@ -37,7 +37,7 @@ const manners: Readonly<Record<PageName, Manner>> = {
   broken: { again: true, otherwise: "json" }
 }
 
-/** The page of a problem that names none. */
+/** The page of a problem by its kind. */
 const pageOf = (kind: Problem.Kind): PageName => {
   switch (kind) {
     case "not-found":

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { Context, Data, Effect, Layer } from "effect"
 
-/** The web page is not where it must be. */
+/** The built web page is missing. */
 export class WebPageMissing extends Data.TaggedError("WebPageMissing")<{ readonly folder: string }> {
   override get message() {
     return `The web page is not in ${this.folder}. Build it with npm run build.`
@@ -55,7 +55,7 @@ const assetOf = (name: string, bodies: Asset["bodies"]): Asset => ({
   bodies
 })
 
-/** The page says what it needs to know of this service in an attribute, since its policy allows no script within it. */
+/** The page with its settings in an attribute, since its policy allows no inline script. */
 const pageOf = (html: string, settings: object): Asset => {
   const json = JSON.stringify(settings).replaceAll("&", "&amp;").replaceAll('"', "&quot;")
   const identity = Buffer.from(html.replace("%SETTINGS%", () => json))
@@ -74,7 +74,7 @@ const readFiles = (folder: string): ReadonlyMap<string, Asset> => {
   )
 }
 
-/** The address of a file that the build has named after its content: `name-` before, and the extension behind it. */
+/** The address of a file whose name the build has made of `name-`, a hash of the content, and the extension. */
 const addressOf = (files: ReadonlyMap<string, Asset>, name: string, extension: string) => {
   const file = [...files.keys()].find((file) => file.startsWith(`${name}-`) && extname(file) === extension)
   return file && `/assets/${file}`

@@ -6,17 +6,17 @@ import type { Request } from "../exchange/Request.ts"
 import { VisitorPages } from "./VisitorPages.ts"
 import { type Asset, encodings, WebAssets } from "./WebAssets.ts"
 
-/** What the page is told of the operator's choices. */
+/** The operator's settings that the page needs. */
 export interface WebSettings {
-  /** What short URLs begin with, but for `https://`: the page may have been opened under another name. */
+  /** What short URLs begin with after `https://`: the page may have been opened under another name. */
   readonly shortHost: string
   readonly signUp: boolean
   readonly anonymousCreates: boolean
-  /** Whether links end whose creator did not say when. */
+  /** Whether links without an expiry expire by default. */
   readonly defaultExpiry: boolean
 }
 
-/** The page runs its own scripts and styles alone, none of them within the HTML, and speaks to this service alone. */
+/** The page runs only its own scripts and styles, none of them inline, and connects only to this service. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,7 +38,7 @@ const fileHeaders = { "cache-control": "public, max-age=31536000, immutable" }
 const answerOf = (asset: Asset, headers: Readonly<Record<string, string>>, request: Request): Answer => {
   const offered = encodings.filter((encoding) => asset.bodies[encoding] !== undefined)
   const accepted = new Negotiator({ headers: { ...request.headers } }).encodings([...offered])
-  // The smallest that is accepted: browsers prefer none.
+  // The smallest that is accepted: browsers have no preference.
   const encoding = offered.find((encoding) => accepted.includes(encoding)) ?? "identity"
   const etag = `"${asset.tag}-${encoding}"`
   const all = { ...headers, etag, vary: "accept-encoding" }

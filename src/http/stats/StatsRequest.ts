@@ -5,7 +5,7 @@ import { dayHours, hour_ms, hourOf } from "../../model/Visit.ts"
 import { type Fault, faulty, oneFault, type Problem } from "../exchange/Problem.ts"
 import { pointsMax, type StatsParameters } from "../contract/StatsSchemas.ts"
 
-/** Whole hours or days, from hour `from` on and before hour `to`. */
+/** Whole hours or days, from hour `from` to before hour `to`. */
 export interface StatsRange {
   readonly interval: "hour" | "day"
   readonly from: number
@@ -15,7 +15,7 @@ export interface StatsRange {
 /** Hours of a point. */
 export const hoursOf = { hour: 1, day: dayHours } as const
 
-/** Points of a range whose beginning is left open. */
+/** Points of a range without `from`. */
 const pointsByDefault = { hour: 24, day: 30 } as const
 
 const kept = {
@@ -28,7 +28,7 @@ const kept = {
 
 const fault = (path: string, message: string) => oneFault("invalid-request", path, message)
 
-/** Checks what is asked at `now` (milliseconds since the Unix epoch). */
+/** Checks the query parameters at `now` (milliseconds since the Unix epoch): gives the range, or the problem to answer. */
 export const check = (
   parameters: typeof StatsParameters.Type,
   now: number

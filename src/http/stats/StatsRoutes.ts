@@ -13,7 +13,7 @@ import { namedMax, type StatsBody } from "../contract/StatsSchemas.ts"
 
 const sumOf = (counts: ReadonlyArray<number>) => counts.reduce((sum, count) => sum + count, 0)
 
-/** Every point of the range, from the points that have visits. */
+/** Every point of the range, from those with visits. */
 const seriesOf = ({ from, interval, to }: StatsRequest.StatsRange, points: ReadonlyArray<Point>) => {
   const visits = new Map(points.map(({ bots, hour, nonBots }) => [hour, bots + nonBots]))
   const hours = StatsRequest.hoursOf[interval]
@@ -23,10 +23,10 @@ const seriesOf = ({ from, interval, to }: StatsRequest.StatsRange, points: Reado
   })
 }
 
-/** A dimension's named values, and what is left of all visits. */
+/** A dimension's named values, and `other` for all other visits. */
 const valuesOf = (dimension: Dimension, top: ReadonlyArray<ValueCount>, total: number) => {
   const named = top.filter((value) => value.dimension === dimension)
-  // What was written between the two readings is not named yet, or not counted in the total.
+  // Visits may have been written between the two reads.
   const rest = Math.max(0, total - sumOf(named.map(({ visits }) => visits)))
   return [
     ...named.map(({ value, visits }) => ({ value, visits })),
@@ -51,7 +51,7 @@ const bodyOf = (
   }
 }
 
-/** Tells how often links were visited. */
+/** Answers with the statistics of links. */
 export const make = Effect.gen(function* () {
   const manageable = yield* ManagedLink.make
   const store = yield* VisitStore

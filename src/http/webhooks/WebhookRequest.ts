@@ -7,7 +7,7 @@ import { collectFaults, faulty, type Problem } from "../exchange/Problem.ts"
 import * as TargetUrl from "../links/TargetUrl.ts"
 import { type DeadLetterParameters, NewWebhookBody, pageBounds } from "../contract/WebhookSchemas.ts"
 
-/** What the checks of a webhook need to know of this service. */
+/** What the checks of a webhook depend on. */
 export interface WebhookPolicy {
   readonly own: TargetUrl.OwnAddress
   readonly allowPrivate: boolean
@@ -17,7 +17,7 @@ const decode = Decode.body(NewWebhookBody)
 
 const blocked = (message: string) => faulty("blocked-target", [{ path: "url", message }])
 
-/** A private name or address is refused here so that its owner is told; what a name leads to is looked at when a message is sent. */
+/** Private names and addresses are refused here so that the owner learns of it; names are resolved and checked when a message is sent. */
 const checkUrl = (text: string, { allowPrivate, own }: WebhookPolicy): Either.Either<string, Problem> =>
   TargetUrl.parse(text, own).pipe(
     Either.mapLeft((error) =>

@@ -46,7 +46,7 @@ const none = {
   lastFailure: null
 } as const
 
-/** Makes, lists and removes webhooks, and shows and queues again what they did not take. */
+/** Adds, lists, verifies and removes webhooks, and lists and retries dead letters. */
 export const make = (policy: WebhookRequest.WebhookPolicy) =>
   Effect.gen(function* () {
     const store = yield* WebhookStore
@@ -81,7 +81,7 @@ export const make = (policy: WebhookRequest.WebhookPolicy) =>
         yield* mayAdd(request)
         const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
         const { events, url } = yield* WebhookRequest.check(yield* Body.read(request), { ...policy, own })
-        // Again, since a body can take its time, and whose session has ended meanwhile leaves no webhook behind. A webhook shows what these scopes show.
+        // Again, since the session may have ended while the body arrived. A webhook needs the scopes of what its messages show.
         const caller = yield* mayAdd(request)
         yield* Caller.requireScope(caller, "links:read")
         if (events.includes("link.visited")) yield* Caller.requireScope(caller, "stats:read")
@@ -120,7 +120,7 @@ export const make = (policy: WebhookRequest.WebhookPolicy) =>
             removed ? [["webhook.removed", id, webhook.owner]] : []
           )
         )
-        // This node stops at once, and the others soon; also when it cannot ask just now.
+        // This node stops at once, and the others within seconds. Errors are ignored: the node reads again soon.
         if (webhook.status !== "unverified") yield* Effect.ignore(listeners.refresh)
         return removed ? empty() : yield* noWebhook
       }),
