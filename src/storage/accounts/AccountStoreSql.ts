@@ -27,8 +27,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const inOneTransaction = transactional(sql)
 
-  const boolean = (value: boolean) =>
-    sql.onDialectOrElse({ orElse: () => sql`${value ? 1 : 0}`, pg: () => sql`${value}` })
+  const boolean = (value: boolean) => sql.literal(String(value))
 
   const users = (which: Statement.Fragment) =>
     Effect.map(camelRows(sql<UserRow>`SELECT * FROM users ${which}`), (rows) => rows.map(userOf))

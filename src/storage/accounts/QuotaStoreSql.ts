@@ -1,8 +1,9 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Clock, Effect, Layer } from "effect"
-import { grant, QuotaStore } from "./QuotaStore.ts"
+import { type Ask, grant, QuotaStore } from "./QuotaStore.ts"
 import { databaseNow, isOneOfFree } from "../sql/SqlDialect.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
 
 interface QuotaRow {
@@ -23,36 +24,30 @@ export const make = (now: Now) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const lockRows = (fresh: ReadonlyArray<{ readonly id: string; readonly limit: number }>) =>
-      Effect.flatMap(now, (now) =>
-        sql.onDialectOrElse({
-          orElse: () => sql<QuotaRow>`
-            INSERT INTO quotas (id, available, at, full_at)
-            SELECT value ->> 'id', value ->> 'limit', ${now}, 0 FROM json_each(${JSON.stringify(fresh)}) WHERE true
-            ON CONFLICT (id) DO UPDATE SET id = excluded.id
-            RETURNING id, available, at, ${now} AS now`,
-          pg: () => sql<QuotaRow>`
-            INSERT INTO quotas (id, available, at, full_at)
-            SELECT id, available, ${now}::bigint, 0
-            FROM unnest(${fresh.map(({ id }) => id)}::text[], ${fresh.map(({ limit }) => limit)}::float8[])
-              AS fresh (id, available) ORDER BY id
-            ON CONFLICT (id) DO UPDATE SET id = excluded.id
-            RETURNING id, available, at, ${now}::bigint AS now`
+    const lockRows = (asks: ReadonlyArray<Ask>) =>
+      Effect.flatMap(now, (now) => {
+        const fresh = rowsOf(sql, {
+          id: ["text", asks.map(({ id }) => id)],
+          available: ["float8", asks.map(({ limit }) => limit)]
         })
-      )
-
-    const write = (rows: ReadonlyArray<{ id: string; available: number; at: number; fullAt: number }>) =>
-      sql.onDialectOrElse({
-        orElse: () => sql`
-          UPDATE quotas SET available = q.value ->> 'available', at = q.value ->> 'at', full_at = q.value ->> 'fullAt'
-          FROM json_each(${JSON.stringify(rows)}) AS q WHERE quotas.id = q.value ->> 'id'`,
-        pg: () => sql`
-          UPDATE quotas SET available = q.available, at = q.at, full_at = q.full_at
-          FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ available }) => available)}::float8[],
-                      ${rows.map(({ at }) => at)}::bigint[], ${rows.map(({ fullAt }) => fullAt)}::bigint[])
-            AS q (id, available, at, full_at)
-          WHERE quotas.id = q.id`
+        return sql<QuotaRow>`
+          INSERT INTO quotas (id, available, at, full_at)
+          SELECT id, available, CAST(${now} AS bigint), 0 FROM ${fresh} AS fresh WHERE true ORDER BY id
+          ON CONFLICT (id) DO UPDATE SET id = excluded.id
+          RETURNING id, available, at, CAST(${now} AS bigint) AS now`
       })
+
+    const write = (rows: ReadonlyArray<{ id: string; available: number; at: number; fullAt: number }>) => {
+      const written = rowsOf(sql, {
+        id: ["text", rows.map(({ id }) => id)],
+        available: ["float8", rows.map(({ available }) => available)],
+        at: ["bigint", rows.map(({ at }) => at)],
+        full_at: ["bigint", rows.map(({ fullAt }) => fullAt)]
+      })
+      return sql`
+        UPDATE quotas SET available = q.available, at = q.at, full_at = q.full_at
+        FROM ${written} AS q WHERE quotas.id = q.id`
+    }
 
     return sqlPort(QuotaStore, {
       leaseMany: Effect.fnUntraced(function* (asks) {

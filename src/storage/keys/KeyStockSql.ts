@@ -5,6 +5,7 @@ import { type BatchId, KeyStock, type PoolClaim, type StockKind } from "./KeySto
 import * as KeyTablesSql from "./KeyTablesSql.ts"
 import { forUpdate } from "../sql/SqlDialect.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { Fenced } from "../StorageError.ts"
 
@@ -34,17 +35,6 @@ export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"
   const { free, ...ahead } = KeyTablesSql.make(sql)
   const own = kind === "status" || kind === "two-table" ? ahead[kind] : free
   const others = Object.values(ahead).filter((table) => table !== own)
-
-  /** Rows rather than a condition for each: SQLite bounds the depth of an expression. */
-  const namesOf = (batches: ReadonlyArray<Omit<BatchId, "shard">>) =>
-    sql.onDialectOrElse({
-      orElse: () =>
-        sql`SELECT value ->> 0, value ->> 1
-            FROM json_each(${JSON.stringify(batches.map(({ epoch, sequence }) => [epoch, sequence]))})`,
-      pg: () =>
-        sql`SELECT * FROM unnest(${batches.map(({ epoch }) => epoch)}::bigint[],
-                                 ${batches.map(({ sequence }) => sequence)}::bigint[])`
-    })
 
   /** Runs an effect in one transaction in which the claim is, and stays, the newest of its shard. */
   const fenced = <A, E, R>({ epoch, shard }: PoolClaim, effect: Effect.Effect<A, E, R>) =>
@@ -90,15 +80,18 @@ export const make = Effect.fnUntraced(function* (kind: Exclude<StockKind, "file"
           SELECT epoch, sequence, keys FROM pool_batches WHERE shard = ${shard} ORDER BY epoch, sequence`,
         (rows) => rows.map((row) => ({ ...row, shard, keys: keysOf(row.keys) }))
       ),
-    close: (claim, batches) =>
-      batches.length === 0
-        ? Effect.void
-        : Effect.asVoid(
-            fenced(
-              claim,
-              sql`DELETE FROM pool_batches WHERE shard = ${claim.shard} AND (epoch, sequence) IN (${namesOf(batches)})`
-            )
-          ),
+    close: Effect.fnUntraced(function* (claim, batches) {
+      if (batches.length === 0) return
+      const closed = rowsOf(sql, {
+        epoch: ["bigint", batches.map(({ epoch }) => epoch)],
+        sequence: ["bigint", batches.map(({ sequence }) => sequence)]
+      })
+      yield* fenced(
+        claim,
+        sql`DELETE FROM pool_batches WHERE shard = ${claim.shard}
+            AND (epoch, sequence) IN (SELECT epoch, sequence FROM ${closed} AS closed)`
+      )
+    }),
     size: Effect.map(Effect.all(own === free ? [free.size] : [free.size, own.size]), Numbers.sumAll),
     adopt: Effect.fnUntraced(function* (count) {
       let moved = 0

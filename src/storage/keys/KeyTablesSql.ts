@@ -2,6 +2,7 @@ import type { SqlClient, Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import { isOneOfFree } from "../sql/SqlDialect.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
 
 /** Keys in tables of the database. `take` skips rows that another transaction has locked. */
 export interface KeyTable {
@@ -22,13 +23,8 @@ export const make = (
   sql: SqlClient.SqlClient
 ): { readonly free: KeyTable; readonly status: KeyTable; readonly "two-table": KeyTable } => {
   /** Rows `(key)`, in one order everywhere, so that two transactions that insert the same keys do not deadlock. */
-  const rowsOf = (keys: ReadonlyArray<string>) => {
-    const json = JSON.stringify(keys.toSorted())
-    return sql.onDialectOrElse({
-      orElse: () => sql`SELECT value AS key FROM json_each(${json}) WHERE true`,
-      pg: () => sql`SELECT value AS key FROM jsonb_array_elements_text(${json}::jsonb) AS value`
-    })
-  }
+  const keyRows = (keys: ReadonlyArray<string>) =>
+    sql`SELECT key FROM ${rowsOf(sql, { key: ["text", keys.toSorted()] })} AS given WHERE true`
   const keysOf = Effect.map((rows: ReadonlyArray<{ readonly key: string }>) => rows.map(({ key }) => key))
   const countOf = Effect.map((rows: ReadonlyArray<unknown>) => rows.length)
 
@@ -42,7 +38,9 @@ export const make = (
     return {
       isOneOf: (count: number) => isOneOfFree(sql, "key", sql`SELECT key ${free} LIMIT ${count}`),
       put: (keys: ReadonlyArray<string>) =>
-        countOf(sql`INSERT INTO ${sql(name)} (key) ${rowsOf(keys)} ON CONFLICT (key) DO NOTHING RETURNING 1`),
+        countOf(
+          sql`INSERT INTO ${sql(name)} (key) ${keyRows(keys)} ON CONFLICT (key) DO NOTHING RETURNING 1`
+        ),
       size,
       clear: Effect.zipLeft(size, sql`DELETE ${free}`)
     }
@@ -66,7 +64,7 @@ export const make = (
       put: (keys) =>
         countOf(
           sql`INSERT INTO unused_keys (key)
-              SELECT key FROM (${rowsOf(keys)}) AS minted
+              SELECT key FROM (${keyRows(keys)}) AS minted
               WHERE NOT EXISTS (SELECT 1 FROM used_keys WHERE used_keys.key = minted.key)
               ON CONFLICT (key) DO NOTHING RETURNING 1`
         ),
@@ -74,7 +72,7 @@ export const make = (
         const gone = yield* keysOf(sql`DELETE FROM unused_keys WHERE ${unused.isOneOf(count)} RETURNING key`)
         // A key that was added again while it moved is left out: it is in use already.
         return yield* keysOf(
-          sql`INSERT INTO used_keys (key) ${rowsOf(gone)} ON CONFLICT (key) DO NOTHING RETURNING key`
+          sql`INSERT INTO used_keys (key) ${keyRows(gone)} ON CONFLICT (key) DO NOTHING RETURNING key`
         )
       })
     }

@@ -4,6 +4,7 @@ import * as Secret from "../../secrets/Secret.ts"
 import { joinedType, type MessageType, verificationType } from "../../model/Webhook.ts"
 import { camelRows } from "../sql/CamelRows.ts"
 import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { groupsOf, type Joinable, joinedBody } from "./WebhookJoining.ts"
 import { notEnded } from "./WebhookRows.ts"
@@ -124,13 +125,11 @@ export const make = Effect.gen(function* () {
 
   /** Whether a row is one of these messages. */
   const isAmong = (messages: ReadonlyArray<Due>) => {
-    const names = JSON.stringify(messages.map(({ id, webhookId }) => ({ webhookId, id })))
-    return sql.onDialectOrElse({
-      orElse: () =>
-        sql`(webhook_id, id) IN (SELECT value ->> 'webhookId', value ->> 'id' FROM json_each(${names}))`,
-      pg: () => sql`
-        (webhook_id, id) IN (SELECT "webhookId", id FROM json_to_recordset(${names}::json) AS n ("webhookId" text, id text))`
+    const names = rowsOf(sql, {
+      webhook_id: ["text", messages.map(({ webhookId }) => webhookId)],
+      id: ["text", messages.map(({ id }) => id)]
     })
+    return sql`(webhook_id, id) IN (SELECT webhook_id, id FROM ${names} AS names)`
   }
 
   const bodiesOf = Effect.fnUntraced(function* (messages: ReadonlyArray<Due>) {
@@ -140,18 +139,17 @@ export const make = Effect.gen(function* () {
     return ({ id, webhookId }: Due) => bodies.get(`${webhookId} ${id}`)!
   })
 
-  const remember = (members: ReadonlyArray<{ webhookId: string; id: string; messageId: string }>) =>
-    sql.onDialectOrElse({
-      orElse: () => sql`
-        INSERT INTO webhook_joined (webhook_id, id, message_id)
-        SELECT value ->> 'webhookId', value ->> 'id', value ->> 'messageId' FROM json_each(${JSON.stringify(members)})
-        WHERE true ON CONFLICT DO NOTHING`,
-      pg: () => sql`
-        INSERT INTO webhook_joined (webhook_id, id, message_id)
-        SELECT "webhookId", id, "messageId" FROM json_to_recordset(${JSON.stringify(members)}::json)
-          AS m ("webhookId" text, id text, "messageId" text)
-        ON CONFLICT DO NOTHING`
+  /** Remembers which messages were joined into another one. */
+  const remember = (members: ReadonlyArray<{ webhookId: string; id: string; messageId: string }>) => {
+    const rows = rowsOf(sql, {
+      webhook_id: ["text", members.map(({ webhookId }) => webhookId)],
+      id: ["text", members.map(({ id }) => id)],
+      message_id: ["text", members.map(({ messageId }) => messageId)]
     })
+    return sql`
+      INSERT INTO webhook_joined (webhook_id, id, message_id)
+      SELECT webhook_id, id, message_id FROM ${rows} AS members WHERE true ON CONFLICT DO NOTHING`
+  }
 
   /** Replaces each group by one message, which is leased already. Its bytes are those of its members, so that the counts stay right. */
   const join = Effect.fnUntraced(function* (

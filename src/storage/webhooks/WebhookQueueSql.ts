@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { verificationType, type WebhookMessage } from "../../model/Webhook.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import type { SqlOperations } from "../sql/SqlPort.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
 import * as WebhookClaimSql from "./WebhookClaimSql.ts"
 import { type Recipient, route, type Weighed } from "./WebhookRouting.ts"
@@ -48,39 +49,35 @@ export const make = Effect.gen(function* () {
   const now = databaseNow(sql)
   const inOneTransaction = transactional(sql)
 
-  const insert = (messages: ReadonlyArray<{ webhookId: string } & Weighed>) =>
-    sql.onDialectOrElse({
-      orElse: () => sql<{ webhook_id: string; bytes: number }>`
-        INSERT INTO webhook_messages (webhook_id, id, event, body, bytes, queued_at, due_at)
-        SELECT value ->> 'webhookId', value ->> 'id', value ->> 'event', value ->> 'body', value ->> 'bytes', ${now}, ${now}
-        FROM json_each(${JSON.stringify(messages)}) AS m
-        WHERE NOT EXISTS (
-          SELECT 1 FROM webhook_joined j WHERE j.webhook_id = m.value ->> 'webhookId' AND j.id = m.value ->> 'id')
-        ON CONFLICT DO NOTHING RETURNING webhook_id, bytes`,
-      pg: () => sql<{ webhook_id: string; bytes: number }>`
-        INSERT INTO webhook_messages (webhook_id, id, event, body, bytes, queued_at, due_at)
-        SELECT "webhookId", id, event, body, bytes, ${now}, ${now}
-        FROM json_to_recordset(${JSON.stringify(messages)}::json)
-          AS m ("webhookId" text, id text, event text, body text, bytes integer)
-        WHERE NOT EXISTS (SELECT 1 FROM webhook_joined j WHERE j.webhook_id = "webhookId" AND j.id = m.id)
-        ON CONFLICT DO NOTHING RETURNING webhook_id, bytes`
+  const insert = (messages: ReadonlyArray<{ webhookId: string } & Weighed>) => {
+    const rows = rowsOf(sql, {
+      webhook_id: ["text", messages.map(({ webhookId }) => webhookId)],
+      id: ["text", messages.map(({ id }) => id)],
+      event: ["text", messages.map(({ event }) => event)],
+      body: ["text", messages.map(({ body }) => body)],
+      bytes: ["integer", messages.map(({ bytes }) => bytes)]
     })
+    return sql<{ webhook_id: string; bytes: number }>`
+      INSERT INTO webhook_messages (webhook_id, id, event, body, bytes, queued_at, due_at)
+      SELECT webhook_id, id, event, body, bytes, ${now}, ${now} FROM ${rows} AS m
+      WHERE NOT EXISTS (SELECT 1 FROM webhook_joined j WHERE j.webhook_id = m.webhook_id AND j.id = m.id)
+      ON CONFLICT DO NOTHING RETURNING webhook_id, bytes`
+  }
 
   /** Updates the counts, after the messages have been written. */
   const count = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>) {
     const ids = changes.map(({ id }) => id)
     yield* sql`SELECT id FROM webhooks WHERE ${isOneOf(sql, "id", ids)} ORDER BY id ${forUpdate(sql)}`
-    yield* sql.onDialectOrElse({
-      orElse: () => sql`
-        UPDATE webhooks SET waiting = waiting + (c.value ->> 'waiting'), bytes = bytes + (c.value ->> 'bytes'),
-          dropped = dropped + (c.value ->> 'dropped')
-        FROM json_each(${JSON.stringify(changes)}) AS c WHERE webhooks.id = c.value ->> 'id'`,
-      pg: () => sql`
-        UPDATE webhooks w SET waiting = w.waiting + c.waiting, bytes = w.bytes + c.bytes, dropped = w.dropped + c.dropped
-        FROM json_to_recordset(${JSON.stringify(changes)}::json)
-          AS c (id text, waiting bigint, bytes bigint, dropped bigint)
-        WHERE w.id = c.id`
+    const rows = rowsOf(sql, {
+      id: ["text", ids],
+      waiting: ["bigint", changes.map(({ waiting }) => waiting)],
+      bytes: ["bigint", changes.map(({ bytes }) => bytes)],
+      dropped: ["bigint", changes.map(({ dropped }) => dropped)]
     })
+    yield* sql`
+      UPDATE webhooks SET waiting = webhooks.waiting + c.waiting, bytes = webhooks.bytes + c.bytes,
+        dropped = webhooks.dropped + c.dropped
+      FROM ${rows} AS c WHERE webhooks.id = c.id`
   })
 
   const recipientsOf = (owners: ReadonlyArray<string>) =>
