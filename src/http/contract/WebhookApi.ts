@@ -1,14 +1,73 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import * as Problem from "../exchange/Problem.ts"
-import {
-  DeadLetterParameters,
-  DeadLettersBody,
-  MadeWebhookBody,
-  NewWebhookBody,
-  WebhookBody,
-  WebhooksBody
-} from "./WebhookSchemas.ts"
+import { joinedType, webhookEvents, webhookStates } from "../../model/Webhook.ts"
+import { listOf, pageOf, Url } from "./LinkSchemas.ts"
+import { parametersOf } from "../exchange/PageRequest.ts"
+
+const Event = Schema.Literal(...webhookEvents).annotations({
+  message: () => ({ message: `must be one of ${webhookEvents.join(", ")}`, override: true })
+})
+
+/** The body that makes a webhook. Its URL is checked by the route. */
+export const NewWebhookBody = Schema.Struct({
+  url: Url,
+  events: Schema.Array(Event)
+    .annotations({ message: () => "must be a list of events" })
+    .pipe(
+      Schema.minItems(1, { message: () => "must name one event at least" }),
+      Schema.maxItems(webhookEvents.length, { message: () => "must name each event once" })
+    )
+}).annotations({ identifier: "NewWebhook" })
+
+const shown = {
+  id: Schema.String,
+  url: Schema.String,
+  events: Schema.Array(Schema.Literal(...webhookEvents)),
+  createdAt: Schema.String,
+  /** `unverified` until its receiver has answered a challenge, and `ended` with the API key that made it. */
+  status: Schema.Literal(...webhookStates),
+  /** Events that wait or are on their way. */
+  pending: Schema.Number,
+  deadLetters: Schema.Number,
+  /** Events that were dropped because too many waited, or because it ended. */
+  dropped: Schema.Number,
+  /** Attempts that failed since the last one that did not, and why the last one did. */
+  failures: Schema.Number,
+  lastFailure: Schema.NullOr(Schema.String)
+}
+
+/** A webhook as its owner sees it. */
+export const WebhookBody = Schema.Struct(shown).annotations({ identifier: "Webhook" })
+
+/** A webhook that was made: the one time that its secret is shown. */
+export const MadeWebhookBody = Schema.Struct({ ...shown, secret: Schema.String }).annotations({
+  identifier: "MadeWebhook"
+})
+
+/** An owner's webhooks. */
+export const WebhooksBody = listOf(WebhookBody, "Webhooks")
+
+/** Messages that were given up. */
+export const DeadLettersBody = pageOf(
+  Schema.Struct({
+    id: Schema.String,
+    event: Schema.Literal(...webhookEvents, joinedType),
+    /** How many events it has. */
+    events: Schema.Number,
+    queuedAt: Schema.String,
+    failedAt: Schema.String,
+    attempts: Schema.Number,
+    reason: Schema.String
+  }),
+  "DeadLetters"
+)
+
+/** Dead letters on a page. */
+export const pageBounds = { max: 100, byDefault: 50 } as const
+
+/** The query parameters of a list of dead letters, for the contract. */
+export const DeadLetterParameters = Schema.Struct(parametersOf(pageBounds))
 
 const WebhookPath = Schema.Struct({ id: Schema.String })
 

@@ -8,7 +8,7 @@ import type { Regression } from "../../storage/nodes/DatabaseMark.ts"
 import type { KeyCounts } from "../../storage/keys/KeyLedger.ts"
 import type { Heard } from "../../storage/nodes/NodeReports.ts"
 import type { Seen } from "../../storage/nodes/RunnersSeen.ts"
-import type { ClusterBody } from "../contract/ClusterSchemas.ts"
+import type { ClusterBody } from "../contract/ClusterApi.ts"
 import type { KeyLevels, RangeLevel } from "./KeyLevels.ts"
 import { type Rates, perSecond, quantile_ms, type Stretch } from "./Rates.ts"
 

@@ -11,7 +11,7 @@ import { Durability } from "../../storage/sql/postgres/Durability.ts"
 import { RunnersSeen } from "../../storage/nodes/RunnersSeen.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import { bodyOf, type Found, type Ground, ledgerOf } from "./ClusterModel.ts"
-import type { ClusterBody } from "../contract/ClusterSchemas.ts"
+import type { ClusterBody } from "../contract/ClusterApi.ts"
 import * as KeyLevels from "./KeyLevels.ts"
 import { Rates } from "./Rates.ts"
 

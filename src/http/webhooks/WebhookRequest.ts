@@ -5,7 +5,7 @@ import * as Decode from "../exchange/Decode.ts"
 import * as PageRequest from "../exchange/PageRequest.ts"
 import { collectFaults, faulty, type Problem } from "../exchange/Problem.ts"
 import * as TargetUrl from "../links/TargetUrl.ts"
-import { type DeadLetterParameters, NewWebhookBody, pageBounds } from "../contract/WebhookSchemas.ts"
+import { type DeadLetterParameters, NewWebhookBody, pageBounds } from "../contract/WebhookApi.ts"
 
 /** What the checks of a webhook depend on. */
 export interface WebhookPolicy {

@@ -20,7 +20,7 @@ import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import { reachedBy } from "../links/TargetUrl.ts"
 import * as WebhookRequest from "./WebhookRequest.ts"
-import type { WebhookBody } from "../contract/WebhookSchemas.ts"
+import type { WebhookBody } from "../contract/WebhookApi.ts"
 
 const noWebhook = Problem.refuse("not-found", "There is no webhook with this id.")
 

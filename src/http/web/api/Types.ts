@@ -8,8 +8,8 @@ import type {
   UserBody,
   UsersBody
 } from "../../contract/AccountSchemas.ts"
-import type { AuditBody } from "../../contract/AuditSchemas.ts"
-import type { ClusterBody } from "../../contract/ClusterSchemas.ts"
+import type { AuditBody } from "../../contract/AuditApi.ts"
+import type { ClusterBody } from "../../contract/ClusterApi.ts"
 import type {
   BulkAnswer,
   CreateBody,
