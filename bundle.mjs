@@ -18,6 +18,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { get } from "node:http"
+import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
@@ -26,6 +27,7 @@ import { pathToFileURL } from "node:url"
 
 const root = import.meta.dirname
 const dist = join(root, "dist")
+const requireHere = createRequire(import.meta.url)
 const { cacheOf, launch } = await import("./dist/src/terminal/Launch.js")
 
 /** Puts a whole file in place: programs start while a build goes on. */
@@ -40,16 +42,19 @@ const put = (path, contents) => {
 if (process.argv[2] === "--run") {
   const bundle = pathToFileURL(process.argv[3])
   process.argv.splice(1, 3, process.argv[3])
-  const script = launch(bundle)
-  process.on("exit", () => put(cacheOf(bundle), script.createCachedData()))
+  const { exports, script } = launch(bundle)
+  process.on("exit", () => {
+    for (const load of exports.deferredPackages) load()
+    put(cacheOf(bundle), script.createCachedData())
+  })
 } else {
   const { build } = await import("esbuild")
   const { Effect } = await import("effect")
   const { fileNames } = await import("./dist/src/http/contract/Documents.js")
   const { render } = await import("./dist/src/http/contract/RenderedDocuments.js")
 
-  for (const [name, text] of Object.entries(await Effect.runPromise(render))) {
-    put(join(dist, "src/http/contract", fileNames[name]), text)
+  for (const [name, contents] of Object.entries(await Effect.runPromise(render))) {
+    put(join(dist, "src/http/contract", fileNames[name]), contents)
   }
 
   /** A module that looks for files beside itself goes on looking there. */
@@ -68,6 +73,39 @@ if (process.argv[2] === "--run") {
       })
   }
 
+  /**
+   * Evaluates CommonJS packages when something of them is used first: most starts need none of these. The names of what they export are
+   * read here, and each is a getter.
+   */
+  const deferred = {
+    name: "deferred",
+    setup: ({ onLoad, onResolve, resolve }) => {
+      onResolve({ filter: /^(?:ioredis|msgpackr|pg|undici|ws)$/ }, ({ kind, path, pluginData }) =>
+        kind === "import-statement" && pluginData?.isItself !== true
+          ? { path, namespace: "deferred" }
+          : undefined
+      )
+      onResolve({ filter: /.*/, namespace: "deferred" }, ({ path }) =>
+        resolve(path, { kind: "require-call", resolveDir: root, pluginData: { isItself: true } })
+      )
+      onLoad({ filter: /.*/, namespace: "deferred" }, ({ path }) => {
+        const names = Object.keys(requireHere(path))
+        return {
+          contents: [
+            `const load = () => require(${JSON.stringify(path)})`,
+            "deferredPackages.push(load)",
+            ...names.map((name) => {
+              const key = JSON.stringify(name)
+              return `Object.defineProperty(exports, ${key}, { enumerable: true, get: () => load()[${key}] })`
+            })
+          ].join("\n"),
+          loader: "js",
+          resolveDir: root
+        }
+      })
+    }
+  }
+
   const { outputFiles } = await build({
     absWorkingDir: dist,
     entryPoints: { admin: "src/admin/main.js", main: "src/main.js" },
@@ -81,11 +119,13 @@ if (process.argv[2] === "--run") {
     supported: { "dynamic-import": false },
     // With native parts, which are no files of JavaScript, and optional ones of packages, which are not installed.
     external: ["libsql", "@node-rs/argon2", "pg-native", "msgpackr-extract"],
-    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename);' },
+    banner: {
+      js: 'const bundleUrl = require("node:url").pathToFileURL(__filename); const deferredPackages = exports.deferredPackages = [];'
+    },
     sourcemap: true,
     legalComments: "none",
     logLevel: "warning",
-    plugins: [ownPlaces],
+    plugins: [ownPlaces, deferred],
     write: false
   })
 

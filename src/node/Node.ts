@@ -5,7 +5,7 @@ import type { SocketServerError } from "@effect/platform/SocketServer"
 import type { Sharding } from "@effect/cluster/Sharding"
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { type Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as AuditSweep from "../actors/AuditSweep.ts"
 import * as Administrator from "../accounts/Administrator.ts"
@@ -29,6 +29,7 @@ import * as VisitorCountryLive from "../http/redirects/VisitorCountryLive.ts"
 import * as Passwords from "../accounts/Passwords.ts"
 import * as TargetPolicy from "../http/links/TargetPolicy.ts"
 import * as Parts from "./Parts.ts"
+import { adding } from "./Parts.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stock from "./Stock.ts"
 import * as AccountStoreSql from "../storage/accounts/AccountStoreSql.ts"
@@ -219,50 +220,65 @@ const clustered = (
 }
 
 /** Every store over the SQL client. The transaction that changes a link also queues the event for its owner's webhooks. */
-const stores = (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.OutboxMessages) =>
-  Layer.mergeAll(
-    AccountStoreSql.layer,
-    AuditLogSql.layer,
-    LinkRemovalsSql.layer,
-    Layer.merge(LinkLifetimeSql.layer, LedgerSql.layer(surroundings.countedMax)).pipe(
-      Layer.provideMerge(Stock.layer(settings)),
-      Layer.provide(surroundings.witness)
-    ),
-    VisitStoreSql.layer,
-    surroundings.quotas,
-    surroundings.nodes,
-    GuardedCreatesSql.layer.pipe(
-      Layer.provideMerge(WebhookOutbox.layer(messages)),
-      Layer.provide(LinkStoreSql.layer)
-    ),
-    surroundings.ownership
-  ).pipe(Layer.provideMerge(WebhookListeners.layer), Layer.provideMerge(WebhookStoreSql.layer))
+const stores =
+  (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.OutboxMessages) =>
+  <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) =>
+    before.pipe(
+      adding(WebhookStoreSql.layer),
+      adding(WebhookListeners.layer),
+      adding(AccountStoreSql.layer),
+      adding(AuditLogSql.layer),
+      adding(LinkRemovalsSql.layer),
+      adding(surroundings.witness),
+      adding(Stock.layer(settings)),
+      adding(LinkLifetimeSql.layer),
+      adding(LedgerSql.layer(surroundings.countedMax)),
+      adding(VisitStoreSql.layer),
+      adding(surroundings.quotas),
+      adding(surroundings.nodes),
+      adding(LinkStoreSql.layer),
+      adding(WebhookOutbox.layer(messages)),
+      adding(GuardedCreatesSql.layer),
+      adding(surroundings.ownership)
+    )
 
 /** The parts between the stores and the HTTP service. The counting of visits stops after the requests, and writes the rest. */
-const parts = (
-  settings: Settings,
-  surroundings: Surroundings,
-  { incarnation }: NodeIdentity,
-  messages: WebhookMessages.Messages
-) => {
-  const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
-  return Parts.layer({
-    inFlightMax: surroundings.inFlightMax,
-    runner: surroundings.runner,
-    pool: { low: settings.poolLow, high: settings.poolHigh },
-    bufferCapacity: settings.bufferCapacity,
-    redirectCacheMax,
-    staleRedirects: settings.staleRedirects,
-    recycleQuarantine: settings.recycleQuarantine,
-    keyStockTarget: settings.keyStockTarget,
-    visits: { ownHost: settings.baseUrl.hostname, writer: incarnation }
-  }).pipe(
-    Layer.provide(VisitEvents.layer(messages.visited)),
-    Layer.provideMerge(VisitorCountryLive.layer(settings)),
-    Layer.provide(ClientAddress.layer(settings.trustedProxies)),
-    Layer.provide(VisitMaintenance.layer({ stepMax }))
+const parts =
+  (
+    settings: Settings,
+    surroundings: Surroundings,
+    { incarnation }: NodeIdentity,
+    messages: WebhookMessages.Messages
+  ) =>
+  <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) => {
+    const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
+    return before.pipe(
+      adding(VisitMaintenance.layer({ stepMax })),
+      adding(ClientAddress.layer(settings.trustedProxies)),
+      adding(VisitorCountryLive.layer(settings)),
+      adding(VisitEvents.layer(messages.visited)),
+      Parts.parts({
+        inFlightMax: surroundings.inFlightMax,
+        runner: surroundings.runner,
+        pool: { low: settings.poolLow, high: settings.poolHigh },
+        bufferCapacity: settings.bufferCapacity,
+        redirectCacheMax,
+        staleRedirects: settings.staleRedirects,
+        recycleQuarantine: settings.recycleQuarantine,
+        keyStockTarget: settings.keyStockTarget,
+        visits: { ownHost: settings.baseUrl.hostname, writer: incarnation }
+      })
+    )
+  }
+
+/** What runs beside requests. */
+const beside = (settings: Settings, { compareEvery }: Surroundings) =>
+  Layer.mergeAll(
+    AuditSweep.layer(settings.auditRetention),
+    LinkRemoval.layer,
+    WitnessWatch.layer(compareEvery),
+    PoolWarmUp.layer
   )
-}
 
 /**
  * A whole node in this process, from the database to the listening socket. The parts stop in this order: requests first, then the
@@ -302,27 +318,27 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
   const delivery = WebhookDelivery.layer.pipe(
     Layer.provide(WebhookSender.layer({ allowPrivate: settings.allowPrivateWebhooks }))
   )
-  return Layer.mergeAll(http, delivery).pipe(
-    Layer.provide([
-      Layer.provideMerge(Accounts.layer, Sessions.layer({ idle: settings.sessionIdle })),
-      Users.layer,
-      Quotas.layer(settings).pipe(Layer.provide(RateLimiter.layer)),
-      ClientAddress.layer(settings.trustedProxies),
-      TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets }),
-      AuditSweep.layer(settings.auditRetention),
-      LinkRemoval.layer,
-      WitnessWatch.layer(surroundings.compareEvery),
-      PoolWarmUp.layer
-    ]),
-    Layer.provide(parts(settings, surroundings, identity, messages)),
-    Layer.provide(surroundings.pool),
-    Layer.provideMerge(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),
-    Layer.provideMerge(layerAdminKey(settings)),
-    Layer.provide(Passwords.layer),
-    Layer.provide(stores(settings, surroundings, messages)),
-    Layer.provide([layerMinter(settings), layerHash(settings)]),
-    Layer.provide(surroundings.changes),
-    Layer.provide(DeploymentStoreSql.layer),
-    Layer.provideMerge(surroundings.database)
+  return Layer.scopedContext(
+    Effect.context<FileSystem | Path>().pipe(
+      adding(surroundings.database),
+      adding(DeploymentStoreSql.layer),
+      adding(surroundings.changes),
+      adding(layerMinter(settings)),
+      adding(layerHash(settings)),
+      stores(settings, surroundings, messages),
+      adding(Passwords.layer),
+      adding(layerAdminKey(settings)),
+      adding(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),
+      adding(surroundings.pool),
+      parts(settings, surroundings, identity, messages),
+      adding(Sessions.layer({ idle: settings.sessionIdle })),
+      adding(Accounts.layer),
+      adding(Users.layer),
+      adding(RateLimiter.layer),
+      adding(Quotas.layer(settings)),
+      adding(TargetPolicy.layer({ blocklistFile, blockPrivate: settings.blockPrivateTargets })),
+      adding(beside(settings, surroundings)),
+      adding(Layer.merge(http, delivery))
+    )
   )
 }

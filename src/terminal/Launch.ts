@@ -18,12 +18,18 @@ const readCache = (file: string): Buffer | undefined => {
   }
 }
 
+/** A program that runs. */
+export interface Launched {
+  readonly script: Script
+  readonly exports: object
+}
+
 /**
- * Runs a program that the build has put into one CommonJS file, and gives its script. V8 takes the compiled functions from the code cache beside the file, which saves
+ * Runs a program that the build has put into one CommonJS file. V8 takes the compiled functions from the code cache beside the file, which saves
  * more than a quarter of the start. It rejects a cache that another version of Node, or Node with other V8 options, has made, and compiles the file instead.
  * `NODE_DEBUG=linkmint` says which.
  */
-export const launch = (bundle: URL): Script => {
+export const launch = (bundle: URL): Launched => {
   const filename = fileURLToPath(bundle)
   const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(filename, "utf8")}\n})`
   const cachedData = readCache(cacheOf(bundle))
@@ -34,5 +40,5 @@ export const launch = (bundle: URL): Script => {
   const module = { exports: {} }
   const run = script.runInThisContext() as (...args: ReadonlyArray<unknown>) => void
   run(module.exports, createRequire(bundle), module, filename, dirname(filename))
-  return script
+  return { script, exports: module.exports }
 }

@@ -47,10 +47,11 @@ describe("the build", () => {
 
   it.effect("leaves the documents of the contract", () =>
     Effect.gen(function* () {
-      const { docs, openApi } = yield* render
-      const built = (name: string) => readFileSync(inDist(`src/http/contract/${name}`), "utf8")
-      expect(built(fileNames.openApi) === openApi).toBe(true)
-      expect(built(fileNames.docs) === docs).toBe(true)
+      const rendered = yield* render
+      for (const name of ["openApi", "docs", "docsPolicy"] as const) {
+        const built = readFileSync(inDist(`src/http/contract/${fileNames[name]}`))
+        expect(built.equals(Buffer.from(rendered[name])), name).toBe(true)
+      }
     })
   )
 })

@@ -4,6 +4,7 @@ import type { Link } from "../../model/Link.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import { type freshFor_ms, LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
+import { atMost } from "../../fibers/LruCacheOptions.ts"
 import { RecentlyChangedKeys } from "../keys/RecentlyChangedKeys.ts"
 
 const lookups = (level: "l1" | "l2") =>
@@ -139,7 +140,7 @@ export const make = <E>(options: {
     const clock = yield* Effect.clock
     const { bypassed, hit, miss } = lookupsOf[options.level]
     const now_ms = () => monotonic_ms(clock)
-    const entries = new LRUCache<string, Link>({ max: options.max })
+    const entries = new LRUCache<string, Link>(atMost(options.max))
     /** Who waits for each read that is under way. */
     const reads = new Map<string, Array<Parameters<GetThen<E>>[1]>>()
     const writes = new Map<string, Writes>()

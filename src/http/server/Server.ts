@@ -79,7 +79,7 @@ export interface ServerOptions extends OperationsOptions, Listener.ListenerOptio
   /** Where the metrics are shown, too, on a port of their own. */
   readonly metricsPort?: number
   /** The documents of the contract. */
-  readonly documents: Effect.Effect<Documents.DocumentTexts>
+  readonly documents: Effect.Effect<Documents.RenderedDocuments>
   /** The folder of the built web page; without it there is none. */
   readonly webFolder?: string
 }

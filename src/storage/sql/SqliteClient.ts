@@ -141,7 +141,8 @@ const isPragma = (sql: string) => /^\s*PRAGMA\b/i.test(sql)
 /** Has each statement read by a reader that is free. Who gives up waiting for one leaves nothing behind. */
 const readingBy = (readers: ReadonlyArray<SqliteThread.SqliteThread>, wait: Waiting): Execute => {
   const turns = FairSemaphore.make(readers.length)
-  const free = [...readers]
+  // The first one is taken first.
+  const free = readers.toReversed()
   return (statement) =>
     turns(
       Effect.acquireUseRelease(
@@ -224,6 +225,9 @@ export const layer = (
         SqliteThread.make({ path, pragmas: readerPragmas }, { heapMax_MiB }),
         readersMax
       )
+      // Each thread takes tens of milliseconds to start: the first reader's is ready when the file is open.
+      yield* writer.begin
+      yield* readers[0]!.begin
       yield* Effect.mapError(
         wait(writer.ask({ kind: "outside" })),
         (cause) => new SqliteOpenError({ path, cause })

@@ -60,6 +60,8 @@ export class SqliteFailure extends Error {
 export interface SqliteThread {
   /** Has an order carried out, after those that came before. Where nobody waits any more it is carried out all the same. */
   readonly ask: (order: Omit<Order, "id">) => Effect.Effect<Rows, SqliteFailure>
+  /** Starts the thread, so that the first order need not wait for that. The file is opened with the first order all the same. */
+  readonly begin: Effect.Effect<void>
 }
 
 /** How a thread behaves. */
@@ -131,14 +133,17 @@ export const make = (
         return thread?.close ?? Effect.void
       })
     )
+    const running = () =>
+      (thread ??= start(opening, heapMax_MiB, () => {
+        thread = undefined
+      }))
     return {
       ask: (order) =>
-        Effect.suspend(() => {
-          if (isClosed) return Effect.fail(new SqliteFailure("the database is closed", "SQLITE_MISUSE"))
-          thread ??= start(opening, heapMax_MiB, () => {
-            thread = undefined
-          })
-          return thread.ask(order)
-        })
+        Effect.suspend(() =>
+          isClosed
+            ? Effect.fail(new SqliteFailure("the database is closed", "SQLITE_MISUSE"))
+            : running().ask(order)
+        ),
+      begin: Effect.sync(() => void running())
     }
   })
