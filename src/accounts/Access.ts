@@ -34,18 +34,13 @@ export interface KnownCaller {
   readonly session?: CallerSession
 }
 
-const noLimits: Limits = { createsPerMinute: null, redirectsPerDay: null }
-
-/** The scopes of a user who shows a password rather than an API key. */
-const scopesOf = (isAdmin: boolean): ReadonlySet<Scope> =>
-  new Set(scopes.filter((scope) => isAdmin || scope !== "admin"))
-
+/** A user who has shown a password, or the administrator's key: with all scopes that they may have, and no limits. */
 const withAllScopes = (userId: string, isAdmin: boolean): KnownCaller => ({
   userId,
   isAdmin,
-  scopes: scopesOf(isAdmin),
+  scopes: new Set(scopes.filter((scope) => isAdmin || scope !== "admin")),
   keyId: null,
-  limits: noLimits
+  limits: { createsPerMinute: null, redirectsPerDay: null }
 })
 
 /** A user who has signed in. */

@@ -45,18 +45,11 @@ type IsCommon = (folded: string) => boolean
 const loadList = Effect.cached(
   Effect.promise(async (): Promise<IsCommon> => {
     const { digestBytes, digests } = await import("./commonPasswordDigests.ts")
-    return (folded) => {
-      const wanted = createHash("sha256").update(folded).digest().subarray(0, digestBytes)
-      let [low, high] = [0, digests.length / digestBytes - 1]
-      while (low <= high) {
-        const middle = (low + high) >> 1
-        const order = wanted.compare(digests, middle * digestBytes, (middle + 1) * digestBytes)
-        if (order === 0) return true
-        if (order < 0) high = middle - 1
-        else low = middle + 1
-      }
-      return false
-    }
+    const numberAt = (bytes: Buffer, index: number) => bytes.readUIntBE(index * digestBytes, digestBytes)
+    const common = new Set(
+      Array.from({ length: digests.length / digestBytes }, (_, index) => numberAt(digests, index))
+    )
+    return (folded) => common.has(numberAt(createHash("sha256").update(folded).digest(), 0))
   })
 )
 

@@ -11,7 +11,7 @@ import * as Iso8601 from "../model/Iso8601.ts"
 import * as Secret from "../secrets/Secret.ts"
 import { KeyFile } from "../storage/keys/KeyFile.ts"
 import { KeyPool } from "../storage/keys/KeyPool.ts"
-import * as LedgerSql from "../storage/keys/LedgerSql.ts"
+import * as KeyLedger from "../storage/keys/KeyLedger.ts"
 import { LinkStore } from "../storage/links/LinkStore.ts"
 import { Refused } from "./Refused.ts"
 import { email, userCommands, userOf } from "./UserCommands.ts"
@@ -191,7 +191,7 @@ export const ledger = Command.make(
   {},
   Effect.fn(function* () {
     const pool = yield* KeyPool
-    const { bound, minted, quarantined, recorded, ...database } = yield* LedgerSql.read
+    const { bound, minted, quarantined, recorded, ...database } = yield* KeyLedger.read
     const file = yield* Effect.serviceOption(KeyFile)
     const stocked = database.stocked + (Option.isSome(file) ? yield* file.value.size : 0)
     const levels = yield* Effect.forEach(

@@ -41,7 +41,7 @@ import * as GuardedCreatesSql from "../storage/links/GuardedCreatesSql.ts"
 import type { KeyPool } from "../storage/keys/KeyPool.ts"
 import * as KeyPoolMemory from "../storage/keys/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
-import * as LedgerSql from "../storage/keys/LedgerSql.ts"
+import * as KeyLedger from "../storage/keys/KeyLedger.ts"
 import * as LinkInvalidationsLocal from "../storage/links/LinkInvalidationsLocal.ts"
 import * as LinkLifetimeSql from "../storage/links/LinkLifetimeSql.ts"
 import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
@@ -232,7 +232,7 @@ const stores =
       adding(surroundings.witness),
       adding(Stock.layer(settings)),
       adding(LinkLifetimeSql.layer),
-      adding(LedgerSql.layer(surroundings.countedMax)),
+      adding(KeyLedger.layer(surroundings.countedMax)),
       adding(VisitStoreSql.layer),
       adding(surroundings.quotas),
       adding(surroundings.nodes),

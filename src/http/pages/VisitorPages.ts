@@ -38,23 +38,13 @@ const manners: Readonly<Record<PageName, Manner>> = {
 }
 
 /** The page of a problem by its kind. */
-const pageOf = (kind: Problem.Kind): PageName => {
-  switch (kind) {
-    case "not-found":
-      return "no-link"
-    case "gone":
-      return "ended"
-    case "rate-limited":
-      return "too-many-requests"
-    case "uri-too-long":
-      return "too-long"
-    case "unavailable":
-      return "unavailable"
-    case "internal":
-      return "broken"
-    default:
-      return "not-understood"
-  }
+const pages: Partial<Record<Problem.Kind, PageName>> = {
+  "not-found": "no-link",
+  gone: "ended",
+  "rate-limited": "too-many-requests",
+  "uri-too-long": "too-long",
+  unavailable: "unavailable",
+  internal: "broken"
 }
 
 /** A problem, and the page that explains it where the kind alone does not decide that. */
@@ -139,7 +129,7 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
 
   return {
     refuse: (request, { page, ...problem }) => {
-      const name = page ?? pageOf(problem.kind)
+      const name = page ?? pages[problem.kind] ?? "not-understood"
       const { otherwise } = manners[name]
       const isForProgram = otherwise === "json" && ofPrograms.test(request.url)
       if (isForProgram || formFor(request, otherwise) === "json") {

@@ -1,5 +1,13 @@
-import { Context, type Effect } from "effect"
+import { SqlClient, type Statement } from "@effect/sql"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Context, Effect, Layer, Number as Numbers } from "effect"
+import { toStrings } from "../../keys/PackedKeys.ts"
+import { LinkStore } from "../links/LinkStore.ts"
+import { asStorageError } from "../sql/SqlTransaction.ts"
 import type { StorageError } from "../StorageError.ts"
+import { KeyStock } from "./KeyStock.ts"
+import { keysOf } from "./KeyStockSql.ts"
+import * as KeyTablesSql from "./KeyTablesSql.ts"
 
 /** Where the minted keys are that the database can count. Aliases are not minted. */
 export interface KeyCounts {
@@ -21,3 +29,69 @@ export class KeyLedger extends Context.Tag("linkmint/KeyLedger")<
     readonly counts: Effect.Effect<KeyCounts | null, StorageError>
   }
 >() {}
+
+/** Where minted keys are, as far as the database knows. */
+export interface Ledger extends KeyCounts {
+  /** Keys in the records of open batches that are not bound. */
+  readonly recorded: number
+}
+
+/** Keys that are looked up at a time. */
+const lookupMax = 1_000
+
+const only = (rows: Statement.Statement<{ readonly count: number }>): Effect.Effect<number, SqlError> =>
+  Effect.map(rows, ([row]) => row!.count)
+
+/** Counts from the end of the pipeline to its beginning, so that a key that moves meanwhile is missed rather than counted twice. */
+const counts = Effect.fnUntraced(function* <E>(sql: SqlClient.SqlClient, stocked: Effect.Effect<number, E>) {
+  return {
+    bound: yield* only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`),
+    quarantined: yield* only(
+      sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NOT NULL`
+    ),
+    stocked: yield* stocked,
+    minted: yield* only(sql`SELECT coalesce(sum(next), 0) AS count FROM key_ranges`)
+  } satisfies KeyCounts
+})
+
+/** Counts every link, which takes long where there are many. */
+export const read = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const links = yield* LinkStore
+  const batches = yield* sql<{ keys: string }>`SELECT keys FROM pool_batches`
+  const keys = batches.flatMap((batch) => toStrings(keysOf(batch.keys)))
+  let recorded = 0
+  for (let at = 0; at < keys.length; at += lookupMax) {
+    const some = keys.slice(at, at + lookupMax)
+    recorded += some.length - (yield* links.takenAmong(some)).size
+  }
+  const tables = Object.values(KeyTablesSql.make(sql))
+  const stocked = Effect.map(
+    Effect.forEach(tables, ({ size }) => size),
+    Numbers.sumAll
+  )
+  return { ...(yield* counts(sql, stocked)), recorded } satisfies Ledger
+}).pipe(asStorageError("Ledger.read"))
+
+/** `KeyLedger` of a database with up to `rowsMax` links, tombstones included, and as many stocked keys. */
+export const layer = (rowsMax: number): Layer.Layer<KeyLedger, never, KeyStock | SqlClient.SqlClient> =>
+  Layer.effect(
+    KeyLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const stock = yield* KeyStock
+      const isBelow = (table: "keys" | "links") =>
+        Effect.map(
+          only(
+            sql`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql(table)} LIMIT ${rowsMax + 1}) AS counted`
+          ),
+          (count) => count <= rowsMax
+        )
+      return {
+        counts: Effect.gen(function* () {
+          if (!(yield* isBelow("links")) || !(yield* isBelow("keys"))) return null
+          return yield* counts(sql, stock.size)
+        }).pipe(asStorageError("KeyLedger.counts"))
+      }
+    })
+  )

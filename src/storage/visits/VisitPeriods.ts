@@ -1,5 +1,5 @@
 import { DateTime } from "effect"
-import { dayHours, hour_ms } from "../../model/Visit.ts"
+import { hour_ms } from "../../model/Visit.ts"
 
 /** The periods by which visits are counted, the finest first: a grain's number is its position here. Periods begin in UTC. */
 export const grains = ["hour", "day", "month"] as const
@@ -22,33 +22,17 @@ export interface RolledUp {
   readonly month: number
 }
 
-const monthOf = (hour: number) => DateTime.startOf(DateTime.unsafeMake(hour * hour_ms), "month")
+const startMomentOf = (grain: Grain, hour: number) =>
+  DateTime.startOf(DateTime.unsafeMake(hour * hour_ms), grain)
 
 const hourOfMoment = (moment: DateTime.DateTime) => DateTime.toEpochMillis(moment) / hour_ms
 
 /** The first hour of the period that an hour is in. */
-export const startOf = (grain: Grain, hour: number): number => {
-  switch (grain) {
-    case "hour":
-      return hour
-    case "day":
-      return hour - (hour % dayHours)
-    case "month":
-      return hourOfMoment(monthOf(hour))
-  }
-}
+export const startOf = (grain: Grain, hour: number): number => hourOfMoment(startMomentOf(grain, hour))
 
 /** The first hour after the period that an hour is in. */
-export const endOf = (grain: Grain, hour: number): number => {
-  switch (grain) {
-    case "hour":
-      return hour + 1
-    case "day":
-      return startOf("day", hour) + dayHours
-    case "month":
-      return hourOfMoment(DateTime.add(monthOf(hour), { months: 1 }))
-  }
-}
+export const endOf = (grain: Grain, hour: number): number =>
+  hourOfMoment(DateTime.add(startMomentOf(grain, hour), { [`${grain}s`]: 1 }))
 
 /**
  * The fewest periods that cover the hours from `from` to before `to`: whole months and days as far as they are rolled up, and none coarser

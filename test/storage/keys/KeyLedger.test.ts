@@ -2,12 +2,11 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { describe } from "vitest"
 import { fromStrings } from "../../../src/keys/PackedKeys.ts"
-import { KeyLedger } from "../../../src/storage/keys/KeyLedger.ts"
 import { KeyRangeStore } from "../../../src/storage/keys/KeyRangeStore.ts"
 import * as KeyRangeStoreSql from "../../../src/storage/keys/KeyRangeStoreSql.ts"
 import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
-import * as LedgerSql from "../../../src/storage/keys/LedgerSql.ts"
+import * as KeyLedger from "../../../src/storage/keys/KeyLedger.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
 import { linkOf } from "../../support/SomeLinks.ts"
@@ -18,8 +17,8 @@ onEveryDatabase((client) => {
     it.live("counts minted keys where they are, and says when there are too many", () =>
       Effect.gen(function* () {
         const counts = (rowsMax: number) =>
-          Effect.flatMap(KeyLedger, (ledger) => ledger.counts).pipe(
-            Effect.provide(Layer.fresh(LedgerSql.layer(rowsMax)))
+          Effect.flatMap(KeyLedger.KeyLedger, (ledger) => ledger.counts).pipe(
+            Effect.provide(Layer.fresh(KeyLedger.layer(rowsMax)))
           )
         expect(yield* counts(10)).toEqual({ minted: 0, stocked: 0, bound: 0, quarantined: 0 })
         yield* (yield* KeyRangeStore).advance({ length: 7, range: 3 }, { count: 50, size: 1_000 })
