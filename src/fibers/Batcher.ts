@@ -1,4 +1,4 @@
-import { Data, Deferred, Effect, Exit, FiberId, Runtime, type Scope, type Tracer } from "effect"
+import { Context, Data, Deferred, Effect, Exit, FiberId, Runtime, type Scope, type Tracer } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import * as Traced from "../telemetry/Traced.ts"
 
@@ -25,6 +25,19 @@ export interface Batcher<A, B, E> {
   ) => boolean
 }
 
+/**
+ * What a batch waits for while it gathers: by default a turn of the scheduler, in which all fibers go on that can. A node waits for a turn of the event loop ({@link eventLoopTurn}).
+ */
+export class GatheringTurn extends Context.Reference<GatheringTurn>()("linkmint/GatheringTurn", {
+  defaultValue: (): Effect.Effect<void> => Effect.yieldNow()
+}) {}
+
+/** Waits until the event loop has looked at all connections on which something has come: the requests that it finds go into one batch. */
+export const eventLoopTurn: Effect.Effect<void> = Effect.async((resume) => {
+  // eslint-disable-next-line eslint/no-restricted-globals
+  setImmediate(() => resume(Effect.void))
+})
+
 interface Waiting<A, B, E> {
   readonly question: A
   /** Of who asks, where requests are traced. */
@@ -42,7 +55,7 @@ export interface BatcherOptions<A, B, E> {
   readonly queueMax: number
   readonly inFlightMax: number
   /**
-   * Turns of the scheduler without a new question after which a batch begins: none by default. With some, questions that are on their way at the same time
+   * Turns without a new question ({@link GatheringTurn}) after which a batch begins: none by default. With some, questions that are on their way at the same time
    * go together.
    */
   readonly quietTurns?: number
@@ -51,6 +64,7 @@ export interface BatcherOptions<A, B, E> {
 const makeIn = <A, B, E>(
   scope: Scope.Scope,
   runtime: Runtime.Runtime<never>,
+  turn: Effect.Effect<void>,
   options: BatcherOptions<A, B, E>
 ): Batcher<A, B, E> => {
   const { quietTurns = 0 } = options
@@ -79,7 +93,7 @@ const makeIn = <A, B, E>(
     Effect.suspend(() => {
       if (waiting.length >= options.batchMax) return Effect.void
       const left = waiting.length > known ? quietTurns : quiet
-      return left === 0 ? Effect.void : Effect.zipRight(Effect.yieldNow(), gather(left - 1, waiting.length))
+      return left === 0 ? Effect.void : Effect.zipRight(turn, gather(left - 1, waiting.length))
     })
 
   /**
@@ -159,5 +173,6 @@ export const maker: Effect.Effect<
 > = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const runtime = yield* Effect.runtime()
-  return (options) => makeIn(scope, runtime, options)
+  const turn = yield* GatheringTurn
+  return (options) => makeIn(scope, runtime, turn, options)
 })

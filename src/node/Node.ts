@@ -14,6 +14,7 @@ import * as Quotas from "../accounts/Quotas.ts"
 import * as RateLimiter from "../accounts/RateLimiter.ts"
 import * as Sessions from "../accounts/Sessions.ts"
 import { followersMax } from "../actors/keys/KeyRing.ts"
+import * as Batcher from "../fibers/Batcher.ts"
 import * as LinkRemoval from "../actors/links/LinkRemoval.ts"
 import * as PoolWarmUp from "../actors/keys/PoolWarmUp.ts"
 import * as VisitMaintenance from "../visits/VisitMaintenance.ts"
@@ -340,5 +341,5 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       adding(beside(settings, surroundings)),
       adding(Layer.merge(http, delivery))
     )
-  )
+  ).pipe(Layer.provide(Layer.succeed(Batcher.GatheringTurn, Batcher.eventLoopTurn)))
 }

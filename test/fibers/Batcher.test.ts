@@ -134,6 +134,24 @@ describe("a batcher", () => {
     })
   )
 
+  it.scopedLive("gathers with a turn of the event loop what all connections ask in one", () =>
+    Effect.gen(function* () {
+      const { batcher, batches } = yield* Effect.provideService(
+        controlled({ quietTurns: 1 }),
+        Batcher.GatheringTurn,
+        Batcher.eventLoopTurn
+      )
+      yield* Effect.async<void>((resume) => {
+        // Each by a call of its own from the event loop, with all fibers gone on in between, as requests are read from their sockets.
+        const ask = (question: number) => () => batcher.submitThen(question, () => {})
+        for (const question of [1, 2, 3]) setTimeout(ask(question), 5)
+        const look = () => (batches().length > 0 ? resume(Effect.void) : void setImmediate(look))
+        setTimeout(look, 5)
+      })
+      expect(batches()).toEqual([[1, 2, 3]])
+    })
+  )
+
   it.scoped("sends no more than batchMax together", () =>
     Effect.gen(function* () {
       const { batcher, batches, sent } = yield* controlled({ batchMax: 2 })

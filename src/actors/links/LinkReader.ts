@@ -38,7 +38,7 @@ export const over = (
       batchMax: keysMax,
       queueMax: waitingMax,
       inFlightMax,
-      quietTurns: 4
+      quietTurns: 1
     })
     return {
       readThen: (key, answer, span) => {

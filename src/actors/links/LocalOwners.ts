@@ -66,7 +66,7 @@ export const make = (
       batchMax,
       queueMax: waitingMax,
       inFlightMax,
-      quietTurns: 4
+      quietTurns: 1
     })
 
     /** By what a key was bound already, where its owner lives here and can say it. */

@@ -35,7 +35,7 @@ const merging = (
       batchMax: callsMax,
       queueMax,
       inFlightMax,
-      quietTurns: 4
+      quietTurns: 1
     }),
     (batcher) => (questions) =>
       Effect.catchTag(
