@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Record as Records } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 
 const actors = ["KeyRange", "PoolShard", "UrlMapping"] as const
@@ -22,26 +22,20 @@ export const watch = <H extends object>(actor: Actor, handlers: H): H => {
     { actor }
   )
   const ended = Effect.sync(() => Metered.add(underWay, -1))
-  const watched = Object.entries<Handle>(handlers as Readonly<Record<string, Handle>>).map(
-    ([message, handle]) => {
-      const came = Metered.counter(
-        "linkmint_actor_messages_total",
-        "Messages that came to actors of this node",
-        {
-          actor,
-          message
-        }
-      )
-      return [
-        message,
-        (request: unknown) =>
-          Effect.suspend(() => {
-            Metered.add(came)
-            Metered.add(underWay)
-            return Effect.ensuring(handle(request), ended)
-          })
-      ]
-    }
-  )
-  return Object.fromEntries(watched) as H
+  return Records.map(handlers as Readonly<Record<string, Handle>>, (handle, message) => {
+    const came = Metered.counter(
+      "linkmint_actor_messages_total",
+      "Messages that came to actors of this node",
+      {
+        actor,
+        message
+      }
+    )
+    return (request: unknown) =>
+      Effect.suspend(() => {
+        Metered.add(came)
+        Metered.add(underWay)
+        return Effect.ensuring(handle(request), ended)
+      })
+  }) as H
 }

@@ -1,5 +1,5 @@
 import { Command, Options } from "@effect/cli"
-import { Console, Effect, Either, Option, Redacted } from "effect"
+import { Console, Effect, Either, Number as Numbers, Option, Record, Redacted } from "effect"
 import { scopes as allScopes } from "../accounts/Access.ts"
 import { command as doer } from "../model/Audit.ts"
 import { Accounts, keysMax } from "../accounts/Accounts.ts"
@@ -26,12 +26,6 @@ const orRefuse = <A>(decoded: Either.Either<A, Problem>) =>
   Either.mapLeft(decoded, ({ detail }) => new Refused({ message: detail }))
 
 const refusedPassword = ({ message }: PasswordRefused) => new Refused({ message: `password ${message}` })
-
-/** What was given, without what was not. */
-const given = (options: Readonly<Record<string, Option.Option<unknown>>>) =>
-  Object.fromEntries(
-    Object.entries(options).flatMap(([name, option]) => (Option.isSome(option) ? [[name, option.value]] : []))
-  )
 
 const password = Options.redacted("password").pipe(
   Options.optional,
@@ -67,7 +61,7 @@ const addUser = Command.make(
   Effect.fn(function* ({ admin, email, password, ...names }) {
     const accounts = yield* Accounts
     const { passwordIsTemporary, shown, ...chosen } = yield* passwordOr(password)
-    const body = yield* orRefuse(decodeNewUser({ email, ...chosen, ...given(names) }))
+    const body = yield* orRefuse(decodeNewUser({ email, ...chosen, ...Record.getSomes(names) }))
     const { firstName = null, lastName = null, middleName = null } = body
     const draft = { email, firstName, middleName, lastName, password: Redacted.make(body.password) }
     const user = yield* Effect.catchTag(
@@ -121,7 +115,9 @@ const addKey = Command.make(
   Effect.fn(function* ({ email, name, scopes, ...limits }) {
     const accounts = yield* Accounts
     const user = yield* userOf(email)
-    const body = yield* orRefuse(decodeNewKey({ name, scopes: [...new Set(scopes)], ...given(limits) }))
+    const body = yield* orRefuse(
+      decodeNewKey({ name, scopes: [...new Set(scopes)], ...Record.getSomes<string, unknown>(limits) })
+    )
     if (body.scopes.includes("admin") && !user.isAdmin) {
       return yield* new Refused({ message: `${email} is no administrator.` })
     }
@@ -198,7 +194,7 @@ export const ledger = Command.make(
       Array.from({ length: pool.shards }, (_, shard) => shard),
       pool.level
     )
-    const pooled = levels.reduce((sum, level) => sum + level, 0)
+    const pooled = Numbers.sumAll(levels)
     const rest = minted - stocked - pooled - recorded - bound - quarantined
     const rows = { minted, stocked, pooled, recorded, bound, quarantined, "leased or lost": rest }
     for (const [what, count] of Object.entries(rows)) yield* Console.log(`${what.padEnd(15)}${count}`)

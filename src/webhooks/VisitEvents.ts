@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Metric, Option, type Scope } from "effect"
+import { Array as Arrays, Clock, Context, Duration, Effect, Layer, Metric, Option, type Scope } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import type { Link } from "../model/Link.ts"
 import { drawId } from "../model/RandomId.ts"
@@ -63,12 +63,7 @@ class Gathered {
   news(from: number, to: number): ReadonlyArray<News> {
     return [...this.byOwner].flatMap(([owner, counts]) => {
       const links = Array.from(counts, ([key, count]) => ({ key, ...count }))
-      return Array.from({ length: Math.ceil(links.length / messageLinksMax) }, (_, part) => ({
-        owner,
-        from,
-        to,
-        links: links.slice(part * messageLinksMax, (part + 1) * messageLinksMax)
-      }))
+      return Arrays.chunksOf(links, messageLinksMax).map((links) => ({ owner, from, to, links }))
     })
   }
 }

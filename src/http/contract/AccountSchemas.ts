@@ -45,7 +45,7 @@ export const NewUserBody = Schema.Struct({
 }).annotations({ identifier: "NewUser" })
 
 /** A user as clients see them; times are RFC 3339 in UTC. */
-const userFields = {
+export const UserBody = Schema.Struct({
   id: Schema.String,
   email: Schema.String,
   firstName: Schema.NullOr(Schema.String),
@@ -56,10 +56,7 @@ const userFields = {
   updatedAt: Schema.String,
   lastLoginAt: Schema.NullOr(Schema.String),
   disabledAt: Schema.NullOr(Schema.String)
-}
-
-/** See {@link userFields}. */
-export const UserBody = Schema.Struct(userFields).annotations({ identifier: "User" })
+}).annotations({ identifier: "User" })
 
 /** Users on a page. */
 export const userPageBounds = { max: 500, byDefault: 50 } as const
@@ -134,7 +131,7 @@ const Scope = Schema.Literal(...scopes)
 
 /** The caller. */
 export const MeBody = Schema.Struct({
-  ...userFields,
+  ...UserBody.fields,
   scopes: Schema.Array(Scope),
   passwordChangeRequired: Schema.Boolean.annotations({
     description: "Whether sessions may do nothing but change the password"
@@ -161,7 +158,8 @@ export const NewKeyBody = Schema.Struct({
   expiresAt: optional(Moment)
 }).annotations({ identifier: "NewApiKey" })
 
-const keyFields = {
+/** An API key as clients see it. */
+export const KeyBody = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   scopes: Schema.Array(Schema.String),
@@ -169,13 +167,10 @@ const keyFields = {
   redirectsPerDay: Schema.NullOr(Schema.Number),
   createdAt: Schema.String,
   expiresAt: Schema.NullOr(Schema.String)
-}
-
-/** An API key as clients see it. */
-export const KeyBody = Schema.Struct(keyFields).annotations({ identifier: "ApiKey" })
+}).annotations({ identifier: "ApiKey" })
 
 /** An API key that was just made, with its secret. */
-export const MadeKeyBody = Schema.Struct({ ...keyFields, secret: Schema.String }).annotations({
+export const MadeKeyBody = Schema.Struct({ ...KeyBody.fields, secret: Schema.String }).annotations({
   identifier: "ApiKeyWithSecret"
 })
 

@@ -1,3 +1,4 @@
+import { Record as Records } from "effect"
 import { isProblemType } from "../exchange/Problem.ts"
 
 /** The fields of a JSON schema that are used here. */
@@ -20,9 +21,6 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
-
-const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A, name: string) => B) =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, f(value, name)]))
 
 /** The schemas of Effect's own answer to invalid requests, which this service never gives: it answers with problems. */
 const unused = ["HttpApiDecodeError", "Issue", "PropertyKey"]
@@ -79,7 +77,7 @@ export const answersPages =
     const { responses } = made as unknown as Operation
     return {
       ...made,
-      responses: mapValues(responses, (response, status) =>
+      responses: Records.map(responses, (response, status) =>
         statuses.includes(status) ? { ...response, content: { ...response.content, ...page } } : response
       )
     }
@@ -90,14 +88,12 @@ export const correct = (made: Record<string, unknown>): Record<string, unknown> 
   const { components, paths } = made as unknown as Document
   return {
     ...made,
-    paths: mapValues(paths, (operations) =>
-      mapValues(operations, (operation) => ({ ...operation, responses: responsesOf(operation.responses) }))
+    paths: Records.map(paths, (operations) =>
+      Records.map(operations, (operation) => ({ ...operation, responses: responsesOf(operation.responses) }))
     ),
     components: {
       ...components,
-      schemas: Object.fromEntries(
-        Object.entries(components.schemas).filter(([name]) => !unused.includes(name))
-      )
+      schemas: Records.filter(components.schemas, (_, name) => !unused.includes(name))
     }
   }
 }

@@ -20,7 +20,8 @@ export const NewWebhookBody = Schema.Struct({
     )
 }).annotations({ identifier: "NewWebhook" })
 
-const shown = {
+/** A webhook as its owner sees it. */
+export const WebhookBody = Schema.Struct({
   id: Schema.String,
   url: Schema.String,
   events: Schema.Array(Schema.Literal(...webhookEvents)),
@@ -35,13 +36,10 @@ const shown = {
   /** Attempts that failed since the last one that did not, and why the last one did. */
   failures: Schema.Number,
   lastFailure: Schema.NullOr(Schema.String)
-}
-
-/** A webhook as its owner sees it. */
-export const WebhookBody = Schema.Struct(shown).annotations({ identifier: "Webhook" })
+}).annotations({ identifier: "Webhook" })
 
 /** A webhook that was made: the one time that its secret is shown. */
-export const MadeWebhookBody = Schema.Struct({ ...shown, secret: Schema.String }).annotations({
+export const MadeWebhookBody = Schema.Struct({ ...WebhookBody.fields, secret: Schema.String }).annotations({
   identifier: "MadeWebhook"
 })
 

@@ -1,3 +1,4 @@
+import { Number as Numbers } from "effect"
 import type { ActorPlace } from "../../actors/ActorPlaces.ts"
 import type { PoolMarks } from "../../actors/keys/PoolShardLive.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
@@ -113,18 +114,16 @@ const forecastOf = (
   { minter }: Ground
 ): NonNullable<ClusterBody["forecast"]> => {
   const at = (length: number) => {
-    const total = Array.from({ length: minter.ranges }, (_, range) => minter.spanOf(length, range)).reduce(
-      (sum, span) => sum + span,
-      0
+    const total = Numbers.sumAll(
+      Array.from({ length: minter.ranges }, (_, range) => minter.spanOf(length, range))
     )
-    const minted = levels.filter((slot) => slot.length === length).reduce((sum, slot) => sum + slot.minted, 0)
+    const minted = Numbers.sumAll(levels.map((slot) => (slot.length === length ? slot.minted : 0)))
     return { length, total, remaining: total - minted }
   }
   let left = at(minter.space.length)
   while (left.remaining === 0 && left.length < lengthMax) left = at(left.length + 1)
-  const linksPerSecond = reports.reduce(
-    (sum, { linksCreated, uptime_ms }) => sum + (1_000 * linksCreated) / Math.max(1_000, uptime_ms),
-    0
+  const linksPerSecond = Numbers.sumAll(
+    reports.map(({ linksCreated, uptime_ms }) => (1_000 * linksCreated) / Math.max(1_000, uptime_ms))
   )
   return {
     ...left,

@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Number as Numbers } from "effect"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
 import { type Dimension, dimensions, hour_ms, subjectOfLink, subjectOfOwner } from "../../model/Visit.ts"
@@ -10,8 +10,6 @@ import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import * as StatsRequest from "./StatsRequest.ts"
 import { namedMax, type StatsBody } from "../contract/StatsSchemas.ts"
-
-const sumOf = (counts: ReadonlyArray<number>) => counts.reduce((sum, count) => sum + count, 0)
 
 /** Every point of the range, from those with visits. */
 const seriesOf = ({ from, interval, to }: StatsRequest.StatsRange, points: ReadonlyArray<Point>) => {
@@ -27,7 +25,7 @@ const seriesOf = ({ from, interval, to }: StatsRequest.StatsRange, points: Reado
 const valuesOf = (dimension: Dimension, top: ReadonlyArray<ValueCount>, total: number) => {
   const named = top.filter((value) => value.dimension === dimension)
   // Visits may have been written between the two reads.
-  const rest = Math.max(0, total - sumOf(named.map(({ visits }) => visits)))
+  const rest = Math.max(0, total - Numbers.sumAll(named.map(({ visits }) => visits)))
   return [
     ...named.map(({ value, visits }) => ({ value, visits })),
     ...(rest > 0 ? [{ value: "other", visits: rest }] : [])
@@ -39,8 +37,8 @@ const bodyOf = (
   points: ReadonlyArray<Point>,
   top: ReadonlyArray<ValueCount>
 ): StatsBody => {
-  const nonBots = sumOf(points.map((point) => point.nonBots))
-  const bots = sumOf(points.map((point) => point.bots))
+  const nonBots = Numbers.sumAll(points.map((point) => point.nonBots))
+  const bots = Numbers.sumAll(points.map((point) => point.bots))
   const values = dimensions.map((dimension) => [dimension, valuesOf(dimension, top, nonBots + bots)])
   return {
     total: nonBots + bots,
