@@ -8,6 +8,7 @@ import { mixed } from "./cases/mixed.ts"
 import { nodes } from "./cases/nodes.ts"
 import { cold, zipf } from "./cases/redirects.ts"
 import { stall } from "./cases/stall.ts"
+import { start } from "./cases/start.ts"
 
 /** All cases, in the order in which they run. */
 export const cases: ReadonlyArray<Case> = [
@@ -21,6 +22,7 @@ export const cases: ReadonlyArray<Case> = [
   refill,
   memory,
   mint,
+  start,
   stall,
   nodes,
   growth

@@ -46,7 +46,8 @@ export const buffer: Case = {
   })
 }
 
-const jsonOf = <A>(output: string): Effect.Effect<A, Unavailable> =>
+/** The last line of a program's output, parsed. */
+export const jsonOf = <A>(output: string): Effect.Effect<A, Unavailable> =>
   Effect.try({
     try: () => JSON.parse(output.trim().split("\n").at(-1) ?? "") as A,
     catch: () => new Unavailable({ reason: "a program of the benchmark says nothing of use", detail: output })
