@@ -7,6 +7,7 @@ import * as Secret from "../secrets/Secret.ts"
 import {
   AccountStore,
   type ApiKey,
+  newUser,
   type PasswordChange,
   type User
 } from "../storage/accounts/AccountStore.ts"
@@ -203,20 +204,9 @@ export const make = Effect.gen(function* () {
 
     addUser: Effect.fn("Accounts.addUser")(function* ({ password, ...draft }, doer, options = {}) {
       yield* checkPassword(password, draft)
-      const now = yield* Clock.currentTimeMillis
-      const user: User = {
-        ...draft,
-        id: yield* drawId("usr"),
-        passwordHash: yield* hash(password, doer.by === "nothing" ? "newcomer" : "account"),
-        passwordIsTemporary: false,
-        isAdmin: false,
-        createdAt: now,
-        updatedAt: now,
-        lastLoginAt: null,
-        webhooksSince: 0,
-        disabledAt: null,
-        ...options
-      }
+      const id = yield* drawId("usr")
+      const passwordHash = yield* hash(password, doer.by === "nothing" ? "newcomer" : "account")
+      const user = newUser({ ...draft, id, passwordHash, ...options }, yield* Clock.currentTimeMillis)
       const added = yield* recording(doer, store.addUser(user), (added) =>
         added
           ? [

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { Passwords, type PasswordsBusy } from "./Passwords.ts"
 import * as Secret from "../secrets/Secret.ts"
-import { AccountStore } from "../storage/accounts/AccountStore.ts"
+import { AccountStore, newUser } from "../storage/accounts/AccountStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import { adminId } from "./Access.ts"
 
@@ -31,22 +31,14 @@ export const layer = (options: {
       const passwords = yield* Passwords
       if ((yield* store.userById(adminId)) !== null) return { drawnPassword: Option.none() }
       const password = Redacted.make((yield* Secret.draw(15)).toString("base64url"))
-      const now = yield* Clock.currentTimeMillis
-      const isOurs = yield* store.addUser({
+      const account = {
         id: adminId,
         email: adminEmail,
-        firstName: null,
-        middleName: null,
-        lastName: null,
         passwordHash: options.drawsPassword ? yield* passwords.hash(password) : null,
         passwordIsTemporary: options.drawsPassword,
-        isAdmin: true,
-        createdAt: now,
-        updatedAt: now,
-        lastLoginAt: null,
-        webhooksSince: 0,
-        disabledAt: null
-      })
+        isAdmin: true
+      }
+      const isOurs = yield* store.addUser(newUser(account, yield* Clock.currentTimeMillis))
       return { drawnPassword: isOurs && options.drawsPassword ? Option.some(password) : Option.none() }
     })
   )

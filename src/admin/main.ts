@@ -20,7 +20,7 @@ import * as AccountStoreSql from "../storage/accounts/AccountStoreSql.ts"
 import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import { DatabaseMark } from "../storage/nodes/DatabaseMark.ts"
 import * as DatabaseMarkSql from "../storage/nodes/DatabaseMarkSql.ts"
-import * as DeploymentStoreSql from "../storage/nodes/DeploymentStoreSql.ts"
+import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/keys/KeyRangeStoreSql.ts"
 import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
@@ -78,7 +78,7 @@ const pool = (settings: Settings) =>
     onSome: (urls) =>
       Layer.unwrapEffect(
         Effect.map(DeploymentName, (namespace) => KeyPoolRedis.layer({ urls, namespace }))
-      ).pipe(Layer.provide(layerMinter(settings)), Layer.provide(DeploymentStoreSql.layer))
+      ).pipe(Layer.provide(layerMinter(settings)), Layer.provide(DeploymentStore.layer))
   })
 
 /** The key file, where the deployment has one. */
@@ -89,7 +89,7 @@ const keyFile = (settings: Settings) =>
       Option.match({
         onNone: () => Layer.empty,
         onSome: (file) =>
-          file.pipe(Layer.provide(layerMinter(settings)), Layer.provide(DeploymentStoreSql.layer))
+          file.pipe(Layer.provide(layerMinter(settings)), Layer.provide(DeploymentStore.layer))
       })
     )
   )
@@ -130,7 +130,7 @@ const standstill = (settings: Settings) =>
       })
     ]),
     Layer.provideMerge(Layer.merge(layerMinter(settings), KeyRangeStoreSql.layer)),
-    Layer.provide(DeploymentStoreSql.layer)
+    Layer.provide(DeploymentStore.layer)
   )
 
 /** `npm run admin -- …` */

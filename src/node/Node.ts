@@ -37,7 +37,7 @@ import * as AccountStoreSql from "../storage/accounts/AccountStoreSql.ts"
 import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import * as VisitTotals from "../http/links/VisitTotals.ts"
 import * as DataFolder from "../storage/nodes/DataFolder.ts"
-import * as DeploymentStoreSql from "../storage/nodes/DeploymentStoreSql.ts"
+import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
 import * as GuardedCreatesSql from "../storage/links/GuardedCreatesSql.ts"
 import type { KeyPool } from "../storage/keys/KeyPool.ts"
 import * as KeyPoolMemory from "../storage/keys/KeyPoolMemory.ts"
@@ -50,7 +50,6 @@ import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
 import * as WebhookOutbox from "../storage/webhooks/WebhookOutbox.ts"
 import * as Migrations from "../storage/sql/Migrations.ts"
 import * as NodeReports from "../storage/nodes/NodeReports.ts"
-import * as NodeReportsSql from "../storage/nodes/NodeReportsSql.ts"
 import * as Durability from "../storage/sql/postgres/Durability.ts"
 import * as DatabasePresence from "../storage/sql/postgres/DatabasePresence.ts"
 import * as DatabaseServers from "../storage/sql/postgres/DatabaseServers.ts"
@@ -213,7 +212,7 @@ const clustered = (
     changes: Layer.provide(LinkInvalidationsPostgres.layer, servers),
     ownership: ShardOwnership.layerPostgres(applicationName),
     quotas: QuotaStoreSql.layerDatabaseClock,
-    nodes: Layer.merge(NodeReportsSql.layer, RunnersSeen.layerPostgres),
+    nodes: Layer.merge(NodeReports.layerSql, RunnersSeen.layerPostgres),
     address: `${settings.runnerHost}:${settings.nodeRole === "all" ? settings.runnerPort : settings.port}`,
     inFlightMax,
     countedMax: countedMax.postgres
@@ -322,7 +321,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
   return Layer.scopedContext(
     Effect.context<FileSystem | Path>().pipe(
       adding(surroundings.database),
-      adding(DeploymentStoreSql.layer),
+      adding(DeploymentStore.layer),
       adding(surroundings.changes),
       adding(layerMinter(settings)),
       adding(layerHash(settings)),

@@ -23,6 +23,22 @@ export interface User {
   readonly disabledAt: number | null
 }
 
+/** A user as of a moment: without a name, a password or rights, unless `user` has them. */
+export const newUser = (user: Pick<User, "id" | "email"> & Partial<User>, at: number): User => ({
+  firstName: null,
+  middleName: null,
+  lastName: null,
+  passwordHash: null,
+  passwordIsTemporary: false,
+  isAdmin: false,
+  createdAt: at,
+  updatedAt: at,
+  lastLoginAt: null,
+  webhooksSince: 0,
+  disabledAt: null,
+  ...user
+})
+
 /** A session: only the SHA-256 of its token is known here. */
 export interface Session {
   readonly tokenHash: string

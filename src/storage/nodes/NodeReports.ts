@@ -1,5 +1,8 @@
-import { Clock, Context, Duration, Effect, Layer } from "effect"
-import type { NodeReport } from "../../model/NodeReport.ts"
+import { SqlClient } from "@effect/sql"
+import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import { NodeReport } from "../../model/NodeReport.ts"
+import { databaseNow } from "../sql/SqlDialect.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /** A node that has not reported for longer is forgotten. */
@@ -44,3 +47,45 @@ export const layerMemory: Layer.Layer<NodeReports> = Layer.sync(NodeReports, () 
     })
   }
 })
+
+const Told = Schema.parseJson(NodeReport)
+const encode = Schema.encodeSync(Told)
+/** Nodes of another version may report something else. */
+const decode = Schema.decodeUnknownOption(Told)
+
+const rememberedFor_ms = Duration.toMillis(rememberedFor)
+
+/** `NodeReports` on SQLite and PostgreSQL, by the database's clock. Each start's first report deletes those of nodes that have been silent for too long. */
+const makeSql = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const now = databaseNow(sql)
+  let hasCleared = false
+
+  return sqlPort(NodeReports, {
+    tell: Effect.fnUntraced(function* (report) {
+      yield* sql`INSERT INTO nodes (id, report, told_at) VALUES (${report.id}, ${encode(report)}, ${now})
+        ON CONFLICT (id) DO UPDATE SET report = excluded.report, told_at = excluded.told_at`
+      if (hasCleared) return
+      yield* sql`DELETE FROM nodes WHERE told_at < ${now} - ${sql.literal(String(rememberedFor_ms))}`
+      hasCleared = true
+    }),
+
+    leave: (id) => Effect.asVoid(sql`DELETE FROM nodes WHERE id = ${id}`),
+
+    all: Effect.map(
+      sql<{ report: string; age: number }>`SELECT report, ${now} - told_at AS age FROM nodes
+        WHERE told_at >= ${now} - ${sql.literal(String(rememberedFor_ms))} ORDER BY id`,
+      (rows) =>
+        rows.flatMap(({ age, report }) => {
+          const known = decode(report)
+          return known._tag === "Some" ? [{ report: known.value, age_ms: Math.max(0, age) }] : []
+        })
+    )
+  })
+})
+
+/** See {@link makeSql}. The schema must be migrated. */
+export const layerSql: Layer.Layer<NodeReports, never, SqlClient.SqlClient> = Layer.effect(
+  NodeReports,
+  makeSql
+)

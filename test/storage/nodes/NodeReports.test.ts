@@ -3,14 +3,13 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { describe } from "vitest"
 import type { NodeReport } from "../../../src/model/NodeReport.ts"
-import { layerMemory, NodeReports } from "../../../src/storage/nodes/NodeReports.ts"
-import * as NodeReportsSql from "../../../src/storage/nodes/NodeReportsSql.ts"
+import { layerMemory, layerSql, NodeReports } from "../../../src/storage/nodes/NodeReports.ts"
 import { reportOf } from "../../support/Reports.ts"
 import { onEveryBackend, onEveryDatabase } from "../../support/Stores.ts"
 
 const minutes_ms = 60_000
 
-onEveryBackend(NodeReports, { memory: layerMemory, sql: NodeReportsSql.layer }, (open) => {
+onEveryBackend(NodeReports, { memory: layerMemory, sql: layerSql }, (open) => {
   describe("NodeReports", () => {
     const heardBy = (store: NodeReports["Type"]) =>
       Effect.map(store.all, (heard) => heard.map(({ report }) => report))
@@ -69,7 +68,7 @@ onEveryDatabase((client) => {
         yield* sql`UPDATE nodes SET told_at = told_at - ${10 * minutes_ms} WHERE id = 'silent'`
         yield* sql`INSERT INTO nodes (id, report, told_at) SELECT 'newer', '{"id":"newer"}', told_at FROM nodes WHERE id = 'a'`
         expect((yield* store.all).map(({ report }) => report)).toEqual([reportOf("a")])
-        const nextStart = yield* Layer.build(Layer.fresh(NodeReportsSql.layer)).pipe(
+        const nextStart = yield* Layer.build(Layer.fresh(layerSql)).pipe(
           Effect.provideService(SqlClient.SqlClient, sql)
         )
         yield* Effect.flatMap(NodeReports, ({ tell }) => tell(reportOf("b"))).pipe(Effect.provide(nextStart))
@@ -78,7 +77,7 @@ onEveryDatabase((client) => {
           { id: "b" },
           { id: "newer" }
         ])
-      }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(NodeReportsSql.layer, client)))
+      }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(layerSql, client)))
     )
   })
 })
