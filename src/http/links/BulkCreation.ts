@@ -34,9 +34,8 @@ const itemsAtOnce = 16
 /** Faults that the answer to a bulk lists, beside the first of each item. */
 const faultsMax = 200
 
-/** Lets other fibers run before this item of a bulk, where enough have been looked at. */
-const between = (index: number): Effect.Effect<void> =>
-  index % itemsAtOnce === 0 && index > 0 ? Effect.yieldNow() : Effect.void
+/** Whether other fibers run before this item of a bulk, since enough have been looked at. */
+const isBreak = (index: number): boolean => index % itemsAtOnce === 0 && index > 0
 
 /** The items of a bulk's body. */
 const itemsOf = (json: unknown): Either.Either<ReadonlyArray<unknown>, Problem.Problem> => {
@@ -76,7 +75,7 @@ const planAll = Effect.fnUntraced(function* (items: ReadonlyArray<unknown>, crea
   const bounds = { faults: 0, passwords: 0 }
   const plans: Array<CreatePlan> = []
   for (const [index, json] of items.entries()) {
-    yield* between(index)
+    if (isBreak(index)) yield* Effect.yieldNow()
     const itsCreator = key === undefined ? creator : { ...creator, idempotencyKey: `${key}\n${index}` }
     plans.push(withinBulk(planCreate(json, itsCreator, now), owner, bounds))
   }
@@ -103,10 +102,11 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation
     const plain: Array<readonly [index: number, draft: LinkDraft]> = []
     const others: Array<readonly [index: number, plan: CreatePlan]> = []
     for (const [index, plan] of plans.entries()) {
-      yield* between(index)
+      if (isBreak(index)) yield* Effect.yieldNow()
       const draft = plainDraftOf(plan)
       if (draft !== undefined) {
-        const standing = yield* quota
+        const now = creator.quotaNow()
+        const standing = now === undefined ? yield* quota : now
         if (standing?.isAllowed === false) answers[index] = problemAnswer(RateLimit.problemOf(standing))
         else plain.push([index, draft])
       } else if (plan.repeats === null && Either.isLeft(plan.link)) {
@@ -115,7 +115,7 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation
     }
     const made = yield* links.createMany(plain.map(([, draft]) => draft))
     for (const [place, [index]] of plain.entries()) {
-      yield* between(place)
+      if (isBreak(place)) yield* Effect.yieldNow()
       const link = made[place]!
       answers[index] = Either.isRight(link)
         ? created(link.right)

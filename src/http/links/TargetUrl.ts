@@ -17,8 +17,14 @@ export interface OwnAddress {
   readonly reachedAt?: URL | undefined
 }
 
+/** The host that was seen last: mostly all clients name the same. */
+let latest: { readonly host: string; readonly reachedAt: URL | undefined } | undefined
+
 /** Where a request's `Host` says that this service is reached. */
-export const reachedBy = (host: string | undefined): URL | undefined => parseUrl(`http://${host ?? ""}`)
+export const reachedBy = (host = ""): URL | undefined => {
+  if (latest?.host !== host) latest = { host, reachedAt: parseUrl(`http://${host}`) }
+  return latest.reachedAt
+}
 
 // White space of any script and control characters (C0, DEL, C1): `URL` would drop or encode some of them silently.
 // oxlint-disable-next-line eslint/no-control-regex
