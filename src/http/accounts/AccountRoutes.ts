@@ -4,18 +4,27 @@ import * as Devices from "../../accounts/Devices.ts"
 import type { PasswordRefused } from "../../accounts/PasswordPolicy.ts"
 import type { PasswordsBusy } from "../../accounts/Passwords.ts"
 import { Quotas, type QuotaUse } from "../../accounts/Quotas.ts"
-import { Sessions } from "../../accounts/Sessions.ts"
+import { Sessions, type SessionView } from "../../accounts/Sessions.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { empty, json } from "../exchange/Answer.ts"
-import { LogInBody, type MeBody, NewUserBody, type SignUpBody } from "../contract/AccountSchemas.ts"
+import {
+  LogInBody,
+  type MeBody,
+  NewPasswordBody,
+  NewUserBody,
+  type SessionBody,
+  type SignUpBody
+} from "../contract/AccountSchemas.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import * as Decode from "../exchange/Decode.ts"
+import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import { SessionCookie } from "../exchange/SessionCookie.ts"
 import { bodyOf } from "./UserRoutes.ts"
@@ -28,11 +37,19 @@ export interface AccountRoutesOptions {
 
 const decodeNewUser = Decode.body(NewUserBody)
 const decodeLogIn = Decode.body(LogInBody)
+const decodeNewPassword = Decode.body(NewPasswordBody)
 
 const forged = Problem.refuse("forbidden", "Sessions begin and end on this service's own pages alone.")
 
+const wrongPassword = Problem.oneFault("invalid-request", "currentPassword", "is not the password")
+
+const needsSession = Problem.refuse(
+  "forbidden",
+  "A password is changed in a session, by who has signed in with it."
+)
+
 /** Answers what is wrong with a new password, and 503 to all other errors. */
-export const orRefused = <A>(
+const orRefused = <A>(
   self: Effect.Effect<A, StorageError | PasswordsBusy | PasswordRefused>
 ): Effect.Effect<A, Problem.Problem> =>
   Effect.catchAll(self, (error) =>
@@ -51,7 +68,20 @@ const quotaOf = (use: QuotaUse | null, now: number) =>
         resetAt: Iso8601.formatMoment(now + use.resetIn_ms)
       }
 
-/** Adds users, begins and ends sessions, and shows callers their account. */
+const sessionBodyOf = (
+  { id, ...session }: SessionView,
+  current: string | undefined
+): typeof SessionBody.Type => ({
+  id,
+  current: id === current,
+  browser: session.browser,
+  os: session.os,
+  createdAt: Iso8601.formatMoment(session.createdAt),
+  lastUsedAt: Iso8601.formatMoment(session.lastUsedAt),
+  expiresAt: Iso8601.formatMoment(session.expiresAt)
+})
+
+/** Adds users, begins, lists and ends sessions, changes passwords, and shows callers their account. */
 export const make = ({ signUp }: AccountRoutesOptions) =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
@@ -64,7 +94,10 @@ export const make = ({ signUp }: AccountRoutesOptions) =>
     const doing = yield* RequestDoer.make
     const devices = yield* Devices.make
 
-    return {
+    const keeperOf = (request: Request) =>
+      Effect.flatMap(identify(request), (caller) => Caller.requireKeeper(caller, "Sessions"))
+
+    const ofAccounts = {
       addUser: Effect.fn("accounts.addUser")(function* (request) {
         const caller = yield* identify(request)
         if (!signUp) yield* Caller.requireScope(caller, "admin")
@@ -131,4 +164,51 @@ export const make = ({ signUp }: AccountRoutesOptions) =>
         return json(body)
       })
     } satisfies OperationsOf<"accounts">
+
+    const ofSessions = {
+      listSessions: Effect.fn("sessions.list")(function* (request) {
+        const { session, userId } = yield* keeperOf(request)
+        const all = yield* Problem.orUnavailable(sessions.list(userId))
+        return json({ data: all.map((one) => sessionBodyOf(one, session?.id)) })
+      }),
+
+      endOtherSessions: Effect.fn("sessions.endOthers")(function* (request) {
+        const caller = yield* keeperOf(request)
+        const { session, userId } = caller
+        const doer = doing.doerOf(request, caller)
+        yield* Problem.orUnavailable(sessions.endOthers(userId, session?.id ?? null, doer))
+        return empty()
+      }),
+
+      endSession: Effect.fn("sessions.end")(function* (request, { id }) {
+        const caller = yield* keeperOf(request)
+        const ending = Effect.suspend(() => sessions.endOne(caller.userId, id, doing.doerOf(request, caller)))
+        const hasEnded = isIdShaped(id) && (yield* Problem.orUnavailable(ending))
+        return hasEnded ? empty() : yield* Problem.refuse("not-found", "There is no session with this id.")
+      }),
+
+      changePassword: Effect.fn("sessions.changePassword")(function* (request) {
+        const { session, userId } = yield* Caller.requireKnown(yield* identifyNewcomer(request))
+        if (session === undefined) return yield* needsSession
+        // Before the body, which costs something to read and to check.
+        yield* RateLimit.check(quotas.attempt(clientOf(request)))
+        const body = yield* decodeNewPassword(yield* Body.read(request))
+        const user = yield* Problem.orUnavailable(accounts.user(userId))
+        if (user === null) return yield* needsSession
+        yield* RateLimit.check(quotas.confirm(user.id))
+        const change = {
+          current: Redacted.make(body.currentPassword),
+          password: Redacted.make(body.password),
+          revokesKeys: body.revokeKeys ?? false
+        }
+        const changed = yield* orRefused(
+          accounts.changePassword(userId, change, doing.sessionClientOf(request))
+        )
+        return changed === null
+          ? yield* wrongPassword
+          : cookies.begin(empty(), changed.token, yield* devices.begin(changed.user))
+      })
+    } satisfies OperationsOf<"sessions">
+
+    return { accounts: ofAccounts, sessions: ofSessions }
   })

@@ -2,7 +2,6 @@ import { Effect, Layer, Option } from "effect"
 import * as AccountRoutes from "../accounts/AccountRoutes.ts"
 import * as ApiKeyRoutes from "../accounts/ApiKeyRoutes.ts"
 import * as AuditRoutes from "../accounts/AuditRoutes.ts"
-import * as SessionRoutes from "../accounts/SessionRoutes.ts"
 import * as UserRoutes from "../accounts/UserRoutes.ts"
 import * as Documents from "../contract/Documents.ts"
 import type { Operations } from "../contract/Operations.ts"
@@ -62,8 +61,7 @@ const operations = (options: OperationsOptions) =>
       ...(yield* linkOperations(options)),
       qr: yield* QrRoutes.make(own),
       stats: yield* StatsRoutes.make,
-      accounts: yield* AccountRoutes.make(options),
-      sessions: yield* SessionRoutes.make,
+      ...(yield* AccountRoutes.make(options)),
       users: yield* UserRoutes.make,
       apiKeys: yield* ApiKeyRoutes.make,
       webhooks: yield* WebhookRoutes.make({ own, allowPrivate }),
