@@ -1,20 +1,86 @@
-import { Clock, Effect, Number as Numbers } from "effect"
+import { Clock, Effect, Either, Number as Numbers } from "effect"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
-import { type Dimension, dimensions, hour_ms, subjectOfLink, subjectOfOwner } from "../../model/Visit.ts"
+import {
+  dayHours,
+  type Dimension,
+  dimensions,
+  hour_ms,
+  hourOf,
+  subjectOfLink,
+  subjectOfOwner
+} from "../../model/Visit.ts"
+import { daysKept_days, firstDayKept, firstHourKept, hoursKept_days } from "../../visits/VisitMaintenance.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as ManagedLink from "../links/ManagedLink.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
-import * as StatsRequest from "./StatsRequest.ts"
-import { namedMax, type StatsBody } from "../contract/StatsSchemas.ts"
+import { namedMax, pointsMax, type StatsBody, type StatsParameters } from "../contract/StatsSchemas.ts"
+
+/** Whole hours or days, from hour `from` to before hour `to`. */
+interface StatsRange {
+  readonly interval: "hour" | "day"
+  readonly from: number
+  readonly to: number
+}
+
+/** Hours of a point. */
+const hoursOf = { hour: 1, day: dayHours } as const
+
+/** Points of a range without `from`. */
+const pointsByDefault = { hour: 24, day: 30 } as const
+
+const kept = {
+  hour: {
+    first: firstHourKept,
+    text: `are kept by the hour for ${hoursKept_days} days: ask for interval=day`
+  },
+  day: { first: firstDayKept, text: `are kept by the day for ${daysKept_days} days` }
+} as const
+
+/** Checks the query parameters at `now` (milliseconds since the Unix epoch): gives the range, or the problem to answer. */
+const check = (
+  parameters: typeof StatsParameters.Type,
+  now: number
+): Either.Either<StatsRange, Problem.Problem> =>
+  Either.gen(function* () {
+    const { fromMoment, interval, toMoment } = yield* Problem.collectFaults((fault) => {
+      const momentOf = (path: "from" | "to") => {
+        const text = parameters[path]
+        if (text === undefined) return undefined
+        const moment = typeof text === "string" ? Iso8601.parseMoment(text) : undefined
+        if (moment === undefined || moment < 0)
+          fault(path, "must be an RFC 3339 date-time since 1970 such as 2027-01-01T00:00:00Z")
+        return moment
+      }
+      const [fromMoment, toMoment = now] = [momentOf("from"), momentOf("to")]
+      const { interval: asked = "day" } = parameters
+      const isKnown = asked === "hour" || asked === "day"
+      if (!isKnown) fault("interval", "must be hour or day")
+      const interval: StatsRange["interval"] = isKnown ? asked : "day"
+      return { fromMoment, toMoment, interval }
+    })
+    const refuse = (path: string, message: string) => Problem.oneFault("invalid-request", path, message)
+    const hours = hoursOf[interval]
+    const to = Math.ceil(toMoment / (hour_ms * hours)) * hours
+    const from =
+      fromMoment === undefined
+        ? to - pointsByDefault[interval] * hours
+        : Math.floor(fromMoment / (hour_ms * hours)) * hours
+    if (fromMoment !== undefined && fromMoment >= toMoment) yield* refuse("from", "must lie before to")
+    if (from < kept[interval].first(hourOf(now)))
+      yield* refuse("from", `lies too far back: visits ${kept[interval].text}`)
+    if ((to - from) / hours > pointsMax)
+      yield* refuse("to", `must lie within ${pointsMax} ${interval}s of from`)
+    return { interval, from, to }
+  })
 
 /** Every point of the range, from those with visits. */
-const seriesOf = ({ from, interval, to }: StatsRequest.StatsRange, points: ReadonlyArray<Point>) => {
+const seriesOf = ({ from, interval, to }: StatsRange, points: ReadonlyArray<Point>) => {
   const visits = new Map(points.map(({ bots, hour, nonBots }) => [hour, bots + nonBots]))
-  const hours = StatsRequest.hoursOf[interval]
+  const hours = hoursOf[interval]
   return Array.from({ length: (to - from) / hours }, (_, index) => {
     const hour = from + index * hours
     return { at: Iso8601.formatMoment(hour * hour_ms), visits: visits.get(hour) ?? 0 }
@@ -33,7 +99,7 @@ const valuesOf = (dimension: Dimension, top: ReadonlyArray<ValueCount>, total: n
 }
 
 const bodyOf = (
-  range: StatsRequest.StatsRange,
+  range: StatsRange,
   points: ReadonlyArray<Point>,
   top: ReadonlyArray<ValueCount>
 ): StatsBody => {
@@ -55,7 +121,7 @@ export const make = Effect.gen(function* () {
   const store = yield* VisitStore
   const identify = yield* Caller.make
 
-  const respond = Effect.fnUntraced(function* (subject: string, range: StatsRequest.StatsRange) {
+  const respond = Effect.fnUntraced(function* (subject: string, range: StatsRange) {
     const { from, interval, to } = range
     const [points, top] = yield* Problem.orUnavailable(
       Effect.all([store.series({ subject, from, to }, interval), store.top({ subject, from, to }, namedMax)])
@@ -69,13 +135,13 @@ export const make = Effect.gen(function* () {
   return {
     ofLink: Effect.fn("stats.ofLink")(function* (request, { key, ...parameters }) {
       const caller = yield* mayRead(request)
-      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+      const range = yield* check(parameters, yield* Clock.currentTimeMillis)
       return yield* respond(subjectOfLink(yield* manageable(caller, key)), range)
     }),
 
     ofOwner: Effect.fn("stats.ofOwner")(function* (request, parameters) {
       const { userId } = yield* mayRead(request)
-      const range = yield* StatsRequest.check(parameters, yield* Clock.currentTimeMillis)
+      const range = yield* check(parameters, yield* Clock.currentTimeMillis)
       return yield* respond(subjectOfOwner(userId), range)
     })
   } satisfies OperationsOf<"stats">

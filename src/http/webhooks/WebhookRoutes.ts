@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Either } from "effect"
 import { AdminKey } from "../../accounts/AdminKey.ts"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import * as AuditRecorder from "../../accounts/AuditRecorder.ts"
@@ -6,21 +6,71 @@ import * as Iso8601 from "../../model/Iso8601.ts"
 import * as Secret from "../../secrets/Secret.ts"
 import { WebhookListeners } from "../../storage/webhooks/WebhookListeners.ts"
 import { type WebhookStatus, WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
-import { adminKeyIdOf, type Webhook, webhooksMax } from "../../model/Webhook.ts"
+import { isPrivate } from "../../model/PrivateTarget.ts"
+import { adminKeyIdOf, type Webhook, type WebhookEvent, webhooksMax } from "../../model/Webhook.ts"
 import { drawChallenge } from "../../webhooks/WebhookMessages.ts"
 import { drawSecret } from "../../webhooks/WebhookSignature.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { empty, json } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
+import * as Decode from "../exchange/Decode.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as PageRequest from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
-import { reachedBy } from "../links/TargetUrl.ts"
-import * as WebhookRequest from "./WebhookRequest.ts"
-import type { WebhookBody } from "../contract/WebhookApi.ts"
+import * as TargetUrl from "../links/TargetUrl.ts"
+import {
+  type DeadLetterParameters,
+  NewWebhookBody,
+  pageBounds,
+  type WebhookBody
+} from "../contract/WebhookApi.ts"
+
+/** What the checks of a webhook depend on. */
+export interface WebhookPolicy {
+  readonly own: TargetUrl.OwnAddress
+  readonly allowPrivate: boolean
+}
+
+const decodeNewWebhook = Decode.body(NewWebhookBody)
+
+const blocked = (message: string) => Problem.faulty("blocked-target", [{ path: "url", message }])
+
+/** Private names and addresses are refused here so that the owner learns of it; names are resolved and checked when a message is sent. */
+const checkUrl = (
+  text: string,
+  { allowPrivate, own }: WebhookPolicy
+): Either.Either<string, Problem.Problem> =>
+  TargetUrl.parse(text, own).pipe(
+    Either.mapLeft((error) =>
+      error._tag === "InvalidTarget"
+        ? Problem.faulty("invalid-url", [{ path: "url", message: error.fault }])
+        : blocked(`leads to this service itself (${error.host})`)
+    ),
+    Either.filterOrLeft(
+      (url) => allowPrivate || !isPrivate(new URL(url).hostname),
+      (url) => blocked(`leads to a private network (${new URL(url).hostname})`)
+    )
+  )
+
+/** Checks the body that makes a webhook: gives where to post which events, or the problem to answer. */
+const check = (
+  json: unknown,
+  policy: WebhookPolicy
+): Either.Either<{ readonly url: string; readonly events: ReadonlyArray<WebhookEvent> }, Problem.Problem> =>
+  Either.gen(function* () {
+    const body = yield* decodeNewWebhook(json)
+    return { url: yield* checkUrl(body.url, policy), events: [...new Set(body.events)] }
+  })
+
+/** Checks the parameters of a list of dead letters: gives the page that is asked for, or the problem to answer. */
+const checkPage = (parameters: typeof DeadLetterParameters.Type) =>
+  Problem.collectFaults((fault) => {
+    const { after, limit } = PageRequest.check(parameters, pageBounds, fault)
+    return { limit, after: after && { failedAt: after.at, id: after.id } }
+  })
 
 const noWebhook = Problem.refuse("not-found", "There is no webhook with this id.")
 
@@ -47,7 +97,7 @@ const none = {
 } as const
 
 /** Adds, lists, verifies and removes webhooks, and lists and retries dead letters. */
-export const make = (policy: WebhookRequest.WebhookPolicy) =>
+export const make = (policy: WebhookPolicy) =>
   Effect.gen(function* () {
     const store = yield* WebhookStore
     const listeners = yield* WebhookListeners
@@ -79,8 +129,8 @@ export const make = (policy: WebhookRequest.WebhookPolicy) =>
     return {
       addWebhook: Effect.fn("webhooks.add")(function* (request) {
         yield* mayAdd(request)
-        const own = { ...policy.own, reachedAt: reachedBy(request.headers["host"]) }
-        const { events, url } = yield* WebhookRequest.check(yield* Body.read(request), { ...policy, own })
+        const own = { ...policy.own, reachedAt: TargetUrl.reachedBy(request.headers["host"]) }
+        const { events, url } = yield* check(yield* Body.read(request), { ...policy, own })
         // Again, since the session may have ended while the body arrived. A webhook needs the scopes of what its messages show.
         const caller = yield* mayAdd(request)
         yield* Caller.requireScope(caller, "links:read")
@@ -139,7 +189,7 @@ export const make = (policy: WebhookRequest.WebhookPolicy) =>
 
       listDeadLetters: Effect.fn("webhooks.deadLetters")(function* (request, { id, ...parameters }) {
         yield* manageable(request, id, "links:read")
-        const { after, limit } = yield* WebhookRequest.checkPage(parameters)
+        const { after, limit } = yield* checkPage(parameters)
         const found = yield* Problem.orUnavailable(store.deadLetters(id, limit + 1, after))
         const { nextCursor, page } = PageRequest.pageOf(found, limit, ({ failedAt, id }) => ({
           at: failedAt,
