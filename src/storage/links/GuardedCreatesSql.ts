@@ -12,9 +12,10 @@ import {
 } from "./GuardedCreates.ts"
 import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
 import { LinkStore } from "./LinkStore.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
 import { askInTurns } from "../sql/Turns.ts"
 
 interface GuardRow {
@@ -157,50 +158,34 @@ export const make = Effect.gen(function* () {
       })
     )
 
-  return GuardedCreates.of({
-    beginMany: Effect.fn("GuardedCreates.beginMany")(
-      (beginnings) => askInTurns(beginnings, nameOf, beginFirst),
-      asStorageError("GuardedCreates.beginMany")
-    ),
-    bindMany: Effect.fn("GuardedCreates.bindMany")(
-      (links) => askInTurns(links, ({ guards }) => guards.map(({ name }) => name), bindFirst),
-      asStorageError("GuardedCreates.bindMany")
-    ),
-    settleMany: Effect.fn("GuardedCreates.settleMany")(
-      (settlements) =>
-        whileHeld(settlements, (held) => settleAll(held.map((one) => ({ ...one, key: null })))),
-      asStorageError("GuardedCreates.settleMany")
-    ),
-    abandonMany: Effect.fn("GuardedCreates.abandonMany")(
-      (guards) =>
-        whileHeld(
-          guards,
-          (held) =>
-            sql`DELETE FROM create_guards WHERE ${isOneOf(
-              sql,
-              "name",
-              held.map(({ name }) => name)
-            )}`
-        ),
-      asStorageError("GuardedCreates.abandonMany")
-    ),
+  return sqlPort(GuardedCreates, {
+    beginMany: (beginnings) => askInTurns(beginnings, nameOf, beginFirst),
+    bindMany: (links) => askInTurns(links, ({ guards }) => guards.map(({ name }) => name), bindFirst),
+    settleMany: (settlements) =>
+      whileHeld(settlements, (held) => settleAll(held.map((one) => ({ ...one, key: null })))),
+    abandonMany: (guards) =>
+      whileHeld(
+        guards,
+        (held) =>
+          sql`DELETE FROM create_guards WHERE ${isOneOf(
+            sql,
+            "name",
+            held.map(({ name }) => name)
+          )}`
+      ),
     findByUrl: (owner, url, at) =>
       sql<LinkRow>`
         SELECT ${columns} FROM links
         WHERE url_hash = ${urlHash(owner, url)} AND deleted_at IS NULL AND owner = ${owner} AND url = ${url}
           AND (expires_at IS NULL OR expires_at > ${at}) AND (visits_left IS NULL OR visits_left > 0)
         ORDER BY created_at DESC, key LIMIT 1`.pipe(
-        Effect.map(([row]): Link | null => (row === undefined ? null : linkOf(row))),
-        asStorageError("GuardedCreates.findByUrl")
+        Effect.map(([row]): Link | null => (row === undefined ? null : linkOf(row)))
       ),
     drop: (keep_ms, count) =>
       sql<{ name: string }>`
         DELETE FROM create_guards WHERE name IN (
           SELECT name FROM create_guards WHERE begun_at <= ${now} - ${keep_ms} ORDER BY begun_at LIMIT ${count}
-        ) RETURNING name`.pipe(
-        Effect.map((rows) => rows.length),
-        asStorageError("GuardedCreates.drop")
-      )
+        ) RETURNING name`.pipe(Effect.map((rows) => rows.length))
   })
 })
 

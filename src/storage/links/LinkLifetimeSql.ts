@@ -5,8 +5,9 @@ import { KeyStock } from "../keys/KeyStock.ts"
 import { textWithout } from "../keys/KeyStockSql.ts"
 import { LinkLifetime } from "./LinkLifetime.ts"
 import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
-import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
 
 interface Forgotten {
   readonly noticed_at: number | string
@@ -67,16 +68,16 @@ export const make = Effect.gen(function* () {
     return yield* sql<Forgotten>`SELECT noticed_at, since FROM database_regressions`
   })
 
-  return LinkLifetime.of({
-    expire: Effect.fn("LinkLifetime.expire")(function* (keys) {
+  return sqlPort(LinkLifetime, {
+    expire: Effect.fnUntraced(function* (keys) {
       const due = sql`SELECT key FROM links WHERE ${isOneOf(sql, "key", keys)} AND ${hasExpired}`
       return keys.length === 0 ? [] : yield* end(hasExpired, due)
-    }, asStorageError("LinkLifetime.expire")),
-    expireSome: Effect.fn("LinkLifetime.expireSome")(function* (count) {
+    }),
+    expireSome: Effect.fnUntraced(function* (count) {
       const due = sql`SELECT key FROM links WHERE ${hasExpired} ORDER BY expires_at LIMIT ${count}`
       return yield* end(hasExpired, due)
-    }, asStorageError("LinkLifetime.expireSome")),
-    recycle: Effect.fn("LinkLifetime.recycle")(function* ({ count, quarantine_ms }) {
+    }),
+    recycle: Effect.fnUntraced(function* ({ count, quarantine_ms }) {
       const due = sql`
         SELECT key FROM links WHERE ended_at <= ${now} - ${quarantine_ms}
         ORDER BY ended_at LIMIT ${count}`
@@ -97,7 +98,7 @@ export const make = Effect.gen(function* () {
       )
       told(gone)
       return gone.map((row) => ({ key: row.key, createdAt: Number(row.created_at) }))
-    }, asStorageError("LinkLifetime.recycle"))
+    })
   })
 })
 

@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { LinkRemovals, lookedFor_ms } from "./LinkRemovals.ts"
 import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow } from "../sql/SqlDialect.ts"
-import { asStorageError } from "../sql/SqlTransaction.ts"
 
 /** `LinkRemovals` on SQLite and PostgreSQL. Rows that another transaction has locked are skipped, so that two removals at once share the work. */
 export const make = Effect.gen(function* () {
@@ -14,12 +14,12 @@ export const make = Effect.gen(function* () {
   /** A link of the owner of the row `r`. By a limit, so that it is looked up for each owner, and not all links for all of them. */
   const left = sql`(SELECT l.key FROM links l WHERE l.owner = r.owner AND l.deleted_at IS NULL LIMIT 1)`
 
-  return LinkRemovals.of({
-    ask: Effect.fn("LinkRemovals.ask")(function* (owner) {
+  return sqlPort(LinkRemovals, {
+    ask: Effect.fnUntraced(function* (owner) {
       yield* sql`INSERT INTO link_removals (owner, asked_at) VALUES (${owner}, ${now}) ON CONFLICT DO NOTHING`
-    }, asStorageError("LinkRemovals.ask")),
+    }),
 
-    remove: Effect.fn("LinkRemovals.remove")(function* (count) {
+    remove: Effect.fnUntraced(function* (count) {
       const [row] = yield* sql<{ owner: string }>`
         SELECT r.owner FROM link_removals r WHERE ${left} IS NOT NULL ORDER BY r.asked_at, r.owner LIMIT 1`
       const some =
@@ -30,7 +30,7 @@ export const make = Effect.gen(function* () {
         DELETE FROM link_removals WHERE asked_at <= ${now} - ${lookedFor_ms} AND owner IN (
           SELECT r.owner FROM link_removals r WHERE ${left} IS NULL)`
       return keys
-    }, asStorageError("LinkRemovals.remove"))
+    })
   })
 })
 

@@ -8,6 +8,7 @@ import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
+import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
@@ -117,26 +118,17 @@ export const make = Effect.gen(function* () {
   const deleteAll = (deletions: ReadonlyArray<Deletion>) =>
     Effect.map(deleteRows(deletions), (rows) => areAmong(deletions, rows))
 
-  return LinkStore.of({
-    insertMany: Effect.fn("LinkStore.insertMany")(
-      (links) => askByKey(sql, links, insertAll),
-      asStorageError("LinkStore.insertMany")
-    ),
-    findMany: Effect.fn("LinkStore.findMany")(function* (keys) {
+  return sqlPort(LinkStore, {
+    insertMany: (links) => askByKey(sql, links, insertAll),
+    findMany: Effect.fnUntraced(function* (keys) {
       const rows = yield* rowsOfKeys<LinkRow>(linkNames, keys)
       const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
       return keys.map((key) => links.get(key) ?? null)
-    }, asStorageError("LinkStore.findMany")),
-    deleteMany: Effect.fn("LinkStore.deleteMany")(
-      (deletions) => askByKey(sql, deletions, deleteAll),
-      asStorageError("LinkStore.deleteMany")
-    ),
-    updateMany: Effect.fn("LinkStore.updateMany")(
-      yield* makeUpdateMany,
-      asStorageError("LinkStore.updateMany")
-    ),
-    list: Effect.fn("LinkStore.list")(yield* makeList, asStorageError("LinkStore.list")),
-    crawlable: Effect.fn("LinkStore.crawlable")(function* ({ at, limit }) {
+    }),
+    deleteMany: (deletions) => askByKey(sql, deletions, deleteAll),
+    updateMany: yield* makeUpdateMany,
+    list: yield* makeList,
+    crawlable: Effect.fnUntraced(function* ({ at, limit }) {
       const rows = yield* sql<{ key: string }>`
         SELECT key FROM links
         WHERE crawlable AND deleted_at IS NULL AND password_hash IS NULL
@@ -144,15 +136,12 @@ export const make = Effect.gen(function* () {
           AND (visits_left IS NULL OR visits_left > 0)
         ORDER BY created_at DESC, key DESC LIMIT ${limit}`
       return rows.map(({ key }) => key)
-    }, asStorageError("LinkStore.crawlable")),
-    takeVisits: Effect.fn("LinkStore.takeVisits")(
-      yield* makeTakeVisits,
-      asStorageError("LinkStore.takeVisits")
-    ),
-    takenAmong: Effect.fn("LinkStore.takenAmong")(function* (keys) {
+    }),
+    takeVisits: yield* makeTakeVisits,
+    takenAmong: Effect.fnUntraced(function* (keys) {
       const rows = yield* rowsOfKeys(sql.literal("key"), keys)
       return new Set(rows.map((row) => row.key))
-    }, asStorageError("LinkStore.takenAmong"))
+    })
   })
 })
 
