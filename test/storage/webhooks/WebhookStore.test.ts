@@ -120,7 +120,7 @@ onEveryDatabase((client) => {
       yield* webhooks.offer(
         Array.from({ length: deadLettersMax + 2 }, (_, index) => message(String(index).padStart(5, "0")))
       )
-      yield* sql`UPDATE webhook_messages SET dead_at = queued_at, reason = '' WHERE webhook_id = 'whk_a' AND id <> '00003'`
+      yield* sql`UPDATE webhook_messages SET dead_at = (SELECT max(queued_at) FROM webhook_messages), reason = '' WHERE webhook_id = 'whk_a' AND id <> '00003'`
       yield* sql`UPDATE webhook_messages SET dead_at = dead_at + 1 WHERE id = '00000'`
       yield* webhooks.sweep
       const rows = yield* sql<{ webhook_id: string; id: string }>`
