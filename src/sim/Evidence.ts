@@ -7,12 +7,12 @@ import type { Lives } from "./checkers/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
 import type { SimOptions } from "./cli/Options.ts"
 
-/** What a run left behind: what clients saw, what the stores did, and what stands in them at the end. */
+/** The evidence of a run: what clients saw, what the stores did, and their final content. */
 export interface Evidence {
   readonly options: SimOptions
   readonly exchanges: ReadonlyArray<Exchange>
   readonly journal: ReadonlyArray<JournalEntry>
-  /** What the keys stood for, as the journal has it. */
+  /** The lives of the keys, from the journal. */
   readonly lives: Lives
   /** When faults ended, and when the run did: microseconds since the world's beginning. */
   readonly healed_us: number
@@ -31,19 +31,19 @@ export interface Evidence {
   /** The batches that are open at the end. */
   readonly open: ReadonlyArray<BatchId>
   readonly stocked: ReadonlySet<string>
-  /** How many keys each kind of stock has, of used keys included where it keeps them. */
+  /** How many keys each kind of stock has, including used keys where it keeps them. */
   readonly storedKeys: Readonly<Record<"table" | "status" | "two-table" | "file", number>>
   /** How often each operation of a store was called, and each message sent to another node (`send` and its tag). */
   readonly calls: ReadonlyMap<string, number>
   /** Keys in the buffers of nodes at the end. */
   readonly buffered: number
-  /** Nodes that have run for some time at the end, and that the load balancer does not take to be ready. */
+  /** Nodes that have run for some time at the end, and are not ready according to the load balancer. */
   readonly unready: ReadonlyArray<string>
-  /** The keys that the deployment's order has for `count` numbers of a range from `first` on; none where keys are drawn at random. */
+  /** The keys for `count` numbers of a range from `first` on, in the deployment's order; none if keys are drawn at random. */
   readonly mint: ((slot: RangeSlot, first: number, count: number) => ReadonlyArray<string>) | undefined
 }
 
-/** A promise that was not kept. `keys` tells which of the trace's events have to do with it. */
+/** A broken promise. `keys` identifies the related events of the trace. */
 export interface Violation {
   readonly checker: string
   readonly at_us: number
@@ -51,7 +51,7 @@ export interface Violation {
   readonly keys: ReadonlyArray<string>
 }
 
-/** Judges a run by one subject. */
+/** Checks a run for one promise. */
 export interface Checker {
   readonly name: string
   readonly check: (evidence: Evidence) => ReadonlyArray<Violation>

@@ -4,21 +4,21 @@ import type { World } from "./world/World.ts"
 export interface Wish {
   readonly client: string
   readonly kind: "create" | "redirect" | "change" | "delete"
-  /** Of all but creates, and of a create once it is known. */
+  /** The key; for a create as soon as it is known. */
   readonly key?: string | undefined
-  /** Of a create or a change: what it asks for. */
+  /** The target of a create or a change. */
   readonly url?: string | undefined
   readonly alias?: string | undefined
   readonly expiresIn_s?: number | undefined
   readonly maxVisits?: number | undefined
-  /** Of a create: whether a live link of the same URL will do; and its `Idempotency-Key`, which its repeats have too. */
+  /** For a create: whether it accepts a live link of the same URL; and its `Idempotency-Key`, which its repeats share. */
   readonly reuse?: boolean | undefined
   readonly idempotencyKey?: string | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
   readonly direct?: boolean | undefined
 }
 
-/** What a client asked for, and what came of it. Times are microseconds since the world's beginning. */
+/** A request and its answer. Times are microseconds since the world's beginning. */
 export interface Exchange extends Wish {
   readonly number: number
   key?: string | undefined
@@ -26,9 +26,9 @@ export interface Exchange extends Wish {
   answered_us: number | undefined
   /** 0 when no answer came. */
   status: number
-  /** Of a redirect: where to. */
+  /** The target of a redirect. */
   location: string | undefined
-  /** Of a create: its body, and whether it said to be the answer to an earlier request. */
+  /** For a create: the answer's body, and whether it repeats the answer to an earlier request. */
   body: string | undefined
   isReplay: boolean
   /** The process that answered. */
@@ -37,7 +37,7 @@ export interface Exchange extends Wish {
   tries: number
 }
 
-/** What the clients saw, in the order in which they asked. */
+/** What the clients saw, in the order of their requests. */
 export class History {
   readonly exchanges: Array<Exchange> = []
   readonly #world: World

@@ -2,9 +2,9 @@ import type { Link } from "../model/Link.ts"
 import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
 import type { World } from "./world/World.ts"
 
-/** What a store did, at the moment when it did it. `by` is the process that asked for it, by its id. Keys are strings. */
+/** What a store did, recorded at the moment when it did it. `by` is the id of the process that called it. Keys are strings. */
 export type StoreEntry =
-  /** Numbers `first` … of a range that were made into keys. */
+  /** Numbers of a range, from `first` on, that became keys. */
   | {
       readonly tag: "minted"
       readonly by: string
@@ -27,10 +27,10 @@ export type StoreEntry =
   | { readonly tag: "deleted"; readonly by: string; readonly key: string }
   /** A link that became a tombstone because it had expired. */
   | { readonly tag: "expired"; readonly by: string; readonly key: string }
-  /** A tombstone went: its key can be bound again. One that was minted is in the stock now. */
+  /** A tombstone was removed: its key can be bound again. A minted key is in the stock now. */
   | { readonly tag: "freed"; readonly by: string; readonly key: string; readonly custom: boolean }
   | { readonly tag: "claimed"; readonly by: string; readonly shard: number; readonly epoch: number }
-  /** Keys that were put into the record of a batch, whether they were minted or stocked before. */
+  /** Keys that were written to a batch record, minted or stocked ones. */
   | {
       readonly tag: "recorded"
       readonly by: string
@@ -40,9 +40,9 @@ export type StoreEntry =
       readonly keys: ReadonlyArray<string>
     }
   | { readonly tag: "closed"; readonly by: string; readonly shard: number; readonly batch: string }
-  /** An epoch that a pool shard's Redis remembers now. */
+  /** An epoch that a pool shard's Redis has stored. */
   | { readonly tag: "poolClaimed"; readonly by: string; readonly shard: number; readonly epoch: number }
-  /** Keys that a push added to the pool shard's list; a push that was known already adds none, and is not told of. */
+  /** Keys that a push added to the pool shard's list. A repeated push adds none, and is not recorded. */
   | {
       readonly tag: "pushed"
       readonly by: string
@@ -52,7 +52,7 @@ export type StoreEntry =
       readonly batch: string
       readonly keys: ReadonlyArray<string>
     }
-  /** Keys that were put into the stock, and were new to it. */
+  /** Keys that were added to the stock, and were new to it. */
   | { readonly tag: "stocked"; readonly by: string; readonly keys: ReadonlyArray<string> }
   /** Stocked keys that a process has read ahead into its memory, from its file. */
   | { readonly tag: "preloaded"; readonly by: string; readonly keys: ReadonlyArray<string> }
@@ -71,8 +71,8 @@ export type StoreEntry =
       readonly keys: ReadonlyArray<string>
     }
   /**
-   * A failover or a loss of data: keys that are not in the list any more, and keys that are in it again though they had been leased. `unleased` are all keys
-   * whose lease is not known any more: each may come out once more.
+   * A failover or a loss of data: keys that are missing from the list, and keys that are in it again though they had been leased. `unleased` are all keys
+   * whose lease was lost: each may be leased once more.
    */
   | {
       readonly tag: "forgot"
@@ -97,7 +97,7 @@ export type ProcessEntry =
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }
   | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }
 
-/** Everything that a run knows and no process does; what the checkers judge by. `at_us`: microseconds since the world's beginning. */
+/** An entry of the record for the checkers, which no process can read. `at_us`: microseconds since the world's beginning. */
 export type JournalEntry = (StoreEntry | ProcessEntry) & { readonly at_us: number }
 
 /** The record of a run, in the order in which things happened. */

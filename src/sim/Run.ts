@@ -5,7 +5,7 @@ import type { Mutation } from "./mutants/Mutation.ts"
 import type { SimOptions } from "./cli/Options.ts"
 import type { TraceEvent } from "./world/Trace.ts"
 
-/** What came of one seed. */
+/** The result of one seed. */
 export interface RunResult {
   readonly seed: number
   /** The same for every run of the same seed, options and code. */
@@ -14,18 +14,18 @@ export interface RunResult {
   readonly evidence: Evidence
   /** Tasks that the world's processes ran. */
   readonly tasks: number
-  /** What happened, when it was to be kept. */
+  /** The trace, if it was kept. */
   readonly events: ReadonlyArray<TraceEvent>
 }
 
 /** How a seed is run. */
 export interface RunOptions {
   readonly keepTrace: boolean
-  /** What is broken about the product. */
+  /** The defect that is planted in the product. */
   readonly mutation?: Mutation
 }
 
-/** Runs a seed and judges it. */
+/** Runs a seed and checks all promises. */
 export const run = (
   seed: number,
   options: SimOptions,

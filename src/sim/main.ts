@@ -1,4 +1,4 @@
-// `npm run sim`: runs of the simulation, and what was found.
+// `npm run sim`: runs the simulation and reports its findings.
 
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Exit, Logger, LogLevel } from "effect"

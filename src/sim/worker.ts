@@ -1,4 +1,4 @@
-// One of the threads of `npm run sim`: runs every `step`-th seed, and tells of each.
+// A thread of `npm run sim`: runs every `step`-th seed, and reports each.
 
 import { parentPort, workerData } from "node:worker_threads"
 import type { WorkerOrder } from "./deployment/Fleet.ts"

@@ -27,7 +27,7 @@ export const Occasional = Schema.Struct({
 /** See {@link Occasional}. */
 export type Occasional = typeof Occasional.Type
 
-/** How single calls of a store fare: refused before they are sent, applied with their answer lost, or never seen again. */
+/** The fate of single calls of a store: refused before they are sent, applied with their answer lost, or lost. */
 const CallFaults = Schema.Struct({ refused: Probability, lost: Probability, ignored: Probability })
 
 /** Every fault, with its probability and duration. */
@@ -36,9 +36,9 @@ export const FaultOptions = Schema.Struct({
   kill: Occasional,
   /** The same in the middle of a call of a store or of another node, before it is sent or when it was answered. */
   crashPoint: Schema.Struct({ probability: Probability, least_ms: Count, most_ms: Count }),
-  /** An orderly stop of a node (SIGTERM). */
+  /** A graceful shutdown of a node (SIGTERM). */
   stop: Occasional,
-  /** A node is held up (SIGSTOP, a garbage collection, a virtual machine that moves). */
+  /** A node is paused (SIGSTOP, a garbage collection, a virtual machine that moves). */
   pause: Occasional,
   /** A node's wall clock jumps by up to the duration, either way. */
   clockJump: Occasional,
@@ -56,14 +56,14 @@ export const FaultOptions = Schema.Struct({
   /** How far behind a Redis replica is, at most. */
   replicaLag_ms: Count,
   messages: Schema.Struct({
-    /** A message to an actor, or its answer, is lost without a word. */
+    /** A message to an actor, or its answer, is lost silently. */
     dropped: Probability,
-    /** A message comes twice, as when the way to the owner broke after it was applied. */
+    /** A message is delivered twice, as when the connection to the owner broke after it was applied. */
     repeated: Probability,
     delayed: Probability,
     delay_ms: Count
   }),
-  /** Actors move to another node, for no reason. The duration is how long the former owner goes on meanwhile, believing that it owns them. */
+  /** Actors move to another node, for no reason. The duration is how long the former owner continues, believing that it owns them. */
   move: Occasional,
   /** The probability that a fiber is preempted before any single step. */
   preemption: Probability
@@ -107,7 +107,7 @@ export const Level = Schema.Literal("actors", "cluster")
 /** See {@link Level}. */
 export type Level = typeof Level.Type
 
-/** A run: how large the deployment is, what clients do, what goes wrong, and for how long. */
+/** A run: the size of the deployment, the workload, the faults, and the duration. */
 export const SimOptions = Schema.Struct({
   /** Who places the actors: an adversary, or the production stack. */
   level: Level,

@@ -7,22 +7,22 @@ import type { VirtualNode, VirtualRequest, VirtualResponse } from "../deployment
 /** The load balancer's machine. */
 export const balancerName = "balancer"
 
-/** How often a node is asked whether it is ready: one that is, one that was not; and how long it may take to say so. */
+/** How often the load balancer checks a node that is ready, and one that was not; and how long a check may take. */
 const checkReadyEvery_us = 4 * s_us
 const checkEvery_us = s_us
 const checkMax_us = s_us
 
-/** How long a node may take to answer, and how often a request is sent on at most. */
+/** How long a node may take to answer, and the maximum of tries for a request. */
 const answerMax_us = 4_700 * ms_us
 const triesMax = 3
 
-/** How long it takes to notice that nobody listens. */
+/** How long a refused connection takes. */
 const refusedAfter_us = 1 * ms_us
 
-/** How long it takes a node on average to see that a connection was closed. Measured on Node 20: 0.4 to 3.1 ms. */
+/** How long a node takes on average to notice that a connection was closed. Measured on Node 20: 0.4 to 3.1 ms. */
 const closeSeenAfter_us = 1 * ms_us
 
-/** What came of a request: an answer and who gave it, or a status of the load balancer's own. */
+/** The answer to a request: a node's, or a status of the load balancer itself. */
 export interface Answer {
   readonly response: VirtualResponse
   readonly by: string | undefined
@@ -36,14 +36,14 @@ const own = (status: number): VirtualResponse => ({
   body: ""
 })
 
-/** What one try came to. */
+/** The result of one try. */
 type Attempt =
   | { readonly tag: "answered"; readonly response: VirtualResponse }
   | { readonly tag: "refused" | "broken" | "silent" }
 
 /**
- * The load balancer as HAProxy is configured: it asks the ready nodes in turn, and sends on to another node what a node refused, and what may be
- * carried out twice when a node went away or was silent.
+ * The load balancer, configured like HAProxy: it sends requests to the ready nodes in turn. It tries another node when one refused the connection, and,
+ * if the request is idempotent, when a node went away or was silent.
  */
 export class Balancer {
   readonly #world: World
@@ -72,12 +72,12 @@ export class Balancer {
     check(0)
   }
 
-  /** Whether a node said so when it was asked last. */
+  /** Whether a node was ready at its last check. */
   isReady({ process }: VirtualNode): boolean {
     return this.#ready.has(process.id)
   }
 
-  /** Sends a request to whichever node is ready, and to another where that is allowed. */
+  /** Sends a request to a ready node, and to another one where a retry is allowed. */
   send(request: VirtualRequest, done: (answer: Answer) => void) {
     const isIdempotent = request.method !== "POST"
     const tried = new Set<VirtualNode>()
@@ -100,13 +100,13 @@ export class Balancer {
     attempt(0)
   }
 
-  /** Sends a request to one node. When that takes too long it closes the connection, which the node sees soon after the request. */
+  /** Sends a request to one node. If the node takes too long, closes the connection, which the node notices soon after it has read the request. */
   ask(node: VirtualNode, request: VirtualRequest, max_us: number, done: (result: Attempt) => void) {
     const { process } = node
     let isOver = false
     let isClosed = false
     let giveUp: (() => void) | undefined
-    /** Once the request was read and its connection was closed, whichever comes last. */
+    /** To be called when the request was read, and when its connection was closed: the later one counts. */
     const endRequest = () => {
       if (!isClosed || giveUp === undefined) return
       const end = giveUp
@@ -151,7 +151,7 @@ export class Balancer {
     })
   }
 
-  /** A node that was not tried yet: a ready one, in turn, or where none is, one that lives. */
+  /** A node that was not tried yet: the next ready one, or if none is ready, one that listens. */
   #next(tried: ReadonlySet<VirtualNode>): VirtualNode | undefined {
     const nodes = this.#nodes().filter((node) => !tried.has(node))
     const ready = nodes.filter((node) => this.#ready.has(node.process.id))

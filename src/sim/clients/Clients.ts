@@ -8,10 +8,10 @@ import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
 
-/** Requests that a client in a hurry sends at once at most. */
+/** The maximum of requests in a burst. */
 const burstMax = 20
 
-/** Links that clients remember, of which they ask the first ones most. */
+/** Links that clients remember. They request the first ones most often. */
 const rememberedMax = 400
 
 const requestOf = (
@@ -35,18 +35,18 @@ const requestOf = (
   }
 }
 
-/** What clients are given. */
+/** Options of the clients. */
 export interface ClientsOptions extends RequestsOptions {
   readonly workload: WorkloadOptions
 }
 
-/** Many clients who create, follow, change and delete links, through the load balancer or at one node. */
+/** Many clients that create, follow, change and delete links, through the load balancer or at one node. */
 export class Clients {
   readonly #options: ClientsOptions
   readonly #chance: Chance
   readonly #requests: Requests
   readonly #creates: Creates
-  /** Keys that somebody was given, the oldest first. */
+  /** Keys that clients were given, the oldest first. */
   readonly #known: Array<string> = []
 
   constructor(options: ClientsOptions) {
@@ -58,7 +58,7 @@ export class Clients {
     )
   }
 
-  /** Has all clients at work until a time. */
+  /** Starts all clients. They work until `until_us`. */
   start(until_us: number) {
     for (let number = 0; number < this.#options.workload.clients; number++)
       this.#live(`client-${number}`, until_us)

@@ -32,7 +32,7 @@ import { World } from "../world/World.ts"
 
 const space = KeySpace.make("base62", 7)
 
-/** The deployment's minters: those of counters are the same in every world. Each mint is told to the journal. */
+/** The deployment's minters. Those that count are the same in every world. */
 const minters: Record<KeyOrder, (world: World) => typeof KeyMinter.Service> = {
   permuted: () => permuted,
   sequential: () => sequential,
@@ -44,7 +44,7 @@ const minters: Record<KeyOrder, (world: World) => typeof KeyMinter.Service> = {
 const permuted = Minter.make(space, new Uint8Array(16))
 const sequential = Minter.makeSequential(space)
 
-/** One node's place: the process that runs there now, or none until it is started again. */
+/** The place of a node: its current process, or none until the node is started again. */
 interface Place {
   readonly name: string
   node: VirtualNode | undefined
@@ -61,7 +61,7 @@ const added = (all: ReadonlyArray<ReadonlyMap<string, number>>) =>
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-/** A whole deployment in a world of its own: nodes, stores, a load balancer, its clients, and what goes wrong. */
+/** A whole deployment in its own world: nodes, stores, a load balancer, clients, and faults. */
 export class Deployment {
   readonly world: World
   readonly options: SimOptions
@@ -81,7 +81,7 @@ export class Deployment {
   readonly #sent = new Map<string, number>()
   readonly #strikes: Array<Faults.Strike> = []
 
-  /** `mutation`: what is broken about the product. */
+  /** `mutation`: the defect that is planted in the product. */
   constructor(seed: number, options: SimOptions, keepTrace: boolean, mutation: Mutation = sound) {
     this.options = options
     this.#mutation = mutation
@@ -140,7 +140,7 @@ export class Deployment {
     this.#balancer = new Balancer(this.world, this.#network, () => this.#nodes())
   }
 
-  /** Runs it to its end, and gives what there is to judge by. */
+  /** Runs it to its end, and returns the evidence for the checkers. */
   run(): Evidence {
     const { calm_s, faulty_s } = this.options
     const healed_us = faulty_s * s_us
@@ -186,7 +186,7 @@ export class Deployment {
     return evidence
   }
 
-  /** Places whose node does not run, or does not say that it is ready. */
+  /** Places whose node does not run, or is not ready according to the load balancer. */
   #unready(): ReadonlyArray<string> {
     return this.#places.flatMap(({ name, node }) =>
       node !== undefined && this.#balancer.isReady(node) ? [] : [name]
@@ -207,12 +207,12 @@ export class Deployment {
       nodes: () => this.#nodes(),
       workload: this.options.workload
     })
-    // The last requests have their time to be answered.
+    // Leaves the last requests time to be answered.
     clients.start(end_us - 5 * s_us)
     Faults.start(this.world, this.#faults, this.#victim(), healed_us, (strike) => this.#strikes.push(strike))
   }
 
-  /** From now on nothing goes wrong, and what is down is started. */
+  /** Ends all faults, and starts the nodes and servers that are down. */
   #heal() {
     this.world.tell("faults", "heal")
     this.#faults = noFaults

@@ -3,11 +3,11 @@ import type { Chance } from "../world/Chance.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import type { World } from "../world/World.ts"
 
-/** What can be done to a deployment. Nodes and pool shards are told by their numbers; durations are in microseconds. */
+/** What faults do to a deployment. Numbers identify nodes and pool shards; durations are in microseconds. */
 export interface Victim {
   readonly nodes: number
   readonly pools: number
-  /** Kills a node, which is started again after the time. */
+  /** Kills a node, which is started again after `down_us`. */
   readonly kill: (node: number, down_us: number) => void
   readonly stop: (node: number, down_us: number) => void
   readonly pause: (node: number, for_us: number) => void
@@ -22,22 +22,22 @@ export interface Victim {
   readonly move: (overlap_us: number) => void
 }
 
-/** A fault that came. */
+/** A fault that happened. */
 export interface Strike {
   /** Its kind: a name of `FaultOptions`, or `crash point`. */
   readonly name: string
-  /** Whom it befell. */
+  /** The process or server that it hit. */
   readonly whom: string
   readonly at_us: number
-  /** How long it goes on, unless all faults end before; of a `clockJump`, how far the clock goes. */
+  /** How long it lasts, unless all faults end before; for a `clockJump`, how far the clock jumps. */
   readonly for_us: number
 }
 
-/** One kind of fault that comes at random moments. */
+/** A kind of fault that happens at random moments. */
 interface Kind {
   readonly name: keyof FaultOptions
   readonly how: Occasional
-  /** Does it, and says to whom. */
+  /** Causes the fault, and returns whom it hit. */
   readonly strike: (for_us: number, chance: Chance) => string
 }
 
@@ -121,7 +121,7 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
   ]
 }
 
-/** Has faults come at random moments until a time, and tells of each. */
+/** Causes faults at random moments until `until_us`, and reports each to `struck`. */
 export const start = (
   world: World,
   faults: FaultOptions,

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Mix, SeedReport } from "../cli/SeedReport.ts"
 import * as Thread from "../cli/Thread.ts"
 
-/** What a thread is to do: the seeds `first`, `first + step`, and so on below `until`. */
+/** The seeds that a thread runs: `first`, `first + step`, and so on below `until`. */
 export interface WorkerOrder {
   readonly mix: Mix
   readonly first: number
@@ -10,7 +10,7 @@ export interface WorkerOrder {
   readonly until: number
 }
 
-/** Which seeds to run: the first one, how many, and how many side by side. */
+/** The seeds to run: the first one, their number, and how many to run in parallel. */
 export interface FleetOrder {
   readonly mix: Mix
   readonly from: number
@@ -18,13 +18,13 @@ export interface FleetOrder {
   readonly jobs: number
 }
 
-/** Room for what a run allocates and soon forgets, in megabytes a thread: a larger one is collected less often. */
+/** The size of V8's young generation, in megabytes for each thread: a larger one is collected less often. */
 const youngMax_MB = 384
 
 const work = (order: WorkerOrder, told: (report: SeedReport) => void) =>
   Thread.run(new URL("../worker.js", import.meta.url), order, told, { maxYoungGenerationSizeMb: youngMax_MB })
 
-/** Runs the seeds, `jobs` at a time on threads of their own; tells of each when it is done, in no particular order. */
+/** Runs the seeds on `jobs` threads. Calls `told` with each report when the seed is done, in no particular order. */
 export const run = (
   { from, jobs, mix, seeds }: FleetOrder,
   told: (report: SeedReport) => void

@@ -16,20 +16,20 @@ import { passwords } from "./PasswordsVirtual.ts"
 /** The administrator's API key of every simulated deployment. */
 export const adminKey = "lm_the-administrator-of-simulations"
 
-/** A service of which simulated clients make no use beyond `asked`. */
+/** A service of which simulated clients use nothing but `asked`. */
 const unasked = <S extends object>(name: string, asked: Partial<S> = {}): S =>
   new Proxy<S>(asked as S, {
     get: (_, method) =>
       asked[method as keyof S] ?? (() => Effect.dieMessage(`${name}.${String(method)} is not simulated`))
   })
 
-/** Without a limit nothing is counted. */
+/** There are no limits, so it counts nothing. */
 const limiter = unasked<typeof RateLimiter.Service>("RateLimiter", {
   takeAll: () => Effect.succeed(null),
   takeAllNow: () => null
 })
 
-/** It knows the administrator by the key. */
+/** It knows only the administrator, by the API key. */
 const accounts = Accounts.layer.pipe(
   Layer.provideMerge(Layer.succeed(Sessions, unasked<typeof Sessions.Service>("Sessions"))),
   Layer.provide(Layer.succeed(AccountStore, unasked<typeof AccountStore.Service>("AccountStore"))),
@@ -39,8 +39,8 @@ const accounts = Accounts.layer.pipe(
 )
 
 /**
- * Services that keep nothing of a node, because clients are anonymous or the administrator and nobody has a webhook: the same ones serve all nodes of
- * all worlds, so that a node's start need not make them.
+ * Services without state, because clients are anonymous or the administrator, and nobody has a webhook. All nodes of all worlds share them, so that a
+ * node's start need not create them.
  */
 export const stubServices = Context.mergeAll(
   Effect.runSync(

@@ -28,18 +28,18 @@ import type { Placement } from "./Placement.ts"
 import { fork } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
-/** Links that a simulated node caches, and the owner of a partition: few, so that some are dropped. */
+/** The sizes of the caches of a simulated node, and of the owner of a partition: small, so that some links are evicted. */
 const redirectCacheMax = 64
 const ownerCacheMax = 16
 
-/** What the operator chose. */
+/** The operator's settings. */
 const httpOptions = {
   own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
   defaultExpiry: Option.none(),
   anonymousCreates: true
 }
 
-/** How a simulated node shuts down: it goes on for a while, so that the load balancer notices, and nobody hurries it. */
+/** How a simulated node shuts down: it keeps serving for a while, so that the load balancer notices, and no second signal arrives. */
 const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
 
 /** The ports, as a node has them. */
@@ -54,16 +54,16 @@ export type PortServices =
   | KeyMinter
   | VisitStore
 
-/** What a node is given from outside. */
+/** What surrounds a node. */
 export interface Surroundings {
   readonly placement: Placement
   readonly journal: Journal
-  /** The stores as a process sees them, and the news of links. */
+  /** The stores as a process sees them, and the invalidations of links. */
   readonly ports: (
     process: VirtualProcess
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
   readonly options: SimOptions
-  /** What is broken about the product. */
+  /** The defect that is planted in the product. */
   readonly mutation: Mutation
 }
 
@@ -79,12 +79,12 @@ export interface VirtualRequest {
 export interface VirtualResponse {
   readonly status: number
   readonly location: string | undefined
-  /** Whether it says to be the answer to an earlier request with the same `Idempotency-Key`. */
+  /** Whether it repeats the answer to an earlier request with the same `Idempotency-Key`. */
   readonly isReplay: boolean
   readonly body: string
 }
 
-/** A request as the service looks at it; its body comes in one piece, in a task of its own. */
+/** A request as the service sees it; its body arrives in one piece, in a separate task. */
 const requestOf = (
   process: VirtualProcess,
   { body = "", headers, method, path }: VirtualRequest
@@ -105,7 +105,7 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
   return { status, location: of("location"), isReplay: of("idempotency-replayed") === "true", body }
 }
 
-/** Begins to answer a request; `done` may be called at once. Gives what to call when the client is gone before. */
+/** Begins to answer a request; `done` may be called at once. Returns what to call when the client disconnects before. */
 type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => () => void
 
 /** A node that serves. */
@@ -137,7 +137,7 @@ export class VirtualNode {
   /** Connections that it closed before it had answered. */
   #unanswered = 0
 
-  /** Starts a node; only from within the world. `ended` is told when it has stopped by itself. */
+  /** Starts a node; only from within the world. `ended` is called when it has stopped by itself. */
   constructor(process: VirtualProcess, surroundings: Surroundings, ended: () => void) {
     this.process = process
     this.#surroundings = surroundings
@@ -174,7 +174,7 @@ export class VirtualNode {
   }
 
   /**
-   * Reads the request of a connection, and gives what to call when the client closes it. `done` is not called when the process dies first, or closes the connection.
+   * Reads the request of a connection, and returns what to call when the client closes it. `done` is not called if the process dies first, or closes the connection.
    */
   answer(
     connection: Connection,
@@ -216,7 +216,7 @@ export class VirtualNode {
     }
   }
 
-  /** Ends a connection, and says whether it was open. */
+  /** Closes a connection. Returns whether it was open. */
   #end(connection: Connection): boolean {
     const wasOpen = this.#connections.members.has(connection)
     this.#underWay.remove(connection)

@@ -83,12 +83,12 @@ export class VirtualProcess implements Scheduler {
     return { task, choice }
   }
 
-  /** Has a callback run in this process, like a task of it. */
+  /** Runs a callback in this process, as one of its tasks. */
   post(task: () => void) {
     if (this.isAlive) this.#tasks.push(task)
   }
 
-  /** Has `then` run when it dies, be it by `kill` or because it has ended; gives what calls that off. */
+  /** Runs `then` when it dies, by `kill` or at its end. Returns what cancels that. */
   whenDead(then: () => void): () => void {
     this.#onDeath.add(then)
     return () => void this.#onDeath.delete(then)

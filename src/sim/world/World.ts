@@ -9,10 +9,10 @@ import { VirtualProcess } from "./VirtualProcess.ts"
 /** When every world begins: milliseconds since the Unix epoch. */
 const beginning_ms = 1_767_225_600_000
 
-/** Tasks that a world runs at most: a run that needs more does not end by itself. */
+/** The maximum of tasks in a world: a run that needs more would not end. */
 const tasksMax = 50_000_000
 
-/** What is to happen at a time. */
+/** An event at a time. */
 export interface WorldEvent {
   readonly at_us: number
   readonly tie: number
@@ -97,12 +97,12 @@ export class World {
     if (index >= 0) this.#processes.splice(index, 1)
   }
 
-  /** Tells the trace. */
+  /** Adds an event to the trace. */
   tell(who: string, kind: string, detail = "") {
     this.trace.add(this.#now_us, who, kind, detail)
   }
 
-  /** Has `run` happen in `delay_us`, unless it is cancelled or `process`, where there is one, is dead by then. */
+  /** Calls `run` in `delay_us`, unless the event is cancelled or `process`, if given, is dead by then. */
   after(delay_us: number, process: VirtualProcess | null, run: () => void): WorldEvent {
     const event: WorldEvent = {
       at_us: this.#now_us + Math.max(0, Math.ceil(delay_us)),
