@@ -1,4 +1,4 @@
-import { Effect, Exit, type Fiber, Runtime } from "effect"
+import { Effect, Exit, type Fiber, Runtime, type Tracer } from "effect"
 
 /**
  * `Effect.forEach` without a bound on concurrency, at a fraction of its cost, which always ends when it is interrupted: the first failure is the whole's, and
@@ -50,3 +50,23 @@ export const forEach = <A, B, E, R>(
     })
   })
 }
+
+/** Asks for all items at once, by a callback each, and gives every answer in the items' order. Being interrupted stops the waiting, not what was asked for. */
+export const exits = <A, B, E>(
+  items: ReadonlyArray<A>,
+  ask: (item: A, answer: (exit: Exit.Exit<B, E>) => void, span?: Tracer.AnySpan) => void
+): Effect.Effect<ReadonlyArray<Exit.Exit<B, E>>> =>
+  Effect.withFiberRuntime((fiber) =>
+    Effect.async((resume) => {
+      const answers: Array<Exit.Exit<B, E>> = []
+      let left = items.length
+      if (left === 0) return resume(Effect.succeed(answers))
+      for (const [place, item] of items.entries()) {
+        const answer = (exit: Exit.Exit<B, E>) => {
+          answers[place] = exit
+          if (--left === 0) resume(Effect.succeed(answers))
+        }
+        ask(item, answer, fiber.currentSpan)
+      }
+    })
+  )

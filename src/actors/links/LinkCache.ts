@@ -93,27 +93,6 @@ export const get = <E>(
     Effect.async<Link | null, E>((resume) => getThen(key, resume, fiber.currentSpan))
   )
 
-/** The rows of keys, in their order. The first failure is the whole's. */
-export const getMany = <E>(
-  { getThen }: Pick<LinkCache<E>, "getThen">,
-  keys: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<Link | null>, E> =>
-  Effect.withFiberRuntime((fiber) =>
-    Effect.async<ReadonlyArray<Link | null>, E>((resume) => {
-      const links: Array<Link | null> = Array.from({ length: keys.length })
-      let left = keys.length
-      if (left === 0) return resume(Effect.succeed(links))
-      for (const [index, key] of keys.entries()) {
-        const answer = (row: Exit.Exit<Link | null, E>) => {
-          if (Exit.isFailure(row)) return resume(Effect.failCause(row.cause))
-          links[index] = row.value
-          if (--left === 0) resume(Effect.succeed(links))
-        }
-        getThen(key, answer, fiber.currentSpan)
-      }
-    })
-  )
-
 /**
  * A least-recently-used cache of at most `max` links over `read`. It follows `LinkInvalidations`: what another node changed is forgotten, and while the
  * news is not fresh, every question is read again and nothing is kept.

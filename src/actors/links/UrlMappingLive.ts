@@ -64,20 +64,9 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
 
       /** Each link alone, and with them what else this node binds. */
       const createMany = (links: ReadonlyArray<Link>) =>
-        Effect.withFiberRuntime<ReadonlyArray<CreateOutcome>, Unavailable>((fiber) =>
-          Effect.async((resume) => {
-            const outcomes: Array<BindOutcome> = []
-            let left = links.length
-            if (left === 0) return resume(Effect.succeed([]))
-            for (const [place, link] of links.entries()) {
-              const answer = (outcome: BindOutcome) => {
-                outcomes[place] = outcome
-                if (--left === 0) resume(outcomesOf(outcomes))
-              }
-              local.bindThen(link, answer, fiber.currentSpan)
-            }
-          })
-        ).pipe(Traced.span("UrlMapping.createMany"))
+        Effect.flatMap(Parallel.exits(links, local.bindThen), outcomesOf).pipe(
+          Traced.span("UrlMapping.createMany")
+        )
 
       const createGuarded = Effect.fnUntraced(function* (links: ReadonlyArray<GuardedLink>) {
         const outcomes = yield* cache.write(
@@ -104,7 +93,8 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         UrlMapping.of({
           CreateMany: ({ payload }) => createMany(payload.links),
           CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
-          ResolveMany: ({ payload }) => LinkCache.getMany(cache, payload.keys),
+          ResolveMany: ({ payload }) =>
+            Effect.flatMap(Parallel.exits(payload.keys, cache.getThen), Effect.all),
           Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),
           Delete: ({ payload }) =>
             cache
