@@ -55,7 +55,7 @@ export const make = ({ limit }: Limit, now: number): Meter => ({
   ownAt: now
 })
 
-/** 1, but for the rounding of a sum of fractions. */
+/** 1, allowing for the rounding of a sum of fractions. */
 const one = 1 - 1e-6
 
 /** How long the store is not asked again about a quota that was used up, at least. */

@@ -31,7 +31,7 @@ export const unlimited: QuotaPolicy = {
 export interface Client {
   /** An IPv4 address, or a network of IPv6 that one client has (/64). */
   readonly id: string
-  /** The network that such a network is in (/48), of which one client may have all; `null` for IPv4. */
+  /** The network (/48) around that network, all of which one client may have; `null` for IPv4. */
   readonly network: string | null
 }
 

@@ -61,7 +61,7 @@ export class Sessions extends Context.Tag("linkmint/Sessions")<
     readonly list: (userId: string) => Effect.Effect<ReadonlyArray<SessionView>, StorageError>
     /** Ends one of a user's sessions by its id; `false` where there is none. */
     readonly endOne: (userId: string, id: string, doer: Doer) => Effect.Effect<boolean, StorageError>
-    /** Ends a user's sessions, but for the one with this id. */
+    /** Ends a user's sessions, except the one with this id. */
     readonly endOthers: (userId: string, id: string | null, doer: Doer) => Effect.Effect<void, StorageError>
   }
 >() {}

@@ -120,7 +120,7 @@ export const userCommands = [
     "enable-user",
     { isDisabled: false },
     "Enables a user again, and the API keys",
-    "is enabled. Sessions and webhooks are to be made anew"
+    "is enabled. Sessions and webhooks must be created again"
   ),
   changing("grant-admin", { isAdmin: true }, "Makes a user an administrator", "is an administrator"),
   changing("withdraw-admin", { isAdmin: false }, "Makes an administrator a user", "is no administrator"),

@@ -87,7 +87,7 @@ export const visitsWaiting = Metered.gauge(
   "Visits that wait to be written, and would be lost if the process were killed"
 )
 
-/** What counting needs to know of the node. */
+/** What counting needs of the node. */
 export interface VisitsOptions {
   /** The host of short URLs: visits from there are internal. */
   readonly ownHost: string

@@ -160,7 +160,7 @@ export const make = Effect.gen(function* () {
   const lapse = (adminKeyId: string | null) =>
     store.lapse(adminKeyId).pipe(
       Effect.flatMap((dropped) => Metric.incrementBy(eventsEnded, dropped)),
-      Effect.tapError((error) => Effect.logDebug(`Webhooks were not looked at: ${error.message}`))
+      Effect.tapError((error) => Effect.logDebug(`Ended webhooks were not looked for: ${error.message}`))
     )
 
   // First, so that nothing is sent for a former `ADMIN_API_KEY`.

@@ -2,7 +2,7 @@ import * as Metered from "../../telemetry/Metered.ts"
 
 // Keys in the pipeline, each counted by the node that has the actor, or loses the key.
 
-/** Keys that left their ranges for good. */
+/** Keys that left their ranges. */
 export const minted = Metered.counter("linkmint_keys_minted_total", "Keys that left their ranges")
 
 /** Random keys that were left out. */

@@ -23,7 +23,7 @@ const askAfter = Duration.seconds(5)
 /** How long closing waits for the store. */
 const closeMax = Duration.seconds(2)
 
-/** Gives keys to `onFree` when they turn out not to be bound, and keeps those of which the store does not tell yet. */
+/** Gives keys to `onFree` when the store says that they are not bound, and keeps the others until it answers. */
 export const make = (
   store: typeof LinkStore.Service,
   onFree: (keys: ReadonlyArray<string>) => Effect.Effect<void>

@@ -39,7 +39,7 @@ export const layer = (name: NodeName) =>
           linksCreated: Metered.read(linksCreated).count,
           totals: RequestMetrics.totals()
         })
-      }).pipe(Effect.catchAll((error) => Effect.logDebug(`Nothing was told of this node: ${error.message}`)))
+      }).pipe(Effect.catchAll((error) => Effect.logDebug(`This node was not reported: ${error.message}`)))
 
       const leave = reports
         .leave(name.id)

@@ -86,7 +86,7 @@ const credentialsOf = (username: string, password: string): Either.Either<RedisC
   }
   return username === ""
     ? Either.right(null)
-    : Either.left("has a user name without a password (a password alone stands after a colon)")
+    : Either.left("has a user name without a password (a password alone goes after a colon)")
 }
 
 const userInfo = (text: string): Either.Either<RedisCredentials | null, Fault> => {
@@ -116,7 +116,7 @@ const parseServer = (tls: boolean, user: string, hosts: string, path: string, qu
     const address = yield* addressOf(hosts, serverPort)
     const credentials = yield* userInfo(user)
     const database = path === "" ? 0 : yield* databaseOf(path)
-    if (query !== "") return yield* Either.left("has parameters; the database stands after the slash")
+    if (query !== "") return yield* Either.left("has parameters; the database goes after the slash")
     return { _tag: "Server" as const, address, tls, credentials, database }
   })
 
