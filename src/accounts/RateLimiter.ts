@@ -14,7 +14,7 @@ import { LRUCache } from "lru-cache"
 import { atMost } from "../fibers/LruCacheOptions.ts"
 import * as Batcher from "../fibers/Batcher.ts"
 import { KeyedHash } from "../secrets/KeyedHash.ts"
-import { monotonic_ms } from "../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../time/MonotonicTime.ts"
 import { type Ask, type Lease, type Quota, QuotaStore } from "../storage/accounts/QuotaStore.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import * as Timeout from "../fibers/Timeout.ts"
@@ -139,7 +139,7 @@ export const makeWith = (bounds: {
       queueMax,
       inFlightMax: 1
     })
-    const now_ms = () => monotonic_ms(clock)
+    const now_ms = () => monotonicNow_ms(clock)
 
     /** Names of quotas, which can be clients' addresses, are hashed before they reach the store. */
     const askOf = ({ id, limit, period }: Quota, demand: number): Ask => ({

@@ -1,5 +1,5 @@
 import { Console, Context, Deferred, Duration, Effect } from "effect"
-import { monotonicNow_ms } from "../time/MonotonicTime.ts"
+import { monotonic_ms } from "../time/MonotonicTime.ts"
 
 /**
  * A signal that follows another one sooner than this is a copy of it: Ctrl-C reaches every process of the terminal, and npm and systemd signal
@@ -64,11 +64,11 @@ const listening = (hurry: Deferred.Deferred<void>, { isImpatient, max }: Shutdow
       Effect.sync(() => process.exit(cutShort))
     )
     yield* Effect.forkDaemon(Effect.delay(overdue, max))
-    const first_ms = yield* monotonicNow_ms
+    const first_ms = yield* monotonic_ms
     let heard: Heard = { first_ms, last_ms: first_ms, isHurried: false }
     while (true) {
       yield* signal
-      const now_ms = yield* monotonicNow_ms
+      const now_ms = yield* monotonic_ms
       const meaning = meaningOf(heard, now_ms)
       heard = { ...heard, last_ms: now_ms, isHurried: heard.isHurried || meaning !== "copy" }
       if (meaning === "copy") continue

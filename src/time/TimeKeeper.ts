@@ -17,7 +17,7 @@ export interface TimeEvent {
   readonly by_ms: number
 }
 
-/** A reading of the database's clock (`database_ms`, since the Unix epoch), which was taken between two moments of `monotonic_ms`. */
+/** A reading of the database's clock (`database_ms`, since the Unix epoch), which was taken between two moments of `monotonicNow_ms`. */
 export interface DatabaseReading {
   readonly database_ms: number
   readonly asked: number
@@ -26,7 +26,7 @@ export interface DatabaseReading {
 
 /**
  * Keeps the time of day by monotonic time, which nobody can set, and corrects it by a clock that can be set: the database's, or the machine's own. Moments are
- * of `monotonic_ms`, times are milliseconds since the Unix epoch.
+ * of `monotonicNow_ms`, times are milliseconds since the Unix epoch.
  *
  * The kept time follows the database's clock at once, within the round trip of a reading, because all nodes use the same one. It follows the wall clock by 1 % of the time that passes.
  * When the wall clock has jumped, the kept time advances without it until it has agreed with monotonic time for {@link believedAfter_ms}.

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { Clock, Context, Duration, Effect, Layer, Option, Schema, type Scope } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
-import { monotonic_ms } from "./MonotonicTime.ts"
+import { monotonicNow_ms } from "./MonotonicTime.ts"
 import { jumpMin_ms, type TimeEvent, TimeKeeper } from "./TimeKeeper.ts"
 
 /** How often the wall clock is read. */
@@ -31,7 +31,7 @@ export interface TrustedTimeService {
   readonly isSettled: () => boolean
   /** By how many milliseconds the machine's clock is ahead of the time. */
   readonly wallAhead_ms: () => number
-  /** Takes the database's time, in milliseconds since the Unix epoch, from an answer that has just arrived to a query sent at `asked`, of `monotonic_ms`. */
+  /** Takes the database's time, in milliseconds since the Unix epoch, from an answer that has just arrived to a query sent at `asked`, of `monotonicNow_ms`. */
   readonly heard: (database_ms: number, asked: number) => Effect.Effect<void>
 }
 
@@ -65,7 +65,7 @@ const layerOf = <E, R>(
     Effect.zipWith(make, Effect.clock, ({ keeper, time }, clock) =>
       Layer.merge(
         Layer.succeed(TrustedTime, time),
-        Layer.setClock(clockWith(clock, () => Math.floor(keeper.at(monotonic_ms(clock)))))
+        Layer.setClock(clockWith(clock, () => Math.floor(keeper.at(monotonicNow_ms(clock)))))
       )
     )
   )
@@ -79,7 +79,7 @@ export const layerDatabase: Layer.Layer<never> = layerOf(
   Effect.gen(function* () {
     const clock = yield* Effect.clock
     const wall_ms = () => clock.unsafeCurrentTimeMillis()
-    const now = () => monotonic_ms(clock)
+    const now = () => monotonicNow_ms(clock)
     const keeper = new TimeKeeper(wall_ms(), now())
     let hasHeard = false
     const time: TrustedTimeService = {
@@ -137,7 +137,7 @@ export const layerWall = (
       const fs = yield* FileSystem.FileSystem
       const clock = yield* Effect.clock
       const wall_ms = () => clock.unsafeCurrentTimeMillis()
-      const now = () => monotonic_ms(clock)
+      const now = () => monotonicNow_ms(clock)
       const told = (file: string) => Effect.orElseSucceed(fs.readFileString(file), () => "")
       const boot = (yield* told(files.boot)).trim() || null
 

@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect"
-import { monotonic_ms } from "../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../time/MonotonicTime.ts"
 import type { Claimant } from "../storage/webhooks/WebhookStore.ts"
 
 /** Messages that a node has under way for one webhook, and for all webhooks of a user. */
@@ -50,7 +50,7 @@ const countUp = (counts: Map<string, number>, name: string, by: 1 | -1) => {
 
 /** What a node has under way and has sent within the last second: it keeps one user from taking all slots, and protects hosts from floods. */
 export const make = Effect.map(Effect.clock, (clock: Clock.Clock) => {
-  const now = () => monotonic_ms(clock)
+  const now = () => monotonicNow_ms(clock)
   const webhooks = new Map<string, number>()
   const owners = new Map<string, number>()
   const paceOfOwners = new Pace(perSecond.owner)

@@ -1,7 +1,7 @@
 import { expect, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Either, Fiber, Layer } from "effect"
 import * as Iso8601 from "../../src/model/Iso8601.ts"
-import { monotonicNow_ms } from "../../src/time/MonotonicTime.ts"
+import { monotonic_ms } from "../../src/time/MonotonicTime.ts"
 import { type Answer, jsonOf } from "../support/HttpClient.ts"
 import { describePostgres } from "../support/services/Postgres.ts"
 import { describeRedis } from "../support/services/Redis.ts"
@@ -30,10 +30,10 @@ const path = (alias: string) => `/api/v1/links/${alias}`
 /** Asks one node, which has to answer as it should. */
 const done = (node: ClusterNode | undefined, request: JsonRequest, status: number) =>
   Effect.gen(function* () {
-    const asked = yield* monotonicNow_ms
+    const asked = yield* monotonic_ms
     const answer = yield* Effect.orDie(node!.send({ headers: asAdmin, ...request }))
     expect(answer.status, answer.text).toBe(status)
-    return { asked, answered: yield* monotonicNow_ms }
+    return { asked, answered: yield* monotonic_ms }
   })
 
 const make = (node: ClusterNode | undefined, link: object) =>
@@ -46,9 +46,9 @@ const visiting = <A>(alias: string, events: (nodes: ReadonlyArray<ClusterNode>) 
     const seen: Array<Seen> = []
     const visit = (number: number) =>
       Effect.gen(function* () {
-        const asked = yield* monotonicNow_ms
+        const asked = yield* monotonic_ms
         const { headers, status } = yield* Effect.orDie(nodes[number]!.send({ path: `/${alias}` }))
-        const answered = yield* monotonicNow_ms
+        const answered = yield* monotonic_ms
         // A node that is too busy to tell says nothing of the link.
         if (status !== 503) seen.push({ node: number, asked, answered, status, location: headers.location })
       })
@@ -142,7 +142,7 @@ describeRedis("with Redis,", () =>
               const { happened: end, seen } = yield* visiting(link.alias, (nodes) =>
                 Effect.gen(function* () {
                   const expiresAt = (yield* Clock.currentTimeMillis) + lifetime_ms
-                  const end = (yield* monotonicNow_ms) + lifetime_ms
+                  const end = (yield* monotonic_ms) + lifetime_ms
                   yield* make(nodes[2], { ...link, expiresAt: Iso8601.formatMoment(expiresAt) })
                   yield* Effect.sleep(lifetime_ms)
                   return end

@@ -12,7 +12,7 @@ const noteFile = "/data/clock.json"
 
 /** A machine whose wall clock is set by others, and what a process on it takes the time to be. */
 const machine = () => {
-  const state = { boot: "one", uptime_ms: 50_000, monotonic_ms: 7_000, wall_ms: 20_000 * day_ms }
+  const state = { boot: "one", uptime_ms: 50_000, monotonicNow_ms: 7_000, wall_ms: 20_000 * day_ms }
   const written = new Map<string, string>()
   const missing = (path: string) =>
     new SystemError({
@@ -40,7 +40,7 @@ const machine = () => {
       })
   })
   const wall = () => state.wall_ms
-  const nanos = () => BigInt(state.monotonic_ms) * 1_000_000n
+  const nanos = () => BigInt(state.monotonicNow_ms) * 1_000_000n
   const clock: Clock.Clock = {
     ...Clock.make(),
     unsafeCurrentTimeMillis: wall,
@@ -51,7 +51,7 @@ const machine = () => {
   }
   const pass = (by_ms: number) => {
     state.uptime_ms += by_ms
-    state.monotonic_ms += by_ms
+    state.monotonicNow_ms += by_ms
     state.wall_ms += by_ms
   }
   const see = Effect.gen(function* () {
@@ -102,7 +102,7 @@ describe("trusted time beside SQLite", () => {
           state.wall_ms += ahead_ms
           pass(90_000)
           // Another process has another monotonic clock.
-          state.monotonic_ms = 11_000
+          state.monotonicNow_ms = 11_000
           expect(yield* run(see)).toEqual({ now: right + 90_000, isSettled: false })
           expect(jumps()).toBe(before + 1)
           state.wall_ms -= ahead_ms
@@ -122,7 +122,7 @@ describe("trusted time beside SQLite", () => {
         Object.assign(state, {
           boot: "two",
           uptime_ms: 20_000,
-          monotonic_ms: 3_000,
+          monotonicNow_ms: 3_000,
           wall_ms: before + day_ms
         })
         yield* run(
@@ -155,14 +155,14 @@ describe("trusted time beside PostgreSQL", () => {
       yield* runOnDatabase(
         Effect.gen(function* () {
           const { heard, wallAhead_ms } = yield* TrustedTime.TrustedTime
-          yield* heard(right, state.monotonic_ms)
+          yield* heard(right, state.monotonicNow_ms)
           expect([yield* see, wallAhead_ms()]).toEqual([{ now: right, isSettled: true }, 45_000])
           pass(200)
           state.wall_ms += day_ms
-          yield* heard(right + 200, state.monotonic_ms)
+          yield* heard(right + 200, state.monotonicNow_ms)
           expect(yield* see).toEqual({ now: right + 200, isSettled: true })
           const before = jumps()
-          yield* heard(right + 60_200, state.monotonic_ms)
+          yield* heard(right + 60_200, state.monotonicNow_ms)
           expect(yield* see).toEqual({ now: right + 60_200, isSettled: false })
           expect(jumps()).toBe(before + 1)
         })

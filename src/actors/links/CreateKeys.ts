@@ -1,5 +1,5 @@
 import { Effect, Either } from "effect"
-import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import type { KeyBuffer } from "../keys/KeyBuffer.ts"
 import type { Unavailable } from "../Unavailable.ts"
 import type { LinkWriters } from "./LinkWriters.ts"
@@ -16,7 +16,7 @@ const passedOverMax = 8
 
 /**
  * Takes keys whose partitions have an owner, as far as this node knows; any keys when it knows of too few. All that wait for a lease fail together, also
- * those that came last: they go on as long as their own time lasts, which began at `start` (in `monotonic_ms`).
+ * those that came last: they go on as long as their own time lasts, which began at `start` (in `monotonicNow_ms`).
  *
  * To be run where it cannot be interrupted, so that no key is lost: its waits can be interrupted all the same.
  */
@@ -26,7 +26,7 @@ export const taking = (buffer: typeof KeyBuffer.Service, { isAway }: Pick<LinkWr
     wanted === 1 ? Effect.map(buffer.take, (key) => [key]) : buffer.takeMany(wanted)
 
   return Effect.fnUntraced(function* (wanted: number, start: number) {
-    const now = yield* monotonicNow_ms
+    const now = yield* monotonic_ms
     const keys: Array<string> = []
     const passedOver: Array<string> = []
     let failure: Unavailable | null = null

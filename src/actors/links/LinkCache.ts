@@ -2,7 +2,7 @@ import { Effect, Exit, Fiber, type Scope, type Tracer } from "effect"
 import { LRUCache } from "lru-cache"
 import type { Link } from "../../model/Link.ts"
 import * as Metered from "../../telemetry/Metered.ts"
-import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { type freshFor_ms, LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import { atMost } from "../../fibers/LruCacheOptions.ts"
 import { RecentlyChangedKeys } from "../keys/RecentlyChangedKeys.ts"
@@ -118,7 +118,7 @@ export const make = <E>(options: {
     const changes = yield* LinkInvalidations
     const clock = yield* Effect.clock
     const { bypassed, hit, miss } = lookupsOf[options.level]
-    const now_ms = () => monotonic_ms(clock)
+    const now_ms = () => monotonicNow_ms(clock)
     const entries = new LRUCache<string, Link>(atMost(options.max))
     /** Who waits for each read that is under way. */
     const reads = new Map<string, Array<Parameters<GetThen<E>>[1]>>()

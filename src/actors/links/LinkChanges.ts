@@ -3,7 +3,7 @@ import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link, LinkChange } from "../../model/Link.ts"
 import { drawId } from "../../model/RandomId.ts"
 import * as Traced from "../../telemetry/Traced.ts"
-import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import { type Failure, orUnavailable, type Unavailable } from "../Unavailable.ts"
 import { retryWhileAway, silent } from "./OwnersAway.ts"
 import { RedirectCache } from "./RedirectCache.ts"
@@ -36,7 +36,7 @@ export const make = Effect.gen(function* () {
 
   /** Repeats what has an id, by which its owner knows it again, while the owner is away. */
   const untilOwned = <A>(call: Effect.Effect<A, Failure>) =>
-    Effect.flatMap(monotonicNow_ms, (start) => retryWhileAway(start)(orUnavailable(call)))
+    Effect.flatMap(monotonic_ms, (start) => retryWhileAway(start)(orUnavailable(call)))
 
   /** Has a link written by its owner. Other writes of it may come between, so that what it leaves is not kept here. */
   const writeByOwner = <A>(key: string, call: Effect.Effect<A, Failure>) =>

@@ -3,7 +3,7 @@ import type { Link } from "../../model/Link.ts"
 import { sequentialIds } from "../../model/RandomId.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as Traced from "../../telemetry/Traced.ts"
-import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms, monotonic_ms } from "../../time/MonotonicTime.ts"
 import { KeyBuffer } from "../keys/KeyBuffer.ts"
 import * as KeyMetrics from "../keys/KeyMetrics.ts"
 import { Unavailable } from "../Unavailable.ts"
@@ -54,7 +54,7 @@ interface Round<E> {
   readonly failure: Unavailable | null
 }
 
-/** A round that was asked for already, at `start` (in `monotonic_ms`). */
+/** A round that was asked for already, at `start` (in `monotonicNow_ms`). */
 interface FirstRound<E> extends Round<E> {
   readonly start: number
 }
@@ -62,7 +62,7 @@ interface FirstRound<E> extends Round<E> {
 /** How creates that are under way go on. */
 interface Going<E> {
   readonly ask: Ask<E>
-  /** When they began, in `monotonic_ms`. */
+  /** When they began, in `monotonicNow_ms`. */
   readonly start: number
   /** Lets an effect be interrupted, where who waits for the creates can be. */
   readonly restore: <A, E1, R>(effect: Effect.Effect<A, E1, R>) => Effect.Effect<A, E1, R>
@@ -145,7 +145,7 @@ export const make = Effect.gen(function* () {
   ): Effect.Effect<ReadonlyArray<Either.Either<Link, E | Unavailable>>> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const going: Going<E> = { ask, restore, start: first?.start ?? (yield* monotonicNow_ms) }
+        const going: Going<E> = { ask, restore, start: first?.start ?? (yield* monotonic_ms) }
         const made = drafts.map((): Either.Either<Link, E | Unavailable> => Either.left(noneBound))
         let open = drafts.map((_, place) => place)
         let pause_ms = awayPause_ms
@@ -182,7 +182,7 @@ export const make = Effect.gen(function* () {
 
   const bindAlias = <E extends Superseded>(draft: LinkDraft, alias: string, ask: Ask<E>) =>
     Effect.gen(function* () {
-      const start = yield* monotonicNow_ms
+      const start = yield* monotonic_ms
       const link = linkOf(draft, alias, yield* Clock.currentTimeMillis, nextId())
       // Retried with the same id: a create that was applied, and whose answer was lost, is recognised.
       const outcome = yield* Effect.flatten(ask([link])).pipe(
@@ -199,7 +199,7 @@ export const make = Effect.gen(function* () {
 
   const createThen: LinkCreates["createThen"] = (draft, done) => {
     const otherwise = (create: Effect.Effect<Link, Unavailable>) => void runFork(create).addObserver(done)
-    const start = monotonic_ms(clock)
+    const start = monotonicNow_ms(clock)
     const key = buffer.takeNow()
     if (key === undefined) return otherwise(bindOne(draft, askAlone))
     if (writers.isAway(key, start)) {

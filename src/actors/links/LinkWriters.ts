@@ -1,7 +1,7 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Cause, Duration, Effect, Exit, Option, Runtime, type Scope, type Tracer } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
-import { monotonic_ms, monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms, monotonic_ms } from "../../time/MonotonicTime.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
 import { type BindOutcome, LocalOwners } from "./LocalOwners.ts"
@@ -20,7 +20,7 @@ import {
 export interface LinkWriters {
   /** Asks for a link to be bound: calls `answer` once, which must not throw; at once where too many wait. `span`: that of who asks, where requests are traced. */
   readonly bindThen: (link: Link, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => void
-  /** Whether the owner of a key's partition seems to be away at `now` (of `monotonic_ms`): a create does better with another key. */
+  /** Whether the owner of a key's partition seems to be away at `now` (of `monotonicNow_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
   /** The partition that new keys should be of now, if it matters: see `PreferredPartition`. */
   readonly gathering: () => number | undefined
@@ -76,7 +76,7 @@ export const make = ({
       const away = (applied: "no" | "unknown") =>
         new Unavailable({ reason: `${name}: no owner`, applied, away: true })
 
-      const begin = () => gathering.begin(partition, monotonic_ms(clock))
+      const begin = () => gathering.begin(partition, monotonicNow_ms(clock))
 
       const send = (links: ReadonlyArray<Link>) =>
         Timeout.within(orUnavailable(clientOf(String(partition)).CreateMany({ links })), {
@@ -85,7 +85,7 @@ export const make = ({
         })
 
       const run = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
-        const now = yield* monotonicNow_ms
+        const now = yield* monotonic_ms
         if (now < awayUntil) {
           yield* onUnsent(links)
           return yield* away("no")
@@ -100,7 +100,7 @@ export const make = ({
           Effect.tapError((error) =>
             Effect.gen(function* () {
               if (error.away && error.applied === "unknown") {
-                awayUntil = (yield* monotonicNow_ms) + ownerRest_ms
+                awayUntil = (yield* monotonic_ms) + ownerRest_ms
               }
               if (error.applied === "no") yield* onRefused(links)
             })
@@ -154,6 +154,6 @@ export const make = ({
     return {
       bindThen: (link, answer, span) => writerOf(link.key).bindThen(link, answer, span),
       isAway: (key, now) => writerOf(key).isAway(now),
-      gathering: () => gathering.next(monotonic_ms(clock))
+      gathering: () => gathering.next(monotonicNow_ms(clock))
     }
   })

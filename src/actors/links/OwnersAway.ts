@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import { Unavailable } from "../Unavailable.ts"
 
 /**
@@ -21,9 +21,9 @@ interface Failure {
 export const silent = () =>
   new Unavailable({ reason: "the owner did not answer", applied: "unknown", away: true })
 
-/** Whether a call that failed may be tried again, as long as its client waits. `start`: when it began, in `monotonic_ms`. */
+/** Whether a call that failed may be tried again, as long as its client waits. `start`: when it began, in `monotonicNow_ms`. */
 export const mayGoOn = ({ away }: Failure, start: number): Effect.Effect<boolean> =>
-  Effect.map(monotonicNow_ms, (now) => away === true && now - start < triesMax_ms)
+  Effect.map(monotonic_ms, (now) => away === true && now - start < triesMax_ms)
 
 /** Repeats a call whose owner is away, as long as its client waits. Not by a `Schedule`, whose driver would cost every create more than its key. */
 export const retryWhileAway =

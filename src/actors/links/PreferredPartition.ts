@@ -15,7 +15,7 @@ export class PreferredPartition {
   #latest = 0
   #sentAt = 0
 
-  /** Something is sent to a partition at `now` (of `monotonic_ms`). */
+  /** Something is sent to a partition at `now` (of `monotonicNow_ms`). */
   begin(partition: number, now: number) {
     this.#busy.add(partition)
     this.#latest = partition

@@ -1,7 +1,7 @@
 import type { Sharding } from "@effect/cluster/Sharding"
 import { Context, Duration, Effect, Exit, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
-import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
 import { freshFor_ms } from "../../storage/links/LinkInvalidations.ts"
@@ -55,14 +55,14 @@ export const make = (
         }).pipe(
           Effect.tapError(() =>
             Effect.sync(() => {
-              awayUntil = monotonic_ms(clock) + ownerRest_ms
+              awayUntil = monotonicNow_ms(clock) + ownerRest_ms
             })
           )
         )
       const { submitThen } = makeBatcher<string, Link | null, Unavailable>({
         name: `resolve from partition ${partition}`,
         kind: "resolve",
-        run: (keys) => (monotonic_ms(clock) < awayUntil ? away : resolve(keys)),
+        run: (keys) => (monotonicNow_ms(clock) < awayUntil ? away : resolve(keys)),
         batchMax,
         queueMax,
         inFlightMax: 1

@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { Link } from "../../model/Link.ts"
-import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import { drawId } from "../../model/RandomId.ts"
 import { abandon, begin, type Guard, GuardedCreates, guardTimes } from "../../storage/links/GuardedCreates.ts"
 import { urlDigest } from "../../storage/links/LinkColumns.ts"
@@ -55,7 +55,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
     return {
       get: Effect.fnUntraced(function* (draft, guarding) {
         const name = `reuse:${urlDigest(draft.owner, draft.url)}`
-        const start = yield* monotonicNow_ms
+        const start = yield* monotonic_ms
         // A settled key whose link is not found afterwards has expired, was deleted, or has another target now.
         let ended: string | undefined
         while (true) {
@@ -71,7 +71,7 @@ export const layer: Layer.Layer<ReusedLinks, never, GuardedCreates | Links> = La
           }).pipe(Effect.mapError(fromFailure))
           if (state._tag === "Begun") return { link: yield* createUnder(guard, draft, guarding), isNew: true }
           if (state._tag === "Settled" && state.key !== null) ended = state.key
-          else if ((yield* monotonicNow_ms) - start > waitMax_ms) {
+          else if ((yield* monotonic_ms) - start > waitMax_ms) {
             return yield* new Unavailable({
               reason: "another create of the same link is under way",
               applied: "no"

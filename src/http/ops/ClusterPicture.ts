@@ -2,7 +2,7 @@ import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import * as ActorPlaces from "../../actors/ActorPlaces.ts"
 import type { PoolMarks } from "../../actors/keys/PoolShardLive.ts"
 import { KeyMinter } from "../../keys/KeyMinter.ts"
-import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { KeyLedger } from "../../storage/keys/KeyLedger.ts"
@@ -58,9 +58,9 @@ const makeLedger = Effect.gen(function* () {
 
   const count = Effect.gen(function* () {
     const of = found
-    const start_ms = yield* monotonicNow_ms
+    const start_ms = yield* monotonic_ms
     const counted = yield* Effect.option(counts)
-    const end_ms = yield* monotonicNow_ms
+    const end_ms = yield* monotonic_ms
     dueAt_ms = end_ms + Math.max(countEvery_ms, (end_ms - start_ms) / countingShare)
     if (Option.isNone(counted)) return { ledger: null, ledgerNote: notCounted.failed }
     if (counted.value === null) return { ledger: null, ledgerNote: notCounted.tooMany }
@@ -72,7 +72,7 @@ const makeLedger = Effect.gen(function* () {
   return (latest: Found) =>
     Effect.gen(function* () {
       found = latest
-      if ((yield* monotonicNow_ms) >= dueAt_ms && !counting.isRunning()) yield* counting.start
+      if ((yield* monotonic_ms) >= dueAt_ms && !counting.isRunning()) yield* counting.start
       return counted
     })
 })
@@ -112,12 +112,12 @@ export const make = ({ marks, node }: PictureOptions) =>
       const found: Found = { at, heard, seen, levels, regressions }
       if (heard !== null) paces.add(heard.map(({ report }) => report))
       const body = { ...bodyOf(found, paces, ground), ...(yield* readLedger(found)), databaseWarnings }
-      last = { at_ms: yield* monotonicNow_ms, body }
+      last = { at_ms: yield* monotonic_ms, body }
       return body
     })
     const looking = yield* SingleFlight.make(look)
 
-    const current = Effect.flatMap(monotonicNow_ms, (now_ms) =>
+    const current = Effect.flatMap(monotonic_ms, (now_ms) =>
       last !== undefined && now_ms - last.at_ms < keptFor_ms ? Effect.succeed(last.body) : looking.join
     )
     return ClusterPicture.of({ current })

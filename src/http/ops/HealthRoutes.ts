@@ -8,7 +8,7 @@ import { partitionCount, UrlMapping } from "../../actors/links/UrlMapping.ts"
 import { KeyMinter } from "../../keys/KeyMinter.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
-import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { type Answer, flatten, json } from "../exchange/Answer.ts"
@@ -93,7 +93,7 @@ export const make = Effect.gen(function* () {
 
   /** Each check records what it finds. The state of a check that fails, or does not end within the common time, stays as it was. */
   const report = Effect.gen(function* () {
-    const now_ms = monotonic_ms(clock)
+    const now_ms = monotonicNow_ms(clock)
     const known = believed !== undefined && now_ms < believed.until_ms ? believed.heard : undefined
     const here: FoundHere = { database: { ok: false }, keys: { ok: false } }
     const heard: Heard = known ?? {

@@ -1,4 +1,4 @@
-import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { DatabasePresence } from "../../storage/sql/postgres/DatabasePresence.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
@@ -65,7 +65,7 @@ export const make = Effect.gen(function* () {
       ...gauge(
         "linkmint_database_reachable",
         "1, or 0 while PostgreSQL's primary has not answered this process for 0.75 s, or others have its place there",
-        one(presence.isHeld(monotonic_ms(clock)) ? 1 : 0)
+        one(presence.isHeld(monotonicNow_ms(clock)) ? 1 : 0)
       ),
       ...gauge(
         "linkmint_clock_ahead_seconds",

@@ -3,7 +3,7 @@ import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { linksCreated } from "../../actors/links/LinkCreates.ts"
 import { RedirectCache } from "../../actors/links/RedirectCache.ts"
 import * as Metered from "../../telemetry/Metered.ts"
-import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import type { NodeReport } from "../../model/NodeReport.ts"
 import { NodeReports } from "../../storage/nodes/NodeReports.ts"
 import { version } from "../../model/Version.ts"
@@ -26,14 +26,14 @@ export const layer = (name: NodeName) =>
       const buffer = yield* KeyBuffer
       const cache = yield* RedirectCache
       const { isDraining } = yield* Draining
-      const start_ms = yield* monotonicNow_ms
+      const start_ms = yield* monotonic_ms
 
       const tell = Effect.gen(function* () {
         yield* reports.tell({
           ...name,
           version,
           isStopping: isDraining(),
-          uptime_ms: (yield* monotonicNow_ms) - start_ms,
+          uptime_ms: (yield* monotonic_ms) - start_ms,
           bufferedKeys: yield* buffer.level,
           cachedLinks: cache.size(),
           linksCreated: Metered.read(linksCreated).count,

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http"
 import { type Clock, MetricBoundaries } from "effect"
 import * as Metered from "../../telemetry/Metered.ts"
-import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import type { RequestTotals, TimedTotal } from "../../model/NodeReport.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import { type Route, routeOf } from "../contract/Routes.ts"
@@ -89,12 +89,12 @@ export const totals = (): RequestTotals => {
 export const counting =
   (clock: Clock.Clock, listener: RequestListener): RequestListener =>
   (message, response) => {
-    const start_ms = monotonic_ms(clock)
+    const start_ms = monotonicNow_ms(clock)
     Metered.add(underWay)
     const end = () => {
       Metered.add(underWay, -1)
       const status = response.headersSent ? response.statusCode : clientGone
-      const duration_s = (monotonic_ms(clock) - start_ms) / 1_000
+      const duration_s = (monotonicNow_ms(clock) - start_ms) / 1_000
       meterOf(routeOf(message.method!, message.url!)).count(status, duration_s)
     }
     listener(message, response)
@@ -109,10 +109,10 @@ export const countingNow =
     answerNow: (request: Source) => Answer<string> | undefined
   ) =>
   (request: Source): Answer<string> | undefined => {
-    const start_ms = monotonic_ms(clock)
+    const start_ms = monotonicNow_ms(clock)
     const answer = answerNow(request)
     if (answer !== undefined) {
-      const duration_s = (monotonic_ms(clock) - start_ms) / 1_000
+      const duration_s = (monotonicNow_ms(clock) - start_ms) / 1_000
       meterOf(routeOf(request.method, request.url)).count(answer.status, duration_s)
     }
     return answer

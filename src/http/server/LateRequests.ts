@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http"
 import { type Clock, Duration, Effect, FiberSet, type Scope } from "effect"
-import { monotonic_ms } from "../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 
 /** How often a process notes that it runs. */
 export const beatEvery = Duration.millis(250)
@@ -64,7 +64,7 @@ export interface LateRequests {
 export const make = (clock: Clock.Clock): Effect.Effect<LateRequests, never, Scope.Scope> =>
   Effect.gen(function* () {
     const run = yield* FiberSet.makeRuntime<never>()
-    const standstills = new Standstills(() => monotonic_ms(clock))
+    const standstills = new Standstills(() => monotonicNow_ms(clock))
     const beat = Effect.sync(() => standstills.beat())
     yield* Effect.forkScoped(Effect.forever(Effect.delay(beat, beatEvery)))
     const wait = Effect.repeatN(Effect.sleep(holdTurn), holdTurns - 1)

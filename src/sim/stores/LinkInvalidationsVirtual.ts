@@ -145,14 +145,14 @@ class Listener implements LinkInvalidationsService {
 
   #prove(connection: Connection) {
     if (!connection.isOpen) return
-    const asked = this.#process.monotonic_ms()
+    const asked = this.#process.monotonicNow_ms()
     let database_ms = 0
     connection.ask(
       () => {
         database_ms = this.#process.world.now_ms
       },
       () => {
-        this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonic_ms() })
+        this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonicNow_ms() })
         this.#freshAsOf = asked
         this.#later(() => this.#prove(connection))
       }

@@ -46,8 +46,8 @@ export class VirtualProcess implements Scheduler {
     this.name = name
     this.incarnation = incarnation
     this.number = number
-    this.time = new TimeKeeper(world.now_ms, this.monotonic_ms())
-    this.clock_ms = () => Math.floor(this.time.at(this.monotonic_ms()))
+    this.time = new TimeKeeper(world.now_ms, this.monotonicNow_ms())
+    this.clock_ms = () => Math.floor(this.time.at(this.monotonicNow_ms()))
     this.preemption = world.preemption
     this.#chance = world.chance("preemption")
     this.#steps = this.#chance.trials(this.preemption)
@@ -68,8 +68,8 @@ export class VirtualProcess implements Scheduler {
     return this.world.now_ms + Math.floor(this.skew_us / ms_us)
   }
 
-  /** What `monotonic_ms` gives in it. */
-  monotonic_ms(): number {
+  /** What `monotonicNow_ms` gives in it. */
+  monotonicNow_ms(): number {
     return this.world.now_us / ms_us
   }
 

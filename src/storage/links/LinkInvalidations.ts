@@ -22,7 +22,7 @@ export class LinkInvalidations extends Context.Reference<LinkInvalidations>()("l
 
 /** See {@link LinkInvalidations}. */
 export interface LinkInvalidationsService {
-  /** Whether a cache that follows the news may be used at `now`, of `monotonic_ms`. */
+  /** Whether a cache that follows the news may be used at `now`, of `monotonicNow_ms`. */
   readonly isFresh: (now: number) => boolean
   /**
    * For how long there has been no news at `now`, in milliseconds, where the store itself does not answer: two questions in a row, the second put after the first had failed. `undefined` while it

@@ -12,7 +12,7 @@ const listen = (little: LittleWorld, process: VirtualProcess) => {
   const heard: Array<string> = []
   const scope = little.run(process, Scope.make())
   const changes = little.run(process, Scope.extend(little.database.changes(process), scope))
-  const isFresh = () => changes.isFresh(process.monotonic_ms())
+  const isFresh = () => changes.isFresh(process.monotonicNow_ms())
   let wasFresh: boolean | undefined
   let forgotAll_us = 0
   const subscriber = {

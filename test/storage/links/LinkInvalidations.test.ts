@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { type Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { expect } from "vitest"
-import { monotonic_ms } from "../../../src/time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../../src/time/MonotonicTime.ts"
 import * as DatabaseServers from "../../../src/storage/sql/postgres/DatabaseServers.ts"
 import * as LinkInvalidationsPostgres from "../../../src/storage/links/LinkInvalidationsPostgres.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
@@ -37,7 +37,7 @@ const setUp = Effect.gen(function* () {
   )
   const changes = yield* Effect.provide(LinkInvalidationsPostgres.make, DatabaseServers.layer(url))
   const clock = yield* Effect.clock
-  const fresh = Effect.sync(() => changes.isFresh(monotonic_ms(clock)))
+  const fresh = Effect.sync(() => changes.isFresh(monotonicNow_ms(clock)))
   const untilFresh = (wanted: boolean) =>
     fresh.pipe(
       Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (now) => now === wanted }),
@@ -137,7 +137,7 @@ describePostgres("the news of links on PostgreSQL", () => {
         yield* changes.subscribe({
           forget: () => {},
           forgetAll: () => {
-            freshWhenForgetting = changes.isFresh(monotonic_ms(clock))
+            freshWhenForgetting = changes.isFresh(monotonicNow_ms(clock))
             Deferred.unsafeDone(again, Effect.void)
           }
         })
@@ -156,7 +156,7 @@ describePostgres("the news of links on PostgreSQL", () => {
       Effect.gen(function* () {
         const { changes, untilFresh } = yield* setUp
         yield* untilFresh(true)
-        const now = monotonic_ms(yield* Effect.clock)
+        const now = monotonicNow_ms(yield* Effect.clock)
         expect(changes.isFresh(now)).toBe(true)
         expect(changes.isFresh(now + 1_000)).toBe(false)
       })
@@ -174,7 +174,7 @@ describePostgres("the news of links on PostgreSQL", () => {
       }
       const { changes, untilFresh } = yield* Effect.withClock(setUp, jumping)
       yield* untilFresh(true)
-      expect(changes.isFresh(monotonic_ms(clock) + 1_000)).toBe(false)
+      expect(changes.isFresh(monotonicNow_ms(clock) + 1_000)).toBe(false)
     })
   )
 })

@@ -1,5 +1,5 @@
 import { Data, Duration, Effect, Schedule, type Scope } from "effect"
-import { monotonic_ms } from "../../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import { TrustedTime } from "../../../time/TrustedTime.ts"
 import type { DatabaseServersService } from "./DatabaseServers.ts"
 import { boundsFor, PrimaryClient, reasonOf } from "./PrimaryClient.ts"
@@ -19,7 +19,7 @@ export class Heartbeats {
   #answered = Number.NEGATIVE_INFINITY
   #failures = 0
 
-  /** The primary has answered a heartbeat that was sent at `asked`, of `monotonic_ms`. */
+  /** The primary has answered a heartbeat that was sent at `asked`, of `monotonicNow_ms`. */
   answered(asked: number) {
     this.#answered = asked
     this.#failures = 0
@@ -91,7 +91,7 @@ export const run = <E>(
       }
       /** Gives when it was asked. */
       const look = Effect.gen(function* () {
-        const asked = monotonic_ms(clock)
+        const asked = monotonicNow_ms(clock)
         const [row] = yield* session.ask<{ readonly standby: boolean; readonly now_ms: number }>(
           "SELECT pg_is_in_recovery() AS standby, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms"
         )

@@ -1,6 +1,6 @@
 import { Clock, Duration } from "effect"
 import { type Client, Pool, type PoolClient } from "pg"
-import { monotonic_ms } from "../../../time/MonotonicTime.ts"
+import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import type { DatabaseServersService } from "./DatabaseServers.ts"
 import { boundsFor, PrimaryClient, type SessionBounds } from "./PrimaryClient.ts"
 
@@ -84,7 +84,7 @@ export class PrimaryPool extends Pool {
   }
 
   #now() {
-    return monotonic_ms(this.#clock)
+    return monotonicNow_ms(this.#clock)
   }
 
   /** How `pg-pool` makes a connection: the one place where it can be refused, and tried elsewhere. */
