@@ -80,7 +80,7 @@ if (process.argv[2] === "--run") {
   const deferred = {
     name: "deferred",
     setup: ({ onLoad, onResolve, resolve }) => {
-      onResolve({ filter: /^(?:ioredis|msgpackr|pg|undici|ws)$/ }, ({ kind, path, pluginData }) =>
+      onResolve({ filter: /^(?:ioredis|msgpackr|undici|ws)$/ }, ({ kind, path, pluginData }) =>
         kind === "import-statement" && pluginData?.isItself !== true
           ? { path, namespace: "deferred" }
           : undefined
@@ -92,7 +92,8 @@ if (process.argv[2] === "--run") {
         const names = Object.keys(requireHere(path))
         return {
           contents: [
-            `const load = () => require(${JSON.stringify(path)})`,
+            "let loaded",
+            `const load = () => loaded ??= (log("evaluates %s", ${JSON.stringify(path)}), require(${JSON.stringify(path)}))`,
             "deferredPackages.push(load)",
             ...names.map((name) => {
               const key = JSON.stringify(name)
@@ -120,7 +121,11 @@ if (process.argv[2] === "--run") {
     // With native parts, which are no files of JavaScript, and optional ones of packages, which are not installed.
     external: ["libsql", "@node-rs/argon2", "pg-native", "msgpackr-extract"],
     banner: {
-      js: 'const bundleUrl = require("node:url").pathToFileURL(__filename); const deferredPackages = exports.deferredPackages = [];'
+      js: [
+        'const bundleUrl = require("node:url").pathToFileURL(__filename);',
+        'const log = require("node:util").debuglog("linkmint");',
+        "const deferredPackages = exports.deferredPackages = [];"
+      ].join(" ")
     },
     sourcemap: true,
     legalComments: "none",

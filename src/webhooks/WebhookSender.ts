@@ -125,8 +125,22 @@ export const layer = (options: WebhookSenderOptions): Layer.Layer<WebhookSender>
     ),
     (agent) => Effect.promise(() => agent.destroy())
   )
-  return Layer.effect(WebhookSender, make(options)).pipe(
-    Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
+  const clients = NodeHttpClient.layerUndiciWithoutDispatcher.pipe(
     Layer.provide(Layer.scoped(NodeHttpClient.Dispatcher, dispatcher))
+  )
+  return Layer.scoped(
+    WebhookSender,
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      // With the first message, since most nodes send none: to load undici takes a tenth of a start.
+      const made = yield* Layer.buildWithScope(clients, scope).pipe(
+        Effect.flatMap((context) => Effect.provide(make(options), context)),
+        Effect.uninterruptible,
+        Effect.cached
+      )
+      return WebhookSender.of({
+        send: (delivery) => Effect.flatMap(made, ({ send }) => send(delivery))
+      })
+    })
   )
 }

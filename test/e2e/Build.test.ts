@@ -4,7 +4,7 @@ import { readFileSync, statSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import { fileNames } from "../../src/http/contract/Documents.ts"
 import { render } from "../../src/http/contract/RenderedDocuments.ts"
-import { nodeOptions, type Program, root, run } from "./Program.ts"
+import { nodeOptions, type Program, root, run, startAlone } from "./Program.ts"
 
 const inDist = (name: string) => join(root, "dist", name)
 
@@ -43,6 +43,14 @@ describe("the build", () => {
         expect(yield* codeCache(nodeOptions)).toBe("used")
         expect(yield* codeCache(["--max-semi-space-size=16"])).toBe("rejected")
       })
+  )
+
+  it.scopedLive("has a start on SQLite evaluate no package that only clusters and webhooks use", () =>
+    Effect.gen(function* () {
+      const { program } = yield* startAlone({ NODE_DEBUG: "linkmint" })
+      expect(program.output()).toMatch(/code cache used/)
+      expect(program.output()).not.toMatch(/evaluates/)
+    })
   )
 
   it.effect("leaves the documents of the contract", () =>
