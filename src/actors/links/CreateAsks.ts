@@ -1,4 +1,4 @@
-import { Deferred, Effect, Exit } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
@@ -14,23 +14,11 @@ export type Outcome<E> = Exit.Exit<CreateOutcome, E | Unavailable>
 /** Asks for links to be bound, each alone; gives the effect that waits for what became of each. */
 export type Ask<E> = (links: ReadonlyArray<Link>) => Effect.Effect<Effect.Effect<ReadonlyArray<Outcome<E>>>>
 
-/** Asks for links that nothing guards, what waits for one partition in one message. */
+/** Asks for links that nothing guards. Once asked for, they are bound also where nobody waits any more. */
 export const alone =
   ({ bindThen }: LinkWriters.LinkWriters): Ask<never> =>
   (links) =>
-    Effect.withFiberRuntime((fiber) => {
-      const answered = Deferred.unsafeMake<ReadonlyArray<Outcome<never>>>(fiber.id())
-      const outcomes: Array<Outcome<never>> = []
-      let left = links.length
-      for (const [place, link] of links.entries()) {
-        const answer = (outcome: Outcome<never>) => {
-          outcomes[place] = outcome
-          if (--left === 0) Deferred.unsafeDone(answered, Exit.succeed(outcomes))
-        }
-        bindThen(link, answer, fiber.currentSpan)
-      }
-      return Effect.succeed(links.length === 0 ? Effect.succeed(outcomes) : Deferred.await(answered))
-    })
+    Effect.map(Effect.forkDaemon(Parallel.exits(links, bindThen)), Fiber.join)
 
 /** Asks for links under guards. They are few, and go in messages of their own. */
 export const guarded = (onRefused: LinkWriters.NotBound["onRefused"]) =>

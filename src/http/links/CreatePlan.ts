@@ -1,18 +1,12 @@
-import { Either, type Option } from "effect"
+import { Either } from "effect"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
-import type * as Iso8601 from "../../model/Iso8601.ts"
 import { type Link, unlessChosen } from "../../model/Link.ts"
 import * as Decode from "../exchange/Decode.ts"
-import { checkEnd, checkMoment, checkOrder, checkUrl, distinct, type LinkPolicy } from "./LinkChecks.ts"
+import { checkEnd, checkMoment, checkOrder, checkUrl, type CreatePolicy, distinct } from "./LinkChecks.ts"
 import { CreateBody } from "../contract/LinkSchemas.ts"
 import { oneFault, type Problem } from "../exchange/Problem.ts"
 import type { Repeats } from "./Idempotency.ts"
 import { isReserved } from "./ReservedAliases.ts"
-
-/** What the checks of a create need to know of this service. */
-export interface CreatePolicy extends LinkPolicy {
-  readonly defaultExpiry: Option.Option<Iso8601.Duration>
-}
 
 /** Who creates, and what their links are checked and made with. */
 export interface Creator {

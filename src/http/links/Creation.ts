@@ -11,14 +11,14 @@ import { ClientAddress } from "../exchange/ClientAddress.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import type { Request } from "../exchange/Request.ts"
-import type { CreatePlan, CreatePolicy, Creator } from "./CreatePlan.ts"
+import type { CreatePlan, Creator } from "./CreatePlan.ts"
+import * as LinkChecks from "./LinkChecks.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { aliasTaken, createAnswer } from "./LinkAnswers.ts"
-import * as LinkValidation from "./LinkValidation.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 
 /** What creates need to know of the operator's choices. */
-export interface CreationOptions extends Omit<CreatePolicy, "targets"> {
+export interface CreationOptions extends Omit<LinkChecks.CreatePolicy, "targets"> {
   readonly anonymousCreates: boolean
 }
 
@@ -66,7 +66,7 @@ export const answerOf = ({ answered, standing }: Carried): Answer =>
 
 /** See {@link Creation}. */
 export const make = Effect.fnUntraced(function* (options: CreationOptions) {
-  const checks = yield* LinkValidation.make(options)
+  const checks = yield* LinkChecks.make(options)
   const links = yield* Links
   const reused = yield* ReusedLinks
   const once = yield* Idempotency.make

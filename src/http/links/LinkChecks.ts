@@ -1,13 +1,20 @@
-import { Either, Option } from "effect"
+import { Effect, Either, Option, Redacted } from "effect"
+import { Passwords } from "../../accounts/Passwords.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
-import { faulty, oneFault, type Problem } from "../exchange/Problem.ts"
-import type { TargetPolicyService } from "./TargetPolicy.ts"
+import { faulty, oneFault, orUnavailable, type Problem } from "../exchange/Problem.ts"
+import type { Request } from "../exchange/Request.ts"
+import { TargetPolicy, type TargetPolicyService } from "./TargetPolicy.ts"
 import * as TargetUrl from "./TargetUrl.ts"
 
 /** What the checks of a link need to know of this service. */
 export interface LinkPolicy {
   readonly own: TargetUrl.OwnAddress
   readonly targets: TargetPolicyService
+}
+
+/** What the checks of a create need to know of this service. */
+export interface CreatePolicy extends LinkPolicy {
+  readonly defaultExpiry: Option.Option<Iso8601.Duration>
 }
 
 const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
@@ -86,3 +93,18 @@ export const checkOrder = (
 
 /** Tags, each once. */
 export const distinct = (tags: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(tags)]
+
+/** What creates and changes of links are checked with. */
+export const make = Effect.fnUntraced(function* (options: Omit<CreatePolicy, "targets">) {
+  const passwords = yield* Passwords
+  const targets = yield* TargetPolicy
+  return {
+    policyOf: (request: Pick<Request, "headers">): CreatePolicy => ({
+      ...options,
+      own: { ...options.own, reachedAt: TargetUrl.reachedBy(request.headers["host"]) },
+      targets
+    }),
+    hash: (password: string, owner: string | null) =>
+      orUnavailable(passwords.hash(Redacted.make(password), owner === null ? "stranger" : "link"))
+  }
+})

@@ -9,8 +9,8 @@ import { empty, json } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
+import * as LinkChecks from "./LinkChecks.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
-import * as LinkValidation from "./LinkValidation.ts"
 import type { LinkRoutesOptions } from "./LinkCreation.ts"
 import * as ManagedLink from "./ManagedLink.ts"
 import * as PatchRequest from "./PatchRequest.ts"
@@ -27,7 +27,7 @@ interface OneLink {
 export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
   const links = yield* Links
   const identify = yield* Caller.make
-  const checks = yield* LinkValidation.make(options)
+  const checks = yield* LinkChecks.make(options)
   const totals = yield* VisitTotals.make
   const log = yield* AuditLog
   const { doerOf } = yield* RequestDoer.make

@@ -20,7 +20,7 @@ import { askInTurns } from "../sql/Turns.ts"
 
 interface GuardRow {
   readonly name: string
-  readonly token: string | number
+  readonly token: number
   readonly fingerprint: string
   readonly key: string | null
   readonly answer: string | null
@@ -116,7 +116,7 @@ export const make = Effect.gen(function* () {
           const rows = yield* locked(first)
           const isHeld = ({ name, token }: Guard) => {
             const row = rows.get(name)
-            return row !== undefined && row.answer === null && Number(row.token) === token
+            return row !== undefined && row.answer === null && row.token === token
           }
           const held = first.filter(isHeld)
           if (held.length > 0) yield* run(held)
@@ -133,11 +133,7 @@ export const make = Effect.gen(function* () {
         const holds = ({ answer, guards }: GuardedLink) =>
           guards.every(({ name, token }) => {
             const row = rows.get(name)
-            return (
-              row !== undefined &&
-              Number(row.token) === token &&
-              (row.answer === null || row.answer === answer)
-            )
+            return row !== undefined && row.token === token && (row.answer === null || row.answer === answer)
           })
         const isDone = ({ guards }: GuardedLink) =>
           guards.every(({ name }) => rows.get(name)!.answer !== null)

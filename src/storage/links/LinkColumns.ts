@@ -1,6 +1,5 @@
 import { type Link, type LinkChange, LinkChoices, type RedirectStatus } from "../../model/Link.ts"
 import * as Secret from "../../secrets/Secret.ts"
-import { numberOrNull } from "../sql/SqlDialect.ts"
 import type { Columns } from "../sql/SqlRows.ts"
 
 /** How PostgreSQL types a column that is filled. */
@@ -13,7 +12,7 @@ export interface LinkColumn {
   readonly type: ColumnType
 }
 
-/** A row of `links`. BIGINT comes as a string from `pg` and as a number from libSQL; SQLite has BOOLEAN as 0 or 1 and JSON as text. */
+/** A row of `links`. SQLite has BOOLEAN as 0 or 1 and JSON as text. */
 export interface LinkRow {
   readonly key: string
   readonly owner: string | null
@@ -21,19 +20,19 @@ export interface LinkRow {
   readonly title: string | null
   readonly tags: ReadonlyArray<string> | string
   readonly custom: boolean | number
-  readonly created_at: string | number
-  readonly updated_at: string | number
-  readonly valid_since: string | number | null
-  readonly expires_at: string | number | null
-  readonly deleted_at: string | number | null
-  readonly max_visits: string | number | null
-  readonly visits_left: string | number | null
+  readonly created_at: number
+  readonly updated_at: number
+  readonly valid_since: number | null
+  readonly expires_at: number | null
+  readonly deleted_at: number | null
+  readonly max_visits: number | null
+  readonly visits_left: number | null
   readonly password_hash: string | null
   readonly redirect_status: RedirectStatus
   readonly forward_query: boolean | number
   readonly crawlable: boolean | number
   readonly key_id: string | null
-  readonly key_redirects_per_day: string | number | null
+  readonly key_redirects_per_day: number | null
 }
 
 /** The columns that make a link. */
@@ -74,19 +73,19 @@ export const linkOf = (row: LinkRow): Link => ({
   title: row.title,
   tags: typeof row.tags === "string" ? (JSON.parse(row.tags) as ReadonlyArray<string>) : row.tags,
   custom: Boolean(row.custom),
-  createdAt: Number(row.created_at),
-  updatedAt: Number(row.updated_at),
-  validSince: numberOrNull(row.valid_since),
-  expiresAt: numberOrNull(row.expires_at),
-  deletedAt: numberOrNull(row.deleted_at),
-  maxVisits: numberOrNull(row.max_visits),
-  visitsLeft: numberOrNull(row.visits_left),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  validSince: row.valid_since,
+  expiresAt: row.expires_at,
+  deletedAt: row.deleted_at,
+  maxVisits: row.max_visits,
+  visitsLeft: row.visits_left,
   passwordHash: row.password_hash,
   redirectStatus: row.redirect_status,
   forwardQuery: Boolean(row.forward_query),
   crawlable: Boolean(row.crawlable),
   ...(row.key_id !== null && { keyId: row.key_id }),
-  ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: Number(row.key_redirects_per_day) })
+  ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: row.key_redirects_per_day })
 })
 
 /** Identifies an owner's URL: the SHA-256 of both, in hexadecimal digits. An anonymous creator has no links to find. */

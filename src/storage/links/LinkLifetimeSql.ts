@@ -10,8 +10,8 @@ import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "../sql/SqlDialect.
 import { inTransaction } from "../sql/SqlTransaction.ts"
 
 interface Forgotten {
-  readonly noticed_at: number | string
-  readonly since: number | string
+  readonly noticed_at: number
+  readonly since: number
 }
 
 /**
@@ -23,11 +23,11 @@ const isUnused = (
   quarantine_ms: number,
   forgotten: ReadonlyArray<Forgotten>
 ): boolean =>
-  forgotten.every((each) => {
-    const noticed_at = Number(each.noticed_at)
-    if (Number(ended_at) <= noticed_at) return Number(ended_at) + quarantine_ms > noticed_at
-    return Number(created_at) > noticed_at || Number(each.since) + quarantine_ms > noticed_at
-  })
+  forgotten.every(({ noticed_at, since }) =>
+    ended_at <= noticed_at
+      ? ended_at + quarantine_ms > noticed_at
+      : created_at > noticed_at || since + quarantine_ms > noticed_at
+  )
 
 interface Batch {
   readonly shard: number
@@ -97,7 +97,7 @@ export const make = Effect.gen(function* () {
         })
       )
       told(gone)
-      return gone.map((row) => ({ key: row.key, createdAt: Number(row.created_at) }))
+      return gone.map((row) => ({ key: row.key, createdAt: row.created_at }))
     })
   })
 })

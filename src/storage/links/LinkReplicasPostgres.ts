@@ -7,6 +7,7 @@ import { LinkReplicas } from "./LinkReplicas.ts"
 import { LinkStore } from "./LinkStore.ts"
 import * as LinkStoreSql from "./LinkStoreSql.ts"
 import { StorageError } from "../StorageError.ts"
+import { numbers } from "../sql/postgres/PrimaryClient.ts"
 import { DatabaseServers } from "../sql/postgres/DatabaseServers.ts"
 
 /** Connections to one server. */
@@ -31,7 +32,8 @@ const storeAt = (url: string): Effect.Effect<FindMany, SqlError, Scope.Scope> =>
         connectionTimeoutMillis: Duration.toMillis(answerMax),
         query_timeout: Duration.toMillis(answerMax),
         idleTimeoutMillis: Duration.toMillis(idleMax),
-        keepAlive: true
+        keepAlive: true,
+        types: numbers
       })
       pool.on("error", () => {})
       return pool

@@ -7,7 +7,7 @@ import type { LinkPage, LinkQuery, Position } from "./LinkStore.ts"
 const patternOf = (text: string) => `%${fold(text).replaceAll(/[\\%_]/g, "\\$&")}%`
 
 const positionOf = (row: Pick<LinkRow, "created_at" | "key">): Position => ({
-  createdAt: Number(row.created_at),
+  createdAt: row.created_at,
   key: row.key
 })
 

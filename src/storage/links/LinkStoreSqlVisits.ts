@@ -1,19 +1,19 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { channel } from "./LinkInvalidationsPostgres.ts"
-import { forUpdate, isOneOf, numberOrNull } from "../sql/SqlDialect.ts"
+import { forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { type LastTake, noneTaken, type Take, take, type VisitsState } from "../visits/VisitTakes.ts"
 
-/** BIGINT comes as a string from `pg` and as a number from libSQL, JSON as text from SQLite. */
+/** JSON comes as text from SQLite. */
 interface VisitsRow {
   readonly key: string
-  readonly visits_left: string | number | null
+  readonly visits_left: number | null
   readonly visit_takes: ReadonlyArray<LastTake> | string
 }
 
 const stateOf = ({ visit_takes, visits_left }: VisitsRow): VisitsState => ({
-  visitsLeft: numberOrNull(visits_left),
+  visitsLeft: visits_left,
   takes: typeof visit_takes === "string" ? (JSON.parse(visit_takes) as ReadonlyArray<LastTake>) : visit_takes
 })
 

@@ -8,8 +8,8 @@ import { databaseNow, isOneOfFree } from "../sql/SqlDialect.ts"
 export interface Ended {
   readonly key: string
   readonly custom: boolean | number
-  readonly created_at: string | number
-  readonly ended_at: string | number
+  readonly created_at: number
+  readonly ended_at: number
 }
 
 /** What the ends of links have in common that come from no single request: the statement, and its announcement. */

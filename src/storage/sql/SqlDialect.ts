@@ -56,7 +56,3 @@ export const isOneOfFree = (
     orElse: () => sql`${sql(column)} IN (${select})`,
     pg: () => sql`${sql(column)} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`
   })
-
-/** A column that is BIGINT or NULL: a string from `pg`, a number from libSQL. */
-export const numberOrNull = (value: string | number | null): number | null =>
-  value === null ? null : Number(value)
