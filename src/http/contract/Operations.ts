@@ -1,6 +1,5 @@
 import type { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
-import type { Answer } from "../exchange/Answer.ts"
-import type { Answering, Work } from "../exchange/Answering.ts"
+import type { Answer, Answering, Work } from "../exchange/Answer.ts"
 import type { Request } from "../exchange/Request.ts"
 import type { IdOf } from "../exchange/RequestId.ts"
 import type { Api } from "./Api.ts"

@@ -1,4 +1,5 @@
-import type { Stream } from "effect"
+import type { Effect, Stream } from "effect"
+import type { Problem } from "./Problem.ts"
 
 /** What an answer says: text, bytes, or a stream of bytes that is read as fast as the client takes it. */
 export type Content = string | Uint8Array | Stream.Stream<Uint8Array>
@@ -31,3 +32,15 @@ export const json = (value: object, status?: number): Answer<string> => ofJson(J
 
 /** An answer that says nothing more than its status. */
 export const empty = (status = 204): Answer => ({ status, headers: [], body: "" })
+
+/** An answer, or what gives it. */
+export type Work = Effect.Effect<Answer, Problem>
+
+/** How a request is answered: one of them is called once, at once or later. */
+export interface Answering {
+  readonly answer: (answer: Answer) => void
+  /** Takes an effect to answer it. */
+  readonly instead: (work: Work) => void
+  /** Whether nobody waits for an answer any more. */
+  readonly isOver: () => boolean
+}
