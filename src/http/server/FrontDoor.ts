@@ -1,4 +1,16 @@
-import { Cause, Duration, Effect, Exit, type Fiber, Runtime, type Scope } from "effect"
+import { Headers, HttpTraceContext } from "@effect/platform"
+import {
+  Cause,
+  Duration,
+  Effect,
+  Exit,
+  type Fiber,
+  FiberRef,
+  FiberSet,
+  Option,
+  Runtime,
+  type Scope
+} from "effect"
 import type { FastOperation, Operation, Operations, UncontractedOperations } from "../contract/Operations.ts"
 import * as Routes from "../contract/Routes.ts"
 import type { Answer, Answering, Content, Work } from "../exchange/Answer.ts"
@@ -7,8 +19,6 @@ import type { Request } from "../exchange/Request.ts"
 import type { IdOf } from "../exchange/RequestId.ts"
 import * as StrictHeaders from "../exchange/StrictHeaders.ts"
 import { type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
-import * as Deadlines from "./Deadlines.ts"
-import * as RequestSpan from "./RequestSpan.ts"
 
 /**
  * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
@@ -21,6 +31,72 @@ const noRoute: Refusal = {
   detail: "There is nothing at this path for this method.",
   page: "no-page"
 }
+
+/** What begins within this time shares one timer. */
+const gatherFor = Duration.millis(100)
+
+/** Bounds how long things take that begin and end often, by few timers. */
+interface Deadlines {
+  /** Calls `onTimeout` in `duration`, or up to 100 ms later, unless the function that it gives is called before. */
+  readonly watch: (onTimeout: () => void) => () => void
+}
+
+/** See {@link Deadlines}. */
+const makeDeadlines = (duration: Duration.Duration): Effect.Effect<Deadlines, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const run = yield* FiberSet.makeRuntime<never>()
+    let gathering: Set<() => void> | undefined
+
+    const bound = Effect.fnUntraced(function* (group: ReadonlySet<() => void>) {
+      yield* Effect.sleep(gatherFor)
+      gathering = undefined
+      if (group.size === 0) return
+      yield* Effect.sleep(duration)
+      group.forEach((onTimeout) => onTimeout())
+    })
+
+    return {
+      watch: (onTimeout) => {
+        if (gathering === undefined) {
+          gathering = new Set()
+          run(bound(gathering))
+        }
+        const group = gathering
+        group.add(onTimeout)
+        return () => void group.delete(onTimeout)
+      }
+    }
+  })
+
+/** What load balancers and Prometheus ask all the time. */
+const isUntraced = (path: string) => path.startsWith("/health/") || path === "/metrics"
+
+/**
+ * Puts the answering of a request into a span, where requests are traced: within that of its client (`traceparent`) if there is one. It has the request's
+ * route and id, and no URL, since queries and keys are the client's alone.
+ */
+const withinSpan =
+  (request: Request, id: string) =>
+  <A extends { readonly status: number }, E, R>(answer: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.withFiberRuntime((fiber) => {
+      if (!fiber.getFiberRef(FiberRef.currentTracerEnabled)) return answer
+      const { method, path } = Routes.routeOf(request.method, request.url)
+      if (isUntraced(path)) return Effect.withTracerEnabled(answer, false)
+      const parent = HttpTraceContext.fromHeaders(Headers.fromInput(request.headers))
+      return Effect.useSpan(
+        `${method} ${path}`,
+        {
+          kind: "server",
+          parent: Option.getOrUndefined(parent),
+          captureStackTrace: false,
+          attributes: { "http.request.method": request.method, "http.route": path, "linkmint.request_id": id }
+        },
+        (span) =>
+          Effect.tap(Effect.withParentSpan(answer, span), ({ status }) =>
+            Effect.sync(() => span.attribute("http.response.status_code", status))
+          )
+      )
+    })
 
 /** The one way by which requests are answered, for the server and for simulated nodes. */
 export interface FrontDoor {
@@ -73,7 +149,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
     const { always = [], requestId } = options
     const table = tableOf(options)
     const pages = yield* VisitorPages
-    const deadlines = yield* Deadlines.make(answerMax)
+    const deadlines = yield* makeDeadlines(answerMax)
     const runFork = Runtime.runFork(yield* Effect.runtime())
 
     /** Sees to it that a request is answered once, and in time. */
@@ -113,7 +189,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
                 ? Effect.interrupt
                 : Effect.map(Problem.ofBroken(cause), (problem) => pages.refuse(request, problem))
             ),
-            RequestSpan.within(request, id),
+            withinSpan(request, id),
             Effect.annotateLogs("request", id)
           )
         )
