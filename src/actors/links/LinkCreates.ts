@@ -9,7 +9,6 @@ import * as KeyMetrics from "../keys/KeyMetrics.ts"
 import { Unavailable } from "../Unavailable.ts"
 import type { Ask, Outcome } from "./CreateAsks.ts"
 import * as CreateAsks from "./CreateAsks.ts"
-import * as CreateKeys from "./CreateKeys.ts"
 import { AliasTaken, type Guarding, type LinkDraft, linkOf, type Superseded } from "./LinkDraft.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { mayGoOn, retryWhileAway } from "./OwnersAway.ts"
@@ -87,6 +86,46 @@ const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
   return by === "key" ? Effect.zipRight(Effect.logWarning(`Key ${key} was bound already`), counted) : counted
 }
 
+/** Keys that a create passes over at most, in one search for a partition that has an owner; many creates that search together pass over one each. */
+const passedOverMax = 8
+
+/**
+ * Takes keys whose partitions have an owner, as far as this node knows; any keys when it knows of too few. Gives fewer than were asked for, and why, where no more can be had. All that wait for a lease fail together, also
+ * those that came last: they go on as long as their own time lasts, which began at `start` (in `monotonicNow_ms`).
+ *
+ * To be run where it cannot be interrupted, so that no key is lost: its waits can be interrupted all the same.
+ */
+const taking = (buffer: typeof KeyBuffer.Service, { isAway }: LinkWriters.LinkWriters) => {
+  /** A single key is of the preferred partition, if there is one. */
+  const take = (wanted: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
+    wanted === 1 ? Effect.map(buffer.take, (key) => [key]) : buffer.takeMany(wanted)
+
+  return Effect.fnUntraced(function* (wanted: number, start: number) {
+    const now = yield* monotonic_ms
+    const keys: Array<string> = []
+    const passedOver: Array<string> = []
+    let failure: Unavailable | null = null
+    while (keys.length < wanted) {
+      const taken = yield* take(wanted - keys.length).pipe(
+        retryWhileAway(start),
+        Effect.either,
+        Effect.onError(() => buffer.putBack([...keys, ...passedOver]))
+      )
+      if (Either.isLeft(taken)) {
+        failure = taken.left
+        break
+      }
+      for (const key of taken.right) {
+        const isPassedOver = isAway(key, now) && passedOver.length < Math.max(passedOverMax, wanted)
+        const into = isPassedOver ? passedOver : keys
+        into.push(key)
+      }
+    }
+    if (passedOver.length > 0) yield* buffer.putBack(passedOver)
+    return { keys, failure }
+  })
+}
+
 /** See {@link LinkCreates}. */
 export const make = Effect.gen(function* () {
   const buffer = yield* KeyBuffer
@@ -97,7 +136,7 @@ export const make = Effect.gen(function* () {
     onRefused
   })
   buffer.prefer(writers.gathering)
-  const takeKeys = CreateKeys.taking(buffer, writers)
+  const takeKeys = taking(buffer, writers)
   const askAlone = CreateAsks.alone(writers)
   const askGuarded = yield* CreateAsks.guarded(onRefused)
   const nextId = yield* sequentialIds

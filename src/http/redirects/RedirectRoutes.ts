@@ -12,7 +12,6 @@ import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
 import { answer as answerOf, decideRedirect, isProblem } from "./Redirect.ts"
 import * as Redirects from "./Redirects.ts"
-import * as VisitRecorder from "./VisitRecorder.ts"
 
 type Redirect = Required<FastOperation<{ readonly key: string }>>
 
@@ -26,7 +25,7 @@ export const makeFast = Effect.fnUntraced(function* (
   const links = yield* Links
   const targets = yield* TargetPolicy
   const quotas = yield* Quotas
-  const record = yield* VisitRecorder.make
+  const record = yield* Redirects.makeRecorder
   const { clientOf } = yield* ClientAddress
   const clock = yield* Effect.clock
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)

@@ -1,4 +1,4 @@
-import { Clock, Effect, Exit, Redacted } from "effect"
+import { Clock, Effect, Exit, Option, Redacted } from "effect"
 import type { Standing } from "../../accounts/Meter.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { isReserved, type Reservation, uncounted } from "../../accounts/Reservations.ts"
@@ -8,6 +8,8 @@ import type { Link } from "../../model/Link.ts"
 import { passwordLengthMax, Passwords } from "../../accounts/Passwords.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
+import { VisitorCountry } from "../../visits/VisitClassifier.ts"
+import { Visits } from "../../visits/Visits.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import { orProblem, shortUrlOf } from "../links/LinkAnswers.ts"
 import { isKeyShaped, type PreviewBody } from "../contract/LinkSchemas.ts"
@@ -17,7 +19,6 @@ import * as Redirect from "./Redirect.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
 import { type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
-import * as VisitRecorder from "./VisitRecorder.ts"
 import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 
@@ -47,6 +48,26 @@ export type Found = ReturnType<(typeof Links.Service)["find"]>
 export const endLookUp = (reserved: Reservation, found: Exit.Exit<Link | null, unknown>): void =>
   Exit.isSuccess(found) && found.value === null ? reserved.keep() : reserved.giveBack()
 
+/**
+ * Takes note that a request visits a link at a moment (milliseconds since the Unix epoch). Nothing is looked up here: this is on the path of
+ * redirects.
+ */
+export const makeRecorder: Effect.Effect<(request: Request, link: Link, at: number) => void, never, Visits> =
+  Effect.gen(function* () {
+    const { record } = yield* Visits
+    const { header } = yield* VisitorCountry
+    return ({ headers, remoteAddress }, link, at) =>
+      record({
+        link,
+        at,
+        userAgent: headers["user-agent"],
+        referrer: headers["referer"],
+        peer: Option.getOrUndefined(remoteAddress),
+        forwardedFor: headers["x-forwarded-for"],
+        country: header === undefined ? undefined : headers[header]
+      })
+  })
+
 /** Redirects short URLs, and shows where they lead. */
 export interface Redirects {
   /**
@@ -68,7 +89,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const links = yield* Links
     const targets = yield* TargetPolicy
     const passwords = yield* Passwords
-    const record = yield* VisitRecorder.make
+    const record = yield* makeRecorder
     const totals = yield* VisitTotals.make
     const quotas = yield* Quotas
     const { clientOf } = yield* ClientAddress
