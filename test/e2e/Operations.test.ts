@@ -96,6 +96,7 @@ const gather = Effect.gen(function* () {
     "content-type": "application/x-www-form-urlencoded"
   })
   yield* call("POST", "/api/v1/links", { url, alias: "plain", forwardQuery: true })
+  yield* call("PATCH", "/api/v1/links/plain", { title: "changed" })
   for (let times = 0; times < 3; times++) yield* call("GET", "/plain")
   yield* call("GET", `/plain?q=${secrets["a short URL's query"]}`)
   yield* call("GET", "/nowhere")
@@ -248,7 +249,7 @@ layer(Layer.scoped(Evidence, gather), { excludeTestServices: true, timeout: "2 m
       })
     )
 
-    it.effect("traces a create from its client over HTTP and the actor to SQL", () =>
+    it.effect("traces a create from its client over HTTP to SQL", () =>
       Effect.map(Evidence, ({ spans }) => {
         const trace = new Map(
           spans.filter(({ traceId }) => traceId === clientTrace).map((span) => [span.spanId, span])
@@ -267,14 +268,20 @@ layer(Layer.scoped(Evidence, gather), { excludeTestServices: true, timeout: "2 m
         }
         const ways = [...trace.values()].map(wayOf)
         const insert = ways.find(
-          (way) => way.includes("UrlMapping.createMany") && way.at(-1) === "sql.execute"
+          (way) => way.includes("LinkStore.insertMany") && way.at(-1) === "sql.execute"
         )
         expect(insert).toBeDefined()
         expect(insert![0]).toBe("POST /api/v1/links")
-        expect(insert!.some((name) => /^UrlMapping\(\d+\)\.CreateMany$/.test(name))).toBe(true)
+        expect(insert).toContain("Links.createMinted")
         // Nothing of the trace is out of it.
         expect(ways.filter(([first]) => first !== "POST /api/v1/links")).toEqual([])
       })
+    )
+
+    it.effect("traces what an actor is asked for", () =>
+      Effect.map(Evidence, ({ spans }) =>
+        expect(spans.some(({ name }) => /^UrlMapping\(\d+\)\.\w+$/.test(name))).toBe(true)
+      )
     )
 
     it.effect("traces requests, and not what goes on all the time", () =>
