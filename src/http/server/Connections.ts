@@ -75,6 +75,8 @@ class Connection {
   readonly answering = new Set<ServerResponse>()
   /** Requests that wait for their turn. */
   readonly held: Array<readonly [request: IncomingMessage, response: ServerResponse]> = []
+  /** Whether its first request has begun. */
+  hasBegun = false
   /** Whether the next one waits for a turn of the event loop. */
   isDeferred = false
   /** Whether its last request has been read: later ones are not answered. */
@@ -144,6 +146,7 @@ export const make = (
   const connections = DrainableSet.make<Connection>()
   const underWay = DrainableSet.make<ServerResponse>()
   const ofClient = new Map<string, number>()
+  let answerPlain: PlainGets.PlainAnswer | undefined
 
   const cut = (socket: Socket, bound: keyof typeof cuts) => {
     Metered.add(cuts[bound])
@@ -230,6 +233,7 @@ export const make = (
 
   const answering = (answer: RequestListener): RequestListener => {
     const begin = (from: Connection, request: IncomingMessage, response: ServerResponse) => {
+      if (!from.hasBegun) begun(from, request, response)
       answer(request, response)
       // The operating system has the answers to most hot requests by now.
       if (response.writableEnded && response.writableLength === 0) return
@@ -279,14 +283,23 @@ export const make = (
     answering.size === 0 && held.length === 0 && !isEnding && socket.writableLength === 0
 
   const answeringPlain: Connections["answeringPlain"] = (answer) => {
-    let hasEnded = false
-    server.on("connection", (socket: Known) => {
-      const from = socket[connection] as Connection | undefined
-      if (from !== undefined) PlainGets.intercept(socket, () => !hasEnded && isIdle(from), answer)
-    })
+    answerPlain = answer
     return () => {
-      hasEnded = true
+      answerPlain = undefined
     }
+  }
+
+  /** Looks at the first request of a connection: where it is for a key, the next ones may be plain GETs. */
+  const begun = (from: Connection, { method, url }: IncomingMessage, response: ServerResponse) => {
+    from.hasBegun = true
+    if (answerPlain === undefined || !PlainGets.isForKey(method, url)) return
+    response.once("finish", () =>
+      PlainGets.intercept(
+        from.socket,
+        () => isIdle(from),
+        (request, socket) => answerPlain?.(request, socket)
+      )
+    )
   }
 
   return { connections, underWay, answering, answeringPlain, sweep }

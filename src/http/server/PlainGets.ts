@@ -98,25 +98,32 @@ export class PlainReader {
 /** Gives the whole response to a plain GET; `undefined` where `node:http` has to answer. */
 export type PlainAnswer = (request: PlainGet, socket: Pick<Socket, "remoteAddress">) => string | undefined
 
+/** A connection of a server of `node:http`, which has a parser that knows for how long it has been in the middle of a request; 0 where it is in none. */
+interface Parsed extends Socket {
+  readonly parser?: { readonly duration?: () => number } | null
+}
+
+/** Whether a request is one for a key, so that its connection may send plain GETs. */
+export const isForKey = (method: string | undefined, url: string | undefined): boolean =>
+  method === "GET" && keyPath.test(url ?? "")
+
 /**
  * Answers plain GETs on a connection of a server of `node:http`, before that reads them, where nothing else is under way (`isIdle`). It costs half of what Node takes for a request.
  *
- * `node:http` has the connection all the while, with its times and bounds, and gets every chunk that is not answered here. It gets the first request in any case, since it counts from the
- * connection's beginning how long a client takes for it; and all chunks from the first one on that is not exactly one plain GET, so that it never begins in the middle of a request.
+ * To be called between two requests of the connection; it does nothing where Node's parser has a part of the next one already. `node:http` has the connection all the while, with its times
+ * and bounds, and gets every chunk that is not answered here. It gets all chunks from the first one on that is not exactly one plain GET, so that it never begins in the middle of a request.
  */
-export const intercept = (socket: Socket, isIdle: () => boolean, answer: PlainAnswer): void => {
+export const intercept = (socket: Parsed, isIdle: () => boolean, answer: PlainAnswer): void => {
   const [read] = socket.listeners("data") as unknown as ReadonlyArray<(chunk: Buffer) => void>
-  if (read === undefined) return
+  if (read === undefined || !isIdle() || socket.parser?.duration?.() !== 0) return
   const reader = new PlainReader()
-  let isFirst = true
   const take = (chunk: Buffer) => {
     const request = reader.read(chunk)
     if (request === undefined) {
       socket.off("data", take).on("data", read)
       return read(chunk)
     }
-    const answered = isFirst || !isIdle() ? undefined : answer(request, socket)
-    isFirst = false
+    const answered = isIdle() ? answer(request, socket) : undefined
     if (answered === undefined) read(chunk)
     else socket.write(answered, "latin1")
   }

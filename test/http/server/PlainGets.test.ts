@@ -91,6 +91,32 @@ describe("plain GETs", () => {
     })
   )
 
+  it.scopedLive("are left to Node where it has read a part of the next request already", () =>
+    Effect.gen(function* () {
+      const { counted, port } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      yield* connection.write(`${get("/a")}POST /part HTTP/1.1\r\nHost: a\r\nX-Rest: `)
+      yield* connection.heard(/\}$/)
+      yield* connection.write(get("/b"))
+      const heard = yield* connection.heard(/\}$/)
+      expect(heard).toContain("POST /part")
+      expect(heard).not.toContain('"GET /b"')
+      expect(counted.plain).toBe(0)
+    })
+  )
+
+  it.scopedLive("are not looked for on connections that began with something else", () =>
+    Effect.gen(function* () {
+      const { counted, port } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      for (const path of ["/health/ready", "/a", "/b"]) {
+        yield* connection.write(get(path))
+        yield* connection.heard(/\r\n\r\n\{.*\}$/)
+      }
+      expect(counted.plain).toBe(0)
+    })
+  )
+
   it.scopedLive("are told to come no more by a listener that drains", () =>
     Effect.gen(function* () {
       const { counted, drain, port } = yield* listen(true)
