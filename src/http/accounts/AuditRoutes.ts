@@ -9,7 +9,7 @@ import * as Caller from "../exchange/Caller.ts"
 import { isIdShaped } from "../contract/LinkSchemas.ts"
 import * as PageRequest from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
-import type { QueryText } from "../exchange/QueryParameter.ts"
+import type { QueryText } from "../exchange/PageRequest.ts"
 
 const isAction = (text: QueryText): text is AuditAction => auditActions.some((action) => action === text)
 

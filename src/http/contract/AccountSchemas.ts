@@ -3,8 +3,7 @@ import { scopes } from "../../accounts/Access.ts"
 import { hasLength, newPasswordLengthMin } from "../../accounts/PasswordPolicy.ts"
 import { linkFates } from "../../accounts/Users.ts"
 import { passwordLengthMax } from "../../accounts/Passwords.ts"
-import { parametersOf } from "../exchange/PageRequest.ts"
-import { queryParameter } from "../exchange/QueryParameter.ts"
+import { parametersOf, queryParameter } from "../exchange/PageRequest.ts"
 import { Flag, listOf, Moment, optional, pageOf, plainText, Text, wholeNumber } from "./LinkSchemas.ts"
 
 const emailLengthMax = 254

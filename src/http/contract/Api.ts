@@ -18,7 +18,7 @@ import { version } from "../../model/Version.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { webhooks } from "./WebhookApi.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "../links/QrImage.ts"
-import { queryParameter } from "../exchange/QueryParameter.ts"
+import { queryParameter } from "../exchange/PageRequest.ts"
 import { StatsBody, StatsParameters } from "./StatsSchemas.ts"
 
 const KeyPath = Schema.Struct({ key: Schema.String })

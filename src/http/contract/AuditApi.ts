@@ -2,8 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import * as Problem from "../exchange/Problem.ts"
 import { auditActions, doerKinds } from "../../model/Audit.ts"
-import { parametersOf } from "../exchange/PageRequest.ts"
-import { momentParameter, queryParameter } from "../exchange/QueryParameter.ts"
+import { momentParameter, parametersOf, queryParameter } from "../exchange/PageRequest.ts"
 import { pageOf } from "./LinkSchemas.ts"
 
 /** Entries on a page. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { daysKept_days, hoursKept_days } from "../../visits/VisitMaintenance.ts"
-import { momentParameter, queryParameter } from "../exchange/QueryParameter.ts"
+import { momentParameter, queryParameter } from "../exchange/PageRequest.ts"
 
 /** Points of a series at most. */
 export const pointsMax = 10_000

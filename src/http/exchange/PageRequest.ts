@@ -1,6 +1,20 @@
 import { Either, Schema } from "effect"
-import type { QueryText } from "./QueryParameter.ts"
-import { queryParameter } from "./QueryParameter.ts"
+
+/** A query parameter as it came: text, or a list where it was there more than once. */
+export type QueryText = string | ReadonlyArray<string>
+
+/**
+ * A query parameter that may be left out, as the contract says it by `jsonSchema`. Any text is let through: the route checks it and answers
+ * with a problem that names it, which Effect would not do.
+ */
+export const queryParameter = (jsonSchema: object) =>
+  Schema.optionalWith(Schema.Union(Schema.String, Schema.Array(Schema.String)).annotations({ jsonSchema }), {
+    exact: true
+  })
+
+/** A {@link queryParameter} that is a moment. */
+export const momentParameter = (description: string) =>
+  queryParameter({ type: "string", format: "date-time", description })
 
 /** A place in a list by moments: when, in milliseconds since the Unix epoch, and of what. */
 export interface Place {

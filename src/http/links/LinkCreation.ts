@@ -13,9 +13,6 @@ import { plainDraftOf, planCreate } from "./CreatePlan.ts"
 import * as Creation from "./Creation.ts"
 import { orProblem } from "./LinkAnswers.ts"
 
-/** What the link routes need to know of the operator's choices. */
-export type LinkRoutesOptions = Creation.CreationOptions
-
 /**
  * Creates without a fiber what is plain: a link with a minted key, by a caller whom this node knows, from a quota of which it has leased some. A plan that turns out to be another is
  * handed on as it is. No create is plain where requests are traced.
@@ -59,7 +56,7 @@ const makePlain = Effect.fnUntraced(function* ({ carryOut, created, creatorOf }:
 })
 
 /** Creates links, one or many at a time. */
-export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
+export const make = Effect.fnUntraced(function* (options: Creation.CreationOptions) {
   const identify = yield* Caller.make
   const creation = yield* Creation.make(options)
   const createBulk = yield* BulkCreation.make(creation)

@@ -11,7 +11,7 @@ import * as Caller from "../exchange/Caller.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
 import * as LinkChecks from "./LinkChecks.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
-import type { LinkRoutesOptions } from "./LinkCreation.ts"
+import type { CreationOptions } from "./Creation.ts"
 import * as ManagedLink from "./ManagedLink.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
@@ -24,7 +24,7 @@ interface OneLink {
 }
 
 /** Shows, changes and deletes single links of those who may. */
-export const make = Effect.fnUntraced(function* (options: LinkRoutesOptions) {
+export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const links = yield* Links
   const identify = yield* Caller.make
   const checks = yield* LinkChecks.make(options)

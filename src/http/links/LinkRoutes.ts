@@ -13,7 +13,7 @@ import * as VisitTotals from "./VisitTotals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 
 /** Creates, shows, lists, changes and deletes links. */
-export const make = (options: LinkCreation.LinkRoutesOptions) =>
+export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
   Effect.gen(function* () {
     const links = yield* Links
     const creation = yield* LinkCreation.make(options)

@@ -3,7 +3,7 @@ import type { KnownCaller } from "../../accounts/Access.ts"
 import type { LinkOrder, LinkQuery, Position } from "../../storage/links/LinkStore.ts"
 import { isKeyShaped } from "../contract/LinkSchemas.ts"
 import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
-import { type QueryText, queryParameter } from "../exchange/QueryParameter.ts"
+import { type QueryText, queryParameter } from "../exchange/PageRequest.ts"
 
 /** Links on a page: at most, and unless asked for otherwise. */
 const limitMax = 500

@@ -7,7 +7,7 @@ import * as Caller from "../exchange/Caller.ts"
 import { shortUrlOf } from "./LinkAnswers.ts"
 import * as ManagedLink from "./ManagedLink.ts"
 import * as Problem from "../exchange/Problem.ts"
-import type { QueryText } from "../exchange/QueryParameter.ts"
+import type { QueryText } from "../exchange/PageRequest.ts"
 import type { Request } from "../exchange/Request.ts"
 import * as QrImage from "./QrImage.ts"
 

@@ -98,10 +98,8 @@ export class PlainReader {
 /** Gives the whole response to a plain GET; `undefined` where `node:http` has to answer. */
 export type PlainAnswer = (request: PlainGet, socket: Pick<Socket, "remoteAddress">) => string | undefined
 
-/** A connection of a server of `node:http`, which has a parser that knows for how long it has been in the middle of a request; 0 where it is in none. */
-interface Parsed extends Socket {
-  readonly parser?: { readonly duration?: () => number } | null
-}
+/** What Node's parser says of itself: for how long it has been in the middle of a request, 0 where it is in none. */
+type Parsed = Socket & { readonly parser?: { readonly duration?: () => number } | null }
 
 /** Whether a request is one for a key, so that its connection may send plain GETs. */
 export const isForKey = (method: string | undefined, url: string | undefined): boolean =>
@@ -133,9 +131,6 @@ export const intercept = (socket: Parsed, isIdle: () => boolean, answer: PlainAn
 /** How long a connection without a request is kept, in milliseconds. */
 export const keepAliveTimeout_ms = 5_000
 
-/** A plain GET has no body. */
-const noBody: Request["readBytes"] = (_, done) => done(Either.right(new Uint8Array()))
-
 /** What cannot be in the value of a header, as `node:http` has it. */
 const invalid = /[^\t\u0020-\u007e]/
 
@@ -163,10 +158,11 @@ const writing = (clock: Clock.Clock) => {
 /** Answers plain GETs as far as `answerNow` does. What breaks is left to `node:http`, whose requests have an answer for that. */
 export const answering = (clock: Clock.Clock, answerNow: FrontDoor["answerNow"]): PlainAnswer => {
   const write = writing(clock)
-  return ({ headers, url }, { remoteAddress }) => {
-    const peer = Option.fromNullable(remoteAddress)
+  const readBytes: Request["readBytes"] = (_, done) => done(Either.right(new Uint8Array()))
+  return (get, socket) => {
+    const remoteAddress = Option.fromNullable(socket.remoteAddress)
     try {
-      const answer = answerNow({ method: "GET", url, headers, remoteAddress: peer, readBytes: noBody })
+      const answer = answerNow({ ...get, method: "GET", remoteAddress, readBytes })
       return answer && write(answer)
     } catch {
       return undefined

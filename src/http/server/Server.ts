@@ -10,7 +10,7 @@ import * as Host from "../exchange/Host.ts"
 import * as RequestId from "../exchange/RequestId.ts"
 import * as SessionCookie from "../exchange/SessionCookie.ts"
 import * as StrictHeaders from "../exchange/StrictHeaders.ts"
-import type { LinkRoutesOptions } from "../links/LinkCreation.ts"
+import type { CreationOptions } from "../links/Creation.ts"
 import * as LinkRoutes from "../links/LinkRoutes.ts"
 import * as QrRoutes from "../links/QrRoutes.ts"
 import * as ClusterPicture from "../ops/ClusterPicture.ts"
@@ -37,7 +37,7 @@ import * as PlainGets from "./PlainGets.ts"
 /** What the operations need to know of the operator's choices. */
 export interface OperationsOptions
   extends
-    LinkRoutesOptions,
+    CreationOptions,
     AccountRoutes.AccountRoutesOptions,
     ClusterRoutes.ClusterRoutesOptions,
     MetricsRoutes.MetricsRoutesOptions {
@@ -46,7 +46,7 @@ export interface OperationsOptions
 }
 
 /** The operations of the contract that deal with links and visitors, which are those that nodes in a simulation have. */
-export const linkOperations = (options: LinkRoutesOptions) =>
+export const linkOperations = (options: CreationOptions) =>
   Effect.all({
     links: LinkRoutes.make(options),
     redirects: RedirectRoutes.make(options.own),

@@ -1,9 +1,8 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { AccountStore, type ApiKey, emailKeyOf, type Session, type User } from "./AccountStore.ts"
-import { camelRows } from "../sql/CamelRows.ts"
+import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { forUpdate } from "../sql/SqlDialect.ts"
-import { sqlPort } from "../sql/SqlPort.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
 
 /** SQLite has 0 and 1 for booleans. */

@@ -2,9 +2,8 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { AuditEvent, Doer } from "../../model/Audit.ts"
 import { type AuditEntry, AuditLog, type AuditQuery, placesOf } from "./AuditLog.ts"
-import { camelRows } from "../sql/CamelRows.ts"
+import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { isOneOfFree } from "../sql/SqlDialect.ts"
-import { sqlPort } from "../sql/SqlPort.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 
 /** An entry as its row has it: who did it is in columns of their own. */

@@ -1,5 +1,6 @@
+import { Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import type { Context, Effect } from "effect"
+import { type Context, Effect, String } from "effect"
 import * as Traced from "../../telemetry/Traced.ts"
 import { mapOperations } from "../MapOperations.ts"
 import { asStorageError } from "./SqlTransaction.ts"
@@ -24,3 +25,10 @@ export const sqlPort = <I, S extends object>(
   mapOperations(port.key.replace("linkmint/", ""), operations as S, ({ operation }, effect) =>
     effect.pipe(asStorageError(operation), Traced.span(operation))
   )
+
+const { array } = Statement.defaultTransforms(String.snakeToCamel, false)
+
+/** The rows of a statement, with the names of their columns in camel case: `created_at` is `createdAt`. */
+export const camelRows = <Row extends object>(
+  statement: Statement.Statement<Row>
+): Effect.Effect<ReadonlyArray<Row>, SqlError> => Effect.map(statement, array)

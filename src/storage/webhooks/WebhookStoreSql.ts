@@ -7,9 +7,8 @@ import {
   type WebhookEvent,
   type WebhookState
 } from "../../model/Webhook.ts"
-import { camelRows } from "../sql/CamelRows.ts"
+import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
-import { sqlPort } from "../sql/SqlPort.ts"
 import { inTransaction, transactional } from "../sql/SqlTransaction.ts"
 import { eventsOf, notEnded, valuesOf, webhookOf, type WebhookRow } from "./WebhookRows.ts"
 import { type DeadLetter, WebhookStore } from "./WebhookStore.ts"
