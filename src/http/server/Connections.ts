@@ -233,17 +233,18 @@ export const make = (
 
   const answering = (answer: RequestListener): RequestListener => {
     const begin = (from: Connection, request: IncomingMessage, response: ServerResponse) => {
-      if (!from.hasBegun) begun(from, request, response)
       answer(request, response)
       // The operating system has the answers to most hot requests by now.
-      if (response.writableEnded && response.writableLength === 0) return
-      from.answering.add(response)
-      underWay.add(response)
-      response.once("close", () => {
-        from.answering.delete(response)
-        underWay.remove(response)
-        goOn(from)
-      })
+      if (!response.writableEnded || response.writableLength > 0) {
+        from.answering.add(response)
+        underWay.add(response)
+        response.once("close", () => {
+          from.answering.delete(response)
+          underWay.remove(response)
+          goOn(from)
+        })
+      }
+      if (!from.hasBegun) begun(from, request, response)
     }
     const hasRoom = (from: Connection) =>
       from.answering.size === 0 ||
@@ -293,7 +294,8 @@ export const make = (
   const begun = (from: Connection, { method, url }: IncomingMessage, response: ServerResponse) => {
     from.hasBegun = true
     if (answerPlain === undefined || !PlainGets.isForKey(method, url)) return
-    response.once("finish", () =>
+    // After the listener of `begin`, so that this answer is no longer under way.
+    response.once("close", () =>
       PlainGets.intercept(
         from.socket,
         () => isIdle(from),

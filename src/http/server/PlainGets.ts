@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { type Clock, DateTime, Either, Option } from "effect"
+import { isKeyShaped } from "../contract/LinkSchemas.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Request } from "../exchange/Request.ts"
 import type { FrontDoor } from "./FrontDoor.ts"
@@ -32,8 +33,8 @@ const fields: ReadonlySet<string> = new Set(
   ).split(" ")
 )
 
-/** A path that is a key and nothing else. */
-const keyPath = /^\/[A-Za-z0-9_-]{1,64}$/
+/** Whether a path is a key and nothing else. */
+const isKeyPath = (path: string): boolean => path.startsWith("/") && isKeyShaped(path.slice(1))
 
 /** A field with visible characters of ASCII and spaces between them. Anything looser is for `node:http`. */
 const field = /^([A-Za-z0-9-]+): ([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/
@@ -77,7 +78,7 @@ export class PlainReader {
    * differently.
    */
   read(chunk: Buffer): PlainGet | undefined {
-    // "GET /": most other chunks are told by these bytes.
+    // "GET /": these bytes rule out most other chunks.
     if (chunk.length > plainMax || chunk[0] !== 0x47 || chunk[4] !== 0x2f) return undefined
     const text = chunk.toString("latin1")
     const end = text.indexOf("\r\n")
@@ -85,7 +86,7 @@ export class PlainReader {
       return undefined
     }
     const url = text.slice(4, end - version.length)
-    if (!keyPath.test(url)) return undefined
+    if (!isKeyPath(url)) return undefined
     const rest = text.slice(end + 2)
     if (rest === this.#remembered?.text) return { url, headers: this.#remembered.headers }
     const headers = headersOf(rest)
@@ -103,7 +104,7 @@ type Parsed = Socket & { readonly parser?: { readonly duration?: () => number } 
 
 /** Whether a request is one for a key, so that its connection may send plain GETs. */
 export const isForKey = (method: string | undefined, url: string | undefined): boolean =>
-  method === "GET" && keyPath.test(url ?? "")
+  method === "GET" && isKeyPath(url ?? "")
 
 /**
  * Answers plain GETs on a connection of a server of `node:http`, before that reads them, where nothing else is under way (`isIdle`). It costs half of what Node takes for a request.

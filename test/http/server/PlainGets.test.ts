@@ -14,6 +14,11 @@ const understood = (url: string, headers: IncomingMessage["headers"]) =>
 
 const answer = (request: IncomingMessage, response: ServerResponse) => {
   request.resume()
+  if (request.url === "/slow") return void setImmediate(() => end(request, response))
+  end(request, response)
+}
+
+const end = (request: IncomingMessage, response: ServerResponse) => {
   const body = understood(`${request.method} ${request.url!}`, request.headers)
   response.writeHead(200, ["content-length", String(Buffer.byteLength(body))])
   response.end(body)
@@ -102,6 +107,18 @@ describe("plain GETs", () => {
       expect(heard).toContain("POST /part")
       expect(heard).not.toContain('"GET /b"')
       expect(counted.plain).toBe(0)
+    })
+  )
+
+  it.scopedLive("are looked for also where the first answer took its time", () =>
+    Effect.gen(function* () {
+      const { counted, port } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      for (const path of ["/slow", "/a", "/b"]) {
+        yield* connection.write(get(path))
+        yield* connection.heard(/\r\n\r\n\{.*\}$/)
+      }
+      expect(counted.plain).toBe(2)
     })
   )
 
