@@ -5,6 +5,7 @@ import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
 import type { BatchId } from "../storage/keys/KeyStock.ts"
 import type { Lives } from "./checkers/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
+import type { Silence } from "./stores/LinkInvalidationsVirtual.ts"
 import type { SimOptions } from "./cli/Options.ts"
 
 /** The evidence of a run: what clients saw, what the stores did, and their final content. */
@@ -23,6 +24,8 @@ export interface Evidence {
   readonly faults: ReadonlyMap<string, number>
   /** The faults themselves, in their order. */
   readonly strikes: ReadonlyArray<Strike>
+  /** When nodes had nothing from the database for more than a second, in no order. */
+  readonly silences: ReadonlyArray<Silence>
   /** The row of a key at the end. */
   readonly row: (key: string) => Link | null
   /** Keys in the pools, in open batch records, and in the stock at the end. */

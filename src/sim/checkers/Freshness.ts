@@ -16,12 +16,24 @@ const acknowledgedChanges = (exchanges: ReadonlyArray<Exchange>, lives: Lives) =
   return changes
 }
 
-/** C4: within 1 s of a change's answer no node redirects to an earlier target, and of a delete's, or of a link's expiry, not at all. */
+/**
+ * C4: within 1 s of a change's answer no node redirects to an earlier target, and of a delete's, or of a link's expiry, not at all. A node that has not reached
+ * the database since may miss changes and deletes, for `staleRedirects_s` from its last heartbeat that was answered; never an expiry.
+ */
 export const Freshness: Checker = {
   name: "freshness",
-  check: ({ beginning_ms, exchanges, lives }) => {
+  check: ({ beginning_ms, exchanges, lives, options, silences }) => {
     const created = createdLinks(exchanges, lives)
     const changes = acknowledgedChanges(exchanges, lives)
+    const stale_us = options.staleRedirects_s * s_us
+    /** Whether a node may not have known at `sent_us` what had been acknowledged at `acknowledged_us`. */
+    const isExcused = (node: string | undefined, sent_us: number, acknowledged_us: number) =>
+      silences.some(
+        ({ by, from_us, until_us }) =>
+          by === node &&
+          from_us <= acknowledged_us + s_us &&
+          sent_us <= Math.min(until_us, from_us + stale_us)
+      )
     return exchanges.flatMap(({ answered_us, answeredBy, key, kind, location, sent_us, status }) => {
       if (kind !== "redirect" || status !== 302 || key === undefined) return []
       const life = lifeOf(lives, key, location, answered_us!)
@@ -30,7 +42,7 @@ export const Freshness: Checker = {
       const violation = (text: string) => [
         { checker: Freshness.name, at_us: answered_us!, text: `${text}, by ${answeredBy}`, keys: [key] }
       ]
-      if (sent_us > link.deleted_us + s_us) {
+      if (sent_us > link.deleted_us + s_us && !isExcused(answeredBy, sent_us, link.deleted_us)) {
         const late_ms = Math.round((sent_us - link.deleted_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after its deletion, and redirected`)
       }
@@ -40,7 +52,12 @@ export const Freshness: Checker = {
       )
       const missed = changes
         .get(life)
-        ?.find((change) => change.index > index && sent_us > change.answered_us + s_us)
+        ?.find(
+          (change) =>
+            change.index > index &&
+            sent_us > change.answered_us + s_us &&
+            !isExcused(answeredBy, sent_us, change.answered_us)
+        )
       if (missed !== undefined) {
         const late_ms = Math.round((sent_us - missed.answered_us) / ms_us)
         return violation(`${key} was asked for ${late_ms} ms after a change, and led to ${location}`)

@@ -35,7 +35,13 @@ export const FaultOptions = Schema.Struct({
   /** `kill -9` of a node, which is started again after the duration. */
   kill: Occasional,
   /** The same in the middle of a call of a store or of another node, before it is sent or when it was answered. */
-  crashPoint: Schema.Struct({ probability: Probability, least_ms: Count, most_ms: Count }),
+  crashPoint: Schema.Struct({
+    probability: Probability,
+    least_ms: Count,
+    most_ms: Count,
+    /** The only call at which it happens, such as `KeyStock.close` or `send Create`; `null`: any. */
+    at: Schema.NullOr(Schema.String)
+  }),
   /** A graceful shutdown of a node (SIGTERM). */
   stop: Occasional,
   /** A node is paused (SIGSTOP, a garbage collection, a virtual machine that moves). */
@@ -97,7 +103,9 @@ export const WorkloadOptions = Schema.Struct({
   /** How likely a redirect is of an alias that somebody may create yet. */
   wished: Probability,
   /** How likely a client sends many requests at once. */
-  bursts: Probability
+  bursts: Probability,
+  /** How many links clients remember together, to ask for them; with few of them these are hot, and newer ones take their places. */
+  remembered: Schema.Int.pipe(Schema.between(1, 10_000))
 })
 /** See {@link WorkloadOptions}. */
 export type WorkloadOptions = typeof WorkloadOptions.Type
@@ -115,7 +123,14 @@ export const SimOptions = Schema.Struct({
   pools: Size,
   keyOrder: Schema.Literal(...keyOrders),
   keyPool: Schema.Literal(...poolKinds),
+  /** How many keys each range has of the length that the deployment begins with, so that it goes on to longer ones; `null`: all that there are. */
+  keysPerRange: Schema.NullOr(Keys),
   bufferCapacity: Keys,
+  /** Links that a node's cache holds, and the cache of the owner of a partition. */
+  redirectCacheMax: Keys,
+  ownerCacheMax: Keys,
+  /** How long a node redirects what it has cached while the database does not answer; 0 not at all. */
+  staleRedirects_s: Schema.Number.pipe(Schema.between(0, 3_600)),
   poolLow: Keys,
   poolHigh: Keys,
   /** How keys are stocked that are minted ahead; of a file each node has one of its own, of which it reads up to `poolHigh` keys ahead, when it has fewer than `poolLow`. */

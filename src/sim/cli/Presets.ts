@@ -1,4 +1,6 @@
 import type { FaultOptions, Occasional, SimOptions } from "./Options.ts"
+import { poolKinds } from "../../storage/keys/KeyPool.ts"
+import { stockKinds } from "../../storage/keys/KeyStock.ts"
 import { Chance } from "../world/Chance.ts"
 
 const never: Occasional = { perMinute: 0, least_ms: 0, most_ms: 0 }
@@ -6,7 +8,7 @@ const never: Occasional = { perMinute: 0, least_ms: 0, most_ms: 0 }
 /** Nothing goes wrong. */
 export const noFaults: FaultOptions = {
   kill: never,
-  crashPoint: { probability: 0, least_ms: 0, most_ms: 0 },
+  crashPoint: { probability: 0, least_ms: 0, most_ms: 0, at: null },
   stop: never,
   pause: never,
   clockJump: never,
@@ -32,7 +34,11 @@ const calm: SimOptions = {
   pools: 2,
   keyOrder: "permuted",
   keyPool: "list",
+  keysPerRange: null,
   bufferCapacity: 16,
+  redirectCacheMax: 64,
+  ownerCacheMax: 16,
+  staleRedirects_s: 0,
   poolLow: 20,
   poolHigh: 60,
   keyStock: "none",
@@ -54,7 +60,8 @@ const calm: SimOptions = {
     withMaxVisits: 0.1,
     justCreated: 0.4,
     wished: 0.05,
-    bursts: 0.02
+    bursts: 0.02,
+    remembered: 400
   },
   faults: noFaults
 }
@@ -62,7 +69,7 @@ const calm: SimOptions = {
 /** Each fault once in a while. */
 const liteFaults: FaultOptions = {
   kill: { perMinute: 1, least_ms: 500, most_ms: 5_000 },
-  crashPoint: { probability: 0.0002, least_ms: 500, most_ms: 5_000 },
+  crashPoint: { probability: 0.0002, least_ms: 500, most_ms: 5_000, at: null },
   stop: { perMinute: 0.5, least_ms: 500, most_ms: 3_000 },
   pause: { perMinute: 1, least_ms: 100, most_ms: 12_000 },
   clockJump: { perMinute: 0.5, least_ms: 10, most_ms: 60_000 },
@@ -122,24 +129,35 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
   }
 }
 
-/** The mix of a seed: some kinds of faults not at all, some seldom, some often; and a deployment of any shape. */
-const swarm = (seed: number): SimOptions => {
-  const chance = new Chance(seed, "swarm")
+/** How often each kind of fault comes in a seed: some not at all, some seldom, some often. */
+const drawnWeights = (chance: Chance) => {
   const weights = new Map<string, number>()
-  const weight = (name: string) => {
+  return (name: string) => {
     const known = weights.get(name) ?? chance.pick([0, 0.5, 1, 1, 2, 6])
     weights.set(name, known)
     return known
   }
+}
+
+const drawnSizes = (chance: Chance) => {
   const capacity = chance.pick([4, 16, 32])
   const low = capacity + chance.below(20)
   return {
-    ...calm,
     nodes: chance.between(1, 4),
     pools: chance.between(1, 3),
     bufferCapacity: capacity,
     poolLow: low,
-    poolHigh: low + chance.between(10, 80),
+    poolHigh: low + chance.between(10, 80)
+  }
+}
+
+/** What speed is measured with: deployments of one kind whose clients always do much the same, under faults that differ from seed to seed. */
+const steady = (seed: number): SimOptions => {
+  const chance = new Chance(seed, "steady")
+  const weight = drawnWeights(chance)
+  return {
+    ...calm,
+    ...drawnSizes(chance),
     workload: {
       ...calm.workload,
       bursts: chance.pick([0, 0.02, 0.1]),
@@ -153,11 +171,134 @@ const swarm = (seed: number): SimOptions => {
   }
 }
 
+/** The steps of protocols at which a node is killed in some seeds: calls of stores, and messages to other nodes. */
+export const protocolSteps: ReadonlyArray<string> = [
+  "KeyRangeStore.advance",
+  "KeyStock.claim",
+  "KeyStock.record",
+  "KeyStock.take",
+  "KeyStock.openBatches",
+  "KeyStock.close",
+  "KeyStock.fill",
+  "KeyPool.claim",
+  "KeyPool.push",
+  "KeyPool.lease",
+  "KeyPool.giveBack",
+  "KeyFile.append",
+  "KeyFile.take",
+  "LinkStore.insertMany",
+  "LinkStore.updateMany",
+  "LinkStore.deleteMany",
+  "LinkStore.takeVisits",
+  "LinkStore.takenAmong",
+  "GuardedCreates.beginMany",
+  "GuardedCreates.bindMany",
+  "LinkLifetime.expireSome",
+  "LinkLifetime.recycle",
+  "VisitStore.write"
+]
+
+/** What chance alone hardly ever brings together, and some seeds therefore aim at. */
+type Aim = (options: SimOptions, chance: Chance) => SimOptions
+
+const withWorkload = (options: SimOptions, workload: Partial<SimOptions["workload"]>): SimOptions => ({
+  ...options,
+  workload: { ...options.workload, ...workload }
+})
+
+/** Links that everybody asks for are changed and deleted, while nodes are cut off and paused. */
+const hotStale: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.15,
+    deleted: chance.pick([0.02, 0.06]),
+    changed: 0.1,
+    justCreated: 0.1,
+    remembered: chance.pick([3, 8])
+  }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...options.faults,
+    cutDatabase: { perMinute: chance.pick([2, 8]), least_ms: 500, most_ms: chance.pick([3_000, 12_000]) },
+    pause: { perMinute: 4, least_ms: 100, most_ms: 4_000 }
+  }
+})
+
+/** Keys are free again soon, and nodes that were paused meanwhile come back with what they knew. */
+const recycled: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.4,
+    deleted: 0.3,
+    withAlias: chance.pick([0.1, 0.4]),
+    withExpiry: 0.3,
+    remembered: chance.pick([8, 40])
+  }),
+  quarantine_s: 2,
+  staleRedirects_s: 0,
+  keysPerRange: chance.pick([4, 10]),
+  faults: {
+    ...options.faults,
+    pause: { perMinute: chance.pick([4, 12]), least_ms: 1_000, most_ms: 8_000 },
+    move: { perMinute: 12, least_ms: 0, most_ms: 5_000 }
+  }
+})
+
+/** Nodes are killed at one step of a protocol, each time that some come to it. */
+const crashAtStep: Aim = (options, chance) => ({
+  ...options,
+  faults: {
+    ...options.faults,
+    crashPoint: { probability: 0.1, least_ms: 100, most_ms: 3_000, at: chance.pick(protocolSteps) }
+  }
+})
+
+const noAim: Aim = (options) => options
+
+/** Everything that can be drawn is: the deployment's shape and sizes, what clients do, and which faults come how often. */
+const swarm = (seed: number): SimOptions => {
+  const chance = new Chance(seed, "swarm")
+  const weight = drawnWeights(chance)
+  const quarantine_s = chance.pick([4, 10, 20])
+  const clients = chance.pick([2, 6, 20])
+  const drawn: SimOptions = {
+    ...calm,
+    ...drawnSizes(chance),
+    keyOrder: chance.pick(["permuted", "permuted", "sequential", "random"]),
+    keyPool: chance.pick(poolKinds),
+    keysPerRange: chance.pick([null, null, null, 10, 30]),
+    redirectCacheMax: chance.pick([4, 64, 64]),
+    ownerCacheMax: chance.pick([2, 16, 64]),
+    staleRedirects_s: quarantine_s * chance.pick([0, 0, 0.3, 0.7]),
+    keyStock: chance.pick(["none", ...stockKinds]),
+    keyStockTarget: chance.pick([0, 30, 120]),
+    quarantine_s,
+    workload: {
+      clients,
+      think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 5, 9])),
+      created: chance.pick([0.2, 0.53, 0.8]),
+      deleted: chance.pick([0, 0.04, 0.15]),
+      changed: chance.pick([0, 0.06, 0.2]),
+      withAlias: chance.pick([0, 0.1, 0.3]),
+      withKey: chance.pick([0, 0.08, 0.2]),
+      reused: chance.pick([0, 0.06, 0.12]),
+      bulk: chance.pick([0, 0.02, 0.05]),
+      withExpiry: chance.pick([0, 0.1, 0.4]),
+      withMaxVisits: chance.pick([0, 0.1, 0.3]),
+      justCreated: chance.pick([0.1, 0.4, 0.8]),
+      wished: chance.pick([0, 0.05, 0.2]),
+      bursts: chance.pick([0, 0.02, 0.1]),
+      remembered: chance.pick([5, 40, 400])
+    },
+    faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
+  }
+  return chance.pick([noAim, noAim, noAim, hotStale, recycled, crashAtStep])(drawn, chance)
+}
+
 /** The presets, by name: each makes the options of a seed. */
 export const presets = {
   calm: () => calm,
   lite: () => ({ ...calm, faults: liteFaults }),
   swarm,
+  steady,
   cruel: () => ({ ...calm, faults: weighted(liteFaults, () => 5) })
 } satisfies Record<string, (seed: number) => SimOptions>
 

@@ -11,8 +11,8 @@ import { ms_us } from "../world/Time.ts"
 /** The maximum of requests in a burst. */
 const burstMax = 20
 
-/** Links that clients remember. They request the first ones most often. */
-const rememberedMax = 400
+/** How likely a new link takes the place of one that clients remember, when they remember as many as they can. They ask for the first ones most often. */
+const replacedShare = 0.3
 
 const requestOf = (
   kind: "redirect" | "change" | "delete",
@@ -102,9 +102,11 @@ export class Clients {
   }
 
   #know({ isReplay, key, status }: Exchange) {
-    if (key === undefined || this.#known.length >= rememberedMax) return
+    if (key === undefined) return
     const isNew = status === 201 && !isReplay
-    if (isNew || !this.#known.includes(key)) this.#known.push(key)
+    if (!isNew && this.#known.includes(key)) return
+    if (this.#known.length < this.#options.workload.remembered) this.#known.push(key)
+    else if (this.#chance.happens(replacedShare)) this.#known[this.#chance.below(this.#known.length)] = key
   }
 
   #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {

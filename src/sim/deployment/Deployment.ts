@@ -41,6 +41,17 @@ const minters: Record<KeyOrder, (world: World) => typeof KeyMinter.Service> = {
     return Minter.makeRandom(space, (count) => Uint8Array.from({ length: count }, () => chance.below(256)))
   }
 }
+
+/** A minter whose ranges have so many keys of its first length at most. */
+const narrowed = (minter: typeof KeyMinter.Service, keysPerRange: number | null): typeof KeyMinter.Service =>
+  keysPerRange === null
+    ? minter
+    : {
+        ...minter,
+        spanOf: (length, range) =>
+          length === minter.space.length ? keysPerRange : minter.spanOf(length, range)
+      }
+
 const permuted = Minter.make(space, new Uint8Array(16))
 const sequential = Minter.makeSequential(space)
 
@@ -87,7 +98,7 @@ export class Deployment {
     this.#mutation = mutation
     this.#faults = options.faults
     this.world = new World({ seed, preemption: options.faults.preemption, keepTrace })
-    this.#minter = minters[options.keyOrder](this.world)
+    this.#minter = narrowed(minters[options.keyOrder](this.world), options.keysPerRange)
     this.#network = new Network(this.world, {
       latency_us: { least: 100, mean: 300 },
       delay: { probability: 0.001, max_ms: 100 }
@@ -97,7 +108,8 @@ export class Deployment {
     const crashing = this.world.chance("crash points")
     const crashPoint = (process: VirtualProcess, operation: string) => {
       if (operation.startsWith("send ")) this.#sent.set(operation, (this.#sent.get(operation) ?? 0) + 1)
-      const { least_ms, most_ms, probability } = this.#faults.crashPoint
+      const { at, least_ms, most_ms, probability } = this.#faults.crashPoint
+      if (at !== null && at !== operation) return
       if (!crashing.happens(probability)) return
       const place = this.#places.find(({ node }) => node?.process === process)
       if (place === undefined) return
@@ -159,6 +171,7 @@ export class Deployment {
       beginning_ms,
       faults: counted(this.#strikes.map(({ name }) => name)),
       strikes: this.#strikes,
+      silences: this.#database.silences,
       row: (key) => this.#database.row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       open: this.#database.openBatches,
@@ -303,7 +316,7 @@ export class Deployment {
   }
 
   #stop({ node }: Place) {
-    if (node === undefined) return
+    if (node === undefined || node.isStopping) return
     this.#journal.add({ tag: "draining", by: node.process.id })
     node.stop()
   }

@@ -28,10 +28,6 @@ import type { Placement } from "./Placement.ts"
 import { fork } from "../world/ProcessServices.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
-/** The sizes of the caches of a simulated node, and of the owner of a partition: small, so that some links are evicted. */
-const redirectCacheMax = 64
-const ownerCacheMax = 16
-
 /** The operator's settings. */
 const httpOptions = {
   own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
@@ -134,6 +130,8 @@ export class VirtualNode {
   #serving: Serving | undefined
   #buffer: typeof KeyBuffer.KeyBuffer.Service | undefined
   #isRefusing = false
+  /** Whether it received SIGTERM. */
+  isStopping = false
   /** Connections that it closed before it had answered. */
   #unanswered = 0
 
@@ -198,8 +196,9 @@ export class VirtualNode {
     }
   }
 
-  /** What SIGTERM does. */
+  /** What the first SIGTERM does. A second one would hurry it on, and no supervisor sends it so soon. */
   stop() {
+    this.isStopping = true
     this.#main.unsafeInterruptAsFork(this.#main.id())
   }
 
@@ -247,10 +246,10 @@ export class VirtualNode {
         inFlightMax: 4,
         runner: placement.layer(process),
         pool: { low: options.poolLow, high: options.poolHigh },
-        ownerCacheMax,
+        ownerCacheMax: options.ownerCacheMax,
         bufferCapacity: options.bufferCapacity,
-        redirectCacheMax,
-        staleRedirects: Duration.zero,
+        redirectCacheMax: options.redirectCacheMax,
+        staleRedirects: Duration.seconds(options.staleRedirects_s),
         recycleQuarantine: Duration.seconds(options.quarantine_s),
         keyStockTarget: options.keyStock === "none" ? null : options.keyStockTarget,
         visits: { ownHost: "linkmint.test", writer: process.id },

@@ -4,7 +4,8 @@ import {
   type LinkInvalidationsService,
   type LinkChangesSubscriber
 } from "../../storage/links/LinkInvalidations.ts"
-import { ms_us } from "../world/Time.ts"
+import { Heartbeats } from "../../storage/sql/postgres/PersistentSession.ts"
+import { ms_us, s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { CallFaults, VirtualServer } from "../world/VirtualServer.ts"
 import type { WorldEvent } from "../world/World.ts"
@@ -98,7 +99,8 @@ class Listener implements LinkInvalidationsService {
   readonly #subscribers = new Set<LinkChangesSubscriber>()
   #connection: Connection | undefined
   #isOpen = true
-  #freshAsOf = Number.NEGATIVE_INFINITY
+  #isListening = false
+  readonly #heartbeats = new Heartbeats()
 
   constructor(news: VirtualNews, process: VirtualProcess) {
     this.#news = news
@@ -107,10 +109,9 @@ class Listener implements LinkInvalidationsService {
     this.#connect()
   }
 
-  readonly isFresh = (now: number) => now - this.#freshAsOf < freshFor_ms
+  readonly isFresh = (now: number) => this.#isListening && this.#heartbeats.age(now) < freshFor_ms
 
-  /** The model knows no stale answers. */
-  readonly awayFor = () => undefined
+  readonly awayFor = (now: number) => this.#heartbeats.awayFor(now)
 
   readonly subscribe = (subscriber: LinkChangesSubscriber): Effect.Effect<void, never, Scope.Scope> =>
     Effect.acquireRelease(
@@ -120,7 +121,7 @@ class Listener implements LinkInvalidationsService {
 
   close() {
     this.#isOpen = false
-    this.#freshAsOf = Number.NEGATIVE_INFINITY
+    this.#isListening = false
     if (this.#connection === undefined) return
     this.#connection.close()
     this.#news.forget(this.#connection)
@@ -153,7 +154,9 @@ class Listener implements LinkInvalidationsService {
       },
       () => {
         this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonicNow_ms() })
-        this.#freshAsOf = asked
+        this.#isListening = true
+        this.#heartbeats.answered(asked)
+        this.#news.heard(this.#process.id, asked * ms_us)
         this.#later(() => this.#prove(connection))
       }
     )
@@ -161,7 +164,8 @@ class Listener implements LinkInvalidationsService {
 
   #lost(connection: Connection, reason: string) {
     this.#news.forget(connection)
-    this.#freshAsOf = Number.NEGATIVE_INFINITY
+    this.#isListening = false
+    this.#heartbeats.failed()
     this.#process.world.tell(this.#process.id, "news lost", reason)
     this.#later(() => this.#connect())
   }
@@ -175,12 +179,22 @@ class Listener implements LinkInvalidationsService {
   }
 }
 
+/** A time of more than a second in which a process heard nothing of the database, in microseconds since the world's beginning: from when it sent the last heartbeat that was answered. */
+export interface Silence {
+  readonly by: string
+  readonly from_us: number
+  readonly until_us: number
+}
+
 /** The database's announcements of changed links, and the connections of those who listen for them. */
 export class VirtualNews {
   readonly #server: VirtualServer
   readonly #faults: () => CallFaults
   readonly #connections = new Set<Connection>()
   readonly #listeners = new Map<Connection, Listener>()
+  /** When each process sent its last heartbeat that was answered. */
+  readonly #heard_us = new Map<string, number>()
+  readonly #silences: Array<Silence> = []
 
   constructor(server: VirtualServer, faults: () => CallFaults) {
     this.#server = server
@@ -193,6 +207,20 @@ export class VirtualNews {
       this.#connections.clear()
       this.#listeners.clear()
     })
+  }
+
+  /** Notes that a heartbeat of a process was answered, which it sent at `asked_us`. */
+  heard(by: string, asked_us: number) {
+    const from_us = this.#heard_us.get(by)
+    const until_us = this.#server.world.now_us
+    this.#heard_us.set(by, asked_us)
+    if (from_us !== undefined && until_us - from_us > s_us) this.#silences.push({ by, from_us, until_us })
+  }
+
+  /** The silences of all processes; those that go on now have no end. */
+  get silences(): ReadonlyArray<Silence> {
+    const open = Array.from(this.#heard_us, ([by, from_us]) => ({ by, from_us, until_us: Infinity }))
+    return [...this.#silences, ...open.filter(({ from_us }) => this.#server.world.now_us - from_us > s_us)]
   }
 
   /** Announces keys, at the moment when the change is committed, to all who listen then. */

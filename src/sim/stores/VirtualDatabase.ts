@@ -28,7 +28,7 @@ import type { Journal } from "../Journal.ts"
 import { type Backends, type Mutation, sound } from "../mutants/Mutation.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
-import { VirtualNews } from "./LinkInvalidationsVirtual.ts"
+import { type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
 import { type StoreCall, storeCall, type StoreOptions } from "./StoreCalls.ts"
 
 /** The database's machine, in the network. */
@@ -155,6 +155,11 @@ export class VirtualDatabase {
   /** The batches of all shards that are not closed. */
   get openBatches(): ReadonlyArray<BatchRecord> {
     return Array.from(this.#stocked.batches.values())
+  }
+
+  /** When nodes heard nothing of it, up to now. */
+  get silences(): ReadonlyArray<Silence> {
+    return this.#news.silences
   }
 
   /** The watermarks of all slots that were ever used. */

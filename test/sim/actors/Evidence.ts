@@ -53,6 +53,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   beginning_ms: 0,
   faults: new Map(),
   strikes: [],
+  silences: [],
   row: (key) => (key === row.key ? row : null),
   pooled: new Set(),
   recorded: new Set(),

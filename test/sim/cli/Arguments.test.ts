@@ -28,7 +28,7 @@ describe("the arguments of npm run sim", () => {
     [["--seed", "-1"], "--seed"],
     [["--seeds", "1.5"], '--seeds must be a whole number from 1 to 10000000, not "1.5"'],
     [["--tries", "0", "--seed", "1"], "--tries must be"],
-    [["--preset", "wild"], '--preset knows calm, lite, swarm, cruel, not "wild"'],
+    [["--preset", "wild"], '--preset knows calm, lite, swarm, steady, cruel, not "wild"'],
     [["--level", "moon"], '--level knows actors, cluster, not "moon"'],
     [["--sed", "1"], "--sed"],
     [["more"], "more"]
