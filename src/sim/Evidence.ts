@@ -38,8 +38,10 @@ export interface Evidence {
   readonly storedKeys: Readonly<Record<"table" | "status" | "two-table" | "file", number>>
   /** How often each operation of a store was called, and each message sent to another node (`send` and its tag). */
   readonly calls: ReadonlyMap<string, number>
+  /** Visits that nodes say they have dropped. */
+  readonly visitsShed: number
   /** Keys in the buffers of nodes at the end. */
-  readonly buffered: number
+  readonly buffered: ReadonlySet<string>
   /** Nodes that have run for some time at the end, and are not ready according to the load balancer. */
   readonly unready: ReadonlyArray<string>
   /** The keys for `count` numbers of a range from `first` on, in the deployment's order; none if keys are drawn at random. */

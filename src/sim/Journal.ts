@@ -1,5 +1,6 @@
 import type { Link } from "../model/Link.ts"
 import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
+import type { VirtualProcess } from "./world/VirtualProcess.ts"
 import type { World } from "./world/World.ts"
 
 /** What a store did, recorded at the moment when it did it. `by` is the id of the process that called it. Keys are strings. */
@@ -83,6 +84,19 @@ export type StoreEntry =
       readonly unleased: ReadonlyArray<string> | "all"
     }
 
+/** What becomes of visits. */
+export type VisitEntry =
+  /** A node answered a redirect: it counts, if `isSure`; where the client left before, it may. */
+  | { readonly tag: "visited"; readonly by: string; readonly key: string; readonly isSure: boolean }
+  /** A process begins to write what it has counted, or does so once more under the same number. */
+  | { readonly tag: "counting"; readonly by: string; readonly sequence: number }
+  /** The store has taken what a process has counted: so many visits of keys. Nothing where it had taken it before. */
+  | {
+      readonly tag: "counted"
+      readonly by: string
+      readonly visits: ReadonlyArray<readonly [key: string, visits: number]>
+    }
+
 /** What happened to a process. */
 export type ProcessEntry =
   | { readonly tag: "started"; readonly by: string }
@@ -93,12 +107,19 @@ export type ProcessEntry =
   /** It received SIGTERM, and still answers for a while. */
   | { readonly tag: "draining"; readonly by: string }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
+  /** A call of a store or a message to an actor (`send` and its tag) of which it did not learn what came of it; `after_us`: how long it had waited. */
+  | {
+      readonly tag: "unanswered"
+      readonly by: string
+      readonly operation: string
+      readonly after_us: number
+    }
   /** An actor was started in it, and was stopped. */
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }
   | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }
 
 /** An entry of the record for the checkers, which no process can read. `at_us`: microseconds since the world's beginning. */
-export type JournalEntry = (StoreEntry | ProcessEntry) & { readonly at_us: number }
+export type JournalEntry = (StoreEntry | VisitEntry | ProcessEntry) & { readonly at_us: number }
 
 /** The record of a run, in the order in which things happened. */
 export class Journal {
@@ -109,7 +130,11 @@ export class Journal {
     this.#world = world
   }
 
-  add(entry: StoreEntry | ProcessEntry) {
+  /** Notes a call, or a message, of a process that it has no answer to. */
+  readonly unanswered = ({ id: by }: VirtualProcess, operation: string, after_us: number) =>
+    this.add({ tag: "unanswered", by, operation, after_us })
+
+  add(entry: StoreEntry | VisitEntry | ProcessEntry) {
     this.entries.push({ ...entry, at_us: this.#world.now_us })
   }
 }

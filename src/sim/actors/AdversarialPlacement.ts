@@ -49,6 +49,8 @@ interface Message {
   readonly actor: ActorId
   readonly tag: string
   readonly payload: unknown
+  /** Notes that its sender does not learn what came of it, or that it came twice. */
+  readonly lost: () => void
   isOver: boolean
   readonly finish: (outcome: Outcome) => void
   interrupt: () => void
@@ -200,8 +202,9 @@ export class AdversarialPlacement implements Placement {
       if (target === sender) return this.#deliver(message, target, attempt)
       crashPoint(sender.process, `send ${message.tag}`)
       const { delay_ms, delayed, dropped, repeated } = messages()
-      if (this.#chance.happens(dropped)) return
+      if (this.#chance.happens(dropped)) return message.lost()
       const times = this.#chance.happens(repeated) ? 2 : 1
+      if (times > 1) message.lost()
       for (let time = 0; time < times; time++) {
         const held_us = this.#chance.happens(delayed) ? this.#chance.below(delay_ms * ms_us) : 0
         world.after(held_us, null, () =>
@@ -223,13 +226,14 @@ export class AdversarialPlacement implements Placement {
       // The connection breaks with the process: the cluster sends the message again, or says that it cannot know.
       const forget = target.process.whenDead(() => {
         if (!isRemote || message.isOver) return
+        message.lost()
         if (this.#chance.happens(0.5)) world.after(lookAgainAfter_us, sender.process, again)
         else message.finish(Exit.die({ _tag: "RpcClientError", message: "the connection was reset" }))
       })
       message.interrupt = target.receive(message.actor, message.tag, message.payload, (outcome) => {
         forget()
         if (!isRemote) return message.finish(outcome)
-        if (this.#chance.happens(messages().dropped)) return
+        if (this.#chance.happens(messages().dropped)) return message.lost()
         network.deliver(target.process.name, sender.process.name, () => message.finish(outcome))
       })
     })
@@ -237,7 +241,10 @@ export class AdversarialPlacement implements Placement {
 
   #call(sender: ActorHost, actor: ActorId, tag: string, payload: unknown): Effect.Effect<unknown, unknown> {
     return Effect.async<unknown, unknown>((resume) => {
+      const { journal, world } = this.#options
+      const sent_us = world.now_us
       const message: Message = {
+        lost: () => journal.unanswered(sender.process, `send ${tag}`, world.now_us - sent_us),
         sender,
         actor,
         tag,
@@ -253,6 +260,7 @@ export class AdversarialPlacement implements Placement {
       }
       this.#send(message)
       return Effect.sync(() => {
+        if (!message.isOver) message.lost()
         message.isOver = true
         message.interrupt()
       })

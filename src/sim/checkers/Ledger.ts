@@ -17,10 +17,10 @@ export interface Losses {
   readonly held: number
 }
 
-/** Where each key that is not accounted for was last seen. */
-export const lossesOf = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence): Losses => {
+/** Where each key that is not accounted for was last seen: how many of each entry's. */
+const lastSeen = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence) => {
   const isThere = (key: string) =>
-    pooled.has(key) || recorded.has(key) || stocked.has(key) || row(key) !== null
+    pooled.has(key) || recorded.has(key) || stocked.has(key) || buffered.has(key) || row(key) !== null
   const last = new Map<string, JournalEntry>()
   for (const entry of journal) {
     if ("keys" in entry) for (const key of entry.keys) last.set(key, entry)
@@ -28,49 +28,51 @@ export const lossesOf = ({ buffered, journal, pooled, recorded, row, stocked }: 
   }
   const lost = new Map<JournalEntry, number>()
   for (const [key, entry] of last) if (!isThere(key)) lost.set(entry, (lost.get(entry) ?? 0) + 1)
+  return lost
+}
+
+/** What became of the keys that are lost. */
+export const lossesOf = (evidence: Evidence): Losses => {
+  const { journal } = evidence
   const dead = new Set(journal.filter(({ tag }) => tag === "killed" || tag === "ended").map(({ by }) => by))
   const losses = { refills: 0, preloaded: 0, pools: 0, leases: 0, held: 0 }
-  for (const [entry, count] of lost) {
+  for (const [entry, count] of lastSeen(evidence)) {
     if (entry.tag === "minted") losses.refills += count
     else if (entry.tag === "preloaded") losses.preloaded += dead.has(entry.by) ? count : 0
     else if (entry.tag !== "leased") losses.pools += count
     else if (count === entry.keys.length) losses.leases += count
     else losses.held += count
   }
-  // What stands in the buffers of nodes that live is not lost.
-  const fromLeases = Math.min(buffered, losses.leases)
-  return {
-    ...losses,
-    leases: losses.leases - fromLeases,
-    held: losses.held - Math.min(losses.held, buffered - fromLeases)
-  }
+  return losses
 }
 
+/** A call that is given up sooner was interrupted with its actor or its node, which loses nothing: no time of the product's is shorter. */
+const givenUpAfter_us = 500 * ms_us
+
 /** How many times each thing happened that may lose keys. */
-const chances = ({ faults, journal, options }: Evidence) => {
-  const count = (...names: ReadonlyArray<string>) =>
-    names.reduce((sum, name) => sum + (faults.get(name) ?? 0), 0)
+const causesOf = ({ faults, journal, options }: Evidence) => {
   const kills = journal.filter(({ tag }) => tag === "killed").length
-  const { databaseCalls, messages, redisCalls } = options.faults
-  const fails = ({ ignored, lost, refused }: typeof redisCalls) => ignored + lost + refused > 0
-  const callsFail = fails(databaseCalls) || fails(redisCalls)
-  const messagesFail = messages.dropped + messages.repeated + messages.delayed > 0
-  const others =
-    kills +
-    count("pause", "cutNodes", "cutDatabase", "cutRedis", "databaseRestart", "redisRestart", "move") +
-    count("redisFailover", "redisLoss")
-  const anything = others > 0 || callsFail || messagesFail
-  // Which calls of a pool fail is not told of, and each may lose the keys that it carried: four times as many as are to be expected, and two.
-  const { ignored, lost, refused } = redisCalls
-  const failing = ignored + lost + refused
-  const leases = journal.filter(({ tag }) => tag === "leased").length
-  const lostCalls = failing === 0 ? 0 : 2 + Math.ceil(4 * failing * leases)
+  const fenced = journal.filter(({ tag }) => tag === "fenced").length
+  const unanswered = (...operations: ReadonlyArray<string>) =>
+    journal.filter(
+      (entry) =>
+        entry.tag === "unanswered" &&
+        operations.includes(entry.operation) &&
+        (entry.after_us === 0 || entry.after_us >= givenUpAfter_us)
+    ).length
+  // Keys that were drawn at random are given up where it is not known whether they are bound.
+  const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0
   return {
-    // A node that stops in order returns all its keys, if only something else does not keep it from that.
-    troubles: anything ? others + lostCalls + count("stop") : 0,
-    redis: count("redisFailover", "redisLoss"),
-    anything,
-    databaseCallsFail: fails(databaseCalls)
+    kills,
+    redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
+    /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
+    leases: unanswered("KeyPool.lease", "send Lease"),
+    returns: unanswered("KeyPool.giveBack", "send Return"),
+    /** Refills that may have been given up before their keys were recorded. */
+    refills:
+      fenced +
+      drawn +
+      unanswered("KeyStock.record", "KeyStock.take", "KeyStock.fill", "KeyFile.append", "send Mint")
   }
 }
 
@@ -91,16 +93,16 @@ const isUncertain = ({ end_us, journal }: Evidence) => {
 const keysOfCreateMax = 8
 
 /**
- * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and of those that are lost there are no more than what
- * happened allows: a buffer for each kill (and for each other fault, since keys that cannot be returned to their pool are lost as well) and the keys of
- * creates that were under way, a pool shard's keys for each time that it lost data, and a refill or a lease each time that something failed.
+ * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer for each kill, for
+ * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill for each kill, for each record
+ * that was not answered and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
   name: "ledger",
   check: (evidence) => {
     const { end_us, exchanges, options } = evidence
     const losses = lossesOf(evidence)
-    const { anything, databaseCallsFail, redis, troubles } = chances(evidence)
+    const { kills, leases, redis, refills, returns } = causesOf(evidence)
     const violations: Array<Violation> = []
     const atMost = (lost: number, bound: number, what: string) => {
       if (lost <= bound) return
@@ -109,15 +111,16 @@ export const Ledger: Checker = {
     }
     const uncertain = exchanges.filter(isUncertain(evidence)).length
     atMost(
-      losses.held,
-      troubles * options.bufferCapacity + (anything ? uncertain * keysOfCreateMax : 0),
+      losses.held + losses.leases,
+      (kills + leases + returns) * options.bufferCapacity + uncertain * keysOfCreateMax,
       "by nodes"
     )
-    // A record that may have been written, or not, gives its keys up as well.
-    if (!databaseCallsFail)
-      atMost(losses.preloaded, troubles * 2 * options.poolHigh, "that were read ahead from a file")
+    atMost(losses.preloaded, (kills + refills) * 2 * options.poolHigh, "that were read ahead from a file")
     atMost(losses.pools, redis * 2 * options.poolHigh, "by pool shards")
-    if (!anything) atMost(losses.refills + losses.preloaded + losses.leases, 0, "though nothing failed")
+    atMost(losses.refills, (kills + refills) * refillMax(options), "before they were recorded")
     return violations
   }
 }
+
+/** Keys of one refill, or of one filling of the stock, at most. */
+const refillMax = ({ keyStockTarget, poolHigh }: Evidence["options"]) => Math.max(poolHigh, keyStockTarget)

@@ -11,9 +11,11 @@ import { MintedOnce } from "./MintedOnce.ts"
 import { Quarantine } from "./Quarantine.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./Recovery.ts"
+import { RepeatedDeletes } from "./RepeatedDeletes.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
 import { Shutdown } from "./Shutdown.ts"
 import { UniqueBinding } from "./UniqueBinding.ts"
+import { Visits } from "./Visits.ts"
 
 /** Every checker. */
 export const checkers: ReadonlyArray<Checker> = [
@@ -31,5 +33,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Recovery,
   Ledger,
   Liveness,
-  Shutdown
+  Shutdown,
+  RepeatedDeletes,
+  Visits
 ]

@@ -6,6 +6,8 @@ import { toStrings } from "../../keys/PackedKeys.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyStock } from "../../storage/keys/KeyStock.ts"
 import * as KeyStockFile from "../../storage/keys/KeyStockFile.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import { visitsShed } from "../../visits/Visits.ts"
 import { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import { AdversarialPlacement } from "../actors/AdversarialPlacement.ts"
 import { Balancer } from "../clients/Balancer.ts"
@@ -69,6 +71,10 @@ const added = (all: ReadonlyArray<ReadonlyMap<string, number>>) =>
   all
     .flatMap((counts) => [...counts])
     .reduce((sums, [name, count]) => sums.set(name, (sums.get(name) ?? 0) + count), new Map<string, number>())
+
+/** Metrics are the program's, and so those of all worlds. */
+const visitsShedSoFar = () =>
+  Object.values(visitsShed).reduce((sum, shed) => sum + Metered.read(shed).count, 0)
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
@@ -158,6 +164,7 @@ export class Deployment {
     const healed_us = faulty_s * s_us
     const end_us = healed_us + calm_s * s_us
     const beginning_ms = this.world.now_ms
+    const shedBefore = visitsShedSoFar()
     this.world.after(0, null, () => this.#begin(healed_us, end_us))
     this.world.after(healed_us, null, () => this.#heal())
     this.world.runUntil(end_us)
@@ -189,7 +196,8 @@ export class Deployment {
         ...this.#pools.map(({ server }) => server.calls),
         this.#sent
       ]),
-      buffered: this.#nodes().reduce((sum, { buffered }) => sum + buffered, 0),
+      visitsShed: visitsShedSoFar() - shedBefore,
+      buffered: new Set(this.#nodes().flatMap(({ buffered }) => buffered)),
       unready: this.#unready(),
       mint: this.#minter.repeats
         ? undefined

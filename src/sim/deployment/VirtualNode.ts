@@ -159,9 +159,13 @@ export class VirtualNode {
     return this.process.isAlive && this.#serving !== undefined && !this.#isRefusing
   }
 
-  /** Keys in its buffer now, for the ledger. */
-  get buffered(): number {
-    return this.#buffer === undefined ? 0 : Effect.runSync(this.#buffer.level)
+  /** Takes all keys from its buffer, for the ledger: when its world runs no more. */
+  get buffered(): ReadonlyArray<string> {
+    const buffer = this.#buffer
+    if (buffer === undefined) return []
+    const keys: Array<string> = []
+    for (let key = buffer.takeNow(); key !== undefined; key = buffer.takeNow()) keys.push(key)
+    return keys
   }
 
   /** Accepts a connection, as its machine does whether or not the process gets to run. Only while it {@link isListening}. */
@@ -185,9 +189,14 @@ export class VirtualNode {
     const { late, serve } = serving
     this.#underWay.add(connection)
     const begin = () => {
-      connection.giveUp = serve(request, (response) => {
+      const giveUp = serve(request, (response) => {
+        if (response.status === 302) this.#visited(request, true)
         if (this.#end(connection)) done(response)
       })
+      connection.giveUp = () => {
+        this.#visited(request, false)
+        giveUp()
+      }
     }
     if (late.mayBeLate(request.method)) late.hold(() => !isOpen(), begin)
     else begin()
@@ -200,6 +209,13 @@ export class VirtualNode {
   stop() {
     this.isStopping = true
     this.#main.unsafeInterruptAsFork(this.#main.id())
+  }
+
+  /** Notes that a redirect was answered, or may have been when its client left. */
+  #visited({ method, path }: VirtualRequest, isSure: boolean) {
+    const { journal } = this.#surroundings
+    if (method === "GET" && !path.startsWith("/health"))
+      journal.add({ tag: "visited", by: this.process.id, key: path.slice(1), isSure })
   }
 
   #drainable(): Drain.Drainable {
@@ -254,7 +270,10 @@ export class VirtualNode {
         keyStockTarget: options.keyStock === "none" ? null : options.keyStockTarget,
         visits: { ownHost: "linkmint.test", writer: process.id },
         replaced: {
-          ...(mutation.buffer !== undefined && { buffer: (buffer) => mutation.buffer!(buffer, process) }),
+          buffer: (buffer) => {
+            this.#buffer = buffer
+            return mutation.buffer?.(buffer, process) ?? buffer
+          },
           ...(mutation.cache !== undefined && { cache: (cache) => mutation.cache!(cache, process) })
         }
       })
@@ -265,7 +284,6 @@ export class VirtualNode {
         const operations = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
         const { serve } = yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
         const late = yield* LateRequests.make(yield* Effect.clock)
-        this.#buffer = Context.get(context, KeyBuffer.KeyBuffer)
         // The last finalizer runs first: before what serves is closed, as `Listener.layerDrain` has it.
         yield* Effect.addFinalizer(() => this.#drain.drain)
         this.#serving = {

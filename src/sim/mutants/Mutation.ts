@@ -14,6 +14,7 @@ import type { Tables } from "../stores/KeyStockMemory.ts"
 import { LinkInvalidations, type LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
 import type { VirtualRedis } from "../stores/VirtualRedis.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -26,6 +27,7 @@ export interface Ports {
   readonly stock: typeof KeyStock.Service
   readonly lifetime: typeof LinkLifetime.Service
   readonly pool: typeof KeyPool.Service
+  readonly visits: typeof VisitStore.Service
   readonly changes: LinkInvalidationsService
 }
 
@@ -77,7 +79,7 @@ export interface Mutation {
 /** Nothing is broken. */
 export const sound: Mutation = {}
 
-type PortTags = LinkStore | GuardedCreates | KeyRangeStore | KeyStock | LinkLifetime | KeyPool
+type PortTags = LinkStore | GuardedCreates | KeyRangeStore | KeyStock | LinkLifetime | KeyPool | VisitStore
 
 /** The ports of a process, as the mutation has them; those that it could replace are among the context's. */
 export const mutatePorts = <A>(
@@ -94,9 +96,10 @@ export const mutatePorts = <A>(
     stock: Context.get(context, KeyStock),
     lifetime: Context.get(context, LinkLifetime),
     pool: Context.get(context, KeyPool),
+    visits: Context.get(context, VisitStore),
     changes: Context.get(context, LinkInvalidations)
   }
-  const { changes, guarded, lifetime, links, pool, ranges, stock } = {
+  const { changes, guarded, lifetime, links, pool, ranges, stock, visits } = {
     ...soundPorts,
     ...ports(soundPorts, process)
   }
@@ -107,6 +110,7 @@ export const mutatePorts = <A>(
     Context.add(KeyStock, stock),
     Context.add(LinkLifetime, lifetime),
     Context.add(KeyPool, pool),
+    Context.add(VisitStore, visits),
     Context.add(LinkInvalidations, changes)
   ) as unknown as Context.Context<A>
 }

@@ -66,6 +66,14 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return entry.unanswered === 0 ? entry.tag : `ended, and left ${entry.unanswered} requests unanswered`
     case "paused":
       return `paused for ${Math.round(entry.for_us / ms_us)} ms`
+    case "visited":
+      return `${entry.isSure ? "redirected" : "may have redirected"} ${entry.key}`
+    case "counting":
+      return "writes the visits that it has counted"
+    case "counted":
+      return `counted ${entry.visits.map(([key, visits]) => `${visits} of ${key}`).join(", ") || "nothing new"}`
+    case "unanswered":
+      return `has no answer to ${entry.operation} after ${Math.round(entry.after_us / ms_us)} ms`
     case "activated":
     case "deactivated":
       return `${entry.tag} ${entry.actor}`

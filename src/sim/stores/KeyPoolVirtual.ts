@@ -50,6 +50,7 @@ class Connection {
     Effect.suspend(() => {
       const { server } = this.#redis
       if (!this.#isConnected) {
+        server.unsent(this.#process, operation)
         const reason = `${server.name}: no connection (${this.#reason})`
         return Effect.fail(new StorageError({ operation, applied: "no", reason }))
       }

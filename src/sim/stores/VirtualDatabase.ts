@@ -21,7 +21,8 @@ import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidat
 import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
 import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
-import { VisitStore } from "../../storage/visits/VisitStore.ts"
+import { isLinkSubject } from "../../model/Visit.ts"
+import { type VisitBatch, VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
 import type { Take } from "../../storage/visits/VisitTakes.ts"
 import type { Journal } from "../Journal.ts"
@@ -36,6 +37,9 @@ const databaseName = "database"
 
 /** How long a statement may take to be answered, as `PostgresClient` has it. */
 const answerMax_ms = 4_000
+
+/** The key of a link whose visits a subject is of. */
+const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
 
 const nameOf = ({ epoch, sequence }: Omit<BatchId, "shard">) => `${epoch}/${sequence}`
 
@@ -91,7 +95,8 @@ export class VirtualDatabase {
       faults,
       answerMax_ms,
       inOrder: false,
-      crashPoint
+      crashPoint,
+      unanswered: journal.unanswered
     })
     this.#news = new VirtualNews(this.server, faults)
   }
@@ -113,7 +118,7 @@ export class VirtualDatabase {
       Context.add(LinkLifetime, this.#linkLifetime(call, process.id)),
       Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
       Context.add(KeyStock, this.#keyStock(call, process.id)),
-      Context.add(VisitStore, this.#visitStore(call)),
+      Context.add(VisitStore, this.#visitStore(call, process.id)),
       Context.add(DeploymentStore, {
         decide: (name, value) =>
           call("DeploymentStore.decide", () => Effect.runSyncExit(this.#deployment.decide(name, value)))
@@ -377,12 +382,33 @@ export class VirtualDatabase {
     }
   }
 
-  #visitStore(call: StoreCall): typeof VisitStore.Service {
+  #writeVisits(by: string, batch: VisitBatch) {
+    const visits = this.#visits
+    const subjects = batch.hours.flatMap(({ subject }) => (isLinkSubject(subject) ? [subject] : []))
+    const totals = Effect.map(visits.totals(subjects), (all) =>
+      all.map(({ bots, nonBots }) => bots + nonBots)
+    )
+    return Effect.gen(this, function* () {
+      const before = yield* totals
+      yield* visits.write(batch)
+      const after = yield* totals
+      const added = subjects.map(
+        (subject, index) => [keyOf(subject), after[index]! - before[index]!] as const
+      )
+      this.#journal.add({ tag: "counted", by, visits: added.filter(([, count]) => count > 0) })
+    })
+  }
+
+  #visitStore(call: StoreCall, by: string): typeof VisitStore.Service {
     const visits = this.#visits
     const ask = <A>(operation: string, self: Effect.Effect<A, StorageError>) =>
       call(`VisitStore.${operation}`, () => Effect.runSyncExit(self))
     return {
-      write: (batch) => ask("write", visits.write(batch)),
+      write: (batch) =>
+        Effect.suspend(() => {
+          this.#journal.add({ tag: "counting", by, sequence: batch.sequence })
+          return ask("write", this.#writeVisits(by, batch))
+        }),
       totals: (subjects) => ask("totals", visits.totals(subjects)),
       series: (range, interval) => ask("series", visits.series(range, interval)),
       top: (range, max) => ask("top", visits.top(range, max)),

@@ -24,7 +24,8 @@ export class VirtualDisk {
       faults,
       answerMax_ms,
       inOrder: true,
-      crashPoint
+      crashPoint,
+      unanswered: journal.unanswered
     })
   }
 

@@ -76,7 +76,8 @@ export class VirtualRedis {
       faults,
       answerMax_ms: replyWaitMax_ms,
       inOrder: true,
-      crashPoint
+      crashPoint,
+      unanswered: journal.unanswered
     })
     this.server.whenStopped(() => this.#clients.forEach((reset) => reset()))
   }

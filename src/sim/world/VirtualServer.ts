@@ -25,6 +25,9 @@ export interface CallFaults {
 /** What becomes of a process that makes a call: it may be killed right then. Told before the call is sent, and when its answer has come. */
 export type CrashPoint = (process: VirtualProcess, operation: string) => void
 
+/** Is told of each call whose caller does not learn what came of it: it failed, or its caller was interrupted after `after_us`. */
+export type Unanswered = (process: VirtualProcess, operation: string, after_us: number) => void
+
 /** What a server is. */
 export interface ServerOptions {
   readonly name: string
@@ -34,6 +37,7 @@ export interface ServerOptions {
   /** Whether calls of one process arrive in their order, as on one connection. */
   readonly inOrder: boolean
   readonly crashPoint: CrashPoint
+  readonly unanswered?: Unanswered
 }
 
 interface Pending {
@@ -85,6 +89,11 @@ export class VirtualServer {
     this.isUp = true
   }
 
+  /** Notes a call that could not be sent, because its process has no connection. */
+  unsent(process: VirtualProcess, operation: string) {
+    this.#options.unanswered?.(process, operation, 0)
+  }
+
   /**
    * Calls the server from a process: `apply` is what happens there, at one moment. A caller that is interrupted or killed does not call the
    * call back.
@@ -102,8 +111,12 @@ export class VirtualServer {
         this.#pending.delete(pending)
         resume(result)
       }
-      const fail = (applied: "no" | "unknown", reason: string) =>
+      const called_us = this.world.now_us
+      const lost = () => this.#options.unanswered?.(process, operation, this.world.now_us - called_us)
+      const fail = (applied: "no" | "unknown", reason: string) => {
+        if (!isSettled) lost()
         settle(Effect.fail(new CallFailed({ operation, applied, reason })))
+      }
       const pending: Pending = {
         fail: (applied, reason) =>
           this.world.after(0, process, () => process.post(() => fail(applied, reason)))
@@ -117,29 +130,27 @@ export class VirtualServer {
         return
       }
       this.#pending.add(pending)
-      const answer = (result: Effect.Effect<A, CallFailed>) =>
+      const answer = (then: () => void) =>
         this.network.deliver(this.name, process.name, () => {
           if (!process.isAlive) return
           this.#options.crashPoint(process, operation)
-          process.post(() => settle(result))
+          process.post(then)
         })
       this.#arriveFrom(
         process,
         () => {
           const gone = !process.isAlive && this.#chance.happens(0.5)
           if (gone || this.#chance.happens(faults.ignored)) return
-          if (!this.isUp)
-            return answer(
-              Effect.fail(new CallFailed({ operation, applied: "no", reason: "connection refused" }))
-            )
+          if (!this.isUp) return answer(() => fail("no", "connection refused"))
           const result = apply()
           this.world.tell(process.id, operation, isSettled ? "(nobody waits)" : "")
           if (this.#chance.happens(faults.lost)) return
-          answer(Effect.succeed(result))
+          answer(() => settle(Effect.succeed(result)))
         },
         () => !isSettled && process.isAlive
       )
       return Effect.sync(() => {
+        if (!isSettled) lost()
         isSettled = true
         timer.isCancelled = true
         this.#pending.delete(pending)

@@ -30,5 +30,7 @@ it("swarm draws every option of the deployment and of its clients", () => {
 
 it.each(Object.entries(presets))("%s makes options that may be given as changes", (_, preset) => {
   for (const seed of seeds.slice(0, 50))
-    expect(Either.isRight(Changes.applied(preset(seed), preset(seed) as object as Changes.Changes))).toBe(true)
+    expect(Either.isRight(Changes.applied(preset(seed), preset(seed) as object as Changes.Changes))).toBe(
+      true
+    )
 })

@@ -9,7 +9,7 @@ const seeds = [1, 2, 3]
 
 /** A world lets nothing else happen while it runs, so the test runner gets its turn behind each. */
 const runOf = async (seed: number) => {
-  const result = run(seed, { ...presets.swarm(seed), level: "cluster" })
+  const result = run(seed, { ...presets.steady(seed), level: "cluster" })
   await setImmediate()
   return result
 }
@@ -28,7 +28,7 @@ describe("a simulated deployment on the production stack of the cluster", () => 
       import { presets } from "${new URL("../../../dist/src/sim/cli/Presets.js", import.meta.url).href}"
       import { run } from "${new URL("../../../dist/src/sim/Run.js", import.meta.url).href}"
       for (const seed of ${JSON.stringify(seeds.slice(1))})
-        console.log(run(seed, { ...presets.swarm(seed), level: "cluster" }).digest)`
+        console.log(run(seed, { ...presets.steady(seed), level: "cluster" }).digest)`
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program])
     expect(stdout.trim().split("\n")).toEqual(digests.slice(1))
   }, 300_000)

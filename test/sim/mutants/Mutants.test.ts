@@ -37,7 +37,7 @@ describe("the mutants", () => {
   it.each(mutants)("$name lives: $text", ({ make, options = (sound) => sound, preset = "swarm" }) => {
     const short = { ...options(presets[preset](1)), faulty_s: 3, calm_s: 6 }
     const { evidence } = run(1, short, { keepTrace: false, mutation: make() })
-    expect(evidence.exchanges.length).toBeGreaterThan(10)
+    expect(evidence.exchanges.length).toBeGreaterThan(3)
   })
 
   it.each(Object.entries(quick))(

@@ -1,0 +1,41 @@
+import type { Checker, Violation } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
+import { ms_us } from "../world/Time.ts"
+import { createdLinks, type Life, lifeAt } from "./lives.ts"
+
+/** Whether it is known what came of it, and that it was asked once. */
+const isPlain = ({ status, tries }: Exchange) => tries === 1 && (status === 204 || status === 404)
+
+/** C7 for deletes: of all deletes of one link one is acknowledged at most, and one is, if each was asked once and answered; whoever comes later is told that there is nothing. */
+export const RepeatedDeletes: Checker = {
+  name: "repeated deletes",
+  check: ({ beginning_ms, end_us, exchanges, lives }) => {
+    const deletes = new Map<Life, Array<Exchange>>()
+    const created = createdLinks(exchanges, lives)
+    for (const exchange of exchanges) {
+      const { answered_us = end_us, key, kind, sent_us } = exchange
+      if (kind !== "delete" || key === undefined) continue
+      const life = lifeAt(lives, key, answered_us)
+      // One that was under way when the key was bound again may have been of either link.
+      if (life === undefined || lifeAt(lives, key, sent_us) !== life) continue
+      deletes.set(life, [...(deletes.get(life) ?? []), exchange])
+    }
+    return Array.from(deletes).flatMap(([life, all]): ReadonlyArray<Violation> => {
+      const { key } = life.link
+      const last = all.at(-1)!
+      const violation = (text: string) => [
+        { checker: RepeatedDeletes.name, at_us: last.answered_us ?? end_us, text, keys: [key] }
+      ]
+      const acknowledged = all.filter(({ status }) => status === 204).length
+      if (acknowledged > 1) return violation(`${acknowledged} deletes of ${key} were acknowledged`)
+      const { expiresAt } = life.link
+      const answered_ms = beginning_ms + (last.answered_us ?? end_us) / ms_us
+      const hadExpired = expiresAt !== null && expiresAt <= answered_ms
+      const create = created.get(life)?.create
+      const wasThere = create !== undefined && all.every(({ sent_us }) => sent_us > create.answered_us!)
+      return acknowledged === 0 && wasThere && !hadExpired && life.freed_us > end_us && all.every(isPlain)
+        ? violation(`${all.length} deletes of ${key} were answered, and not one was acknowledged`)
+        : []
+    })
+  }
+}

@@ -1,0 +1,120 @@
+import type { Checker, Evidence, Violation } from "../Evidence.ts"
+import type { JournalEntry } from "../Journal.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+
+/** What a kill may lose while the store takes each batch in time: the visits of the last second. */
+const killed_us = s_us
+
+/** How long a visit waits at most until it is among those that are written next. */
+const classified_us = 100 * ms_us
+
+/** How long before a kill pauses are looked for, which hold everything up. */
+const pausesWithin_us = 20 * s_us
+
+interface Visited {
+  readonly at_us: number
+  readonly isSure: boolean
+}
+
+/** The visits of one process, by key, and how many of them were counted. */
+class Account {
+  readonly visited = new Map<string, Array<Visited>>()
+  readonly counted = new Map<string, number>()
+  killed_us: number | undefined
+  /** When it began to write its newest batch, and the one before; whether the store has the newest, and whether the process had to ask more than once. */
+  newest = { sequence: 0, begun_us: 0, before_us: 0, isTaken: false, isDoubted: false }
+
+  add(entry: JournalEntry) {
+    switch (entry.tag) {
+      case "visited":
+        return void this.visited.set(entry.key, [...(this.visited.get(entry.key) ?? []), entry])
+      case "counting": {
+        const { at_us, sequence } = entry
+        const { begun_us } = this.newest
+        if (sequence > this.newest.sequence)
+          this.newest = { sequence, begun_us: at_us, before_us: begun_us, isTaken: false, isDoubted: false }
+        return
+      }
+      case "unanswered":
+        if (entry.operation === "VisitStore.write") this.newest.isDoubted = true
+        return
+      case "counted":
+        this.newest.isTaken = true
+        return entry.visits.forEach(([key, visits]) =>
+          this.counted.set(key, (this.counted.get(key) ?? 0) + visits)
+        )
+      case "killed":
+        this.killed_us = entry.at_us
+        return
+    }
+  }
+
+  /** From when on its visits may be lost with it. */
+  lostFrom_us(journal: ReadonlyArray<JournalEntry>, by: string): number {
+    if (this.killed_us === undefined) return Number.POSITIVE_INFINITY
+    const end_us = this.killed_us
+    const paused_us = journal.reduce(
+      (sum, entry) =>
+        entry.tag === "paused" && entry.by === by && entry.at_us + entry.for_us > end_us - pausesWithin_us
+          ? sum + entry.for_us
+          : sum,
+      0
+    )
+    const { before_us, begun_us, isDoubted, isTaken } = this.newest
+    const usual_us = end_us - killed_us - paused_us
+    if (isTaken && !isDoubted) return usual_us
+    return Math.min(usual_us, (isTaken ? begun_us : before_us) - classified_us - paused_us)
+  }
+}
+
+const accountsOf = (journal: ReadonlyArray<JournalEntry>) => {
+  const accounts = new Map<string, Account>()
+  for (const entry of journal) {
+    const account = accounts.get(entry.by) ?? new Account()
+    account.add(entry)
+    accounts.set(entry.by, account)
+  }
+  return accounts
+}
+
+/**
+ * C11: every redirect that a node has answered is counted once, and nothing else is. A kill loses the visits of the last second, and of the time in which the
+ * store took none; all others that are missing were reported as shed, and only where the store did not answer.
+ */
+export const Visits: Checker = {
+  name: "visits",
+  check: ({ end_us, journal, visitsShed }: Evidence) => {
+    const violations: Array<Violation> = []
+    const found = (text: string, ...keys: ReadonlyArray<string>) =>
+      violations.push({ checker: Visits.name, at_us: end_us, text, keys })
+    let missing = 0
+    for (const [by, account] of accountsOf(journal)) {
+      const lostFrom_us = account.lostFrom_us(journal, by)
+      for (const key of new Set([...account.visited.keys(), ...account.counted.keys()])) {
+        const visited = account.visited.get(key) ?? []
+        const counted = account.counted.get(key) ?? 0
+        if (counted > visited.length)
+          found(
+            `${counted} visits of ${key} were counted by ${by}, which redirected ${visited.length} times`,
+            key
+          )
+        const safe = visited.filter(({ at_us, isSure }) => isSure && at_us < lostFrom_us).length
+        if (counted >= safe) continue
+        if (account.killed_us === undefined) missing += safe - counted
+        else
+          found(
+            `${by} was killed, and of ${safe} visits of ${key} that were due ${counted} were counted`,
+            key
+          )
+      }
+    }
+    const wasAway = journal.some(
+      (entry) => entry.tag === "unanswered" && entry.operation === "VisitStore.write"
+    )
+    if (missing > visitsShed)
+      found(`${missing} visits were not counted, and ${visitsShed} reported as dropped`)
+    if (visitsShed > 0 && !wasAway)
+      found(`${visitsShed} visits were dropped, and the store had always answered`)
+    return violations
+  }
+}
