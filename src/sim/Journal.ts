@@ -96,6 +96,8 @@ export type VisitEntry =
       readonly by: string
       readonly visits: ReadonlyArray<readonly [key: string, visits: number]>
     }
+  /** The process has heard that the store has taken its newest batch. */
+  | { readonly tag: "heard counted"; readonly by: string }
 
 /** What happened to a process. */
 export type ProcessEntry =
@@ -107,12 +109,12 @@ export type ProcessEntry =
   /** It received SIGTERM, and still answers for a while. */
   | { readonly tag: "draining"; readonly by: string }
   | { readonly tag: "paused"; readonly by: string; readonly for_us: number }
-  /** A call of a store or a message to an actor (`send` and its tag) of which it did not learn what came of it; `after_us`: how long it had waited. */
+  /** A call of a store or a message to an actor (`send` and its tag) of which it did not learn what came of it; `interrupted_us`: how long it had waited when it gave it up by itself. */
   | {
       readonly tag: "unanswered"
       readonly by: string
       readonly operation: string
-      readonly after_us: number
+      readonly interrupted_us: number | undefined
     }
   /** An actor was started in it, and was stopped. */
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }
@@ -131,8 +133,8 @@ export class Journal {
   }
 
   /** Notes a call, or a message, of a process that it has no answer to. */
-  readonly unanswered = ({ id: by }: VirtualProcess, operation: string, after_us: number) =>
-    this.add({ tag: "unanswered", by, operation, after_us })
+  readonly unanswered = ({ id: by }: VirtualProcess, operation: string, interrupted_us?: number) =>
+    this.add({ tag: "unanswered", by, operation, interrupted_us })
 
   add(entry: StoreEntry | VisitEntry | ProcessEntry) {
     this.entries.push({ ...entry, at_us: this.#world.now_us })

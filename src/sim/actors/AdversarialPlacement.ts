@@ -50,7 +50,7 @@ interface Message {
   readonly tag: string
   readonly payload: unknown
   /** Notes that its sender does not learn what came of it, or that it came twice. */
-  readonly lost: () => void
+  readonly lost: (interrupted_us?: number) => void
   isOver: boolean
   readonly finish: (outcome: Outcome) => void
   interrupt: () => void
@@ -244,7 +244,7 @@ export class AdversarialPlacement implements Placement {
       const { journal, world } = this.#options
       const sent_us = world.now_us
       const message: Message = {
-        lost: () => journal.unanswered(sender.process, `send ${tag}`, world.now_us - sent_us),
+        lost: (interrupted_us) => journal.unanswered(sender.process, `send ${tag}`, interrupted_us),
         sender,
         actor,
         tag,
@@ -260,7 +260,7 @@ export class AdversarialPlacement implements Placement {
       }
       this.#send(message)
       return Effect.sync(() => {
-        if (!message.isOver) message.lost()
+        if (!message.isOver) message.lost(world.now_us - sent_us)
         message.isOver = true
         message.interrupt()
       })

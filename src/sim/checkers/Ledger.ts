@@ -58,7 +58,7 @@ const causesOf = ({ faults, journal, options }: Evidence) => {
       (entry) =>
         entry.tag === "unanswered" &&
         operations.includes(entry.operation) &&
-        (entry.after_us === 0 || entry.after_us >= givenUpAfter_us)
+        (entry.interrupted_us ?? Infinity) >= givenUpAfter_us
     ).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
   const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0

@@ -21,8 +21,8 @@ class Account {
   readonly visited = new Map<string, Array<Visited>>()
   readonly counted = new Map<string, number>()
   killed_us: number | undefined
-  /** When it began to write its newest batch, and the one before; whether the store has the newest, and whether the process had to ask more than once. */
-  newest = { sequence: 0, begun_us: 0, before_us: 0, isTaken: false, isDoubted: false }
+  /** When it began to write its newest batch, and the one before; whether the store has the newest, and whether the process has heard so. */
+  newest = { sequence: 0, begun_us: 0, before_us: 0, isTaken: false, isHeard: true }
 
   add(entry: JournalEntry) {
     switch (entry.tag) {
@@ -32,11 +32,11 @@ class Account {
         const { at_us, sequence } = entry
         const { begun_us } = this.newest
         if (sequence > this.newest.sequence)
-          this.newest = { sequence, begun_us: at_us, before_us: begun_us, isTaken: false, isDoubted: false }
+          this.newest = { sequence, begun_us: at_us, before_us: begun_us, isTaken: false, isHeard: false }
         return
       }
-      case "unanswered":
-        if (entry.operation === "VisitStore.write") this.newest.isDoubted = true
+      case "heard counted":
+        this.newest.isHeard = true
         return
       case "counted":
         this.newest.isTaken = true
@@ -60,9 +60,9 @@ class Account {
           : sum,
       0
     )
-    const { before_us, begun_us, isDoubted, isTaken } = this.newest
+    const { before_us, begun_us, isHeard, isTaken } = this.newest
     const usual_us = end_us - killed_us - paused_us
-    if (isTaken && !isDoubted) return usual_us
+    if (isHeard) return usual_us
     return Math.min(usual_us, (isTaken ? begun_us : before_us) - classified_us - paused_us)
   }
 }

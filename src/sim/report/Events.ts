@@ -72,8 +72,10 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return "writes the visits that it has counted"
     case "counted":
       return `counted ${entry.visits.map(([key, visits]) => `${visits} of ${key}`).join(", ") || "nothing new"}`
+    case "heard counted":
+      return "hears that they were counted"
     case "unanswered":
-      return `has no answer to ${entry.operation} after ${Math.round(entry.after_us / ms_us)} ms`
+      return `${entry.interrupted_us === undefined ? "has no answer to" : "gave up"} ${entry.operation}`
     case "activated":
     case "deactivated":
       return `${entry.tag} ${entry.actor}`

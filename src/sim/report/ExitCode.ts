@@ -22,6 +22,7 @@ const ofCheckers: Readonly<Record<string, number>> = {
   ledger: 16,
   idempotency: 17,
   "reused links": 17,
+  "repeated deletes": 17,
   liveness: 18,
   shutdown: 18
 }

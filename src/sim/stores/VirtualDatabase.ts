@@ -407,7 +407,9 @@ export class VirtualDatabase {
       write: (batch) =>
         Effect.suspend(() => {
           this.#journal.add({ tag: "counting", by, sequence: batch.sequence })
-          return ask("write", this.#writeVisits(by, batch))
+          return Effect.tap(ask("write", this.#writeVisits(by, batch)), () =>
+            this.#journal.add({ tag: "heard counted", by })
+          )
         }),
       totals: (subjects) => ask("totals", visits.totals(subjects)),
       series: (range, interval) => ask("series", visits.series(range, interval)),

@@ -25,8 +25,8 @@ export interface CallFaults {
 /** What becomes of a process that makes a call: it may be killed right then. Told before the call is sent, and when its answer has come. */
 export type CrashPoint = (process: VirtualProcess, operation: string) => void
 
-/** Is told of each call whose caller does not learn what came of it: it failed, or its caller was interrupted after `after_us`. */
-export type Unanswered = (process: VirtualProcess, operation: string, after_us: number) => void
+/** Is told of each call whose caller does not learn what came of it: it failed, or its caller was interrupted after `interrupted_us`. */
+export type Unanswered = (process: VirtualProcess, operation: string, interrupted_us?: number) => void
 
 /** What a server is. */
 export interface ServerOptions {
@@ -91,7 +91,7 @@ export class VirtualServer {
 
   /** Notes a call that could not be sent, because its process has no connection. */
   unsent(process: VirtualProcess, operation: string) {
-    this.#options.unanswered?.(process, operation, 0)
+    this.#options.unanswered?.(process, operation)
   }
 
   /**
@@ -112,9 +112,8 @@ export class VirtualServer {
         resume(result)
       }
       const called_us = this.world.now_us
-      const lost = () => this.#options.unanswered?.(process, operation, this.world.now_us - called_us)
       const fail = (applied: "no" | "unknown", reason: string) => {
-        if (!isSettled) lost()
+        if (!isSettled) this.#options.unanswered?.(process, operation)
         settle(Effect.fail(new CallFailed({ operation, applied, reason })))
       }
       const pending: Pending = {
@@ -150,7 +149,7 @@ export class VirtualServer {
         () => !isSettled && process.isAlive
       )
       return Effect.sync(() => {
-        if (!isSettled) lost()
+        if (!isSettled) this.#options.unanswered?.(process, operation, this.world.now_us - called_us)
         isSettled = true
         timer.isCancelled = true
         this.#pending.delete(pending)

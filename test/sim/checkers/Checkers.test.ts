@@ -14,9 +14,12 @@ import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
 import { Quarantine } from "../../../src/sim/checkers/Quarantine.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
+import { RepeatedDeletes } from "../../../src/sim/checkers/RepeatedDeletes.ts"
 import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
+import { Visits } from "../../../src/sim/checkers/Visits.ts"
+import { presets } from "../../../src/sim/cli/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { created, evidence, exchange, row } from "../actors/Evidence.ts"
 
@@ -72,6 +75,23 @@ const way = (keys: ReadonlyArray<string>) => [
   closed(1, "1/0"),
   leased(1, keys)
 ]
+
+const keysOf = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+const visited = (at_s: number) =>
+  ({ tag: "visited", at_us: at_s * s_us, by, key: "abc", isSure: true }) as const
+const counting = (at_s: number, sequence: number) =>
+  ({ tag: "counting", at_us: at_s * s_us, by, sequence }) as const
+const counted = (at_s: number, visits: number) =>
+  ({ tag: "counted", at_us: at_s * s_us, by, visits: [["abc", visits]] }) as const
+const deleting = (at_s: number, status = 204) =>
+  exchange(at_s, { kind: "delete", status, location: undefined })
+/** A link that is deleted, and redirected at some time, by a node that may do so for 10 s. */
+const stale = (at_s: number): Partial<Evidence> => ({
+  options: { ...presets.calm(), staleRedirects_s: 10 },
+  exchanges: [created(1), deleting(2), exchange(at_s, {})],
+  journal: [bound, deleted(2 * s_us)]
+})
 
 /** Runs in which one promise was broken, and whose business it is. */
 const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
@@ -274,6 +294,69 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Recovery,
     { journal: [closed(1, "2/0")], open: [{ shard: 0, epoch: 1, sequence: 0 }] }
   ],
+  [
+    "a batch that is recorded, and never pushed",
+    Recovery,
+    { journal: [recorded(1, 1, ["k"])], open: [{ shard: 0, epoch: 1, sequence: 0 }] }
+  ],
+  [
+    "more leases that nobody got than were not answered",
+    Ledger,
+    {
+      journal: [
+        { tag: "unanswered", at_us: 1, by, operation: "send Lease", interrupted_us: undefined },
+        leased(1, keysOf("a", 16)),
+        leased(2, keysOf("b", 16))
+      ]
+    }
+  ],
+  [
+    "a lease that is lost with its actor",
+    Ledger,
+    {
+      journal: [
+        { tag: "unanswered", at_us: 1, by, operation: "send Lease", interrupted_us: 1_000 },
+        leased(1, ["k"])
+      ]
+    }
+  ],
+  [
+    "a visit that is not counted",
+    Visits,
+    { journal: [visited(1), visited(2), counting(3, 1), counted(3, 1)] }
+  ],
+  ["a visit that is counted twice", Visits, { journal: [visited(1), counting(2, 1), counted(2, 2)] }],
+  [
+    "a visit that waited for long when its node was killed",
+    Visits,
+    { journal: [visited(1), { tag: "killed", at_us: 4 * s_us, by }] }
+  ],
+  ["visits that are dropped though the store answers", Visits, { visitsShed: 1 }],
+  [
+    "two deletes that are both acknowledged",
+    RepeatedDeletes,
+    { exchanges: [created(1), deleting(2), deleting(3)], journal: [bound, deleted(2 * s_us)] }
+  ],
+  [
+    "two deletes of which neither is acknowledged",
+    RepeatedDeletes,
+    { exchanges: [created(1), deleting(2, 404), deleting(3, 404)], journal: [bound, deleted(2 * s_us)] }
+  ],
+  [
+    "a stale redirect of a node that reached the database meanwhile",
+    Freshness,
+    { ...stale(6), silences: [{ by, from_us: 2 * s_us, until_us: 5 * s_us }] }
+  ],
+  [
+    "a stale redirect after its time",
+    Freshness,
+    { ...stale(13), silences: [{ by, from_us: 2 * s_us, until_us: Infinity }] }
+  ],
+  [
+    "a stale redirect of what had ended long before the database was away",
+    Freshness,
+    { ...stale(13), silences: [{ by, from_us: 9 * s_us, until_us: Infinity }] }
+  ],
   ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
   ["a refill that was not recorded", Ledger, { journal: [minted(1, 0, ["k"])] }],
   ["a key that left its pool", Ledger, { journal: [pushed(1, 1, ["k"])] }],
@@ -300,6 +383,27 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
 ]
 
 describe("the checkers", () => {
+  it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {
+    const away = { ...stale(11.9), silences: [{ by, from_us: 2 * s_us, until_us: Infinity }] }
+    expect(Freshness.check(evidence(away))).toEqual([])
+  })
+
+  it("find nothing in visits that a kill may lose, or that were reported as dropped while the store was away", () => {
+    const killed = { tag: "killed", at_us: 4 * s_us, by } as const
+    const away = {
+      tag: "unanswered",
+      at_us: 1,
+      by,
+      operation: "VisitStore.write",
+      interrupted_us: undefined
+    } as const
+    expect(Visits.check(evidence({ journal: [visited(3.1), killed] }))).toEqual([])
+    expect(
+      Visits.check(evidence({ journal: [visited(1.5), counting(1.6, 1), visited(1.7), killed] }))
+    ).toEqual([])
+    expect(Visits.check(evidence({ journal: [visited(1), away], visitsShed: 1 }))).toEqual([])
+  })
+
   it("find nothing in a run in which every promise was kept", () => {
     const fine = evidence({
       exchanges: [
