@@ -93,7 +93,8 @@ const tables = [
   "nodes",
   "audit_entries",
   "database_regressions",
-  "link_removals"
+  "link_removals",
+  "url_indexed_owners"
 ]
 
 /**

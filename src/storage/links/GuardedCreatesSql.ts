@@ -1,7 +1,6 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect, Layer } from "effect"
-import type { Link } from "../../model/Link.ts"
 import {
   type Beginning,
   type Guard,
@@ -10,7 +9,7 @@ import {
   type GuardedOutcome,
   type GuardState
 } from "./GuardedCreates.ts"
-import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
+import * as LinksByUrlSql from "./LinksByUrlSql.ts"
 import { LinkStore } from "./LinkStore.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
@@ -48,7 +47,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { insertMany } = yield* LinkStore
   const now = databaseNow(sql)
-  const columns = sql.literal(linkColumns.map(({ column }) => column).join(", "))
+  const findByUrl = yield* LinksByUrlSql.make
 
   const rowsByName = (names: ReadonlyArray<string>, lock: Statement.Fragment = sql``) =>
     Effect.map(
@@ -169,14 +168,7 @@ export const make = Effect.gen(function* () {
             held.map(({ name }) => name)
           )}`
       ),
-    findByUrl: (owner, url, at) =>
-      sql<LinkRow>`
-        SELECT ${columns} FROM links
-        WHERE url_hash = ${urlHash(owner, url)} AND deleted_at IS NULL AND owner = ${owner} AND url = ${url}
-          AND (expires_at IS NULL OR expires_at > ${at}) AND (visits_left IS NULL OR visits_left > 0)
-        ORDER BY created_at DESC, key LIMIT 1`.pipe(
-        Effect.map(([row]): Link | null => (row === undefined ? null : linkOf(row)))
-      ),
+    findByUrl,
     drop: (keep_ms, count) =>
       sql<{ name: string }>`
         DELETE FROM create_guards WHERE name IN (
@@ -186,7 +178,7 @@ export const make = Effect.gen(function* () {
 })
 
 /** `GuardedCreates` over whatever database the SQL client speaks to. The schema must be migrated. */
-export const layer: Layer.Layer<GuardedCreates, never, LinkStore | SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<GuardedCreates, never, LinkStore | SqlClient.SqlClient> = Layer.scoped(
   GuardedCreates,
   make
 )

@@ -92,7 +92,7 @@ export const linkOf = (row: LinkRow): Link => ({
 export const urlDigest = (owner: string | null, url: string): string | null =>
   owner === null ? null : Secret.digest(`${owner}\n${url}`)
 
-/** By what an owner's link of a URL is found: the first 64 bits of its digest, since the row says the rest, and each bulk writes a thousand places of the index. */
+/** By what an owner's link of a URL is found: the first 64 bits of its digest, since the row says the rest. Only links of owners who look for them have it (`LinksByUrlSql`). */
 export const urlHash = (owner: string | null, url: string): string | null =>
   urlDigest(owner, url)?.slice(0, 16) ?? null
 

@@ -26,6 +26,7 @@ export const make = Effect.gen(function* () {
         row &&
         sql`SELECT key FROM links WHERE owner = ${row.owner} AND deleted_at IS NULL ORDER BY created_at, key LIMIT ${count}`
       const keys = some === undefined ? [] : yield* end(sql`deleted_at IS NULL`, some)
+      yield* sql`DELETE FROM url_indexed_owners WHERE owner IN (SELECT owner FROM link_removals)`
       yield* sql`
         DELETE FROM link_removals WHERE asked_at <= ${now} - ${lookedFor_ms} AND owner IN (
           SELECT r.owner FROM link_removals r WHERE ${left} IS NULL)`

@@ -4,6 +4,7 @@ import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
 import { insertedRows, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
+import { hashIfIndexed } from "./LinksByUrlSql.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
@@ -49,15 +50,15 @@ export const make = Effect.gen(function* () {
 
   const insertRows = (links: ReadonlyArray<Link>) => {
     const rows = insertedRows(links)
-    const names = list(Object.keys(rows))
+    const names = Object.keys(rows)
+    const values = names.map((name) => (name === "url_hash" ? hashIfIndexed(sql) : sql.literal(name)))
     return sql<{ key: string }>`${prepared(sql)}
-      INSERT INTO links (${names}) SELECT ${names} FROM ${rowsOf(sql, rows)} AS inserted WHERE true
+      INSERT INTO links (${list(names)}) SELECT ${sql.csv(values)} FROM ${rowsOf(sql, rows)} AS inserted WHERE true
       ${unlessRepeat} RETURNING key`
   }
 
   /**
-   * On PostgreSQL each key is looked for by itself, in the one partition that can have it. A planner that is shown an array makes a plan for its length, and looks for all keys in each
-   * partition that has one of them; of JSON it knows nothing, so that one plan serves all.
+   * On PostgreSQL each key is looked for by itself. A planner that is shown an array makes a plan for its length; of JSON it knows nothing, so that one plan serves all.
    */
   const rowsOfKeys = <Row extends { readonly key: string }>(
     columns: Statement.Fragment,

@@ -18,6 +18,8 @@ import { audit } from "./migrations/0014_audit.ts"
 import { sessions } from "./migrations/0015_sessions.ts"
 import { databaseMark } from "./migrations/0016_database_mark.ts"
 import { linkRemovals } from "./migrations/0017_link_removals.ts"
+import { oneLinksTable } from "./migrations/0018_one_links_table.ts"
+import { urlIndexedOwners } from "./migrations/0019_url_indexed_owners.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -38,7 +40,9 @@ export const migrations = {
   "0014_audit": audit,
   "0015_sessions": sessions,
   "0016_database_mark": databaseMark,
-  "0017_link_removals": linkRemovals
+  "0017_link_removals": linkRemovals,
+  "0018_one_links_table": oneLinksTable,
+  "0019_url_indexed_owners": urlIndexedOwners
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
@@ -48,8 +52,8 @@ class MigratedByAnother extends Data.TaggedError("MigratedByAnother")<{}> {
   override readonly message = "another node has been migrating for too long"
 }
 
-/** How often a node looks whether another one's migration is done, and for how long at most. */
-const whileLocked = Schedule.spaced(Duration.millis(100)).pipe(Schedule.upTo(Duration.minutes(1)))
+/** How often a node looks whether another one's migration is done, and for how long at most: copying 100 M links takes about so long. */
+const whileLocked = Schedule.spaced(Duration.millis(100)).pipe(Schedule.upTo(Duration.minutes(15)))
 
 /** The table of the migrations that a database has. */
 export const table = "linkmint_migrations"

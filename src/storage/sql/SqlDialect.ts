@@ -20,7 +20,7 @@ export const preparedMark = "/* prepared */"
 
 /**
  * Begins a statement that each connection to PostgreSQL is to parse once, and plan once or a few times: for statements that are sent all the time, since both can take longer than
- * the statement itself. `links` has partitions, each with indexes of its own to be looked at.
+ * the statement itself.
  *
  * PostgreSQL keeps one plan for all parameters when plans made for single ones have not been cheaper by its own estimate: not for statements whose best plan depends on their parameters.
  */

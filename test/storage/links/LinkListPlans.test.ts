@@ -55,7 +55,7 @@ describePostgres("a page of a list on PostgreSQL", () => {
           const [text, values] = sent[0]!
           const rows = yield* sql.unsafe<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, values)
           const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
-          expect(plan).toContain("Merge Append")
+          expect(plan).toMatch(/Index Scan (Backward )?using links_(of_owner|by_age)/)
           expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)|Filter/)
         }
         const found = yield* store.list({ ...page, owner: "one", tag: "rare" })

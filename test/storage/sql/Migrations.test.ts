@@ -77,27 +77,6 @@ describePostgres("migrating PostgreSQL", () => {
       })
   )
 
-  it.scopedLive("cuts `links` into partitions by a hash of the key, and spreads links over them", () =>
-    Effect.gen(function* () {
-      const node = yield* Layer.build(
-        Layer.provideMerge(LinkStoreSql.layer, postgresAt(yield* migratedDatabase))
-      )
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const [table] = yield* sql<{ strategy: string; key: string }>`
-          SELECT partstrat::text AS strategy, pg_get_partkeydef(partrelid) AS key
-          FROM pg_partitioned_table WHERE partrelid = 'links'::regclass`
-        expect(table).toEqual({ strategy: "h", key: "HASH (key)" })
-        const links = yield* LinkStore
-        yield* links.insertMany(Array.from({ length: 1_600 }, (_, index) => linkOf(`key${index}`)))
-        const partitions = yield* sql<{ links: number }>`
-          SELECT count(*)::integer AS links FROM links GROUP BY tableoid`
-        expect(partitions).toHaveLength(16)
-        for (const partition of partitions) expect(partition.links).toBeGreaterThan(50)
-      }).pipe(Effect.provide(node))
-    })
-  )
-
   it.scopedLive("orders keys byte by byte, whatever the database's locale", () =>
     Effect.gen(function* () {
       const node = yield* Layer.build(postgresAt(yield* migratedDatabase))
