@@ -11,8 +11,8 @@ export const make = Effect.gen(function* () {
   const { end } = yield* LinkTombstonesSql.make
   const now = databaseNow(sql)
 
-  /** A link of the owner of the row `r`. By a limit, so that it is looked up for each owner, and not all links for all of them. */
-  const left = sql`(SELECT l.key FROM links l WHERE l.owner = r.owner AND l.deleted_at IS NULL LIMIT 1)`
+  /** A link of the owner of the row `r`. By a limit, so that it is looked up for each owner, and not all links for all of them; and in the order of an index, so that it is looked up there. */
+  const left = sql`(SELECT l.key FROM links l WHERE l.owner = r.owner AND l.deleted_at IS NULL ORDER BY l.created_at, l.key LIMIT 1)`
 
   return sqlPort(LinkRemovals, {
     ask: Effect.fnUntraced(function* (owner) {

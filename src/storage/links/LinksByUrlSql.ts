@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Schedule, Scope } from "effect"
+import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
 import { forUpdate, isOneOf } from "../sql/SqlDialect.ts"
@@ -44,7 +45,7 @@ export const make = Effect.gen(function* () {
   const columns = sql.literal(linkColumns.map(({ column }) => column).join(", "))
   const scope = yield* Effect.scope
   const fills = new Map<string, SingleFlight.SingleFlight<void, SqlError>>()
-  const permits = yield* Effect.makeSemaphore(fillsMax)
+  const permits = FairSemaphore.make(fillsMax)
 
   const enter = (owner: string) =>
     sql`INSERT INTO url_indexed_owners (owner, filled) VALUES (${owner}, ${false}) ON CONFLICT DO NOTHING`
@@ -118,7 +119,7 @@ export const make = Effect.gen(function* () {
     }).pipe(
       Effect.repeat({ schedule: Schedule.spaced(lookAgain), while: (state) => state === "busy" }),
       Effect.asVoid,
-      permits.withPermits(1)
+      permits
     )
 
   const forget = (owner: string) => Effect.sync(() => void fills.delete(owner))
