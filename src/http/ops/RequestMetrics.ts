@@ -3,8 +3,8 @@ import { type Clock, MetricBoundaries } from "effect"
 import * as Metered from "../../telemetry/Metered.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import type { RequestTotals, TimedTotal } from "../../model/NodeReport.ts"
-import type { Answer } from "../exchange/Answer.ts"
 import { type Route, routeOf } from "../contract/Routes.ts"
+import type { FrontDoor } from "../server/FrontDoor.ts"
 
 /** The status of a request whose client went away before it was answered, as nginx writes it. */
 const clientGone = 499
@@ -85,35 +85,38 @@ export const totals = (): RequestTotals => {
   return { requests, errors, redirects: timedOf("GET", "/key"), creates: timedOf("POST", "/api/v1/links") }
 }
 
-/** Counts the answers of a listener by route and status, and their durations. Runs no effect, because hot redirects run none either. */
+/** Counts a request: the function that it returns is to be called once with the status of its answer. Runs no effect, because hot redirects run none either. */
+const begin = (clock: Clock.Clock, { method, url }: { readonly method: string; readonly url: string }) => {
+  const start_ms = monotonicNow_ms(clock)
+  Metered.add(underWay)
+  return (status: number) => {
+    Metered.add(underWay, -1)
+    meterOf(routeOf(method, url)).count(status, (monotonicNow_ms(clock) - start_ms) / 1_000)
+  }
+}
+
+/** Counts the answers of a listener by route and status, and their durations, until their clients have them. */
 export const counting =
   (clock: Clock.Clock, listener: RequestListener): RequestListener =>
   (message, response) => {
-    const start_ms = monotonicNow_ms(clock)
-    Metered.add(underWay)
-    const end = () => {
-      Metered.add(underWay, -1)
-      const status = response.headersSent ? response.statusCode : clientGone
-      const duration_s = (monotonicNow_ms(clock) - start_ms) / 1_000
-      meterOf(routeOf(message.method!, message.url!)).count(status, duration_s)
-    }
+    const end = begin(clock, { method: message.method!, url: message.url! })
+    const over = () => end(response.headersSent ? response.statusCode : clientGone)
     listener(message, response)
-    if (response.writableEnded) end()
-    else response.once("close", end)
+    if (response.writableEnded) over()
+    else response.once("close", over)
   }
 
-/** Counts what is answered at once, as {@link counting} does. */
-export const countingNow =
-  <Source extends { readonly method: string; readonly url: string }>(
-    clock: Clock.Clock,
-    answerNow: (request: Source) => Answer<string> | undefined
-  ) =>
-  (request: Source): Answer<string> | undefined => {
-    const start_ms = monotonicNow_ms(clock)
-    const answer = answerNow(request)
-    if (answer !== undefined) {
-      const duration_s = (monotonicNow_ms(clock) - start_ms) / 1_000
-      meterOf(routeOf(request.method, request.url)).count(answer.status, duration_s)
+/** The same for a front door, until it answers. */
+export const countingServe =
+  (clock: Clock.Clock, serve: FrontDoor["serve"]): FrontDoor["serve"] =>
+  (request, answer) => {
+    const end = begin(clock, request)
+    const giveUp = serve(request, (made) => {
+      answer(made)
+      end(made.status)
+    })
+    return () => {
+      end(clientGone)
+      giveUp()
     }
-    return answer
   }

@@ -83,6 +83,8 @@ class Connection {
   isEnding = false
   /** Consecutive sweeps in which something waited for its client. */
   sweeps = 0
+  /** Gives up the plain GET that is being answered, if there is one. */
+  giveUpPlain: (() => void) | undefined
 
   constructor(socket: Socket, client: string | null) {
     this.socket = socket
@@ -108,11 +110,15 @@ export interface Connections {
   /** Open connections. */
   readonly connections: Pick<DrainableSet.DrainableSet<object>, "empty">
   /** Requests that have begun, and whose answers the client has not read yet. */
-  readonly underWay: Pick<DrainableSet.DrainableSet<ServerResponse>, "empty" | "members">
+  readonly underWay: Pick<DrainableSet.DrainableSet<object>, "empty">
+  /** Has the answers to the requests that have begun say that their connections close, as far as they can still say it. */
+  readonly closeAfterAnswers: () => void
+  /** Closes the connections that carry no request. */
+  readonly closeIdle: () => void
   /** Answers requests with `answer`, as many of a connection at once as its bounds allow. */
   readonly answering: (answer: RequestListener) => RequestListener
-  /** Has plain GETs answered on the socket, where the connection has nothing else under way; see `PlainGets`. The function that it returns ends this. */
-  readonly answeringPlain: (answer: PlainGets.PlainAnswer) => () => void
+  /** Has plain GETs answered on the socket, where the connection has nothing else under way; see `PlainGets`. Not while `isOpen` says no. The function that it returns ends this. */
+  readonly answeringPlain: (answers: PlainGets.PlainAnswers, isOpen: () => boolean) => () => void
   /** To be called every {@link sweepEvery}: closes connections whose clients do not read their answers. */
   readonly sweep: () => void
 }
@@ -144,9 +150,9 @@ export const make = (
   bounds: AnswerBounds = usual
 ): Connections => {
   const connections = DrainableSet.make<Connection>()
-  const underWay = DrainableSet.make<ServerResponse>()
+  const underWay = DrainableSet.make<ServerResponse | Connection>()
   const ofClient = new Map<string, number>()
-  let answerPlain: PlainGets.PlainAnswer | undefined
+  let plain: { readonly answers: PlainGets.PlainAnswers; readonly isOpen: () => boolean } | undefined
 
   const cut = (socket: Socket, bound: keyof typeof cuts) => {
     Metered.add(cuts[bound])
@@ -194,6 +200,8 @@ export const make = (
       leave(client)
       made.held.length = 0
       made.answering.forEach(abandon)
+      made.giveUpPlain?.()
+      endPlain(made)
     })
   })
 
@@ -283,26 +291,52 @@ export const make = (
   const isIdle = ({ answering, held, isEnding, socket }: Connection) =>
     answering.size === 0 && held.length === 0 && !isEnding && socket.writableLength === 0
 
-  const answeringPlain: Connections["answeringPlain"] = (answer) => {
-    answerPlain = answer
+  const answeringPlain: Connections["answeringPlain"] = (answers, isOpen) => {
+    plain = { answers, isOpen }
     return () => {
-      answerPlain = undefined
+      plain = undefined
     }
+  }
+
+  const endPlain = (from: Connection) => {
+    from.giveUpPlain = undefined
+    underWay.remove(from)
   }
 
   /** Looks at the first request of a connection: where it is for a key, the next ones may be plain GETs. */
   const begun = (from: Connection, { method, url }: IncomingMessage, response: ServerResponse) => {
     from.hasBegun = true
-    if (answerPlain === undefined || !PlainGets.isForKey(method, url)) return
+    if (plain === undefined || !PlainGets.isForKey(method, url)) return
+    const { answers } = plain
     // After the listener of `begin`, so that this answer is no longer under way.
     response.once("close", () =>
       PlainGets.intercept(
-        from.socket,
-        () => isIdle(from),
-        (request, socket) => answerPlain?.(request, socket)
+        {
+          socket: from.socket,
+          isIdle: () => isIdle(from),
+          isOpen: () => plain?.isOpen() === true,
+          begun: (giveUp) => {
+            from.giveUpPlain = giveUp
+            underWay.add(from)
+          },
+          ended: () => endPlain(from)
+        },
+        answers
       )
     )
   }
 
-  return { connections, underWay, answering, answeringPlain, sweep }
+  const closeAfterAnswers = () => {
+    for (const one of underWay.members) {
+      if (!(one instanceof Connection) && !one.headersSent) one.setHeader("connection", "close")
+    }
+  }
+
+  /** To Node a connection is idle also while a plain GET is being answered on it. */
+  const closeIdle = () => {
+    const hasPlain = Array.from(underWay.members).some((one) => one instanceof Connection)
+    if (!hasPlain) server.closeIdleConnections()
+  }
+
+  return { connections, underWay, closeAfterAnswers, closeIdle, answering, answeringPlain, sweep }
 }

@@ -1,10 +1,11 @@
 import type { RequestListener, ServerResponse } from "node:http"
+import type { Writable } from "node:stream"
 import { Effect, type Fiber, FiberSet, type Scope, Stream } from "effect"
 import type { Answer } from "../exchange/Answer.ts"
 import { NodeRequest } from "../exchange/Request.ts"
 import type { FrontDoor } from "./FrontDoor.ts"
 
-const drained = (response: ServerResponse): Effect.Effect<void> =>
+const drained = (response: Writable): Effect.Effect<void> =>
   Effect.async((resume) => {
     const goOn = () => resume(Effect.void)
     response.once("drain", goOn)
@@ -15,7 +16,7 @@ const drained = (response: ServerResponse): Effect.Effect<void> =>
  * Sends a body as fast as its client takes it. Where it breaks off, the client sees that it is not whole. Not by Effect's `NodeSink` (0.108), which goes on after each chunk of one
  * element, whether or not it was taken.
  */
-const pour = (body: Stream.Stream<Uint8Array>, response: ServerResponse): Effect.Effect<void> =>
+const pour = (body: Stream.Stream<Uint8Array>, response: Writable): Effect.Effect<void> =>
   Stream.runForEach(body, (bytes) =>
     Effect.suspend(() => (response.write(bytes) ? Effect.void : drained(response)))
   ).pipe(
@@ -29,30 +30,38 @@ const pour = (body: Stream.Stream<Uint8Array>, response: ServerResponse): Effect
     })
   )
 
-/** Has the requests of a server of `node:http` answered at the front door. Answers that are still being sent end with the scope. */
-export const make = ({
-  serve
-}: Pick<FrontDoor, "serve">): Effect.Effect<RequestListener, never, Scope.Scope> =>
-  Effect.map(FiberSet.makeRuntime<never>(), (run) => {
-    const send = (response: ServerResponse, { body, headers, status }: Answer, isHead: boolean) => {
-      if (response.writableEnded || response.destroyed) return
-      response.writeHead(status, headers)
-      if (typeof body === "string" || body instanceof Uint8Array) return void response.end(body)
-      if (isHead) return void response.end()
-      const fiber: Fiber.RuntimeFiber<void> = run(pour(body, response))
-      response.once("close", () => fiber.unsafeInterruptAsFork(fiber.id()))
-    }
+/** Sends bodies that are streams. */
+export type Pour = (body: Stream.Stream<Uint8Array>, to: Writable) => void
 
-    return (message, response) => {
-      let isOver = false
-      const giveUp = serve(new NodeRequest(message), (answer) => {
-        isOver = true
-        send(response, answer, message.method === "HEAD")
+/** What sends bodies until the scope closes, or their clients have gone. */
+export const pouring: Effect.Effect<Pour, never, Scope.Scope> = Effect.map(
+  FiberSet.makeRuntime<never>(),
+  (run) => (body, to) => {
+    const fiber: Fiber.RuntimeFiber<void> = run(pour(body, to))
+    to.once("close", () => fiber.unsafeInterruptAsFork(fiber.id()))
+  }
+)
+
+/** Has the requests of a server of `node:http` answered at the front door. */
+export const make = ({ serve }: Pick<FrontDoor, "serve">, pour: Pour): RequestListener => {
+  const send = (response: ServerResponse, { body, headers, status }: Answer, isHead: boolean) => {
+    if (response.writableEnded || response.destroyed) return
+    response.writeHead(status, headers)
+    if (typeof body === "string" || body instanceof Uint8Array) return void response.end(body)
+    if (isHead) return void response.end()
+    pour(body, response)
+  }
+
+  return (message, response) => {
+    let isOver = false
+    const giveUp = serve(new NodeRequest(message), (answer) => {
+      isOver = true
+      send(response, answer, message.method === "HEAD")
+    })
+    if (!isOver) {
+      response.once("close", () => {
+        if (!isOver) giveUp()
       })
-      if (!isOver) {
-        response.once("close", () => {
-          if (!isOver) giveUp()
-        })
-      }
     }
-  })
+  }
+}

@@ -100,8 +100,6 @@ const withinSpan =
 
 /** The one way by which requests are answered, for the server and for simulated nodes. */
 export interface FrontDoor {
-  /** Answers a request at once, without a fiber; `undefined`, and nothing is done, where `serve` has to. */
-  readonly answerNow: (request: Request) => Answer<string> | undefined
   /** Calls `answer` once, at once or later, and gives what to call when the client is gone before. */
   readonly serve: (request: Request, answer: (answer: Answer) => void) => () => void
 }
@@ -202,22 +200,9 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return { answering, giveUp, work }
     }
 
-    const operationOf = (match: Routes.Match | undefined) => match && table.get(match.route)
-
-    const answerBy = (operation: AnyOperation | undefined, request: Request, path: never) => {
-      const answered = operation?.answerNow?.(request, path, requestId)
-      if (answered !== undefined && always.length > 0) answered.headers.push(...always)
-      return answered
-    }
-
-    const answerNow: FrontDoor["answerNow"] = (request) => {
-      const match = Routes.find(request.method, request.url)
-      return answerBy(operationOf(match), request, match?.path as never)
-    }
-
     const serve: FrontDoor["serve"] = (request, answer) => {
       const match = Routes.find(request.method, request.url)
-      const operation = operationOf(match)
+      const operation = match && table.get(match.route)
       if (operation === undefined) {
         const { giveUp, work } = open(request, answer)
         work(Effect.sync(() => pages.refuse(request, noRoute)))
@@ -226,8 +211,9 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       const path = match!.path as never
       let opened: ReturnType<typeof open> | undefined
       try {
-        const answered = answerBy(operation, request, path)
+        const answered = operation.answerNow?.(request, path, requestId)
         if (answered !== undefined) {
+          answered.headers.push(...always)
           answer(answered)
           return nothing
         }
@@ -242,5 +228,5 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return opened.giveUp
     }
 
-    return { answerNow, serve }
+    return { serve }
   })

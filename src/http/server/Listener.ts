@@ -10,7 +10,7 @@ import * as BodyBudget from "../exchange/BodyBudget.ts"
 import { ClientAddress, type ClientAddressService } from "../exchange/ClientAddress.ts"
 import * as Connections from "./Connections.ts"
 import * as Drain from "./Drain.ts"
-import type { PlainAnswer } from "./PlainGets.ts"
+import type { PlainAnswers } from "./PlainGets.ts"
 import { Draining } from "../ops/Draining.ts"
 
 /** Nothing can listen at this address. */
@@ -30,11 +30,8 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
 export class Listener extends Context.Tag("linkmint/Listener")<
   Listener,
   {
-    /** Answers requests with `answer`, and plain GETs with `answerPlain` where it can, as long as the scope is open. */
-    readonly serve: (
-      answer: RequestListener,
-      answerPlain?: PlainAnswer
-    ) => Effect.Effect<void, never, Scope.Scope>
+    /** Answers requests with `answer`, and plain GETs with `plain`, as long as the scope is open. */
+    readonly serve: (answer: RequestListener, plain?: PlainAnswers) => Effect.Effect<void, never, Scope.Scope>
     /** Accepts no more connections, answers what is under way, then closes all connections. */
     readonly drain: Effect.Effect<void>
   }
@@ -66,12 +63,8 @@ const make = (
   turns: LoopTurnsService
 ) => {
   const server = createServer(Connections.serverOptions)
-  const { answering, answeringPlain, connections, sweep, underWay } = Connections.make(
-    server,
-    connectionBounds,
-    clientOfSocket(addresses),
-    turns
-  )
+  const { answering, answeringPlain, closeAfterAnswers, closeIdle, connections, sweep, underWay } =
+    Connections.make(server, connectionBounds, clientOfSocket(addresses), turns)
   const bodies = new BodyBudget.BodyBudget(clientOfRequest(addresses), turns)
 
   const { drain, isDraining } = Drain.make(
@@ -82,11 +75,9 @@ const make = (
         // Not `server.close()`, which closes idle connections as well: it would reset those whose next request is on its way.
         TcpServer.prototype.close.call(server)
         // Not before: the client's next connection could still enter the socket's backlog, and be reset there.
-        for (const response of underWay.members) {
-          if (!response.headersSent) response.setHeader("connection", "close")
-        }
+        closeAfterAnswers()
       },
-      closeIdle: () => server.closeIdleConnections(),
+      closeIdle,
       closeAll: () => server.closeAllConnections()
     },
     { drainDelay, hurry }
@@ -94,7 +85,7 @@ const make = (
 
   server.on("connection", (socket) => BodyBudget.hold(socket, bodies))
 
-  const serve: (typeof Listener.Service)["serve"] = (answer, answerPlain = () => undefined) => {
+  const serve: (typeof Listener.Service)["serve"] = (answer, plain) => {
     const listener = answering((request, response) => {
       // With this header the client opens its next connection, which a load balancer sends elsewhere.
       if (isDraining()) response.setHeader("connection", "close")
@@ -105,11 +96,11 @@ const make = (
     return Effect.acquireRelease(
       Effect.sync(() => {
         server.on("request", listener)
-        return answeringPlain((request, socket) => (isDraining() ? undefined : answerPlain(request, socket)))
+        return plain && answeringPlain(plain, () => !isDraining())
       }),
       (endPlain) =>
         Effect.sync(() => {
-          endPlain()
+          endPlain?.()
           server.off("request", listener)
         })
     )

@@ -4,6 +4,7 @@ import { type Clock, DateTime, Either, Option } from "effect"
 import { isKeyShaped } from "../contract/LinkSchemas.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Request } from "../exchange/Request.ts"
+import type { Pour } from "./DoorListener.ts"
 import type { FrontDoor } from "./FrontDoor.ts"
 
 /** Bytes of a plain GET at most. */
@@ -96,9 +97,6 @@ export class PlainReader {
   }
 }
 
-/** Gives the whole response to a plain GET; `undefined` where `node:http` has to answer. */
-export type PlainAnswer = (request: PlainGet, socket: Pick<Socket, "remoteAddress">) => string | undefined
-
 /** What Node's parser says of itself: for how long it has been in the middle of a request, 0 where it is in none. */
 type Parsed = Socket & { readonly parser?: { readonly duration?: () => number } | null }
 
@@ -106,28 +104,76 @@ type Parsed = Socket & { readonly parser?: { readonly duration?: () => number } 
 export const isForKey = (method: string | undefined, url: string | undefined): boolean =>
   method === "GET" && isKeyPath(url ?? "")
 
+/** A connection that may send plain GETs. */
+export interface PlainConnection {
+  readonly socket: Socket
+  /** Whether all earlier requests have been answered, and the answers taken. */
+  readonly isIdle: () => boolean
+  /** Whether the server accepts further requests on its connections. */
+  readonly isOpen: () => boolean
+  /** A plain GET is being answered. `giveUp` is to be called when the connection closes. */
+  readonly begun: (giveUp: () => void) => void
+  /** It is answered. */
+  readonly ended: () => void
+}
+
 /**
- * Answers plain GETs on a connection of a server of `node:http`, before that reads them, where nothing else is under way (`isIdle`). It costs half of what Node takes for a request.
+ * Answers plain GETs on a connection of a server of `node:http`, before that reads them, where nothing else is under way. It costs half of what Node takes for a request.
  *
  * To be called between two requests of the connection; it does nothing where Node's parser has a part of the next one already. `node:http` has the connection all the while, with its times
  * and bounds, and gets every chunk that is not answered here. It gets all chunks from the first one on that is not exactly one plain GET, so that it never begins in the middle of a request.
+ * While one is being answered, the connection is not read any further than one chunk.
  */
-export const intercept = (socket: Parsed, isIdle: () => boolean, answer: PlainAnswer): void => {
+export const intercept = (connection: PlainConnection, { serve, write }: PlainAnswers): void => {
+  const { begun, ended, isIdle, isOpen } = connection
+  const socket: Parsed = connection.socket
   const [read] = socket.listeners("data") as unknown as ReadonlyArray<(chunk: Buffer) => void>
   if (read === undefined || !isIdle() || socket.parser?.duration?.() !== 0) return
   const reader = new PlainReader()
+  let isAnswering = false
+  let held: Buffer | undefined
+
+  const goOn = () => {
+    isAnswering = false
+    if (held === undefined) return
+    const chunk = held
+    held = undefined
+    take(chunk)
+    if (held === undefined) socket.resume()
+  }
+
+  const answer = (get: PlainGet) => {
+    const remoteAddress = Option.fromNullable(socket.remoteAddress)
+    let isBegun = false
+    isAnswering = true
+    const giveUp = serve({ ...get, method: "GET", remoteAddress, readBytes }, (made) => {
+      write(socket, made, isOpen())
+      if (isBegun) ended()
+      goOn()
+    })
+    // Most are answered by now.
+    if (!isAnswering) return
+    isBegun = true
+    begun(giveUp)
+  }
+
   const take = (chunk: Buffer) => {
+    if (isAnswering) {
+      held = chunk
+      return void socket.pause()
+    }
     const request = reader.read(chunk)
     if (request === undefined) {
       socket.off("data", take).on("data", read)
       return read(chunk)
     }
-    const answered = isIdle() ? answer(request, socket) : undefined
-    if (answered === undefined) read(chunk)
-    else socket.write(answered, "latin1")
+    if (isIdle() && isOpen()) answer(request)
+    else read(chunk)
   }
   socket.off("data", read).on("data", take)
 }
+
+const readBytes: Request["readBytes"] = (_, done) => done(Either.right(new Uint8Array()))
 
 /** How long a connection without a request is kept, in milliseconds. */
 export const keepAliveTimeout_ms = 5_000
@@ -135,38 +181,61 @@ export const keepAliveTimeout_ms = 5_000
 /** What cannot be in the value of a header, as `node:http` has it. */
 const invalid = /[^\t\u0020-\u007e]/
 
-/** Writes answers as `node:http` does on a connection that is kept alive. */
-const writing = (clock: Clock.Clock) => {
+/** Statuses whose answers have no body, nor a length. */
+const isBodiless = (status: number) => status === 204 || status === 304
+
+/** Gives the heads of answers as `node:http` writes them. */
+const heading = (clock: Clock.Clock) => {
   const kept = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout_ms / 1_000}\r\n\r\n`
+  const closed = "Connection: close\r\n\r\n"
   let second = Number.NaN
   let date = ""
-  return ({ body, headers, status }: Answer<string>): string => {
+  return ({ body, headers, status }: Answer, isKept: boolean): string => {
     const now_ms = clock.unsafeCurrentTimeMillis()
     if (Math.floor(now_ms / 1_000) !== second) {
       second = Math.floor(now_ms / 1_000)
       date = DateTime.toDateUtc(DateTime.unsafeMake(now_ms)).toUTCString()
     }
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+    let hasLength = isBodiless(status)
     for (let at = 0; at < headers.length; at += 2) {
-      if (invalid.test(headers[at + 1]!))
-        throw new TypeError(`The header ${headers[at]} has an invalid value`)
-      head += `${headers[at]}: ${headers[at + 1]}\r\n`
+      const [name, value] = [headers[at]!, headers[at + 1]!]
+      if (invalid.test(value)) throw new TypeError(`The header ${name} has an invalid value`)
+      if (name === "content-length") hasLength = true
+      head += `${name}: ${value}\r\n`
     }
-    return `${head}Date: ${date}\r\n${kept}${body}`
+    if (!hasLength && body === "") head += "content-length: 0\r\n"
+    return `${head}Date: ${date}\r\n${isKept ? kept : closed}`
   }
 }
 
-/** Answers plain GETs as far as `answerNow` does. What breaks is left to `node:http`, whose requests have an answer for that. */
-export const answering = (clock: Clock.Clock, answerNow: FrontDoor["answerNow"]): PlainAnswer => {
-  const write = writing(clock)
-  const readBytes: Request["readBytes"] = (_, done) => done(Either.right(new Uint8Array()))
-  return (get, socket) => {
-    const remoteAddress = Option.fromNullable(socket.remoteAddress)
-    try {
-      const answer = answerNow({ ...get, method: "GET", remoteAddress, readBytes })
-      return answer && write(answer)
-    } catch {
-      return undefined
+/** How plain GETs are answered. */
+export interface PlainAnswers {
+  readonly serve: FrontDoor["serve"]
+  /** Writes a whole answer, and ends the connection after it where it is not kept. It throws, and writes nothing, where the answer has a header that it cannot have. */
+  readonly write: (socket: Socket, answer: Answer, isKept: boolean) => void
+}
+
+/** See {@link PlainAnswers}. An answer whose body is a stream ends with its connection. */
+export const answering = (clock: Clock.Clock, serve: FrontDoor["serve"], pour: Pour): PlainAnswers => {
+  const headOf = heading(clock)
+  return {
+    serve,
+    write: (socket, answer, isKept) => {
+      const { body } = answer
+      const isWhole = typeof body === "string" || body instanceof Uint8Array
+      const head = headOf(answer, isKept && isWhole)
+      if (!socket.writable) return
+      if (body === "") socket.write(head, "latin1")
+      else if (typeof body === "string") socket.write(head + body)
+      else {
+        socket.cork()
+        socket.write(head, "latin1")
+        if (!isWhole) pour(body, socket)
+        else socket.write(body)
+        socket.uncork()
+      }
+      if (!isKept && isWhole) socket.end()
     }
   }
 }

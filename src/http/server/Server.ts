@@ -107,11 +107,11 @@ export const layer = (options: ServerOptions) => {
         always
       })
       const clock = yield* Effect.clock
-      const holding = yield* LateRequests.holding(clock, yield* DoorListener.make(door))
-      const answerNow = RequestMetrics.countingNow(clock, door.answerNow)
+      const pour = yield* DoorListener.pouring
+      const holding = yield* LateRequests.holding(clock, DoorListener.make(door, pour))
       yield* serve(
         RequestMetrics.counting(clock, Host.checking(requestId, always, holding)),
-        PlainGets.answering(clock, answerNow)
+        PlainGets.answering(clock, RequestMetrics.countingServe(clock, door.serve), pour)
       )
     })
   ).pipe(

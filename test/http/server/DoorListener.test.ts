@@ -9,12 +9,13 @@ import * as RawConnection from "../../support/RawConnection.ts"
 /** A server that answers everything with this body; gives its port. */
 const serve = (body: Content) =>
   Effect.gen(function* () {
-    const listener = yield* DoorListener.make({
+    const answering: Parameters<typeof DoorListener.make>[0] = {
       serve: (_, answer) => {
         answer({ status: 200, headers: ["content-type", "text/plain"], body })
         return () => {}
       }
-    })
+    }
+    const listener = DoorListener.make(answering, yield* DoorListener.pouring)
     const server = yield* Effect.acquireRelease(
       Effect.sync(() => createServer(listener)),
       (server) => Effect.sync(() => void server.close().closeAllConnections())

@@ -1,9 +1,10 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect, it, vi } from "@effect/vitest"
 import { connect } from "node:net"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Stream } from "effect"
 import * as Heads from "../../../fuzz/Heads.ts"
-import type { PlainAnswer } from "../../../src/http/server/PlainGets.ts"
+import * as DoorListener from "../../../src/http/server/DoorListener.ts"
+import * as PlainGets from "../../../src/http/server/PlainGets.ts"
 import * as Listener from "../../../src/http/server/Listener.ts"
 import { freePort } from "../../support/FreePort.ts"
 import * as RawConnection from "../../support/RawConnection.ts"
@@ -12,34 +13,44 @@ import * as RawConnection from "../../support/RawConnection.ts"
 const understood = (url: string, headers: IncomingMessage["headers"]) =>
   JSON.stringify({ url, headers: Object.entries(headers).toSorted() })
 
-const answer = (request: IncomingMessage, response: ServerResponse) => {
-  request.resume()
-  if (request.url === "/slow") return void setImmediate(() => end(request, response))
-  end(request, response)
-}
+/** Requests of which one is answered later: whatever else comes on its connection waits. */
+const isLater = (url: string | undefined) => url === "/later" || url === "/abc1234"
 
-const end = (request: IncomingMessage, response: ServerResponse) => {
-  const body = understood(`${request.method} ${request.url!}`, request.headers)
-  response.writeHead(200, ["content-length", String(Buffer.byteLength(body))])
-  response.end(body)
-}
-
-/** A listener that answers with what it understood, plain GETs on the socket if `isPlain`. Counts these. */
-const listen = (isPlain: boolean, heldBack: (url: string) => boolean = () => false) =>
+/** A listener that answers with what it understood, plain GETs on the socket if `isPlain`. Counts these, and those that were given up. */
+const listen = (isPlain: boolean) =>
   Effect.gen(function* () {
-    const counted = { plain: 0 }
-    const answerPlain: PlainAnswer = ({ headers, url }) => {
-      if (heldBack(url)) return undefined
+    const counted = { plain: 0, givenUp: 0 }
+    const waiting: Array<() => void> = []
+    const soon = (url: string | undefined, answer: () => void) => {
+      if (url === "/never") waiting.push(answer)
+      else if (isLater(url)) setImmediate(answer)
+      else answer()
+    }
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      request.resume()
+      soon(request.url, () => {
+        const body = understood(`${request.method} ${request.url!}`, request.headers)
+        response.writeHead(200, ["content-length", String(Buffer.byteLength(body))])
+        response.end(body)
+      })
+    }
+    const serve: PlainGets.PlainAnswers["serve"] = ({ headers, url }, answer) => {
       counted.plain++
       const body = understood(`GET ${url}`, headers)
-      return `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\nDate: now\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\n${body}`
+      const whole = { status: 200, headers: ["content-length", String(Buffer.byteLength(body))] }
+      soon(url, () => {
+        if (url === "/stream") answer({ status: 200, headers: [], body: Stream.make(Buffer.from(body)) })
+        else answer({ ...whole, body: url === "/bytes" ? Buffer.from(body) : body })
+      })
+      return () => counted.givenUp++
     }
+    const plain = PlainGets.answering(yield* Effect.clock, serve, yield* DoorListener.pouring)
     const port = yield* freePort
     const bounds = { connectionsMax: 1_000, perClientMax: null, drainDelay: Duration.zero }
     const context = yield* Layer.build(Listener.layer({ host: "127.0.0.1", port, ...bounds }))
-    const { drain, serve } = Context.get(context, Listener.Listener)
-    yield* isPlain ? serve(answer, answerPlain) : serve(answer)
-    return { port, counted, drain }
+    const listener = Context.get(context, Listener.Listener)
+    yield* isPlain ? listener.serve(answer, plain) : listener.serve(answer)
+    return { port, counted, waiting, drain: listener.drain }
   })
 
 const get = (path: string, ...fields: ReadonlyArray<string>) =>
@@ -84,15 +95,73 @@ describe("plain GETs", () => {
       })
   )
 
-  it.scopedLive("are left to Node one by one where they cannot be answered at once", () =>
+  it.scopedLive("are answered on the socket also later, and what comes meanwhile waits", () =>
     Effect.gen(function* () {
-      const { counted, port } = yield* listen(true, (url) => url === "/later")
+      const { counted, port } = yield* listen(true)
       const connection = yield* RawConnection.open(port)
-      for (const path of ["/a", "/later", "/b", "/later", "/c"]) {
+      yield* connection.write(get("/a"))
+      yield* connection.heard(/\}$/)
+      for (const path of ["/later", "/b", "/later"]) {
         yield* connection.write(get(path))
         expect(yield* connection.heard(/\r\n\r\n\{.*\}$/)).toContain(`GET ${path}"`)
       }
-      expect(counted.plain).toBe(2)
+      expect(counted.plain).toBe(3)
+    })
+  )
+
+  it.scopedLive("keep their order where several are on their way", () =>
+    Effect.gen(function* () {
+      const { counted, port, waiting } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      yield* connection.write(get("/a"))
+      yield* connection.heard(/\}$/)
+      yield* connection.write(get("/never"))
+      yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+      yield* connection.write(get("/b"))
+      yield* connection.write(get("/later"))
+      yield* connection.write(get("/c", "X-Odd: 1"))
+      // Another connection's answer comes after what has been written here before.
+      const other = yield* RawConnection.open(port)
+      yield* other.write(get("/a"))
+      yield* other.heard(/\}$/)
+      expect(counted.plain).toBe(1)
+      waiting.forEach((answer) => answer())
+      const heard = yield* connection.heard(/"GET \/c".*\}$/s)
+      expect(heard.match(/GET \/[a-z]+/g)).toEqual(["GET /never", "GET /b", "GET /later", "GET /c"])
+    })
+  )
+
+  it.scopedLive("are given up when their clients have gone", () =>
+    Effect.gen(function* () {
+      const { counted, port, waiting } = yield* listen(true)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const connection = yield* RawConnection.open(port)
+          yield* connection.write(get("/a"))
+          yield* connection.heard(/\}$/)
+          yield* connection.write(get("/never"))
+          yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+        })
+      )
+      yield* Effect.promise(() => vi.waitUntil(() => counted.givenUp === 1))
+      waiting.forEach((answer) => answer())
+      expect(counted).toEqual({ plain: 1, givenUp: 1 })
+    })
+  )
+
+  it.scopedLive("have answers of text, of bytes and of streams", () =>
+    Effect.gen(function* () {
+      const { counted, port } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      for (const path of ["/a", "/bytes", "/b"]) {
+        yield* connection.write(get(path))
+        expect(yield* connection.heard(/\r\n\r\n\{.*\}$/)).toContain(`GET ${path}"`)
+      }
+      yield* connection.write(get("/stream"))
+      const streamed = yield* connection.ended
+      expect(streamed).toContain("Connection: close")
+      expect(streamed).toMatch(/\r\n\r\n\{"url":"GET \/stream".*\}$/)
+      expect(counted.plain).toBe(3)
     })
   )
 
@@ -114,7 +183,7 @@ describe("plain GETs", () => {
     Effect.gen(function* () {
       const { counted, port } = yield* listen(true)
       const connection = yield* RawConnection.open(port)
-      for (const path of ["/slow", "/a", "/b"]) {
+      for (const path of ["/later", "/a", "/b"]) {
         yield* connection.write(get(path))
         yield* connection.heard(/\r\n\r\n\{.*\}$/)
       }
@@ -145,6 +214,27 @@ describe("plain GETs", () => {
       yield* connection.write(get("/b"))
       expect(yield* connection.ended).toContain("connection: close")
       expect(counted.plain).toBe(0)
+      yield* draining.await
+    })
+  )
+
+  it.scopedLive("are answered by a listener that drains, which closes their connections then", () =>
+    Effect.gen(function* () {
+      const { drain, port, waiting } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      yield* connection.write(get("/a"))
+      yield* connection.heard(/\}$/)
+      yield* connection.write(get("/never"))
+      yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+      const idle = yield* RawConnection.open(port)
+      const draining = yield* Effect.fork(drain)
+      // Longer than a drain waits for connections without a request. A shorter wait would pass as well.
+      yield* Effect.sleep("700 millis")
+      waiting.forEach((answer) => answer())
+      const heard = yield* connection.ended
+      expect(heard).toContain('"GET /never"')
+      expect(heard).toContain("Connection: close")
+      yield* idle.ended
       yield* draining.await
     })
   )
