@@ -55,8 +55,8 @@ export const waitingMax = classifiedMax + ringMax
 /** How often dropped visits are logged. */
 const tellEvery = Duration.seconds(1)
 
-/** Counts of one batch at most: 500 visits of as many links. Building its statements takes the event loop some milliseconds each. */
-const batchCountsMax = 3_000
+/** Counts of one batch at most: 100 visits of as many links. It holds SQLite's writer, or the rows of its links on PostgreSQL, for some milliseconds. */
+const batchCountsMax = 600
 
 /** How long a graceful shutdown tries to write the rest. */
 const stopMax = Duration.seconds(5)

@@ -4,6 +4,7 @@ import { SqlError } from "@effect/sql/SqlError"
 import { type Clock, Data, Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import type { NowSegment } from "./SqlDialect.ts"
+import * as SqliteLog from "./SqliteLog.ts"
 import * as SqliteThread from "./SqliteThread.ts"
 
 /** The database file could not be opened. `path` is the file, `cause` the driver's error. */
@@ -23,14 +24,8 @@ export interface Options extends SqliteThread.Options {
 }
 
 /**
- * How often the log is written back and emptied. What was deleted is overwritten in the file, and stays readable in the log until then, which by itself is overwritten only as it grows
- * again.
- */
-const emptyLogEvery = Duration.minutes(5)
-
-/**
  * How the writer uses the database. What is deleted is overwritten with zeros. Its cache of pages (in KiB, below zero) holds what a bulk of links changes: what does not fit is written twice. Its log is
- * written back when it has so many pages (32 MiB), so that a page that many bulks change is written back once.
+ * written back by `SqliteLog`.
  */
 const writerPragmas = [
   "journal_mode = WAL",
@@ -38,11 +33,14 @@ const writerPragmas = [
   "foreign_keys = ON",
   "secure_delete = ON",
   "cache_size = -16384",
-  "wal_autocheckpoint = 8192"
+  `wal_autocheckpoint = ${SqliteLog.autocheckpoint}`
 ]
 
 /** How readers do: they cannot write. */
 const readerPragmas = ["query_only = ON", "cache_size = -8192"]
+
+/** How the connection does that writes the log back: it changes nothing, and has no use for pages that it has written. */
+const logPragmas = ["synchronous = FULL", "query_only = ON", "cache_size = -256"]
 
 /** Readers at most: a list or statistics that take long do not hold up the reads of redirects. The second one is started when it is needed first. */
 const readersMax = 2
@@ -171,14 +169,16 @@ const clientOf = (
   { ask }: SqliteThread.SqliteThread,
   readers: ReadonlyArray<SqliteThread.SqliteThread>,
   wait: Waiting,
-  clock: Clock.Clock
+  clock: Clock.Clock,
+  onWritten: () => void
 ) => {
-  const writing = FairSemaphore.make(1)
+  const turns = FairSemaphore.make(1)
+  const writing: FairSemaphore.FairSemaphore = (self) => turns(Effect.ensuring(self, Effect.sync(onWritten)))
   const read = readingBy(readers, wait)
   const outside: Execute = (statement) => {
     if (isRead(statement.sql)) return read(statement)
-    const kind = isPragma(statement.sql) ? "outside" : "alone"
-    return writing(wait(Effect.uninterruptible(ask({ kind, statement }))))
+    const asked = (kind: "outside" | "alone") => wait(Effect.uninterruptible(ask({ kind, statement })))
+    return isPragma(statement.sql) ? turns(asked("outside")) : writing(asked("alone"))
   }
   return Effect.map(
     SqlClient.make({
@@ -232,16 +232,17 @@ export const layer = (
         wait(writer.ask({ kind: "outside" })),
         (cause) => new SqliteOpenError({ path, cause })
       )
-      const sql = yield* clientOf(writer, readers, wait, yield* Effect.clock)
-      // Where a reader is at it the log stays until the next time.
-      yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`.pipe(
-        Effect.catchAll((error) =>
-          Effect.logWarning(`The database's log was not emptied: ${String(error.cause)}`)
-        ),
-        Effect.repeat(Schedule.spaced(emptyLogEvery)),
-        Effect.delay(emptyLogEvery),
-        Effect.forkScoped
-      )
+      let isWritten = false
+      const sql = yield* clientOf(writer, readers, wait, yield* Effect.clock, () => {
+        isWritten = true
+      })
+      const log = yield* SqliteThread.make({ path, pragmas: logPragmas }, { heapMax_MiB })
+      const hasWritten = () => {
+        const was = isWritten
+        isWritten = false
+        return was
+      }
+      yield* Effect.forkScoped(SqliteLog.keepShort(sql, log, hasWritten))
       return sql
     })
   ).pipe(Layer.provide(reactivityLayer))
