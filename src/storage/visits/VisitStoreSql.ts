@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Array, Effect, Layer } from "effect"
 import type { VisitCount } from "../../model/Visit.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
-import { isOneOf } from "../sql/SqlDialect.ts"
+import { isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { grains, type Segment, segmentsOf } from "./VisitPeriods.ts"
@@ -39,7 +39,7 @@ const subjectAndCounts = (
 const makeAdd = (sql: SqlClient.SqlClient) => {
   const texts = VisitValuesSql.make(sql)
 
-  const totals = (hours: ReadonlyArray<HourCount>) => sql`
+  const totals = (hours: ReadonlyArray<HourCount>) => sql`${prepared(sql)}
     INSERT INTO visit_totals (subject, non_bots, bots)
     SELECT subject, non_bots, bots FROM ${rowsOf(sql, subjectAndCounts(totalsOf(hours)))} AS added WHERE true
     ON CONFLICT (subject) DO UPDATE
@@ -51,7 +51,7 @@ const makeAdd = (sql: SqlClient.SqlClient) => {
       hour: ["integer", hours.map(({ hour }) => hour)] as const,
       by_value: ["text", hours.map(({ values }) => VisitValuesSql.textOf(values))] as const
     }
-    return sql`
+    return sql`${prepared(sql)}
       INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value)
       SELECT subject, 0, hour, non_bots, bots, by_value FROM ${rowsOf(sql, added)} AS added WHERE true
       ON CONFLICT (subject, grain, hour) DO UPDATE
@@ -82,7 +82,8 @@ export const make = Effect.gen(function* () {
   /** Records the batch's number, unless its writer has written it before. The row is locked until the transaction ends. */
   const isNew = ({ at, sequence, writer }: VisitBatch) =>
     Effect.map(
-      sql`INSERT INTO visit_writers (writer, sequence, written_at) VALUES (${writer}, ${sequence}, ${at})
+      sql`${prepared(sql)}
+          INSERT INTO visit_writers (writer, sequence, written_at) VALUES (${writer}, ${sequence}, ${at})
           ON CONFLICT (writer) DO UPDATE SET sequence = excluded.sequence, written_at = excluded.written_at
           WHERE visit_writers.sequence < excluded.sequence RETURNING writer`,
       (rows) => rows.length > 0
