@@ -1,5 +1,6 @@
 import type { Link } from "../model/Link.ts"
 import type { Strike } from "./deployment/Faults.ts"
+import type { UserKey } from "./deployment/Users.ts"
 import type { Exchange } from "./History.ts"
 import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
 import type { BatchId } from "../storage/keys/KeyStock.ts"
@@ -38,6 +39,10 @@ export interface Evidence {
   readonly storedKeys: Readonly<Record<"table" | "status" | "two-table" | "file", number>>
   /** How often each operation of a store was called, and each message sent to another node (`send` and its tag). */
   readonly calls: ReadonlyMap<string, number>
+  /** The API keys of users. */
+  readonly userKeys: ReadonlyArray<UserKey>
+  /** Events that wait for webhooks' receivers at the end, by their ids. */
+  readonly undelivered: ReadonlySet<string>
   /** Visits that nodes say they have dropped. */
   readonly visitsShed: number
   /** Keys in the buffers of nodes at the end. */

@@ -14,6 +14,8 @@ export interface Wish {
   /** For a create: whether it accepts a live link of the same URL; and its `Idempotency-Key`, which its repeats share. */
   readonly reuse?: boolean | undefined
   readonly idempotencyKey?: string | undefined
+  /** The API key that it is sent with, for a create by a user. */
+  readonly apiKey?: string | undefined
   /** Whether it is sent to one node rather than to the load balancer. */
   readonly direct?: boolean | undefined
 }
@@ -59,6 +61,7 @@ export class History {
       maxVisits: asked.maxVisits,
       reuse: asked.reuse,
       idempotencyKey: asked.idempotencyKey,
+      apiKey: asked.apiKey,
       direct: asked.direct,
       number: this.exchanges.length,
       sent_us: this.#world.now_us,

@@ -99,6 +99,29 @@ export type VisitEntry =
   /** The process has heard that the store has taken its newest batch. */
   | { readonly tag: "heard counted"; readonly by: string }
 
+/** What becomes of users' quotas and of events for their webhooks. */
+export type UserEntry =
+  /** The store granted a process so many times of a quota. */
+  | {
+      readonly tag: "granted"
+      readonly by: string
+      readonly quota: string
+      readonly limit: number
+      readonly demand: number
+      readonly granted: number
+      readonly nextIn_ms: number
+    }
+  /** A process allowed something that counts for quotas, or refused it. */
+  | {
+      readonly tag: "took"
+      readonly by: string
+      readonly quotas: ReadonlyArray<string>
+      readonly isAllowed: boolean
+    }
+  /** Events were queued for a webhook's receiver, by their ids; and a message with some arrived there. */
+  | { readonly tag: "offered"; readonly by: string; readonly events: ReadonlyArray<string> }
+  | { readonly tag: "received"; readonly by: string; readonly events: ReadonlyArray<string> }
+
 /** What happened to a process. */
 export type ProcessEntry =
   | { readonly tag: "started"; readonly by: string }
@@ -121,7 +144,7 @@ export type ProcessEntry =
   | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }
 
 /** An entry of the record for the checkers, which no process can read. `at_us`: microseconds since the world's beginning. */
-export type JournalEntry = (StoreEntry | VisitEntry | ProcessEntry) & { readonly at_us: number }
+export type JournalEntry = (StoreEntry | VisitEntry | UserEntry | ProcessEntry) & { readonly at_us: number }
 
 /** The record of a run, in the order in which things happened. */
 export class Journal {
@@ -136,7 +159,7 @@ export class Journal {
   readonly unanswered = ({ id: by }: VirtualProcess, operation: string, interrupted_us?: number) =>
     this.add({ tag: "unanswered", by, operation, interrupted_us })
 
-  add(entry: StoreEntry | VisitEntry | ProcessEntry) {
+  add(entry: StoreEntry | VisitEntry | UserEntry | ProcessEntry) {
     this.entries.push({ ...entry, at_us: this.#world.now_us })
   }
 }

@@ -3,7 +3,7 @@ import { Effect, Redacted, TestClock } from "effect"
 import * as Devices from "../../src/accounts/Devices.ts"
 import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import { AccountStore } from "../../src/storage/accounts/AccountStore.ts"
-import * as AccountStoreMemory from "../support/memory/AccountStoreMemory.ts"
+import * as AccountStoreMemory from "../../src/sim/stores/AccountStoreMemory.ts"
 import { userOf } from "../support/SomeWebhooks.ts"
 import { testHash } from "../support/TestHash.ts"
 

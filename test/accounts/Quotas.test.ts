@@ -5,7 +5,7 @@ import * as Quotas from "../../src/accounts/Quotas.ts"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import { QuotaStore } from "../../src/storage/accounts/QuotaStore.ts"
-import * as QuotaStoreMemory from "../support/memory/QuotaStoreMemory.ts"
+import * as QuotaStoreMemory from "../../src/sim/stores/QuotaStoreMemory.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { testHash } from "../support/TestHash.ts"
 

@@ -5,7 +5,7 @@ import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import type { Limit, Standing } from "../../src/accounts/Meter.ts"
 import { isReserved } from "../../src/accounts/Reservations.ts"
 import { type Ask, type Quota, QuotaStore } from "../../src/storage/accounts/QuotaStore.ts"
-import * as QuotaStoreMemory from "../support/memory/QuotaStoreMemory.ts"
+import * as QuotaStoreMemory from "../../src/sim/stores/QuotaStoreMemory.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { testHash } from "../support/TestHash.ts"
 

@@ -67,6 +67,7 @@ const causesOf = ({ faults, journal, options }: Evidence) => {
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
     leases: unanswered("KeyPool.lease", "send Lease"),
+    advances: unanswered("KeyRangeStore.advance"),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:
@@ -84,7 +85,7 @@ const isUncertain = ({ end_us, journal }: Evidence) => {
   const kills_us = journal.filter(({ tag }) => tag === "killed").map(({ at_us }) => at_us)
   return ({ answered_us = end_us, kind, sent_us, status }: Exchange) =>
     kind === "create" &&
-    (![200, 201, 409, 422].includes(status) ||
+    (![200, 201, 401, 409, 422, 429].includes(status) ||
       answered_us - sent_us > silent_us ||
       kills_us.some((kill_us) => sent_us <= kill_us && kill_us <= answered_us))
 }
@@ -100,9 +101,9 @@ const keysOfCreateMax = 8
 export const Ledger: Checker = {
   name: "ledger",
   check: (evidence) => {
-    const { end_us, exchanges, options } = evidence
+    const { end_us, exchanges, journal, options } = evidence
     const losses = lossesOf(evidence)
-    const { kills, leases, redis, refills, returns } = causesOf(evidence)
+    const { advances, kills, leases, redis, refills, returns } = causesOf(evidence)
     const violations: Array<Violation> = []
     const atMost = (lost: number, bound: number, what: string) => {
       if (lost <= bound) return
@@ -117,10 +118,18 @@ export const Ledger: Checker = {
     )
     atMost(losses.preloaded, (kills + refills) * 2 * options.poolHigh, "that were read ahead from a file")
     atMost(losses.pools, redis * 2 * options.poolHigh, "by pool shards")
+    atMost(unminted(journal), (kills + advances) * refillMax(options), "between the watermark and the keys")
     atMost(losses.refills, (kills + refills) * refillMax(options), "before they were recorded")
     return violations
   }
 }
+
+/** Numbers that ranges have passed over, and that became no keys. */
+const unminted = (journal: Evidence["journal"]) =>
+  journal.reduce((sum, entry) => {
+    if (entry.tag === "advanced") return sum + entry.count
+    return entry.tag === "minted" ? sum - entry.keys.length : sum
+  }, 0)
 
 /** Keys of one refill, or of one filling of the stock, at most. */
 const refillMax = ({ keyStockTarget, poolHigh }: Evidence["options"]) => Math.max(poolHigh, keyStockTarget)

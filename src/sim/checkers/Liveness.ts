@@ -20,7 +20,7 @@ export const Liveness: Checker = {
       ]
       if (status === 500 || (kind === "create" && status === 404))
         return violation(`request ${number} (${kind}) was answered ${status}`)
-      if (sent_us < healed_us + healWithin_us || [404, 409, 410, 422].includes(status)) return []
+      if (sent_us < healed_us + healWithin_us || [401, 404, 409, 410, 422, 429].includes(status)) return []
       if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
       return status >= 200 && status < 400
         ? []

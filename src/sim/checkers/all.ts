@@ -9,13 +9,16 @@ import { Ledger } from "./Ledger.ts"
 import { Liveness } from "./Liveness.ts"
 import { MintedOnce } from "./MintedOnce.ts"
 import { Quarantine } from "./Quarantine.ts"
+import { Quotas } from "./Quotas.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./Recovery.ts"
 import { RepeatedDeletes } from "./RepeatedDeletes.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
+import { Revocation } from "./Revocation.ts"
 import { Shutdown } from "./Shutdown.ts"
 import { UniqueBinding } from "./UniqueBinding.ts"
 import { Visits } from "./Visits.ts"
+import { WebhookEvents } from "./WebhookEvents.ts"
 
 /** Every checker. */
 export const checkers: ReadonlyArray<Checker> = [
@@ -35,5 +38,8 @@ export const checkers: ReadonlyArray<Checker> = [
   Liveness,
   Shutdown,
   RepeatedDeletes,
-  Visits
+  Visits,
+  Quotas,
+  Revocation,
+  WebhookEvents
 ]

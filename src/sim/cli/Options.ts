@@ -59,6 +59,8 @@ export const FaultOptions = Schema.Struct({
   /** A pool shard comes back without its data. */
   redisLoss: Occasional,
   redisCalls: CallFaults,
+  /** Of messages to the receivers of webhooks. */
+  webhookCalls: CallFaults,
   /** How far behind a Redis replica is, at most. */
   replicaLag_ms: Count,
   messages: Schema.Struct({
@@ -98,6 +100,8 @@ export const WorkloadOptions = Schema.Struct({
   withExpiry: Probability,
   /** How likely a create allows so many visits and no more: few, so that they are used up. */
   withMaxVisits: Probability,
+  /** How likely a create is by one of few users, by an API key, which is revoked some day; with 0 there are no users. */
+  withAccount: Probability,
   /** How likely a redirect is of a link that this client has just created. */
   justCreated: Probability,
   /** How likely a redirect is of an alias that somebody may create yet. */
@@ -139,6 +143,8 @@ export const SimOptions = Schema.Struct({
   keyStockTarget: Schema.Int.pipe(Schema.between(0, 100_000)),
   /** How long the key of a link that has ended is not bound again. */
   quarantine_s: Duration_s,
+  /** How many links a user creates in a minute, and by one API key twice as many; `null`: any number. */
+  createsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How long faults come, in virtual seconds. */
   faulty_s: Duration_s,
   /** How long the run goes on without faults, in virtual seconds; after 5 of them everything must work. */

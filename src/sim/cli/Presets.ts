@@ -21,6 +21,7 @@ export const noFaults: FaultOptions = {
   redisFailover: never,
   redisLoss: never,
   redisCalls: { refused: 0, lost: 0, ignored: 0 },
+  webhookCalls: { refused: 0, lost: 0, ignored: 0 },
   replicaLag_ms: 0,
   messages: { dropped: 0, repeated: 0, delayed: 0, delay_ms: 0 },
   move: never,
@@ -44,6 +45,7 @@ const calm: SimOptions = {
   keyStock: "none",
   keyStockTarget: 0,
   quarantine_s: 20,
+  createsPerMinute: null,
   faulty_s: 42,
   calm_s: 20,
   workload: {
@@ -58,6 +60,7 @@ const calm: SimOptions = {
     bulk: 0.02,
     withExpiry: 0.1,
     withMaxVisits: 0.1,
+    withAccount: 0,
     justCreated: 0.4,
     wished: 0.05,
     bursts: 0.02,
@@ -82,6 +85,7 @@ const liteFaults: FaultOptions = {
   redisFailover: { perMinute: 0.5, least_ms: 500, most_ms: 4_000 },
   redisLoss: { perMinute: 0.3, least_ms: 100, most_ms: 5_000 },
   redisCalls: { refused: 0.002, lost: 0.001, ignored: 0.001 },
+  webhookCalls: { refused: 0.03, lost: 0.02, ignored: 0.01 },
   replicaLag_ms: 500,
   messages: { dropped: 0.001, repeated: 0.002, delayed: 0.01, delay_ms: 500 },
   move: { perMinute: 3, least_ms: 0, most_ms: 5_000 },
@@ -97,7 +101,7 @@ const moreOften = ({ least_ms, most_ms, perMinute }: Occasional, times: number):
 /** Every fault `weight(name)` times as often. */
 const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => number): FaultOptions => {
   const often = (name: keyof FaultOptions) => moreOften(faults[name] as Occasional, weight(name))
-  const calls = (name: "databaseCalls" | "redisCalls") => ({
+  const calls = (name: "databaseCalls" | "redisCalls" | "webhookCalls") => ({
     refused: faults[name].refused * weight(name),
     lost: faults[name].lost * weight(name),
     ignored: faults[name].ignored * weight(name)
@@ -117,6 +121,7 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
     redisFailover: often("redisFailover"),
     redisLoss: often("redisLoss"),
     redisCalls: calls("redisCalls"),
+    webhookCalls: calls("webhookCalls"),
     replicaLag_ms: Math.round(faults.replicaLag_ms * Math.max(1, weight("redisFailover"))),
     messages: {
       dropped: faults.messages.dropped * weight("messages"),
@@ -271,6 +276,7 @@ const swarm = (seed: number): SimOptions => {
     keyStock: chance.pick(["none", ...stockKinds]),
     keyStockTarget: chance.pick([0, 30, 120]),
     quarantine_s,
+    createsPerMinute: chance.pick([null, 2, 8]),
     workload: {
       clients,
       think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 5, 9])),
@@ -283,6 +289,7 @@ const swarm = (seed: number): SimOptions => {
       bulk: chance.pick([0, 0.02, 0.05]),
       withExpiry: chance.pick([0, 0.1, 0.4]),
       withMaxVisits: chance.pick([0, 0.1, 0.3]),
+      withAccount: chance.pick([0, 0, 0.2, 0.5]),
       justCreated: chance.pick([0.1, 0.4, 0.8]),
       wished: chance.pick([0, 0.05, 0.2]),
       bursts: chance.pick([0, 0.02, 0.1]),

@@ -4,6 +4,7 @@ import type { Exchange } from "../History.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { adminKey } from "../deployment/StubServices.ts"
+import type { Users } from "../deployment/Users.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -38,6 +39,7 @@ const requestOf = (
 /** Options of the clients. */
 export interface ClientsOptions extends RequestsOptions {
   readonly workload: WorkloadOptions
+  readonly users: Users
 }
 
 /** Many clients that create, follow, change and delete links, through the load balancer or at one node. */
@@ -53,7 +55,7 @@ export class Clients {
     this.#options = options
     this.#chance = options.world.chance("clients")
     this.#requests = new Requests(options)
-    this.#creates = new Creates(options.world, this.#requests, options.workload, (exchange) =>
+    this.#creates = new Creates(options.world, this.#requests, options.workload, options.users, (exchange) =>
       this.#know(exchange)
     )
   }

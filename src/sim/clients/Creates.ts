@@ -2,6 +2,7 @@ import type { Answer } from "./Balancer.ts"
 import { bulkOf, type Draft, Drafts, requestOf } from "./Drafts.ts"
 import type { Exchange } from "../History.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
+import type { Users } from "../deployment/Users.ts"
 import type { Requests } from "./Requests.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -80,9 +81,10 @@ export class Creates {
     world: World,
     requests: Requests,
     workload: WorkloadOptions,
+    users: Users,
     made: (exchange: Exchange) => void
   ) {
-    this.drafts = new Drafts(world, workload)
+    this.drafts = new Drafts(world, workload, users)
     this.#world = world
     this.#requests = requests
     this.#workload = workload
@@ -103,7 +105,9 @@ export class Creates {
     const drafts = Array.from({ length: this.#chance.between(2, bulkMax) }, () => this.drafts.next())
     const { idempotencyKey } = drafts[0]!
     // Whether a reused link was answered before could not be told.
-    const kept = drafts.filter(({ reuse }) => idempotencyKey === undefined || reuse !== true)
+    const kept = drafts.filter(
+      ({ apiKey, reuse }) => apiKey === undefined && (idempotencyKey === undefined || reuse !== true)
+    )
     if (kept.length === 0) return single(drafts[0]!)
     // Each item is a create of its own, with a key of its own.
     const items = kept.map((draft, index) => ({

@@ -1,5 +1,6 @@
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Wish } from "../History.ts"
+import type { Users } from "../deployment/Users.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -24,16 +25,19 @@ export type Draft = Omit<Wish, "client" | "kind" | "key" | "direct">
 export class Drafts {
   readonly #workload: WorkloadOptions
   readonly #chance: Chance
+  readonly #users: Users
   #drawn = 0
 
-  constructor(world: World, workload: WorkloadOptions) {
+  constructor(world: World, workload: WorkloadOptions, users: Users) {
     this.#workload = workload
+    this.#users = users
     this.#chance = world.chance("drafts")
   }
 
   next(): Draft {
     const chance = this.#chance
-    const { reused, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
+    const { reused, withAccount, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
+    if (chance.happens(withAccount)) return { url: this.newUrl(), apiKey: this.#users.apiKey(chance) }
     const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
     if (chance.happens(reused)) return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
     return {
@@ -60,9 +64,10 @@ const bodyOf = ({ alias, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
 })
 
 /** Whoever may reuse links has an account: the administrator's. */
-const headersOf = (idempotencyKey: string | undefined, isKnown: boolean) => ({
+const headersOf = (idempotencyKey: string | undefined, isKnown: boolean, apiKey?: string) => ({
   "content-type": "application/json",
   ...(isKnown && { "x-api-key": adminKey }),
+  ...(apiKey !== undefined && { "x-api-key": apiKey }),
   ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey })
 })
 
@@ -70,7 +75,7 @@ const headersOf = (idempotencyKey: string | undefined, isKnown: boolean) => ({
 export const requestOf = (draft: Draft): VirtualRequest => ({
   method: "POST",
   path: "/api/v1/links",
-  headers: headersOf(draft.idempotencyKey, draft.reuse === true),
+  headers: headersOf(draft.idempotencyKey, draft.reuse === true, draft.apiKey),
   body: JSON.stringify(bodyOf(draft))
 })
 

@@ -26,6 +26,8 @@ import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
 import { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
 import { VirtualRedis } from "../stores/VirtualRedis.ts"
+import { VirtualServer } from "../world/VirtualServer.ts"
+import { Users } from "./Users.ts"
 import { VirtualNode } from "./VirtualNode.ts"
 import { Network } from "../world/Network.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -91,6 +93,9 @@ export class Deployment {
   readonly #pools: ReadonlyArray<VirtualRedis>
   /** By the name of the node's place. */
   readonly #disks: ReadonlyMap<string, VirtualDisk>
+  readonly #users: Users
+  /** The receiver of users' webhooks. */
+  readonly #receiver: VirtualServer
   readonly #placement: Placement
   readonly #places: ReadonlyArray<Place>
   readonly #balancer: Balancer
@@ -131,6 +136,15 @@ export class Deployment {
       mutation,
       options.keyStock === "file" ? "none" : options.keyStock
     )
+    this.#users = new Users(this.world, this.#database, options)
+    this.#receiver = new VirtualServer(this.world, this.#network, {
+      name: "receiver",
+      faults: () => this.#faults.webhookCalls,
+      answerMax_ms: 10_000,
+      inOrder: false,
+      crashPoint,
+      unanswered: this.#journal.unanswered
+    })
     const names = numbers(options.nodes).map((number) => `node-${number}`)
     this.#disks = new Map(
       names.map((name) => [name, new VirtualDisk({ ...around, faults: () => noFaults.databaseCalls }, name)])
@@ -196,6 +210,8 @@ export class Deployment {
         ...this.#pools.map(({ server }) => server.calls),
         this.#sent
       ]),
+      userKeys: this.#users.keys,
+      undelivered: new Set(this.#database.undelivered),
       visitsShed: visitsShedSoFar() - shedBefore,
       buffered: new Set(this.#nodes().flatMap(({ buffered }) => buffered)),
       unready: this.#unready(),
@@ -219,6 +235,7 @@ export class Deployment {
   }
 
   #begin(healed_us: number, end_us: number) {
+    this.#users.start(end_us - 8 * s_us)
     this.#places.forEach((place) => this.#start(place))
     this.#balancer.start()
     const clients = new Clients({
@@ -226,6 +243,7 @@ export class Deployment {
       history: this.#history,
       balancer: this.#balancer,
       nodes: () => this.#nodes(),
+      users: this.#users,
       workload: this.options.workload
     })
     // Leaves the last requests time to be answered.
@@ -259,6 +277,16 @@ export class Deployment {
         journal: this.#journal,
         options: this.options,
         mutation: this.#mutation,
+        users:
+          this.#users.names.length === 0
+            ? undefined
+            : {
+                options: this.options,
+                journal: this.#journal,
+                mutation: this.#mutation,
+                database: this.#database,
+                receiver: this.#receiver
+              },
         ports: (process) => this.#ports(process)
       },
       () => {

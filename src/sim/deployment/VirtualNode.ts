@@ -21,6 +21,8 @@ import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import { stubServices } from "./StubServices.ts"
+import * as UserParts from "./UserParts.ts"
+import type { UserSurroundings } from "./UserParts.ts"
 import type { SimOptions } from "../cli/Options.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
@@ -58,6 +60,8 @@ export interface Surroundings {
   readonly ports: (
     process: VirtualProcess
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
+  /** What users' parts stand on, where there are users. */
+  readonly users: UserSurroundings | undefined
   readonly options: SimOptions
   /** The defect that is planted in the product. */
   readonly mutation: Mutation
@@ -249,8 +253,9 @@ export class VirtualNode {
   }
 
   #run() {
-    const { mutation, options, placement, ports } = this.#surroundings
+    const { mutation, options, placement, ports, users } = this.#surroundings
     const { process } = this
+    const same = <A>(context: A) => context
     const own = Effect.map(ports(process), (ports) =>
       Context.merge(stubServices, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
@@ -258,6 +263,7 @@ export class VirtualNode {
       )
     )
     const whole = own.pipe(
+      users === undefined ? same : UserParts.before(users, process),
       Parts.parts({
         inFlightMax: 4,
         runner: placement.layer(process),
@@ -276,7 +282,8 @@ export class VirtualNode {
           },
           ...(mutation.cache !== undefined && { cache: (cache) => mutation.cache!(cache, process) })
         }
-      })
+      }),
+      users === undefined ? same : UserParts.after(users, process)
     )
     return Effect.scoped(
       Effect.gen(this, function* () {

@@ -11,7 +11,10 @@ export interface Mutant {
   /** What is broken, in one sentence. */
   readonly text: string
   /** The promise that it breaks. */
-  readonly promise: "C1" | "C2" | "C3" | "C4" | "C6" | "C7" | "C8"
+  readonly promise:
+    "C1" | "C2" | "C3" | "C4" | "C6" | "C7" | "C8" | "C11" | "quotas" | "accounts" | "webhooks"
+  /** The checker that must find it, whichever others do as well. */
+  readonly checker: string
   /** Whose faults bring it out; `swarm` unless said otherwise. */
   readonly preset?: PresetName
   /** What else is different about its runs. */

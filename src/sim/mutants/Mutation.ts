@@ -1,4 +1,9 @@
 import { Context } from "effect"
+import type { Accounts } from "../../accounts/Accounts.ts"
+import type { RateLimiter } from "../../accounts/RateLimiter.ts"
+import type { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
+import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
+import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import type { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import type { RedirectCache } from "../../actors/links/RedirectCache.ts"
 import type { Drain } from "../../http/server/Drain.ts"
@@ -70,6 +75,22 @@ export interface Mutation {
     cache: typeof RedirectCache.Service,
     process: VirtualProcess
   ) => typeof RedirectCache.Service
+  /** What users' quotas are leased from, what takes their events to webhooks, and what limits. */
+  readonly quotas?: (store: typeof QuotaStore.Service, process: VirtualProcess) => typeof QuotaStore.Service
+  readonly webhooks?: (
+    store: typeof WebhookStore.Service,
+    process: VirtualProcess
+  ) => typeof WebhookStore.Service
+  readonly limiter?: (
+    limiter: typeof RateLimiter.Service,
+    process: VirtualProcess
+  ) => typeof RateLimiter.Service
+  readonly accounts?: (accounts: typeof Accounts.Service, process: VirtualProcess) => typeof Accounts.Service
+  /** What queues events in the transaction of a change. */
+  readonly outbox?: (
+    outbox: typeof LinkStore.Service,
+    parts: Omit<OutboxParts, "listeners">
+  ) => typeof LinkStore.Service
   /** What a process's clock shows, in milliseconds since the Unix epoch. */
   readonly clock?: (process: VirtualProcess) => () => number
   /** How a node stops serving. */

@@ -3,9 +3,12 @@ import { designs } from "./designs.ts"
 import { guards } from "./guards.ts"
 import { lifetimes } from "./lifetimes.ts"
 import { links } from "./links.ts"
+import { losses } from "./losses.ts"
 import { minting } from "./minting.ts"
 import type { Mutant } from "./Mutant.ts"
 import { pools } from "./pools.ts"
+import { users } from "./users.ts"
+import { visits } from "./visits.ts"
 
 /** Every mutant: each breaks a promise, so that a checker must find it within some seeds. */
 export const mutants: ReadonlyArray<Mutant> = [
@@ -15,5 +18,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...guards,
   ...lifetimes,
   ...caches,
+  ...losses,
+  ...visits,
+  ...users,
   ...designs
 ]

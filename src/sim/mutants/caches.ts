@@ -7,12 +7,24 @@ const news =
   (mutate: (changes: LinkInvalidationsService) => Partial<LinkInvalidationsService>): Mutant["make"] =>
   () => ({ ports: ({ changes }) => ({ changes: { ...changes, ...mutate(changes) } }) })
 
+/** Links that everybody asks for end and change while nodes are cut off from the database, and may be served stale for a while. */
+const cutOff: Mutant["options"] = (options) => ({
+  ...withFaults(
+    { cutDatabase: { perMinute: 8, least_ms: 4_000, most_ms: 12_000 } },
+    { clients: 20, think_ms: 2_000, created: 0.15, deleted: 0.05, changed: 0.1, remembered: 5 }
+  )(options),
+  nodes: 3,
+  staleRedirects_s: 2,
+  redirectCacheMax: 64
+})
+
 /** What can be broken about what nodes remember, and about how they stop. */
 export const caches: ReadonlyArray<Mutant> = [
   {
     name: "news-unheeded",
     text: "Caches do not hear that another node has changed a link.",
     promise: "C4",
+    checker: "freshness",
     make: news((changes) => ({
       subscribe: (subscriber) => changes.subscribe({ ...subscriber, forget: () => {} })
     }))
@@ -21,6 +33,7 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "always-fresh",
     text: "Caches are used though the news of changed links do not come through.",
     promise: "C4",
+    checker: "freshness",
     options: (options) => ({
       ...withFaults(
         { cutDatabase: { perMinute: 10, least_ms: 6_000, most_ms: 15_000 } },
@@ -31,9 +44,20 @@ export const caches: ReadonlyArray<Mutant> = [
     make: news(() => ({ isFresh: () => true, awayFor: () => undefined }))
   },
   {
+    name: "stale-for-ever",
+    text: "A node redirects what it has cached for as long as the database does not answer.",
+    promise: "C4",
+    checker: "freshness",
+    options: cutOff,
+    make: news((changes) => ({
+      awayFor: (now) => (changes.awayFor(now) === undefined ? undefined : 0)
+    }))
+  },
+  {
     name: "nothing-forgotten-after-silence",
     text: "Caches keep what they had when the news of changed links were lost for a while.",
     promise: "C4",
+    checker: "freshness",
     make: news((changes) => ({
       subscribe: (subscriber) => changes.subscribe({ ...subscriber, forgetAll: () => {} })
     }))
@@ -42,6 +66,7 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "absences-in-the-node-cache",
     text: "A node remembers for 5 s that a key is unknown.",
     promise: "C3",
+    checker: "read your writes",
     make: () => ({
       cache: (cache, { world }) => {
         const absentUntil_us = new Map<string, number>()
@@ -67,6 +92,7 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "absences-for-long",
     text: "A process remembers for 20 s what had no row when it read it, unless it has created it itself.",
     promise: "C3",
+    checker: "read your writes",
     options: withFaults(
       { move: { perMinute: 60, least_ms: 500, most_ms: 3_000 } },
       { wished: 0.4, withAlias: 0.3 }
@@ -98,6 +124,7 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "stopping-for-ever",
     text: "A node that has run for 20 s says for ever that it is stopping.",
     promise: "C8",
+    checker: "liveness",
     make: () => ({
       drain: (drain, { world }) => {
         const started_us = world.now_us
@@ -112,6 +139,7 @@ export const caches: ReadonlyArray<Mutant> = [
     name: "requests-cut-by-a-stop",
     text: "A node that shuts down does not wait for the requests that it is answering.",
     promise: "C8",
+    checker: "shutdown",
     options: withFaults(
       {
         stop: { perMinute: 20, least_ms: 500, most_ms: 3_000 },

@@ -16,10 +16,10 @@ export interface HuntOrder {
 
 const usage = `Usage: npm run sim -- mutants [options]
 
-Breaks the product in the simulation in one way after the other, and runs seeds until a checker finds it.
+Breaks the product in the simulation in one way after the other, and runs seeds until the checker that it is meant for finds it.
 
   --from N     the first seed (default 1)
-  --seeds N    how many seeds a mutant may take, 1 to 100000 (default 1000)
+  --seeds N    how many seeds a mutant may take, 1 to 100000 (default 200)
   --jobs N     mutants side by side, 1 to 64 (default 2)
   --name NAME  this one alone, or several, each with --name
   --list       say what each breaks, and run nothing
@@ -32,7 +32,7 @@ Exit status:
 
 const options = {
   from: { type: "string", default: "1" },
-  seeds: { type: "string", default: "1000" },
+  seeds: { type: "string", default: "200" },
   jobs: { type: "string", default: "2" },
   name: { type: "string", multiple: true },
   list: { type: "boolean", default: false },
@@ -56,8 +56,29 @@ const work = (order: HuntOrder, told: (hunted: Hunted) => void): Effect.Effect<v
 
 const nameWidth = Math.max(...mutants.map(({ name }) => name.length))
 
-const rowOf = ({ checker, name, seeds }: Hunted): string =>
-  `${name.padEnd(nameWidth)}  ${String(seeds).padStart(6)}  ${checker ?? "NOT CAUGHT"}`
+/** A row of the table: how many seeds it took, which one it was, how long that took, and who else found something. */
+const rowOf = (
+  { checker, name, others, seed, seeds }: Omit<Hunted, "said">,
+  seconds: number
+): ReadonlyArray<string> => [
+  name,
+  String(seeds),
+  seed === undefined ? "-" : String(seed),
+  seconds.toFixed(1),
+  seed === undefined ? `NOT CAUGHT by ${checker}` : checker,
+  others.join(", ")
+]
+
+const widths = [nameWidth, -6, -8, -7, 17, 0]
+
+const lined = (cells: ReadonlyArray<string>): string =>
+  cells
+    .map((cell, column) => {
+      const width = widths[column]!
+      return width < 0 ? cell.padStart(-width) : cell.padEnd(width)
+    })
+    .join("  ")
+    .trimEnd()
 
 /** Hunts mutants side by side, and tells of each that is done. */
 const huntAll = Effect.fn("huntAll")(function* (
@@ -66,14 +87,18 @@ const huntAll = Effect.fn("huntAll")(function* (
 ) {
   const hunted: Array<Hunted> = []
   const progress = yield* Progress.make({ all: names.length, unit: "mutants", hasRate: false })
-  progress.print(`${"mutant".padEnd(nameWidth)}  ${"seeds".padStart(6)}  caught by`)
+  progress.print(lined(["mutant", "seeds", "seed", "seconds", "caught by", "also found by"]))
+  const clock = yield* Effect.clock
   yield* Effect.forEach(
     names,
     (name) =>
-      work({ names: [name], from, seeds }, (one) => {
-        hunted.push(one)
-        progress.print(rowOf(one))
-        progress.update(hunted.length)
+      Effect.suspend(() => {
+        const begun_ms = clock.unsafeCurrentTimeMillis()
+        return work({ names: [name], from, seeds }, (one) => {
+          hunted.push(one)
+          progress.print(lined(rowOf(one, (clock.unsafeCurrentTimeMillis() - begun_ms) / 1_000)))
+          progress.update(hunted.length)
+        })
       }),
     { concurrency: jobs, discard: true }
   )
@@ -88,12 +113,12 @@ export const command: Command = (args) =>
     )
     if (help) return yield* Effect.as(Console.log(usage), exitCode.kept)
     if (list) {
-      for (const { name, promise, text } of mutants)
-        yield* Console.log(`${name.padEnd(nameWidth)}  ${promise}  ${text}`)
+      for (const { checker, name, promise, text } of mutants)
+        yield* Console.log(`${name.padEnd(nameWidth)}  ${promise.padEnd(8)}  ${checker.padEnd(16)}  ${text}`)
       return exitCode.kept
     }
     const hunted = yield* huntAll(names, { from, seeds, jobs })
-    const free = hunted.filter(({ checker }) => checker === undefined).length
+    const free = hunted.filter(({ seed }) => seed === undefined).length
     yield* Console.log(
       free === 0
         ? `All ${hunted.length} mutants were caught.`

@@ -77,6 +77,7 @@ export const designs: ReadonlyArray<Mutant> = [
     name: "select-then-update",
     text: "A refill selects unused keys, and marks them as used by its next statement.",
     promise: "C1",
+    checker: "key ways",
     options: (options) => ({ ...withFaults({}, { bursts: 0.2 })(options), ...stocked("status"), nodes: 3 }),
     make: () => {
       let tables: DatabaseTables | undefined
@@ -109,6 +110,7 @@ export const designs: ReadonlyArray<Mutant> = [
     name: "lock-without-fencing",
     text: "A range reads its watermark and moves it under a lock that ends after 0.5 s, whatever its holder does.",
     promise: "C1",
+    checker: "minted once",
     options: (options) => ({
       ...withFaults(
         {
@@ -156,6 +158,7 @@ export const designs: ReadonlyArray<Mutant> = [
     name: "offset-after-use",
     text: "The offset of a key file is stored 2 s after its keys were taken.",
     promise: "C1",
+    checker: "key ways",
     options: (options) => ({
       ...withFaults({ kill: { perMinute: 30, least_ms: 500, most_ms: 2_000 } })(options),
       ...stocked("file")
@@ -179,6 +182,7 @@ export const designs: ReadonlyArray<Mutant> = [
     name: "random-without-arbiter",
     text: "Keys are drawn at random and deleted from their table when they are taken, so that they can be drawn again, and the last link wins.",
     promise: "C1",
+    checker: "unique binding",
     options: (options) => ({ ...withFaults({}, busy)(options), ...stocked("table"), keyOrder: "random" }),
     make: () => ({
       ...withoutArbiter,
@@ -189,6 +193,7 @@ export const designs: ReadonlyArray<Mutant> = [
     name: "failover-without-primary-key",
     text: "The last link wins that is bound to a key, and a pool's failover hands keys out again.",
     promise: "C1",
+    checker: "unique binding",
     options: (options) => ({
       ...withFaults(
         { redisFailover: { perMinute: 30, least_ms: 100, most_ms: 1_000 }, replicaLag_ms: 2_000 },
@@ -203,6 +208,7 @@ export const designs: ReadonlyArray<Mutant> = [
     name: "write-behind",
     text: "A create is acknowledged when it stands in a durable queue, from which it is written up to a second later.",
     promise: "C3",
+    checker: "read your writes",
     // An owner knows what it has created itself; the next one does not.
     options: withFaults({ move: { perMinute: 120, least_ms: 0, most_ms: 100 } }, { justCreated: 0.8 }),
     make: () => {

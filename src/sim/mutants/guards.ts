@@ -36,6 +36,7 @@ export const guards: ReadonlyArray<Mutant> = [
     name: "guard-dropped",
     text: "A guard goes when its link is bound, so that a repeat finds none.",
     promise: "C7",
+    checker: "idempotency",
     options: keyed,
     make: () => ({
       database: ({ guarded }, { guards: rows }) => ({
@@ -55,6 +56,7 @@ export const guards: ReadonlyArray<Mutant> = [
     name: "guard-in-two-steps",
     text: "A link is bound at once, and its guard settled half a second later.",
     promise: "C7",
+    checker: "idempotency",
     options: keyed,
     make: atPort(({ guarded, links }, process) => ({
       bindMany: (batch) =>
@@ -77,6 +79,7 @@ export const guards: ReadonlyArray<Mutant> = [
     name: "guard-of-anybody",
     text: "A link is bound whoever holds its guard by now.",
     promise: "C7",
+    checker: "idempotency",
     options: keyed,
     make: () => ({
       database: ({ guarded }, { guards: rows }) => ({
@@ -103,6 +106,7 @@ export const guards: ReadonlyArray<Mutant> = [
     name: "guard-without-fingerprint",
     text: "A repeat with another body is given the first answer.",
     promise: "C7",
+    checker: "idempotency",
     options: keyed,
     make: atPort(({ guarded }) => ({
       beginMany: (beginnings) =>
@@ -117,6 +121,7 @@ export const guards: ReadonlyArray<Mutant> = [
     name: "reuse-without-guard",
     text: "Whoever finds no link to reuse makes one, whether or not somebody else is at it.",
     promise: "C7",
+    checker: "reused links",
     options: reusing,
     make: atPort(({ guarded, links }) => {
       const isReuse = (name: string) => name.startsWith("reuse:")
@@ -141,6 +146,7 @@ export const guards: ReadonlyArray<Mutant> = [
     name: "reuse-from-a-cache",
     text: "A node remembers for 10 s which link of a URL it found.",
     promise: "C7",
+    checker: "reused links",
     options: reusing,
     make: () => ({
       ports: ({ guarded }, { world }) => {

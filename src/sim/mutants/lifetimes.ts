@@ -38,6 +38,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "quarantine-ignored",
     text: "The key of a link that has ended is free at once.",
     promise: "C1",
+    checker: "quarantine",
     make: atPort((lifetime) => ({
       recycle: (options) => lifetime.recycle({ ...options, quarantine_ms: 0 })
     }))
@@ -46,6 +47,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "quarantine-by-the-nodes-clock",
     text: "The quarantine is over when it is by the clock of the node that sweeps.",
     promise: "C1",
+    checker: "quarantine",
     make: atPort((lifetime, process) => ({
       recycle: (options) =>
         Effect.suspend(() =>
@@ -60,6 +62,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "time-by-the-nodes-clock",
     text: "A node judges links by its machine's clock.",
     promise: "C4",
+    checker: "freshness",
     options: shortLived,
     make: () => ({ clock: (process) => () => process.wallClock_ms() })
   },
@@ -67,6 +70,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "tombstone-forgotten",
     text: "A link that has expired leaves no tombstone.",
     promise: "C3",
+    checker: "read your writes",
     options: shortLived,
     make: () => ({
       database: ({ lifetime }, { ended, rows }) => {
@@ -89,6 +93,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "freed-key-in-a-record",
     text: "A key that is freed stays in the record of an open batch, whose finisher hands it out as well.",
     promise: "C1",
+    checker: "key ways",
     options: recorded,
     make: () => ({
       database: ({ lifetime }, { stocked: { batches } }) => ({
@@ -109,6 +114,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "freed-key-not-stocked",
     text: "A minted key that is freed goes nowhere.",
     promise: "C6",
+    checker: "ledger",
     preset: "calm",
     options: shortLived,
     make: () => ({
@@ -125,6 +131,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "ended-too-early",
     text: "Links end for good 3 s before they expire.",
     promise: "C3",
+    checker: "read your writes",
     options: shortLived,
     make: () => ({
       database: ({ lifetime }, { rows }) => ({
@@ -146,6 +153,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "expired-in-the-node-cache",
     text: "A node does not look at the expiry of a link that it has in its cache.",
     promise: "C4",
+    checker: "freshness",
     options: (options) => ({
       ...shortLived(options),
       faults: { ...options.faults, clockJump: { perMinute: 0, least_ms: 0, most_ms: 0 } }
@@ -166,6 +174,7 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     name: "sweep-ends-with-a-failure",
     text: "Once a turn of the sweep has failed, a node's sweep never does anything again.",
     promise: "C8",
+    checker: "quarantine",
     options: (options) => ({
       ...withFaults(
         { databaseCalls: { refused: 0.3, lost: 0, ignored: 0 } },

@@ -36,6 +36,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "insert-overwrites",
     text: "An insert takes the place of the row that has its key.",
     promise: "C1",
+    checker: "unique binding",
     make: inDatabase((_, rows) => ({
       insertMany: (links) =>
         Effect.sync(() =>
@@ -50,6 +51,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "insert-says-yes",
     text: "An insert that finds its key bound says that it has bound it.",
     promise: "C1",
+    checker: "unique binding",
     make: inDatabase((links) => ({
       insertMany: (rows) => Effect.map(links.insertMany(rows), (answers) => answers.map(() => true))
     }))
@@ -58,6 +60,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "insert-before-commit",
     text: "A create is acknowledged before it is committed.",
     promise: "C2",
+    checker: "durability",
     make: atPort((links, process) => ({
       insertMany: (rows) =>
         Effect.map(links.takenAmong(rows.map(({ key }) => key)), (taken) =>
@@ -69,6 +72,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "delete-before-commit",
     text: "A delete is acknowledged before it is committed.",
     promise: "C2",
+    checker: "durability",
     make: atPort((links, process) => ({
       deleteMany: (deletions) =>
         Effect.map(links.takenAmong(deletions.map(({ key }) => key)), (taken) =>
@@ -80,6 +84,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "taken-none",
     text: "Recovery and the buffer are told that no key is bound.",
     promise: "C1",
+    checker: "key ways",
     options: withFaults({
       databaseCalls: { refused: 0.03, lost: 0.03, ignored: 0.03 },
       redisLoss: { perMinute: 12, least_ms: 100, most_ms: 1_000 }
@@ -90,6 +95,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "reads-lag",
     text: "Links are read from a replica that is 2 s behind.",
     promise: "C3",
+    checker: "read your writes",
     make: atPort((links, { world }) => ({
       findMany: (keys) =>
         Effect.map(links.findMany(keys), (rows) => rows.map((row) => asItWas(row, world.now_ms)))
@@ -99,6 +105,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "delete-removes-the-row",
     text: "A deleted link leaves no tombstone, so that its key can be bound again.",
     promise: "C1",
+    checker: "unique binding",
     make: inDatabase((_, rows) => ({
       deleteMany: (deletions) => Effect.sync(() => deletions.map(({ key }) => rows.delete(key)))
     }))
@@ -107,6 +114,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "unknown-taken-for-yes",
     text: "A create whose fate is unknown is acknowledged.",
     promise: "C2",
+    checker: "durability",
     options: withFaults(restarts, { bursts: 0.2 }),
     make: atPort((links) => ({
       insertMany: (rows) =>
@@ -121,6 +129,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "create-repeat-unknown",
     text: "A create that comes twice conflicts with itself.",
     promise: "C1",
+    checker: "unique binding",
     options: withFaults(
       { messages: { dropped: 0.1, repeated: 0.5, delayed: 0, delay_ms: 0 } },
       { withAlias: 0.5 }
@@ -133,6 +142,7 @@ export const links: ReadonlyArray<Mutant> = [
     name: "delete-repeat-unknown",
     text: "A delete that comes twice is told that there was nothing to delete.",
     promise: "C8",
+    checker: "read your writes",
     options: withFaults(
       { messages: { dropped: 0.1, repeated: 0.5, delayed: 0, delay_ms: 0 } },
       { deleted: 0.3 }
@@ -142,9 +152,34 @@ export const links: ReadonlyArray<Mutant> = [
     }))
   },
   {
+    name: "delete-acknowledged-again",
+    text: "A delete of a link that has been deleted is acknowledged once more.",
+    promise: "C7",
+    checker: "repeated deletes",
+    options: (options) => ({
+      ...options,
+      workload: { ...options.workload, deleted: 0.3, remembered: 10 }
+    }),
+    make: inDatabase((links) => ({
+      deleteMany: (deletions) => Effect.map(links.deleteMany(deletions), (answers) => answers.map(() => true))
+    }))
+  },
+  {
+    name: "delete-never-acknowledged",
+    text: "A delete that is made is answered as if there had been nothing to delete.",
+    promise: "C7",
+    checker: "repeated deletes",
+    options: (options) => ({ ...options, workload: { ...options.workload, deleted: 0.3 } }),
+    make: inDatabase((links) => ({
+      deleteMany: (deletions) =>
+        Effect.map(links.deleteMany(deletions), (answers) => answers.map(() => false))
+    }))
+  },
+  {
     name: "expiry-late",
     text: "Links are read with an expiry that is 10 s late.",
     promise: "C4",
+    checker: "freshness",
     options: (options) => ({
       ...options,
       faults: { ...options.faults, clockJump: { perMinute: 0, least_ms: 0, most_ms: 0 } }

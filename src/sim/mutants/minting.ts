@@ -19,6 +19,7 @@ export const minting: ReadonlyArray<Mutant> = [
     name: "watermark-late",
     text: "A range hands its numbers out before its watermark has moved durably.",
     promise: "C1",
+    checker: "minted once",
     make: () => ({
       ports: (ports, process) => ({
         ranges: {
@@ -36,6 +37,7 @@ export const minting: ReadonlyArray<Mutant> = [
     name: "watermark-in-two-steps",
     text: "A range reads its watermark, and moves it 1 s later.",
     promise: "C1",
+    checker: "minted once",
     options: (options) => ({
       ...withFaults({ move: { perMinute: 120, least_ms: 500, most_ms: 3_000 } }, { bursts: 0.2 })(options),
       nodes: 4,
@@ -60,6 +62,7 @@ export const minting: ReadonlyArray<Mutant> = [
     name: "watermark-one-short",
     text: "The watermark moves by one less than what is handed out.",
     promise: "C1",
+    checker: "minted once",
     make: () => ({
       database: ({ ranges }) => ({
         ranges: {
@@ -77,6 +80,7 @@ export const minting: ReadonlyArray<Mutant> = [
     name: "ranges-overlap",
     text: "Every second range begins where the one before it does.",
     promise: "C1",
+    checker: "minted once",
     make: () => ({
       minter: (minter) => ({
         ...minter,
@@ -88,6 +92,7 @@ export const minting: ReadonlyArray<Mutant> = [
     name: "own-secret",
     text: "Each node permutes with a secret of its own.",
     promise: "C1",
+    checker: "minted once",
     make: () => ({
       minter: ({ space }, process) => Minter.make(space, new Uint8Array(16).fill(process.number + 1))
     })

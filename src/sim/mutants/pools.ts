@@ -41,6 +41,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "pool-without-epochs",
     text: "A pool takes what an owner pushes that is not the newest.",
     promise: "C1",
+    checker: "fencing",
     options: (options) => ({
       ...withFaults({ move: { ...move, perMinute: 200 }, cutRedis: { ...shortly, perMinute: 120 } })(options),
       ...small,
@@ -56,6 +57,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "record-without-epochs",
     text: "The database takes records of an owner that is not the newest.",
     promise: "C1",
+    checker: "fencing",
     options: (options) => ({
       ...withFaults({ move, cutNodes: shortly, cutDatabase: shortly })(options),
       ...small
@@ -70,6 +72,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "epoch-again",
     text: "A new owner may get the epoch of the one before it.",
     promise: "C1",
+    checker: "fencing",
     make: () => {
       let claims = 0
       return {
@@ -91,6 +94,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "push-before-record",
     text: "Keys are pushed before their record is durable.",
     promise: "C6",
+    checker: "key ways",
     make: () => ({
       ports: ({ stock }, process) => ({
         stock: { ...stock, record: (batch, keys) => later(process, 300, stock.record(batch, keys)) }
@@ -101,6 +105,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "record-cut-short",
     text: "The last key of a batch is missing from its record.",
     promise: "C6",
+    checker: "key ways",
     make: () => ({
       ports: ({ stock }) => ({
         stock: {
@@ -114,6 +119,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "record-closed-early",
     text: "A batch's record is closed before the batch is pushed.",
     promise: "C6",
+    checker: "key ways",
     make: () => ({
       ports: ({ stock }) => ({
         stock: {
@@ -127,6 +133,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "batches-unknown",
     text: "A pool does not know which batches it has, and takes them again.",
     promise: "C1",
+    checker: "key ways",
     options: withFaults({ redisCalls }),
     make: () => ({
       redis: (redis) => {
@@ -138,6 +145,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "recovery-finds-nothing",
     text: "A new owner does not see the batches that are open.",
     promise: "C6",
+    checker: "recovery",
     options: withFaults({ redisCalls }),
     make: () => ({
       ports: ({ stock }) => ({ stock: { ...stock, openBatches: () => Effect.succeed([]) } })
@@ -147,6 +155,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "recovery-discards",
     text: "A new owner closes the batches that are open instead of pushing them.",
     promise: "C6",
+    checker: "key ways",
     options: withFaults({ redisCalls }),
     make: () => ({
       ports: ({ stock }) => {
@@ -170,6 +179,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "lease-with-a-double",
     text: "Now and then a lease brings a key twice.",
     promise: "C1",
+    checker: "key ways",
     make: () => ({
       ports: ({ pool }, process) => ({
         pool: {
@@ -188,6 +198,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "pop-forgotten",
     text: "Now and then a pool keeps a key that it has handed out.",
     promise: "C1",
+    checker: "key ways",
     make: () => ({
       redis: (redis) => {
         const pop = redis.pop.bind(redis)
@@ -204,6 +215,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "give-back-twice",
     text: "Returned keys are put into their pool twice, under two ids.",
     promise: "C1",
+    checker: "key ways",
     options: withFaults({ databaseCalls: { refused: 0.2, lost: 0, ignored: 0 } }, { bursts: 0.2 }),
     make: () => ({
       ports: ({ pool }) => ({
@@ -219,6 +231,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "returns-unknown",
     text: "A pool does not know which returns it has, and takes them again.",
     promise: "C1",
+    checker: "key ways",
     options: withFaults({
       messages: { dropped: 0, repeated: 0.1, delayed: 0, delay_ms: 0 },
       stop: { perMinute: 12, least_ms: 500, most_ms: 3_000 }
@@ -233,6 +246,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "give-back-nothing",
     text: "Returned keys are put nowhere.",
     promise: "C6",
+    checker: "ledger",
     options: withFaults({ stop: { perMinute: 6, least_ms: 500, most_ms: 3_000 } }),
     make: () => ({
       ports: ({ pool }) => ({ pool: { ...pool, giveBack: () => Effect.void } })
@@ -242,6 +256,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "lease-never-again",
     text: "Once a lease has failed, a node's pool shards never answer one again.",
     promise: "C8",
+    checker: "liveness",
     make: () => ({
       ports: ({ pool }) => {
         let hasFailed = false
@@ -265,6 +280,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "buffer-restored",
     text: "A node that starts again begins with keys that it had taken before it was killed.",
     promise: "C1",
+    checker: "key ways",
     make: () => {
       const files = new Map<string, Array<string>>()
       return {
@@ -292,6 +308,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "buffer-takes-twice",
     text: "Now and then two creates are given one key.",
     promise: "C1",
+    checker: "key ways",
     make: () => ({
       buffer: (buffer, process) => {
         let last: string | undefined
@@ -312,6 +329,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "buffer-drops-what-is-put-back",
     text: "Keys that were not bound are not put back into the buffer, and are lost without a fault.",
     promise: "C6",
+    checker: "ledger",
     preset: "calm",
     make: () => ({
       buffer: (buffer) => ({
@@ -326,6 +344,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "failed-keys-unasked",
     text: "Keys of creates that failed are put back without asking whether they are bound.",
     promise: "C1",
+    checker: "key ways",
     options: withFaults(
       {
         databaseCalls: { refused: 0.2, lost: 0, ignored: 0 },
@@ -341,6 +360,7 @@ export const pools: ReadonlyArray<Mutant> = [
     name: "keys-mixed-up",
     text: "Two keys of a batch are one in the pool.",
     promise: "C1",
+    checker: "key ways",
     make: () => ({
       ports: ({ pool }) => ({
         pool: {

@@ -72,6 +72,13 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return "writes the visits that it has counted"
     case "counted":
       return `counted ${entry.visits.map(([key, visits]) => `${visits} of ${key}`).join(", ") || "nothing new"}`
+    case "granted":
+      return `was granted ${entry.granted} of a quota of ${entry.limit}`
+    case "took":
+      return `${entry.isAllowed ? "took" : "refused"} one of ${entry.quotas.length} quotas`
+    case "offered":
+    case "received":
+      return `${entry.tag} ${entry.events.length} events for webhooks`
     case "heard counted":
       return "hears that they were counted"
     case "unanswered":

@@ -1,5 +1,12 @@
-import { Context, Effect, type Scope } from "effect"
+import { Clock, Context, Effect, Record as Records, type Scope } from "effect"
 import type { Link } from "../../model/Link.ts"
+import { AccountStore } from "../../storage/accounts/AccountStore.ts"
+import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
+import type { OutboxParts } from "../../storage/webhooks/WebhookOutbox.ts"
+import { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
+import * as AccountStoreMemory from "./AccountStoreMemory.ts"
+import * as QuotaStoreMemory from "./QuotaStoreMemory.ts"
+import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
 import { count, toStrings } from "../../keys/PackedKeys.ts"
 import { DeploymentStore } from "../../storage/nodes/DeploymentStore.ts"
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
@@ -56,6 +63,12 @@ export class VirtualDatabase {
   readonly #ended = new Map<string, number>()
   readonly #guards = new Map<string, GuardedCreatesMemory.GuardRow>()
   readonly #visits = Effect.runSync(VisitStoreMemory.make)
+  /** Of users, quotas and webhooks, at one moment. */
+  readonly accounts = Effect.runSync(AccountStoreMemory.make)
+  readonly webhooks = Effect.runSync(WebhookStoreMemory.makeOver(this.accounts))
+  readonly #quotas = Effect.runSync(QuotaStoreMemory.make)
+  /** The outbox of each process, by its id. */
+  readonly #outboxes = new Map<string, typeof LinkStore.Service>()
   readonly #links: typeof LinkStore.Service
   readonly #guarded: typeof GuardedCreates.Service
   readonly #stock: typeof KeyStock.Service
@@ -124,6 +137,86 @@ export class VirtualDatabase {
           call("DeploymentStore.decide", () => Effect.runSyncExit(this.#deployment.decide(name, value)))
       })
     )
+  }
+
+  /** Takes the events that wait for webhooks, by their ids: when the world runs no more. */
+  get undelivered(): ReadonlyArray<string> {
+    const now_ms = this.server.world.now_ms + 24 * 3_600_000
+    const later = {
+      ...Clock.make(),
+      unsafeCurrentTimeMillis: () => now_ms,
+      currentTimeMillis: Effect.succeed(now_ms)
+    }
+    const claim = this.webhooks.claim({
+      max: 100_000,
+      roomFor: () => 100_000,
+      busy: { webhooks: [], owners: [], hosts: [] },
+      join: { events: 1, bytes: 0 },
+      gatherFor_ms: 0,
+      lease_ms: 3_600_000_000
+    })
+    const some = () => Effect.runSync(Effect.withClock(claim, later))
+    const all: Array<string> = []
+    for (let found = some(); found.length > 0; found = some())
+      all.push(...found.flatMap(WebhookStoreMemory.eventsOf))
+    return all
+  }
+
+  /** The stores of users, quotas and webhooks, as a process reaches them. */
+  userStores(
+    process: VirtualProcess,
+    mutation: Pick<Mutation, "quotas" | "webhooks"> = sound
+  ): Context.Context<AccountStore | QuotaStore | WebhookStore> {
+    const call = storeCall(this.server, process)
+    const by = process.id
+    const { accounts, webhooks } = this
+    const ask = <A>(operation: string, self: Effect.Effect<A, StorageError>) =>
+      call(operation, () => Effect.runSyncExit(self))
+    const notSimulated = Effect.dieMessage("accounts are only asked for API keys")
+    const quotas: typeof QuotaStore.Service = {
+      leaseMany: (asks) =>
+        ask(
+          "QuotaStore.leaseMany",
+          Effect.tap(this.#quotas.leaseMany(asks), (leases) =>
+            leases.forEach(({ granted, nextIn_ms }, index) => {
+              const { demand, id: quota, limit } = asks[index]!
+              this.#journal.add({ tag: "granted", by, quota, limit, demand, granted, nextIn_ms })
+            })
+          )
+        ),
+      sweep: (max) => ask("QuotaStore.sweep", this.#quotas.sweep(max))
+    }
+    const queue: typeof WebhookStore.Service = {
+      ...webhooks,
+      listeners: (known) => ask("WebhookStore.listeners", webhooks.listeners(known)),
+      offer: (messages) => ask("WebhookStore.offer", webhooks.offer(messages)),
+      claim: (claim) => ask("WebhookStore.claim", webhooks.claim(claim)),
+      delivered: (delivery) => ask("WebhookStore.delivered", webhooks.delivered(delivery)),
+      failed: (delivery, failure) => ask("WebhookStore.failed", webhooks.failed(delivery, failure)),
+      release: (delivery, in_ms) => ask("WebhookStore.release", webhooks.release(delivery, in_ms)),
+      lapse: (adminKeyId) => ask("WebhookStore.lapse", webhooks.lapse(adminKeyId)),
+      sweep: ask("WebhookStore.sweep", webhooks.sweep)
+    }
+    return Context.make(AccountStore, {
+      ...Records.map(accounts, () => () => notSimulated),
+      keyBySecret: (hash) => ask("AccountStore.keyBySecret", accounts.keyBySecret(hash))
+    } as typeof AccountStore.Service).pipe(
+      Context.add(QuotaStore, mutation.quotas?.(quotas, process) ?? quotas),
+      Context.add(WebhookStore, mutation.webhooks?.(queue, process) ?? queue)
+    )
+  }
+
+  /** Has what a process changes queue events for webhooks in the same transaction. */
+  tellWebhooks(
+    { id }: VirtualProcess,
+    make: (parts: Omit<OutboxParts, "listeners">) => typeof LinkStore.Service
+  ) {
+    const offer: OutboxParts["webhooks"]["offer"] = (messages) =>
+      Effect.tap(this.webhooks.offer(messages), () => {
+        if (messages.length > 0)
+          this.#journal.add({ tag: "offered", by: id, events: messages.map((message) => message.id) })
+      })
+    this.#outboxes.set(id, make({ store: this.#links, webhooks: { offer }, inTransaction: (run) => run }))
   }
 
   /** The news of links, as a process hears them on a connection of its own, which goes with the scope. */
@@ -246,7 +339,7 @@ export class VirtualDatabase {
     const free = new Set<string>()
     for (const { key } of links) if (!this.#rows.has(key)) free.add(key)
     return Effect.runSyncExit(
-      Effect.tap(this.#links.insertMany(links), (answers) =>
+      Effect.tap((this.#outboxes.get(by) ?? this.#links).insertMany(links), (answers) =>
         links.forEach((link, index) => {
           if (answers[index] === false) this.#journal.add({ tag: "conflicted", by, link })
           // The others are repeats.
@@ -260,7 +353,7 @@ export class VirtualDatabase {
     const live = new Set<string>()
     for (const { key } of deletions) if (this.#rows.get(key)?.deletedAt === null) live.add(key)
     return Effect.runSyncExit(
-      Effect.tap(this.#links.deleteMany(deletions), (answers) => {
+      Effect.tap((this.#outboxes.get(by) ?? this.#links).deleteMany(deletions), (answers) => {
         // A repeat writes its tombstone once more, and so announces it too.
         const written = new Set(deletions.filter((_, index) => answers[index]).map(({ key }) => key))
         for (const key of written) if (live.has(key)) this.#journal.add({ tag: "deleted", by, key })

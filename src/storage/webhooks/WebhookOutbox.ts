@@ -1,4 +1,4 @@
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type SqlError } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import type { Link } from "../../model/Link.ts"
 import type { WebhookMessage } from "../../model/Webhook.ts"
@@ -13,12 +13,62 @@ export interface OutboxMessages {
   readonly deleted: (deletion: Deletion, owner: string) => WebhookMessage
 }
 
+/** What an outbox stands on. */
+export interface OutboxParts {
+  readonly store: typeof LinkStore.Service
+  readonly webhooks: Pick<typeof WebhookStore.Service, "offer">
+  readonly listeners: Pick<typeof WebhookListeners.Service, "has">
+  /** Makes what it runs happen as a whole, or not at all. */
+  readonly inTransaction: <A, E>(run: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
+}
+
 /**
  * A `LinkStore` that queues messages for webhooks in the transaction of the change, so that neither exists without the other. A batch without links of owners
  * with webhooks is passed on as it is.
  *
  * A repeat of a create or a delete offers the message again under the same id, which the queue deduplicates unless it was delivered meanwhile.
  */
+export const over = (
+  messagesOf: OutboxMessages,
+  { inTransaction, listeners, store, webhooks }: OutboxParts
+): typeof LinkStore.Service => {
+  /** Writes a batch together with the messages of the changes that were made. */
+  const writing = <A>(
+    operation: string,
+    write: (questions: ReadonlyArray<A>) => ReturnType<typeof store.insertMany>,
+    messageOf: (question: A) => WebhookMessage | undefined
+  ) =>
+    Effect.fnUntraced(function* (questions: ReadonlyArray<A>) {
+      const messages = questions.map(messageOf)
+      if (messages.every((message) => message === undefined)) return yield* write(questions)
+      return yield* inTransaction(
+        Effect.tap(write(questions), (done) =>
+          webhooks.offer(
+            messages.flatMap((message, index) =>
+              message !== undefined && done[index] === true ? [message] : []
+            )
+          )
+        )
+      )
+    }, asStorageError(operation))
+
+  return LinkStore.of({
+    ...store,
+    insertMany: writing("LinkStore.insertMany", store.insertMany, (link) =>
+      link.owner !== null && listeners.has(link.owner, "link.created")
+        ? messagesOf.created(link, link.owner)
+        : undefined
+    ),
+    deleteMany: writing("LinkStore.deleteMany", store.deleteMany, (deletion) => {
+      const { owner = null } = deletion
+      return owner !== null && listeners.has(owner, "link.deleted")
+        ? messagesOf.deleted(deletion, owner)
+        : undefined
+    })
+  })
+}
+
+/** See {@link over}, in transactions of the SQL client. */
 export const layer = (
   messagesOf: OutboxMessages
 ): Layer.Layer<LinkStore, never, LinkStore | WebhookStore | WebhookListeners | SqlClient.SqlClient> =>
@@ -26,44 +76,11 @@ export const layer = (
     LinkStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const store = yield* LinkStore
-      const webhooks = yield* WebhookStore
-      const listeners = yield* WebhookListeners
-
-      /** Writes a batch together with the messages of the changes that were made. */
-      const writing = <A>(
-        operation: string,
-        write: (questions: ReadonlyArray<A>) => ReturnType<typeof store.insertMany>,
-        messageOf: (question: A) => WebhookMessage | undefined
-      ) =>
-        Effect.fnUntraced(function* (questions: ReadonlyArray<A>) {
-          const messages = questions.map(messageOf)
-          if (messages.every((message) => message === undefined)) return yield* write(questions)
-          return yield* inTransaction(
-            sql,
-            Effect.tap(write(questions), (done) =>
-              webhooks.offer(
-                messages.flatMap((message, index) =>
-                  message !== undefined && done[index] === true ? [message] : []
-                )
-              )
-            )
-          )
-        }, asStorageError(operation))
-
-      return LinkStore.of({
-        ...store,
-        insertMany: writing("LinkStore.insertMany", store.insertMany, (link) =>
-          link.owner !== null && listeners.has(link.owner, "link.created")
-            ? messagesOf.created(link, link.owner)
-            : undefined
-        ),
-        deleteMany: writing("LinkStore.deleteMany", store.deleteMany, (deletion) => {
-          const { owner = null } = deletion
-          return owner !== null && listeners.has(owner, "link.deleted")
-            ? messagesOf.deleted(deletion, owner)
-            : undefined
-        })
+      return over(messagesOf, {
+        store: yield* LinkStore,
+        webhooks: yield* WebhookStore,
+        listeners: yield* WebhookListeners,
+        inTransaction: (run) => inTransaction(sql, run)
       })
     })
   )

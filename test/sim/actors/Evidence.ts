@@ -60,6 +60,8 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   stocked: new Set(),
   buffered: new Set(),
   visitsShed: 0,
+  userKeys: [],
+  undelivered: new Set(),
   open: [],
   unready: [],
   storedKeys: { table: 0, status: 0, "two-table": 0, file: 0 },

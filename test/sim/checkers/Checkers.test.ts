@@ -12,13 +12,16 @@ import { Ledger } from "../../../src/sim/checkers/Ledger.ts"
 import { Liveness } from "../../../src/sim/checkers/Liveness.ts"
 import { MintedOnce } from "../../../src/sim/checkers/MintedOnce.ts"
 import { Quarantine } from "../../../src/sim/checkers/Quarantine.ts"
+import { Quotas } from "../../../src/sim/checkers/Quotas.ts"
 import { ReadYourWrites } from "../../../src/sim/checkers/ReadYourWrites.ts"
 import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
 import { RepeatedDeletes } from "../../../src/sim/checkers/RepeatedDeletes.ts"
 import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
+import { Revocation } from "../../../src/sim/checkers/Revocation.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
+import { WebhookEvents } from "../../../src/sim/checkers/WebhookEvents.ts"
 import { presets } from "../../../src/sim/cli/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { created, evidence, exchange, row } from "../actors/Evidence.ts"
@@ -86,6 +89,22 @@ const counted = (at_s: number, visits: number) =>
   ({ tag: "counted", at_us: at_s * s_us, by, visits: [["abc", visits]] }) as const
 const deleting = (at_s: number, status = 204) =>
   exchange(at_s, { kind: "delete", status, location: undefined })
+const granted = (at_s: number, count: number, demand = count) =>
+  ({
+    tag: "granted",
+    at_us: at_s * s_us,
+    by,
+    quota: "q",
+    limit: 10,
+    demand,
+    granted: count,
+    nextIn_ms: 0
+  }) as const
+const took = (at_s: number, isAllowed: boolean) =>
+  ({ tag: "took", at_us: at_s * s_us, by, quotas: ["q"], isAllowed }) as const
+const key = { id: "key_0", secret: "secret", user: "usr_0", added_us: 0, revoked_us: Infinity }
+const ownBound = { ...bound, link: { ...row, owner: "usr_0" } }
+const offered = { tag: "offered", at_us: s_us, by, events: ["msg"] } as const
 /** A link that is deleted, and redirected at some time, by a node that may do so for 10 s. */
 const stale = (at_s: number): Partial<Evidence> => ({
   options: { ...presets.calm(), staleRedirects_s: 10 },
@@ -357,6 +376,34 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     Freshness,
     { ...stale(13), silences: [{ by, from_us: 9 * s_us, until_us: Infinity }] }
   ],
+  ["a quota that is granted too often", Quotas, { journal: [granted(1, 11, 11)] }],
+  ["what was allowed and never granted", Quotas, { journal: [granted(1, 1), took(2, true), took(3, true)] }],
+  ["what was granted and never used", Quotas, { journal: [granted(1, 2), granted(2, 2), granted(3, 2)] }],
+  ["a refusal of what is left", Quotas, { journal: [granted(1, 1), took(2, false)] }],
+  [
+    "a create that counts for no quota",
+    Quotas,
+    { options: { ...presets.calm(), createsPerMinute: 10 }, exchanges: [created(1, { apiKey: "secret" })] }
+  ],
+  [
+    "an API key that is accepted 1.1 s after its end",
+    Revocation,
+    { userKeys: [{ ...key, revoked_us: 2 * s_us }], exchanges: [created(3.1, { apiKey: key.secret })] }
+  ],
+  [
+    "a valid API key that is refused",
+    Revocation,
+    { userKeys: [key], exchanges: [created(3, { apiKey: key.secret, status: 401 })] }
+  ],
+  ["an event that is lost", WebhookEvents, { journal: [ownBound, offered] }],
+  [
+    "an event that waits though nothing fails",
+    WebhookEvents,
+    { journal: [ownBound, { ...offered, at_us: 43 * s_us }], undelivered: new Set(["msg"]) }
+  ],
+  ["a link without an event", WebhookEvents, { journal: [ownBound] }],
+  ["an event of nothing", WebhookEvents, { journal: [{ ...offered, tag: "received" }] }],
+  ["a number that became no key", Ledger, { journal: [advanced(1, 0, 1)] }],
   ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
   ["a refill that was not recorded", Ledger, { journal: [minted(1, 0, ["k"])] }],
   ["a key that left its pool", Ledger, { journal: [pushed(1, 1, ["k"])] }],
@@ -386,6 +433,56 @@ describe("the checkers", () => {
   it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {
     const away = { ...stale(11.9), silences: [{ by, from_us: 2 * s_us, until_us: Infinity }] }
     expect(Freshness.check(evidence(away))).toEqual([])
+  })
+
+  it("find nothing in quotas that are used, given out, or not asked for while the store is away", () => {
+    const away = {
+      tag: "unanswered",
+      at_us: 5 * s_us,
+      by,
+      operation: "QuotaStore.leaseMany",
+      interrupted_us: 250_000
+    } as const
+    const journal = [
+      granted(1, 2),
+      took(1, true),
+      took(2, true),
+      granted(3, 0, 1),
+      took(3, false),
+      away,
+      took(5.5, true)
+    ]
+    expect(Quotas.check(evidence({ journal }))).toEqual([])
+  })
+
+  it("find nothing in an API key that is accepted within a second of its end, or refused after it", () => {
+    const exchanges = [
+      created(2.9, { apiKey: key.secret }),
+      created(2.1, { apiKey: key.secret, status: 401 }),
+      created(9, { apiKey: key.secret, status: 503 })
+    ]
+    const userKeys = [{ ...key, revoked_us: 2 * s_us }]
+    expect(Revocation.check(evidence({ userKeys, exchanges }))).toEqual([])
+  })
+
+  it("find nothing in events that were delivered more than once, or wait since something failed", () => {
+    const received = { ...offered, tag: "received" } as const
+    const failed = {
+      tag: "unanswered",
+      at_us: 43 * s_us,
+      by,
+      operation: "Webhook.send",
+      interrupted_us: undefined
+    } as const
+    expect(WebhookEvents.check(evidence({ journal: [ownBound, offered, received, received] }))).toEqual([])
+    expect(
+      WebhookEvents.check(
+        evidence({
+          journal: [ownBound, { ...offered, at_us: 43 * s_us }, failed],
+          undelivered: new Set(["msg"])
+        })
+      )
+    ).toEqual([])
   })
 
   it("find nothing in visits that a kill may lose, or that were reported as dropped while the store was away", () => {

@@ -1,5 +1,5 @@
 import { AccountStore } from "../../../src/storage/accounts/AccountStore.ts"
-import * as AccountStoreMemory from "../../support/memory/AccountStoreMemory.ts"
+import * as AccountStoreMemory from "../../../src/sim/stores/AccountStoreMemory.ts"
 import * as AccountStoreSql from "../../../src/storage/accounts/AccountStoreSql.ts"
 import { accountStoreLaws } from "./AccountStoreLaws.ts"
 import { userLifeLaws } from "./UserLifeLaws.ts"

@@ -13,7 +13,7 @@ import {
   pendingFor_ms,
   WebhookStore
 } from "../../../src/storage/webhooks/WebhookStore.ts"
-import * as WebhookStoreMemory from "../../support/memory/WebhookStoreMemory.ts"
+import * as WebhookStoreMemory from "../../../src/sim/stores/WebhookStoreMemory.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
 import { onEveryBackend, onEveryDatabase } from "../../support/Stores.ts"
 import { addVerified, challengeOf, claimOf, keyOf, userOf, webhookOf } from "../../support/SomeWebhooks.ts"

@@ -2,10 +2,10 @@
 
 import { Context, Effect, Layer, type Scope } from "effect"
 import { AccountStore } from "../../../src/storage/accounts/AccountStore.ts"
-import * as AccountStoreMemory from "../../support/memory/AccountStoreMemory.ts"
+import * as AccountStoreMemory from "../../../src/sim/stores/AccountStoreMemory.ts"
 import * as AccountStoreSql from "../../../src/storage/accounts/AccountStoreSql.ts"
 import { WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
-import * as WebhookStoreMemory from "../../support/memory/WebhookStoreMemory.ts"
+import * as WebhookStoreMemory from "../../../src/sim/stores/WebhookStoreMemory.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
 import type { Open } from "../../support/Stores.ts"
 import { userOf } from "../../support/SomeWebhooks.ts"

@@ -6,7 +6,7 @@ import {
   type Session,
   type User,
   type UserPosition
-} from "../../../src/storage/accounts/AccountStore.ts"
+} from "../../storage/accounts/AccountStore.ts"
 
 /** `AccountStore` in this process's memory: the reference that other backends are compared with. */
 export const make = Effect.sync(() => {

@@ -1,11 +1,6 @@
-import {
-  joinedType,
-  type MessageType,
-  verificationType,
-  type WebhookMessage
-} from "../../../src/model/Webhook.ts"
-import { groupsOf, joinedBody } from "../../../src/storage/webhooks/WebhookJoining.ts"
-import { route } from "../../../src/storage/webhooks/WebhookRouting.ts"
+import { joinedType, type MessageType, verificationType, type WebhookMessage } from "../../model/Webhook.ts"
+import { groupsOf, joinedBody } from "../../storage/webhooks/WebhookJoining.ts"
+import { route } from "../../storage/webhooks/WebhookRouting.ts"
 import {
   type Claim,
   deadLettersBytesMax,
@@ -17,7 +12,7 @@ import {
   pendingFor_ms,
   pendingMax,
   type WebhookStatus
-} from "../../../src/storage/webhooks/WebhookStore.ts"
+} from "../../storage/webhooks/WebhookStore.ts"
 
 /** A message of a webhook. */
 export interface Held {

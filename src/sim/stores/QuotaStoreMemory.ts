@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { LRUCache } from "lru-cache"
-import { atMost } from "../../../src/fibers/LruCacheOptions.ts"
-import { grant, QuotaStore } from "../../../src/storage/accounts/QuotaStore.ts"
+import { atMost } from "../../fibers/LruCacheOptions.ts"
+import { grant, QuotaStore } from "../../storage/accounts/QuotaStore.ts"
 
 /** Quotas remembered at most: of more, those that were asked about longest ago are full again too early. */
 const quotasMax = 100_000

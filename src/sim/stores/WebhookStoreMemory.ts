@@ -6,15 +6,15 @@ import {
   type Webhook,
   type WebhookEvent,
   type WebhookState
-} from "../../../src/model/Webhook.ts"
-import { AccountStore } from "../../../src/storage/accounts/AccountStore.ts"
+} from "../../model/Webhook.ts"
+import { AccountStore } from "../../storage/accounts/AccountStore.ts"
 import * as Queue from "./WebhookQueueMemory.ts"
 import {
   type Delivery,
   endedFor_ms,
   type WebhookStatus,
   WebhookStore
-} from "../../../src/storage/webhooks/WebhookStore.ts"
+} from "../../storage/webhooks/WebhookStore.ts"
 
 /** What tells whether users and API keys are there. */
 type Accounts = Pick<typeof AccountStore.Service, "userById" | "keysOf">
@@ -33,6 +33,16 @@ const statusOf = (place: Queue.Place, status: WebhookState): WebhookStatus => {
     deadLetters: Queue.deadOf(place).length
   }
 }
+
+/** The ids of the events in a message. */
+export const eventsOf = ({
+  body,
+  event,
+  id
+}: Pick<Delivery, "body" | "event" | "id">): ReadonlyArray<string> =>
+  event === "events"
+    ? (JSON.parse(body) as { data: ReadonlyArray<{ id: string }> }).data.map((one) => one.id)
+    : [id]
 
 /** `WebhookStore` in this process's memory, by Effect's clock: for a process without a database. Without accounts every webhook stands that has not been ended. */
 export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore.Service> =>

@@ -1,0 +1,115 @@
+import { Context, Effect, Layer, type Scope } from "effect"
+import * as Accounts from "../../accounts/Accounts.ts"
+import * as Quotas from "../../accounts/Quotas.ts"
+import * as RateLimiter from "../../accounts/RateLimiter.ts"
+import { adding } from "../../node/Parts.ts"
+import { KeyedHash } from "../../secrets/KeyedHash.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
+import * as WebhookListeners from "../../storage/webhooks/WebhookListeners.ts"
+import * as WebhookOutbox from "../../storage/webhooks/WebhookOutbox.ts"
+import * as WebhookDelivery from "../../webhooks/WebhookDelivery.ts"
+import * as WebhookMessages from "../../webhooks/WebhookMessages.ts"
+import { NotTaken, WebhookSender } from "../../webhooks/WebhookSender.ts"
+import type { SimOptions } from "../cli/Options.ts"
+import type { Journal } from "../Journal.ts"
+import type { Mutation } from "../mutants/Mutation.ts"
+import { eventsOf } from "../stores/WebhookStoreMemory.ts"
+import type { VirtualDatabase } from "../stores/VirtualDatabase.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+import type { VirtualServer } from "../world/VirtualServer.ts"
+
+/** What users' parts of a node stand on. */
+export interface UserSurroundings {
+  readonly options: SimOptions
+  readonly journal: Journal
+  readonly mutation: Mutation
+  readonly database: VirtualDatabase
+  /** The receiver of all webhooks. */
+  readonly receiver: VirtualServer
+}
+
+const messages = WebhookMessages.make({
+  link: ({ key, url }) => ({ key, url }),
+  shortUrl: (key) => `http://linkmint.test/${key}`
+})
+
+/** A limiter that notes what it allows and refuses. */
+const noting = (
+  limiter: typeof RateLimiter.RateLimiter.Service,
+  hash: typeof KeyedHash.Service,
+  journal: Journal,
+  by: string
+): typeof RateLimiter.RateLimiter.Service => {
+  const note: typeof limiter.takeAllNow = (limits) => {
+    const standing = limiter.takeAllNow(limits)
+    if (standing !== null && standing !== undefined) noted(limits, standing.isAllowed)
+    return standing
+  }
+  const noted = (limits: Parameters<typeof limiter.takeAll>[0], isAllowed: boolean) =>
+    journal.add({ tag: "took", by, quotas: limits.map(({ id }) => hash.of("quota", id)), isAllowed })
+  return {
+    ...limiter,
+    takeAllNow: note,
+    takeAll: (limits) =>
+      Effect.tap(limiter.takeAll(limits), (standing) => {
+        if (standing !== null) noted(limits, standing.isAllowed)
+      })
+  }
+}
+
+type Built<Has, E> = Effect.Effect<Context.Context<Has>, E, Scope.Scope>
+
+/** Adds users' stores, and has changes of links tell their webhooks. What it adds is known to {@link after}. */
+export const before =
+  ({ database, mutation }: UserSurroundings, process: VirtualProcess) =>
+  <Has>(own: Built<Has, never>): Built<Has, StorageError> =>
+    own.pipe(
+      Effect.map((context) => Context.merge(context, database.userStores(process, mutation))),
+      adding(WebhookListeners.layer),
+      Effect.tap((context) => {
+        const listeners = Context.get(context, WebhookListeners.WebhookListeners)
+        database.tellWebhooks(process, (parts) => {
+          const sound = WebhookOutbox.over(messages, { ...parts, listeners })
+          return mutation.outbox?.(sound, parts) ?? sound
+        })
+      })
+    ) as unknown as Built<Has, StorageError>
+
+/** Adds accounts, quotas and the delivery of webhooks to all other parts of a node. */
+export const after =
+  ({ journal, mutation, options, receiver }: UserSurroundings, process: VirtualProcess) =>
+  <Has, E>(whole: Built<Has, E>): Built<Has, E> => {
+    const sender: typeof WebhookSender.Service = {
+      send: (delivery) =>
+        receiver
+          .call(process, "Webhook.send", () => {
+            journal.add({ tag: "received", by: process.id, events: eventsOf(delivery) })
+            return { status: 204, body: "" }
+          })
+          .pipe(Effect.mapError(({ reason }) => new NotTaken({ reason })))
+    }
+    const quotas = { ...Quotas.unlimited, createsPerMinute: options.createsPerMinute }
+    return (whole as unknown as Built<KeyedHash, E>).pipe(
+      adding(Accounts.layer as Layer.Layer<Accounts.Accounts>),
+      adding(RateLimiter.layer as unknown as Layer.Layer<RateLimiter.RateLimiter>),
+      Effect.map((context) => {
+        const limiter = Context.get(context, RateLimiter.RateLimiter)
+        const hash = Context.get(context, KeyedHash)
+        const accounts = Context.get(context, Accounts.Accounts)
+        return context.pipe(
+          Context.add(
+            RateLimiter.RateLimiter,
+            noting(mutation.limiter?.(limiter, process) ?? limiter, hash, journal, process.id)
+          ),
+          Context.add(Accounts.Accounts, mutation.accounts?.(accounts, process) ?? accounts)
+        )
+      }),
+      adding(Quotas.layer(quotas)),
+      adding(
+        Layer.provide(
+          WebhookDelivery.layer,
+          Layer.succeed(WebhookSender, sender)
+        ) as unknown as Layer.Layer<never>
+      )
+    ) as unknown as Built<Has, E>
+  }

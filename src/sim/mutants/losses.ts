@@ -1,0 +1,138 @@
+import { Effect } from "effect"
+import { StorageError } from "../../storage/StorageError.ts"
+import { nextOf } from "./minting.ts"
+import { type Mutant, withFaults } from "./Mutant.ts"
+
+/** Every second time. */
+const alternating = () => {
+  let count = 0
+  return () => ++count % 2 === 0
+}
+
+/** Pools that are refilled all the time. */
+const small = { bufferCapacity: 4, poolLow: 5, poolHigh: 12, keyStock: "none" } as const
+
+/** What loses keys, numbers or visits without a cause that is counted. */
+export const losses: ReadonlyArray<Mutant> = [
+  {
+    name: "leases-dropped",
+    text: "The keys of every second lease come to nobody.",
+    promise: "C6",
+    checker: "ledger",
+    make: () => ({
+      ports: ({ pool }) => {
+        const isDropped = alternating()
+        return {
+          pool: {
+            ...pool,
+            lease: (shard, wanted) =>
+              Effect.suspend(() =>
+                isDropped()
+                  ? Effect.zipRight(pool.lease(shard, wanted), pool.lease(shard, wanted))
+                  : pool.lease(shard, wanted)
+              )
+          }
+        }
+      }
+    })
+  },
+  {
+    name: "refills-dropped",
+    text: "Every second refill is given up after its keys were minted.",
+    promise: "C6",
+    checker: "ledger",
+    make: () => ({
+      ports: ({ stock }) => {
+        const isDropped = alternating()
+        return {
+          stock: {
+            ...stock,
+            record: (batch, keys) =>
+              isDropped()
+                ? new StorageError({ operation: "KeyStock.record", applied: "no", reason: "for no reason" })
+                : stock.record(batch, keys)
+          }
+        }
+      }
+    })
+  },
+  {
+    name: "numbers-skipped",
+    text: "A range passes over as many numbers as it hands out.",
+    promise: "C6",
+    checker: "ledger",
+    make: () => ({
+      ports: ({ ranges }) => ({
+        ranges: {
+          ...ranges,
+          advance: (slot, options) =>
+            Effect.zipRight(ranges.advance(slot, options), ranges.advance(slot, options))
+        }
+      })
+    })
+  },
+  {
+    name: "range-begins-again",
+    text: "A range whose numbers are used up begins again with the first.",
+    promise: "C1",
+    checker: "minted once",
+    options: (options) => ({ ...options, keysPerRange: 4, keyOrder: "permuted" }),
+    make: () => ({
+      ports: (ports) => ({
+        ranges: {
+          ...ports.ranges,
+          advance: (slot, options) =>
+            Effect.flatMap(nextOf(ports, slot), (next) =>
+              next < options.size || options.size > 1_000
+                ? ports.ranges.advance(slot, options)
+                : Effect.succeed({ first: 0, count: Math.min(options.count, options.size) })
+            )
+        }
+      })
+    })
+  },
+  {
+    name: "push-failure-ignored",
+    text: "A batch whose push failed is taken for pushed.",
+    promise: "C6",
+    checker: "recovery",
+    options: (options) => ({
+      ...withFaults({ redisCalls: { refused: 0.2, lost: 0, ignored: 0 } })(options),
+      ...small
+    }),
+    make: () => ({
+      ports: ({ pool }) => ({
+        pool: {
+          ...pool,
+          push: (claim, batch) =>
+            Effect.catchTag(pool.push(claim, batch), "StorageError", () =>
+              Effect.succeed({ level: 0, settled: [] })
+            )
+        }
+      })
+    })
+  },
+  {
+    name: "record-without-a-timeout",
+    text: "An owner waits for ever for a record that was not answered.",
+    promise: "C8",
+    checker: "liveness",
+    options: (options) => ({
+      ...withFaults({ databaseCalls: { refused: 0, lost: 0, ignored: 0.1 } }, { created: 0.8 })(options),
+      ...small,
+      pools: 1,
+      nodes: 2
+    }),
+    make: () => ({
+      ports: ({ stock }) => ({
+        stock: {
+          ...stock,
+          record: (batch, keys) =>
+            Effect.catchTag(stock.record(batch, keys), "StorageError", (error) =>
+              error.applied === "unknown" ? Effect.never : error
+            )
+        }
+      })
+    })
+  }
+]

@@ -1,0 +1,218 @@
+import { Effect, Redacted } from "effect"
+import type { Accounts } from "../../accounts/Accounts.ts"
+import type { RateLimiter } from "../../accounts/RateLimiter.ts"
+import { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
+import * as QuotaStoreMemory from "../stores/QuotaStoreMemory.ts"
+import { ms_us, s_us } from "../world/Time.ts"
+import { type Mutant, withFaults } from "./Mutant.ts"
+
+type Limiter = typeof RateLimiter.Service
+
+/** Clients who are users, with quotas that they use up. */
+const known: Mutant["options"] = (options) => ({
+  ...options,
+  createsPerMinute: 6,
+  workload: { ...options.workload, withAccount: 0.6, created: 0.6 }
+})
+
+/** The same, and receivers that now and then do not answer. */
+const unheard: Mutant["options"] = (options) =>
+  known(withFaults({ webhookCalls: { refused: 0.2, lost: 0, ignored: 0 } })(options))
+
+/** The same in a run in which nothing fails. */
+const undisturbed: Mutant["options"] = (options) => known(withFaults({})(options))
+
+const limiting =
+  (mutate: (limiter: Limiter) => Partial<Limiter>): Mutant["make"] =>
+  () => ({ limiter: (limiter) => ({ ...limiter, ...mutate(limiter) }) })
+
+/** How long a node of `key-cached-for-long` believes what it knows of an API key. */
+const believed_us = 6 * s_us
+
+/** What can be broken about users: their quotas, their API keys, and what their webhooks are told. */
+export const users: ReadonlyArray<Mutant> = [
+  {
+    name: "quota-counted-twice",
+    text: "Each create is taken from its quotas twice.",
+    promise: "quotas",
+    checker: "quotas",
+    options: known,
+    make: limiting((limiter) => ({
+      takeAllNow: () => undefined,
+      takeAll: (limits) => Effect.zipRight(limiter.takeAll(limits), limiter.takeAll(limits))
+    }))
+  },
+  {
+    name: "quota-not-taken",
+    text: "Creates are not taken from quotas.",
+    promise: "quotas",
+    checker: "quotas",
+    options: known,
+    make: limiting(() => ({ takeAllNow: () => null, takeAll: () => Effect.succeed(null) }))
+  },
+  {
+    name: "quota-of-each-node",
+    text: "Each node has a quota of its own.",
+    promise: "quotas",
+    checker: "quotas",
+    options: known,
+    make: () => ({ quotas: () => Effect.runSync(QuotaStoreMemory.make) })
+  },
+  {
+    name: "quota-not-given-back",
+    text: "What was taken from the first of two quotas is not given back when the second refuses.",
+    promise: "quotas",
+    checker: "quotas",
+    options: undisturbed,
+    make: limiting((limiter) => ({
+      takeAllNow: () => undefined,
+      takeAll: (limits) =>
+        Effect.reduce(
+          limits,
+          null as Effect.Effect.Success<ReturnType<Limiter["takeAll"]>>,
+          (before, limit) => (before?.isAllowed === false ? Effect.succeed(before) : limiter.takeAll([limit]))
+        )
+    }))
+  },
+  {
+    name: "quota-refuses-early",
+    text: "Every tenth create is refused whatever is left.",
+    promise: "quotas",
+    checker: "quotas",
+    options: known,
+    make: limiting((limiter) => {
+      let count = 0
+      return {
+        takeAllNow: () => undefined,
+        takeAll: (limits) =>
+          Effect.map(limiter.takeAll(limits), (standing) =>
+            standing !== null && ++count % 10 === 0 ? { ...standing, isAllowed: false } : standing
+          )
+      }
+    })
+  },
+  {
+    name: "quota-store-grants-too-much",
+    text: "The store grants one more than is left.",
+    promise: "quotas",
+    checker: "quotas",
+    options: known,
+    make: () => ({
+      quotas: (store) =>
+        QuotaStore.of({
+          ...store,
+          leaseMany: (asks) =>
+            Effect.map(store.leaseMany(asks), (leases) =>
+              leases.map((lease) => ({ ...lease, granted: lease.granted + 1 }))
+            )
+        })
+    })
+  },
+  {
+    name: "key-cached-for-long",
+    text: "A node believes for 6 s what it knows of an API key.",
+    promise: "accounts",
+    checker: "revocation",
+    options: known,
+    make: () => ({
+      accounts: (accounts, { world }) => {
+        const known = new Map<
+          string,
+          {
+            readonly at_us: number
+            readonly caller: Effect.Effect.Success<ReturnType<typeof accounts.ofKey>>
+          }
+        >()
+        const ofKey: (typeof Accounts.Service)["ofKey"] = (secret) =>
+          Effect.suspend(() => {
+            const name = Redacted.value(secret)
+            const found = known.get(name)
+            if (found !== undefined && world.now_us - found.at_us < believed_us)
+              return Effect.succeed(found.caller)
+            return Effect.tap(accounts.ofKey(secret), (caller) => {
+              if (caller !== null) known.set(name, { at_us: world.now_us, caller })
+            })
+          })
+        return { ...accounts, ofKeyNow: () => undefined, ofKey }
+      }
+    })
+  },
+  {
+    name: "key-refused-now-and-then",
+    text: "Every twentieth time a valid API key is refused.",
+    promise: "accounts",
+    checker: "revocation",
+    options: known,
+    make: () => ({
+      accounts: (accounts) => {
+        let count = 0
+        return {
+          ...accounts,
+          ofKeyNow: () => undefined,
+          ofKey: (secret) => (++count % 20 === 0 ? Effect.succeed(null) : accounts.ofKey(secret))
+        }
+      }
+    })
+  },
+  {
+    name: "event-outside-the-transaction",
+    text: "An event is queued after the transaction of its link, which now and then is not done any more.",
+    promise: "webhooks",
+    checker: "webhook events",
+    options: known,
+    make: () => {
+      let changes = 0
+      return {
+        outbox: (outbox, { store }) => ({
+          ...outbox,
+          insertMany: (links) => (++changes % 10 === 0 ? store.insertMany(links) : outbox.insertMany(links))
+        })
+      }
+    }
+  },
+  {
+    name: "delivered-before-it-is-sent",
+    text: "A message is taken from the queue when it is claimed.",
+    promise: "webhooks",
+    checker: "webhook events",
+    options: unheard,
+    make: () => ({
+      webhooks: (store) => ({
+        ...store,
+        claim: (wanted) =>
+          Effect.tap(store.claim(wanted), (deliveries) =>
+            Effect.forEach(deliveries, store.delivered, { discard: true })
+          )
+      })
+    })
+  },
+  {
+    name: "failed-is-delivered",
+    text: "A message whose receiver did not answer is taken for delivered.",
+    promise: "webhooks",
+    checker: "webhook events",
+    options: unheard,
+    make: () => ({
+      webhooks: (store) => ({ ...store, failed: (delivery) => store.delivered(delivery) })
+    })
+  },
+  {
+    name: "delivery-ends",
+    text: "A node that has run for 20 s delivers nothing any more.",
+    promise: "webhooks",
+    checker: "webhook events",
+    options: undisturbed,
+    make: () => ({
+      webhooks: (store, { world }) => {
+        const started_us = world.now_us
+        return {
+          ...store,
+          claim: (wanted) =>
+            Effect.suspend(() =>
+              world.now_us - started_us > 20_000 * ms_us ? Effect.succeed([]) : store.claim(wanted)
+            )
+        }
+      }
+    })
+  }
+]
