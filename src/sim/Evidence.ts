@@ -39,6 +39,9 @@ export interface Evidence {
   readonly storedKeys: Readonly<Record<"table" | "status" | "two-table" | "file", number>>
   /** How often each operation of a store was called, and each message sent to another node (`send` and its tag). */
   readonly calls: ReadonlyMap<string, number>
+  /** How often which fault struck which operation under way, by the names of `Meetings`; and all operations that there were. */
+  readonly met: ReadonlyMap<string, number>
+  readonly operations: ReadonlySet<string>
   /** The API keys of users. */
   readonly userKeys: ReadonlyArray<UserKey>
   /** Events that wait for webhooks' receivers at the end, by their ids. */

@@ -1,10 +1,10 @@
-// A thread of `npm run sim`: runs every `step`-th seed, and reports each.
+// A thread of `npm run sim`: runs its seeds, and reports each.
 
 import { parentPort, workerData } from "node:worker_threads"
 import type { WorkerOrder } from "./deployment/Fleet.ts"
 import { report, type SeedReport } from "./cli/SeedReport.ts"
 
-const { first, mix, step, until } = workerData as WorkerOrder
+const { mix, seeds } = workerData as WorkerOrder
 
 const reported = (seed: number): SeedReport => {
   try {
@@ -16,4 +16,4 @@ const reported = (seed: number): SeedReport => {
 
 // A thread's port has no origin to name.
 // eslint-disable-next-line unicorn/require-post-message-target-origin
-for (let seed = first; seed < until; seed += step) parentPort?.postMessage(reported(seed))
+for (const seed of seeds) parentPort?.postMessage(reported(seed))

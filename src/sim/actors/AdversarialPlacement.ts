@@ -10,7 +10,7 @@ import type { Chance } from "../world/Chance.ts"
 import type { Network } from "../world/Network.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
-import type { CrashPoint } from "../world/VirtualServer.ts"
+import type { Begins, CrashPoint } from "../world/VirtualServer.ts"
 import type { World } from "../world/World.ts"
 import { ActorHost, type ActorId, nameOf, type Outcome } from "./ActorHost.ts"
 
@@ -41,6 +41,7 @@ export interface AdversaryOptions {
   readonly journal: Journal
   readonly messages: () => FaultOptions["messages"]
   readonly crashPoint: CrashPoint
+  readonly begins?: Begins
 }
 
 /** A message under way, and what its sender waits for. */
@@ -241,7 +242,8 @@ export class AdversarialPlacement implements Placement {
 
   #call(sender: ActorHost, actor: ActorId, tag: string, payload: unknown): Effect.Effect<unknown, unknown> {
     return Effect.async<unknown, unknown>((resume) => {
-      const { journal, world } = this.#options
+      const { begins, journal, world } = this.#options
+      const end = begins?.(sender.process.id, `send ${tag}`)
       const sent_us = world.now_us
       const message: Message = {
         lost: (interrupted_us) => journal.unanswered(sender.process, `send ${tag}`, interrupted_us),
@@ -255,6 +257,7 @@ export class AdversarialPlacement implements Placement {
           sender.process.post(() => {
             if (message.isOver) return
             message.isOver = true
+            end?.()
             resume(outcome)
           })
       }
@@ -262,6 +265,7 @@ export class AdversarialPlacement implements Placement {
       return Effect.sync(() => {
         if (!message.isOver) message.lost(world.now_us - sent_us)
         message.isOver = true
+        end?.()
         message.interrupt()
       })
     })

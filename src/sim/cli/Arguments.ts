@@ -13,6 +13,8 @@ export interface Arguments {
   readonly level: Level
   /** What is different from the preset: JSON, or the path of a file with it. */
   readonly options: string | undefined
+  /** Whether to choose seeds that may bring faults and operations together that have not met yet, each among eight. */
+  readonly steer: boolean
   /** How many runs go on side by side. */
   readonly jobs: number
   /** Whether it is one seed, of which more can be told. */
@@ -42,6 +44,8 @@ Runs deployments of the real actors and HTTP handlers in virtual time, under fau
   --options JSON   what is different from the preset, such as '{"nodes":2,"faults":{"kill":{"perMinute":9}}}',
                    or a file with that
   --jobs N         runs side by side, 1 to 64 (default 2)
+  --steer          of eight seeds each run the one that is most likely to bring a fault and an operation together
+                   that have not met yet
   --json FILE      write a report for programs
 With --seed:
   --trace          print everything that happens
@@ -63,6 +67,7 @@ const optionsKnown = {
   jobs: { type: "string", default: "2" },
   json: { type: "string" },
   html: { type: "string" },
+  steer: { type: "boolean", default: false },
   trace: { type: "boolean", default: false },
   shrink: { type: "boolean", default: false },
   tries: { type: "string", default: "200" },
@@ -91,13 +96,14 @@ export const parse = (args: ReadonlyArray<string>): Either.Either<Arguments | "h
     const isSingle = values.seed !== undefined
     const single = (["trace", "shrink", "html"] as const).find((name) => values[name])
     if (!isSingle && single !== undefined) return yield* Either.left(`--${single} needs --seed`)
-    const { html, json, options, shrink, trace } = values
+    const { html, json, options, shrink, steer, trace } = values
     const common = {
       preset: yield* among("preset", names, values.preset),
       level: yield* among("level", Level.literals, values.level),
       tries: yield* whole("tries", values.tries, 1, 10_000),
       isSingle,
       options,
+      steer,
       trace,
       shrink,
       json,

@@ -36,6 +36,9 @@ export const SeedReport = Schema.Struct({
   lost: Counts,
   /** Inserts that found their key bound by another create; aliases do not count. */
   conflicts: Schema.Number,
+  /** How often which fault met which operation; see `Meetings`. And all operations that there were. */
+  met: Counts,
+  operations: Schema.Array(Schema.String),
   /** The longest recovery after each kind of fault. */
   recoveries: Schema.Array(Recovery),
   violations: Schema.Array(ToldViolation)
@@ -91,6 +94,8 @@ export const reportOf = (result: RunResult, traced: () => RunResult): SeedReport
     crashes: journal.filter(({ tag }) => tag === "killed").length,
     lost: { ...lost },
     conflicts: journal.filter((entry) => entry.tag === "conflicted" && !entry.link.custom).length,
+    met: Object.fromEntries(evidence.met),
+    operations: Array.from(evidence.operations),
     recoveries: worstOf(recoveriesOf(evidence)),
     violations: violations.map((violation) => ({
       ...violation,

@@ -15,11 +15,18 @@ import { commandOf } from "../report/Replay.ts"
 import { pathOf, write } from "../report/Written.ts"
 import { run, type RunResult } from "../Run.ts"
 import { checkedOptionsOf, type Mix, optionsOf, reportOf, type SeedReport, unchanged } from "./SeedReport.ts"
+import { Steering } from "./Steering.ts"
 import { shrink } from "./Shrink.ts"
 import * as Summary from "./Summary.ts"
 
 /** Seeds that broke a promise that are told in full at most. */
 const toldMax = 20
+
+/** With `--steer`: among how many seeds each is chosen, and how many are run before the next ones are chosen. */
+const choiceOf = 8
+const steeredMax = 25
+
+const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
 
 /** What is the same for all that is told of a run of the program. */
 interface Session {
@@ -95,13 +102,24 @@ const many = (session: Session) =>
     const summary = Summary.empty()
     const broken: Array<BrokenSeed> = []
     const progress = yield* Progress.make({ all: options.seeds, unit: "seeds" })
-    yield* Fleet.run({ ...options, mix }, (report) => {
+    const { from, jobs, seeds, steer } = options
+    const steering = new Steering((seed) => optionsOf(mix, seed))
+    const told = (report: SeedReport) => {
       Summary.count(summary, report)
+      steering.learn(report)
       progress.update(summary.seeds)
       if (report.violations.length === 0 || broken.length >= toldMax) return
       broken.push(brokenOf(report, mix))
       progress.log(BrokenSeedText.told(report, mix, commit))
-    })
+    }
+    const atOnce = steer ? steeredMax : seeds
+    for (let run = 0; run < seeds; run += atOnce) {
+      const count = Math.min(atOnce, seeds - run)
+      const chosen = steer
+        ? steering.choose(numbers(from + run * choiceOf, count * choiceOf), count, summary)
+        : numbers(from, seeds)
+      yield* Fleet.run({ jobs, mix, seeds: chosen }, told)
+    }
     return { summary, broken }
   }).pipe(
     Effect.scoped,

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { tableOf, unmet } from "../report/Meetings.ts"
 import { Recovery } from "../report/Recovery.ts"
 import type { SeedReport } from "./SeedReport.ts"
 import { s_us } from "../world/Time.ts"
@@ -19,6 +20,9 @@ export const Summary = Schema.mutable(
     crashes: Schema.Number,
     lost: Counts,
     conflicts: Schema.Number,
+    /** How often which fault met which operation; see `Meetings`. And all operations that there were. */
+    met: Counts,
+    operations: Schema.mutable(Schema.Array(Schema.String)),
     /** The longest recovery after each kind of fault, and in which seed it was. */
     recoveries: Schema.mutable(
       Schema.Record({
@@ -46,6 +50,8 @@ export const empty = (): Summary => ({
   crashes: 0,
   lost: {},
   conflicts: 0,
+  met: {},
+  operations: [],
   recoveries: {},
   violations: {},
   brokenSeeds: 0,
@@ -66,6 +72,9 @@ export const count = (summary: Summary, report: SeedReport) => {
   summary.crashes += report.crashes
   add(summary.lost, report.lost)
   summary.conflicts += report.conflicts
+  add(summary.met, report.met)
+  for (const operation of report.operations)
+    if (!summary.operations.includes(operation)) summary.operations.push(operation)
   for (const recovery of report.recoveries) {
     const worst = summary.recoveries[recovery.fault]
     if (worst !== undefined && worst.recovery_ms >= recovery.recovery_ms) continue
@@ -109,6 +118,27 @@ const recoveriesOf = ({ recoveries }: Summary) => {
   return told.length === 0 ? "none measured" : told.join(", ")
 }
 
+/** Pairs that never met, told by name at most. */
+const unmetMax = 12
+
+const meetingsOf = ({ faults, met, operations }: Summary): ReadonlyArray<string> => {
+  const names = Object.keys(faults)
+  const never = unmet(names, operations, met)
+  const all = names.length * operations.length
+  const [head = [], ...rows] = tableOf(names, operations, met)
+  const told = never.slice(0, unmetMax).join(", ") + (never.length > unmetMax ? ", …" : "")
+  const lined = (cells: ReadonlyArray<string>) =>
+    `  ${cells.map((cell, column) => (column === 0 ? cell.padEnd(16) : cell.padStart(10))).join(" ")}`
+  return [
+    row(
+      "Faults met",
+      `${whole.format(all - never.length)} of ${whole.format(all)} pairs with an operation under way`
+    ),
+    ...(rows.length === 0 ? [] : [head, ...rows].map(lined)),
+    row("Never met", never.length === 0 ? "none" : told)
+  ]
+}
+
 /** The summary as text. `elapsed_s` is real time. */
 export const told = (summary: Summary, elapsed_s: number): string =>
   [
@@ -127,6 +157,7 @@ export const told = (summary: Summary, elapsed_s: number): string =>
     row("Keys lost", countsOf(summary.lost)),
     row("Conflicts caught", whole.format(summary.conflicts)),
     row("Worst recovery", recoveriesOf(summary)),
+    ...meetingsOf(summary),
     summary.brokenSeeds === 0
       ? "Every promise was kept."
       : `Seeds that broke a promise: ${whole.format(summary.brokenSeeds)} (${countsOf(summary.violations)}): ${summary.broken.join(", ")}${summary.brokenSeeds > summary.broken.length ? ", …" : ""}`

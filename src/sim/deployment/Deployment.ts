@@ -20,6 +20,7 @@ import { History } from "../History.ts"
 import { Journal } from "../Journal.ts"
 import type { FaultOptions, SimOptions } from "../cli/Options.ts"
 import { type Mutation, mutatePorts, sound } from "../mutants/Mutation.ts"
+import { Meetings } from "../report/Meetings.ts"
 import type { Placement } from "./Placement.ts"
 import { noFaults } from "../cli/Presets.ts"
 import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
@@ -102,6 +103,7 @@ export class Deployment {
   #faults: FaultOptions
   readonly #sent = new Map<string, number>()
   readonly #strikes: Array<Faults.Strike> = []
+  readonly #meetings = new Meetings()
 
   /** `mutation`: the defect that is planted in the product. */
   constructor(seed: number, options: SimOptions, keepTrace: boolean, mutation: Mutation = sound) {
@@ -127,10 +129,12 @@ export class Deployment {
       const whom = `${process.id}, at ${operation}`
       this.world.tell("faults", "crash point", whom)
       const down_us = crashing.between(least_ms, most_ms) * ms_us
+      this.#meetings.strike("crash point", [process.id], operation)
       this.#strikes.push({ name: "crash point", whom, at_us: this.world.now_us, for_us: down_us })
       this.#kill(place, down_us)
     }
-    const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint }
+    const begins = (process: string, operation: string) => this.#meetings.begin(process, operation)
+    const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint, begins }
     this.#database = new VirtualDatabase(
       { ...around, faults: () => this.#faults.databaseCalls },
       mutation,
@@ -143,7 +147,8 @@ export class Deployment {
       answerMax_ms: 10_000,
       inOrder: false,
       crashPoint,
-      unanswered: this.#journal.unanswered
+      unanswered: this.#journal.unanswered,
+      begins
     })
     const names = numbers(options.nodes).map((number) => `node-${number}`)
     this.#disks = new Map(
@@ -210,6 +215,8 @@ export class Deployment {
         ...this.#pools.map(({ server }) => server.calls),
         this.#sent
       ]),
+      met: this.#meetings.counts,
+      operations: this.#meetings.operations,
       userKeys: this.#users.keys,
       undelivered: new Set(this.#database.undelivered),
       visitsShed: visitsShedSoFar() - shedBefore,
@@ -291,6 +298,7 @@ export class Deployment {
       },
       () => {
         this.#placement.died(process)
+        this.#meetings.forget(process.id)
         if (place.node !== node) return
         place.node = undefined
         this.#startIn(place, s_us)
@@ -347,6 +355,7 @@ export class Deployment {
     place.node = undefined
     this.#journal.add({ tag: "killed", by: node.process.id })
     node.process.kill()
+    this.#meetings.forget(node.process.id)
     this.#placement.died(node.process)
     this.#startIn(place, down_us)
   }
@@ -371,27 +380,65 @@ export class Deployment {
   #victim(): Faults.Victim {
     const places = this.#places
     const nameOf = (node: number) => places[node]!.name
+    const met = (fault: keyof FaultOptions, ...nodes: ReadonlyArray<number>) => {
+      const hit = nodes.length === 0 ? places : nodes.map((node) => places[node]!)
+      this.#meetings.strike(
+        fault,
+        hit.flatMap(({ node }) => (node === undefined ? [] : [node.process.id]))
+      )
+    }
     return {
       nodes: places.length,
       pools: this.#pools.length,
-      kill: (node, down_us) => this.#kill(places[node]!, down_us),
-      stop: (node) => this.#stop(places[node]!),
-      pause: (node, for_us) => this.#pause(places[node]!, for_us),
+      kill: (node, down_us) => {
+        met("kill", node)
+        this.#kill(places[node]!, down_us)
+      },
+      stop: (node) => {
+        met("stop", node)
+        this.#stop(places[node]!)
+      },
+      pause: (node, for_us) => {
+        met("pause", node)
+        this.#pause(places[node]!, for_us)
+      },
       jumpClock: (node, by_us) => {
+        met("clockJump", node)
         const process = places[node]!.node?.process
         if (process !== undefined) process.skew_us += by_us
       },
-      cutNodes: (one, other, for_us, oneWay) =>
-        this.#network.cut(nameOf(one), nameOf(other), { for_us, oneWay }),
-      cutDatabase: (node, for_us, oneWay) =>
-        this.#network.cut(nameOf(node), this.#database.server.name, { for_us, oneWay }),
-      cutRedis: (node, pool, for_us, oneWay) =>
-        this.#network.cut(nameOf(node), this.#pools[pool]!.server.name, { for_us, oneWay }),
-      restartDatabase: (down_us) => this.#database.restart(down_us),
-      restartRedis: (pool, down_us) => this.#pools[pool]!.restart(down_us),
-      failOver: (pool, down_us) => this.#pools[pool]!.failover(down_us),
-      loseData: (pool, down_us) => this.#pools[pool]!.lose(down_us),
-      move: (overlap_us) => this.#placement.move(overlap_us)
+      cutNodes: (one, other, for_us, oneWay) => {
+        met("cutNodes", one, other)
+        this.#network.cut(nameOf(one), nameOf(other), { for_us, oneWay })
+      },
+      cutDatabase: (node, for_us, oneWay) => {
+        met("cutDatabase", node)
+        this.#network.cut(nameOf(node), this.#database.server.name, { for_us, oneWay })
+      },
+      cutRedis: (node, pool, for_us, oneWay) => {
+        met("cutRedis", node)
+        this.#network.cut(nameOf(node), this.#pools[pool]!.server.name, { for_us, oneWay })
+      },
+      restartDatabase: (down_us) => {
+        met("databaseRestart")
+        this.#database.restart(down_us)
+      },
+      restartRedis: (pool, down_us) => {
+        met("redisRestart")
+        this.#pools[pool]!.restart(down_us)
+      },
+      failOver: (pool, down_us) => {
+        met("redisFailover")
+        this.#pools[pool]!.failover(down_us)
+      },
+      loseData: (pool, down_us) => {
+        met("redisLoss")
+        this.#pools[pool]!.lose(down_us)
+      },
+      move: (overlap_us) => {
+        met("move")
+        this.#placement.move(overlap_us)
+      }
     }
   }
 }

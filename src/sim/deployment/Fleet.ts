@@ -2,19 +2,14 @@ import { Effect } from "effect"
 import type { Mix, SeedReport } from "../cli/SeedReport.ts"
 import * as Thread from "../cli/Thread.ts"
 
-/** The seeds that a thread runs: `first`, `first + step`, and so on below `until`. */
+/** The seeds that a thread runs. */
 export interface WorkerOrder {
   readonly mix: Mix
-  readonly first: number
-  readonly step: number
-  readonly until: number
+  readonly seeds: ReadonlyArray<number>
 }
 
-/** The seeds to run: the first one, their number, and how many to run in parallel. */
-export interface FleetOrder {
-  readonly mix: Mix
-  readonly from: number
-  readonly seeds: number
+/** The seeds to run, and how many to run in parallel. */
+export interface FleetOrder extends WorkerOrder {
   readonly jobs: number
 }
 
@@ -26,11 +21,11 @@ const work = (order: WorkerOrder, told: (report: SeedReport) => void) =>
 
 /** Runs the seeds on `jobs` threads. Calls `told` with each report when the seed is done, in no particular order. */
 export const run = (
-  { from, jobs, mix, seeds }: FleetOrder,
+  { jobs, mix, seeds }: FleetOrder,
   told: (report: SeedReport) => void
 ): Effect.Effect<void, Thread.WorkerFailed> =>
   Effect.forEach(
-    Array.from({ length: Math.min(jobs, seeds) }, (_, index) => index),
-    (index) => work({ mix, first: from + index, step: jobs, until: from + seeds }, told),
+    Array.from({ length: Math.min(jobs, seeds.length) }, (_, index) => index),
+    (index) => work({ mix, seeds: seeds.filter((_, number) => number % jobs === index) }, told),
     { concurrency: "unbounded", discard: true }
   )

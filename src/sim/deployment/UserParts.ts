@@ -1,9 +1,16 @@
 import { Context, Effect, Layer, type Scope } from "effect"
+import type { AdminKey } from "../../accounts/AdminKey.ts"
 import * as Accounts from "../../accounts/Accounts.ts"
+import type { Passwords } from "../../accounts/Passwords.ts"
 import * as Quotas from "../../accounts/Quotas.ts"
 import * as RateLimiter from "../../accounts/RateLimiter.ts"
+import type { Sessions } from "../../accounts/Sessions.ts"
 import { adding } from "../../node/Parts.ts"
 import { KeyedHash } from "../../secrets/KeyedHash.ts"
+import type { AccountStore } from "../../storage/accounts/AccountStore.ts"
+import type { AuditLog } from "../../storage/accounts/AuditLog.ts"
+import type { QuotaStore } from "../../storage/accounts/QuotaStore.ts"
+import type { WebhookStore } from "../../storage/webhooks/WebhookStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import * as WebhookListeners from "../../storage/webhooks/WebhookListeners.ts"
 import * as WebhookOutbox from "../../storage/webhooks/WebhookOutbox.ts"
@@ -75,6 +82,18 @@ export const before =
       })
     ) as unknown as Built<Has, StorageError>
 
+/** What a node has by then: its stubs, and users' stores. */
+type Known =
+  | KeyedHash
+  | AdminKey
+  | AccountStore
+  | AuditLog
+  | Passwords
+  | Sessions
+  | QuotaStore
+  | WebhookStore
+  | WebhookListeners.WebhookListeners
+
 /** Adds accounts, quotas and the delivery of webhooks to all other parts of a node. */
 export const after =
   ({ journal, mutation, options, receiver }: UserSurroundings, process: VirtualProcess) =>
@@ -89,9 +108,9 @@ export const after =
           .pipe(Effect.mapError(({ reason }) => new NotTaken({ reason })))
     }
     const quotas = { ...Quotas.unlimited, createsPerMinute: options.createsPerMinute }
-    return (whole as unknown as Built<KeyedHash, E>).pipe(
-      adding(Accounts.layer as Layer.Layer<Accounts.Accounts>),
-      adding(RateLimiter.layer as unknown as Layer.Layer<RateLimiter.RateLimiter>),
+    return (whole as unknown as Built<Known, E>).pipe(
+      adding(Accounts.layer),
+      adding(RateLimiter.layer),
       Effect.map((context) => {
         const limiter = Context.get(context, RateLimiter.RateLimiter)
         const hash = Context.get(context, KeyedHash)
@@ -105,11 +124,6 @@ export const after =
         )
       }),
       adding(Quotas.layer(quotas)),
-      adding(
-        Layer.provide(
-          WebhookDelivery.layer,
-          Layer.succeed(WebhookSender, sender)
-        ) as unknown as Layer.Layer<never>
-      )
+      adding(Layer.provide(WebhookDelivery.layer, Layer.succeed(WebhookSender, sender)))
     ) as unknown as Built<Has, E>
   }

@@ -2,7 +2,13 @@ import { Effect, type Exit } from "effect"
 import { StorageError } from "../../storage/StorageError.ts"
 import type { Journal } from "../Journal.ts"
 import type { Network } from "../world/Network.ts"
-import { type CallFaults, CallFailed, type CrashPoint, type VirtualServer } from "../world/VirtualServer.ts"
+import {
+  type Begins,
+  type CallFaults,
+  CallFailed,
+  type CrashPoint,
+  type VirtualServer
+} from "../world/VirtualServer.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { World } from "../world/World.ts"
 
@@ -15,6 +21,7 @@ export interface StoreOptions {
   /** How single calls fare now; asked at each call. */
   readonly faults: () => CallFaults
   readonly crashPoint: CrashPoint
+  readonly begins?: Begins
 }
 
 /** A store's calls of one process: `apply` is what happens at the server, at one moment. Its expected errors are answers too. */

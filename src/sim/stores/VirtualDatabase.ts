@@ -78,7 +78,7 @@ export class VirtualDatabase {
 
   /** `database`: what is broken about it. */
   constructor(
-    { crashPoint, faults, journal, network, world }: StoreOptions,
+    { begins, crashPoint, faults, journal, network, world }: StoreOptions,
     { database }: Pick<Mutation, "database"> = sound,
     keyStock?: Exclude<StockKind, "file">
   ) {
@@ -109,7 +109,8 @@ export class VirtualDatabase {
       answerMax_ms,
       inOrder: false,
       crashPoint,
-      unanswered: journal.unanswered
+      unanswered: journal.unanswered,
+      ...(begins !== undefined && { begins })
     })
     this.#news = new VirtualNews(this.server, faults)
   }

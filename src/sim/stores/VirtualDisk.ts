@@ -17,7 +17,7 @@ export class VirtualDisk {
   readonly #keys: Array<string> = []
 
   /** `name`: whose disk it is. */
-  constructor({ crashPoint, faults, journal, network, world }: StoreOptions, name: string) {
+  constructor({ begins, crashPoint, faults, journal, network, world }: StoreOptions, name: string) {
     this.#journal = journal
     this.#server = new VirtualServer(world, network, {
       name: `disk-of-${name}`,
@@ -25,7 +25,8 @@ export class VirtualDisk {
       answerMax_ms,
       inOrder: true,
       crashPoint,
-      unanswered: journal.unanswered
+      unanswered: journal.unanswered,
+      ...(begins !== undefined && { begins })
     })
   }
 

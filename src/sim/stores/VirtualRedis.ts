@@ -62,7 +62,17 @@ export class VirtualRedis {
   #recent: Array<Recent> = []
   readonly #clients = new Set<() => void>()
 
-  constructor({ crashPoint, faults, journal, kind, network, replicaLag_ms, shard, world }: RedisOptions) {
+  constructor({
+    begins,
+    crashPoint,
+    faults,
+    journal,
+    kind,
+    network,
+    replicaLag_ms,
+    shard,
+    world
+  }: RedisOptions) {
     const name = `redis-${shard}`
     this.#world = world
     this.#journal = journal
@@ -77,7 +87,8 @@ export class VirtualRedis {
       answerMax_ms: replyWaitMax_ms,
       inOrder: true,
       crashPoint,
-      unanswered: journal.unanswered
+      unanswered: journal.unanswered,
+      ...(begins !== undefined && { begins })
     })
     this.server.whenStopped(() => this.#clients.forEach((reset) => reset()))
   }

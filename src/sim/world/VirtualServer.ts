@@ -28,6 +28,9 @@ export type CrashPoint = (process: VirtualProcess, operation: string) => void
 /** Is told of each call whose caller does not learn what came of it: it failed, or its caller was interrupted after `interrupted_us`. */
 export type Unanswered = (process: VirtualProcess, operation: string, interrupted_us?: number) => void
 
+/** See `Meetings.begin`. */
+export type Begins = (process: string, operation: string) => () => void
+
 /** What a server is. */
 export interface ServerOptions {
   readonly name: string
@@ -38,6 +41,8 @@ export interface ServerOptions {
   readonly inOrder: boolean
   readonly crashPoint: CrashPoint
   readonly unanswered?: Unanswered
+  /** Is told when a process begins a call; what it returns is called at the end. */
+  readonly begins?: Begins
 }
 
 interface Pending {
@@ -104,9 +109,11 @@ export class VirtualServer {
       this.#options.crashPoint(process, operation)
       if (!process.isAlive) return
       let isSettled = false
+      const end = this.#options.begins?.(process.id, operation)
       const settle = (result: Effect.Effect<A, CallFailed>) => {
         if (isSettled) return
         isSettled = true
+        end?.()
         timer.isCancelled = true
         this.#pending.delete(pending)
         resume(result)
@@ -151,6 +158,7 @@ export class VirtualServer {
       return Effect.sync(() => {
         if (!isSettled) this.#options.unanswered?.(process, operation, this.world.now_us - called_us)
         isSettled = true
+        end?.()
         timer.isCancelled = true
         this.#pending.delete(pending)
       })

@@ -60,6 +60,8 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   stocked: new Set(),
   buffered: new Set(),
   visitsShed: 0,
+  met: new Map(),
+  operations: new Set(),
   userKeys: [],
   undelivered: new Set(),
   open: [],

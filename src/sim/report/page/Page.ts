@@ -9,6 +9,7 @@ import { Markup, markup } from "./Markup.ts"
 import { nodeColours } from "./OwnerLanes.ts"
 import { picture } from "./Picture.ts"
 import { script } from "./script.ts"
+import { tableOf } from "../Meetings.ts"
 import { style } from "./style.ts"
 
 /** Violations that are told of, and moments of violations that are marked in every lane, at most. */
@@ -65,6 +66,16 @@ const violations = (report: SeedReport): Markup => {
 ${others.length === 0 ? [] : markup`<details><summary>${length - firsts.length} more</summary><ul class="violation-list">${others.map(violation)}</ul>${more > 0 ? `and ${more} more` : ""}</details>`}`
 }
 
+/** Which fault met how many of the operations of whom. */
+const meetings = ({ faults, met, operations }: SeedReport): Markup => {
+  const [head = [], ...rows] = tableOf(Object.keys(faults), operations, met)
+  return rows.length === 0
+    ? markup``
+    : markup`<h2>What was under way when faults struck</h2>
+<table><tr>${head.map((cell) => markup`<th>${cell}</th>`)}</tr>${rows.map((cells) => markup`<tr>${cells.map((cell) => markup`<td>${cell}</td>`)}</tr>`)}</table>
+<details><summary>which</summary><p>${Object.keys(met).toSorted().join(", ")}</p></details>`
+}
+
 const swatch = (name: string, colour: string) =>
   markup`<span><i style="background:var(--${colour})"></i>${name}</span>`
 
@@ -102,6 +113,7 @@ ${violations(report)}
 ${tools}
 ${legend(options.nodes)}
 ${picture(groupsOf(result), { end_us, healed_us, violations_us })}
+${meetings(report)}
 <h2>Options</h2>
 ${hasChanges(mix.changes) ? markup`<p>Different from the preset:</p><pre>${JSON.stringify(mix.changes, null, 2)}</pre>` : []}
 <details><summary>all of them</summary><pre>${JSON.stringify(options, null, 2)}</pre></details>
