@@ -23,6 +23,8 @@ export interface Arguments {
   readonly database: string | null
   /** Chunks that the reader of plain GETs and Node's parser are to be compared over, and nothing else; `null` where the service is tried. */
   readonly heads: number | null
+  /** Texts that the check of plain URLs and the URL parser are to be compared over, and nothing else; `null` where the service is tried. */
+  readonly urls: number | null
 }
 
 /** What `--help` prints. */
@@ -40,6 +42,7 @@ be, and of hostile size and depth, and checks what it answers, what it takes and
   --hang MS        time for an answer (default 5,000)
   --stall MS       the most CPU time of the service's main thread while a redirect waits beside (default 250)
   --heads N        compare what is answered on the socket with Node's own parser over N damaged requests, 1 to 100,000,000, and nothing else
+  --urls N         compare the URLs that are stored unparsed with the URL parser over N texts, 1 to 100,000,000, and nothing else
   --database URL   an empty PostgreSQL database, in place of SQLite
   --help           print this
 
@@ -56,6 +59,7 @@ const options = {
   stall: { type: "string", default: "250" },
   database: { type: "string" },
   heads: { type: "string" },
+  urls: { type: "string" },
   help: { type: "boolean", short: "h", default: false }
 } as const
 
@@ -113,6 +117,10 @@ export const parse = (
       stall_ms: yield* number("stall", values.stall, { min: 1, max: 120_000 }),
       database: values.database ?? null,
       heads:
-        values.heads === undefined ? null : yield* number("heads", values.heads, { min: 1, max: 100_000_000 })
+        values.heads === undefined
+          ? null
+          : yield* number("heads", values.heads, { min: 1, max: 100_000_000 }),
+      urls:
+        values.urls === undefined ? null : yield* number("urls", values.urls, { min: 1, max: 100_000_000 })
     }
   })

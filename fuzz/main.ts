@@ -6,20 +6,24 @@ import { runCommand, Wrong } from "../src/terminal/MainProgram.ts"
 import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
 import * as Fuzz from "./Fuzz.ts"
 import * as Heads from "./Heads.ts"
+import * as Urls from "./Urls.ts"
 import { findingsOf, told } from "./Report.ts"
 
-/** Compares the two parsers of plain GETs. */
-const compareHeads = (seed: number, count: number) =>
+/** Compares the two parsers of plain GETs, or of URLs. */
+const compare = (seed: number, option: string, count: number, report: Heads.HeadsReport | Urls.UrlsReport) =>
   Effect.gen(function* () {
-    yield* Console.error(`Seed ${seed} (again with --seed ${seed} --heads ${count})`)
-    const report = Heads.compare(seed, count)
-    yield* Console.log(`${report.chunks} requests, ${report.plain} of them plain GETs`)
+    yield* Console.error(`Seed ${seed} (again with --seed ${seed} --${option} ${count})`)
+    yield* Console.log(`${count} ${option}, ${report.plain} of them plain`)
     yield* Console.log(JSON.stringify(report))
     if (report.faults.length > 0) return yield* new Wrong()
   })
 
-const run = (options: Arguments) =>
-  options.heads === null ? tryService(options) : compareHeads(options.seed, options.heads)
+const run = (options: Arguments) => {
+  const { heads, seed, urls } = options
+  if (heads !== null) return compare(seed, "heads", heads, Heads.compare(seed, heads))
+  if (urls !== null) return compare(seed, "urls", urls, Urls.compare(seed, urls))
+  return tryService(options)
+}
 
 const tryService = (options: Arguments) =>
   Effect.gen(function* () {

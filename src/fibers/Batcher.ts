@@ -51,6 +51,8 @@ export interface BatcherOptions<A, B, E> {
   /** What the batcher is for; those of all partitions have one. Its questions are counted by it. */
   readonly kind: string
   readonly run: (batch: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
+  /** How much of `batchMax` and `queueMax` a question is: 1 by default. */
+  readonly sizeOf?: (question: A) => number
   readonly batchMax: number
   readonly queueMax: number
   readonly inFlightMax: number
@@ -67,11 +69,12 @@ const makeIn = <A, B, E>(
   turn: Effect.Effect<void>,
   options: BatcherOptions<A, B, E>
 ): Batcher<A, B, E> => {
-  const { quietTurns = 0 } = options
+  const { quietTurns = 0, sizeOf = () => 1 } = options
   const queued = Metered.gauge("linkmint_queue_waiting", "Questions that wait for the next batch", {
     queue: options.kind
   })
   let waiting: Array<Waiting<A, B, E>> = []
+  let waitingSize = 0
   let inFlight = 0
 
   /** Suspended, so that a `run` that throws fails its batch like one that dies. */
@@ -91,10 +94,26 @@ const makeIn = <A, B, E>(
   /** Lets those ask who are about to. */
   const gather = (quiet: number, known: number): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (waiting.length >= options.batchMax) return Effect.void
+      if (waitingSize >= options.batchMax) return Effect.void
       const left = waiting.length > known ? quietTurns : quiet
       return left === 0 ? Effect.void : Effect.zipRight(turn, gather(left - 1, waiting.length))
     })
+
+  /** Takes as many questions as fit into a batch, and one at least. */
+  const takeBatch = (): ReadonlyArray<Waiting<A, B, E>> => {
+    let count = 0
+    let size = 0
+    while (count < waiting.length) {
+      const next = sizeOf(waiting[count]!.question)
+      if (count > 0 && size + next > options.batchMax) break
+      size += next
+      count++
+    }
+    const batch = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    waitingSize -= size
+    return batch
+  }
 
   /**
    * Runs batches until none is left. Only `run` itself can be interrupted: every caller that waits gets an answer even when the scope
@@ -105,8 +124,7 @@ const makeIn = <A, B, E>(
       inFlight--
       return Effect.void
     }
-    const batch = waiting.slice(0, options.batchMax)
-    waiting = waiting.slice(options.batchMax)
+    const batch = takeBatch()
     Metered.add(queued, -batch.length)
     return Effect.zipRight(runBatch(batch), drain)
   })
@@ -118,11 +136,12 @@ const makeIn = <A, B, E>(
           drainNow
         )
 
-  const hasRoom = () => waiting.length < options.queueMax
+  const hasRoom = (question: A) => waitingSize + sizeOf(question) <= options.queueMax
 
   /** Puts a question into the queue; gives whether a fiber has to be made for it. */
   const put = (asked: Waiting<A, B, E>): boolean => {
     waiting.push(asked)
+    waitingSize += sizeOf(asked.question)
     Metered.add(queued)
     if (inFlight >= options.inFlightMax) return false
     inFlight++
@@ -130,7 +149,7 @@ const makeIn = <A, B, E>(
   }
 
   const submitThen: Batcher<A, B, E>["submitThen"] = (question, answer, span) => {
-    if (!hasRoom()) return false
+    if (!hasRoom(question)) return false
     if (put({ question, answer, span })) {
       Runtime.runFork(runtime, Effect.uninterruptible(Effect.forkIn(drain, scope)))
     }
@@ -141,7 +160,7 @@ const makeIn = <A, B, E>(
     Effect.withFiberRuntime<Effect.Effect<B, E>, QueueFull>((fiber) => {
       const answered = Deferred.unsafeMake<B, E>(FiberId.none)
       const answer = (exit: Exit.Exit<B, E>) => Deferred.unsafeDone(answered, exit)
-      if (!hasRoom()) return new QueueFull({ queue: options.name })
+      if (!hasRoom(question)) return new QueueFull({ queue: options.name })
       const isFirst = put({ question, answer, span: fiber.currentSpan })
       return Effect.as(isFirst ? Effect.forkIn(drain, scope) : Effect.void, Deferred.await(answered))
     }).pipe(Effect.uninterruptible)

@@ -13,7 +13,12 @@ const answerOf = (question: number) => `answer ${question}`
 
 /** A batcher whose batches the test answers. */
 const controlled = (
-  limits: { batchMax?: number; queueMax?: number; inFlightMax?: number; quietTurns?: number } = {}
+  limits: Partial<
+    Pick<
+      Batcher.BatcherOptions<number, string, string>,
+      "batchMax" | "queueMax" | "inFlightMax" | "quietTurns" | "sizeOf"
+    >
+  > = {}
 ) =>
   Effect.gen(function* () {
     const sent: Array<Sent> = []
@@ -116,6 +121,24 @@ describe("a batcher", () => {
       expect(batches()).toEqual([[1], [2, 3, 4]])
       yield* answer(sent[1]!)
       expect(yield* Fiber.join(Fiber.all(fibers))).toEqual([2, 3, 4].map(answerOf))
+    })
+  )
+
+  it.scoped("counts questions by their size, and sends one alone that is larger than a batch", () =>
+    Effect.gen(function* () {
+      const { batcher, batches, sent } = yield* controlled({
+        batchMax: 5,
+        queueMax: 14,
+        sizeOf: (question) => question
+      })
+      yield* submitAll(batcher, [1])
+      yield* submitAll(batcher, [2, 3, 1, 7])
+      expect(Exit.isFailure(yield* Effect.exit(batcher.submit(2)))).toBe(true)
+      yield* submitAll(batcher, [1])
+      for (let n = 0; n < 4; n++) yield* answer(sent[n]!)
+      expect(batches()).toEqual([[1], [2, 3], [1], [7], [1]])
+      yield* submitAll(batcher, [9, 5])
+      expect(Exit.isFailure(yield* Effect.exit(batcher.submit(1)))).toBe(true)
     })
   )
 

@@ -144,12 +144,12 @@ export const ownersElsewhere = (silent: number, until: Effect.Effect<void>) =>
     Effect.gen(function* () {
       const owners = yield* LocalOwners.LocalOwners
       const run = Runtime.runFork(yield* Effect.runtime())
-      const bindThen: typeof owners.bindThen = (link, ...rest) => {
-        if (partitionOf(link.key) !== silent) return owners.bindThen(link, ...rest)
+      const bindThen: typeof owners.bindThen = (links, ...rest) => {
+        if (!links.some(({ key }) => partitionOf(key) === silent)) return owners.bindThen(links, ...rest)
         run(
           Effect.zipRight(
             until,
-            Effect.sync(() => owners.bindThen(link, ...rest))
+            Effect.sync(() => owners.bindThen(links, ...rest))
           )
         )
       }

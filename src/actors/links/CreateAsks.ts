@@ -4,6 +4,7 @@ import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
 import { orUnavailable, type Unavailable } from "../Unavailable.ts"
 import { type Guarding, Superseded } from "./LinkDraft.ts"
+import { bind } from "./LocalOwners.ts"
 import * as LinkWriters from "./LinkWriters.ts"
 import { silent } from "./OwnersAway.ts"
 import { type CreateOutcome, partitionOf, UrlMapping } from "./UrlMapping.ts"
@@ -18,7 +19,7 @@ export type Ask<E> = (links: ReadonlyArray<Link>) => Effect.Effect<Effect.Effect
 export const alone =
   ({ bindThen }: LinkWriters.LinkWriters): Ask<never> =>
   (links) =>
-    Effect.map(Effect.forkDaemon(Parallel.exits(links, bindThen)), Fiber.join)
+    Effect.map(Effect.forkDaemon(bind(bindThen, links)), Fiber.join)
 
 /** Asks for links under guards. They are few, and go in messages of their own. */
 export const guarded = (onRefused: LinkWriters.NotBound["onRefused"]) =>
@@ -33,7 +34,10 @@ export const guarded = (onRefused: LinkWriters.NotBound["onRefused"]) =>
         { duration: LinkWriters.ownerMax, onTimeout: silent }
       )
 
-    const bind = (link: Link, guarding: Guarding): Effect.Effect<CreateOutcome, Superseded | Unavailable> =>
+    const bindOne = (
+      link: Link,
+      guarding: Guarding
+    ): Effect.Effect<CreateOutcome, Superseded | Unavailable> =>
       Effect.uninterruptibleMask((restore) =>
         restore(send(link, guarding)).pipe(
           Effect.tapError(({ applied }) => (applied === "no" ? onRefused([link]) : Effect.void)),
@@ -47,5 +51,5 @@ export const guarded = (onRefused: LinkWriters.NotBound["onRefused"]) =>
 
     return (guarding: Guarding): Ask<Superseded> =>
       (links) =>
-        Effect.succeed(Parallel.forEach(links, (link) => Effect.exit(bind(link, guarding))))
+        Effect.succeed(Parallel.forEach(links, (link) => Effect.exit(bindOne(link, guarding))))
   })

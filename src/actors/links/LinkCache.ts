@@ -176,10 +176,11 @@ export const make = <E>(options: {
       underWay.count++
       underWay.overlapped ||= underWay.count > 1
       return (left: Link | undefined) => {
-        forget(key)
         underWay.count--
         if (underWay.count === 0) writes.delete(key)
-        if (left !== undefined && !underWay.overlapped) entries.set(key, left)
+        if (left === undefined || underWay.overlapped) return forget(key)
+        reads.delete(key)
+        entries.set(key, left)
       }
     }
 

@@ -185,7 +185,8 @@ export const make = Effect.gen(function* () {
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const going: Going<E> = { ask, restore, start: first?.start ?? (yield* monotonic_ms) }
-        const made = drafts.map((): Either.Either<Link, E | Unavailable> => Either.left(noneBound))
+        const unbound: Either.Either<Link, E | Unavailable> = Either.left(noneBound)
+        const made = drafts.map(() => unbound)
         let open = drafts.map((_, place) => place)
         let pause_ms = awayPause_ms
         for (let tries = 0; open.length > 0 && tries < keyTriesMax; tries++) {
@@ -193,12 +194,13 @@ export const make = Effect.gen(function* () {
           const round: Round<E> = tries === 0 && first !== undefined ? first : yield* roundOf(asked, going)
           const again: Array<number> = []
           let isAway = false
+          let bound = 0
           for (const [index, place] of open.entries()) {
             const link = round.links[index]
             if (link === undefined) {
               made[place] = Either.left(round.failure!)
             } else if (isBound(round.outcomes[index]!)) {
-              Metered.add(linksCreated)
+              bound++
               made[place] = Either.right(link)
             } else {
               const next = yield* afterFailure(link, round.outcomes[index]!, going)
@@ -207,6 +209,7 @@ export const make = Effect.gen(function* () {
               isAway ||= next === "away"
             }
           }
+          if (bound > 0) Metered.add(linksCreated, bound)
           open = again
           if (!isAway) continue
           yield* restore(Effect.sleep(pause_ms))
@@ -246,11 +249,9 @@ export const make = Effect.gen(function* () {
       return otherwise(Effect.zipRight(putBack, bindOne(draft, askAlone)))
     }
     const link = linkOf(draft, key, clock.unsafeCurrentTimeMillis(), nextId())
-    writers.bindThen(link, (outcome) => {
-      if (!isBound(outcome)) {
-        return otherwise(
-          bindOne(draft, askAlone, { start, links: [link], outcomes: [outcome], failure: null })
-        )
+    writers.bindThen([link], (outcomes) => {
+      if (!isBound(outcomes[0]!)) {
+        return otherwise(bindOne(draft, askAlone, { start, links: [link], outcomes, failure: null }))
       }
       Metered.add(linksCreated)
       done(Exit.succeed(link))

@@ -17,28 +17,31 @@ export interface LinkDraft extends LinkChoices {
  * The link that a create at `now` (milliseconds since the Unix epoch) makes of a draft. Field by field: to spread a draft takes longer than all else that a bulk
  * does with a link here.
  */
-export const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => ({
-  key,
-  url: draft.url,
-  title: draft.title,
-  tags: draft.tags,
-  validSince: draft.validSince,
-  expiresAt: draft.expiresAt,
-  maxVisits: draft.maxVisits,
-  passwordHash: draft.passwordHash,
-  redirectStatus: draft.redirectStatus,
-  forwardQuery: draft.forwardQuery,
-  crawlable: draft.crawlable,
-  owner: draft.owner,
-  custom: draft.alias !== null,
-  createdAt: now,
-  updatedAt: now,
-  deletedAt: null,
-  ...(draft.keyId !== undefined && { keyId: draft.keyId }),
-  ...(draft.keyRedirectsPerDay !== undefined && { keyRedirectsPerDay: draft.keyRedirectsPerDay }),
-  visitsLeft: draft.maxVisits,
-  createId
-})
+export const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => {
+  const link: Link = {
+    key,
+    url: draft.url,
+    title: draft.title,
+    tags: draft.tags,
+    validSince: draft.validSince,
+    expiresAt: draft.expiresAt,
+    maxVisits: draft.maxVisits,
+    passwordHash: draft.passwordHash,
+    redirectStatus: draft.redirectStatus,
+    forwardQuery: draft.forwardQuery,
+    crawlable: draft.crawlable,
+    owner: draft.owner,
+    custom: draft.alias !== null,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    visitsLeft: draft.maxVisits,
+    createId
+  }
+  const { keyId, keyRedirectsPerDay } = draft
+  if (keyId === undefined) return link
+  return { ...link, keyId, ...(keyRedirectsPerDay !== undefined && { keyRedirectsPerDay }) }
+}
 
 /** The alias has a row: it is in use, or was. */
 export class AliasTaken extends Data.TaggedError("AliasTaken")<{ readonly alias: string }> {}

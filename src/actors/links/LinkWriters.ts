@@ -4,7 +4,7 @@ import * as Batcher from "../../fibers/Batcher.ts"
 import { monotonicNow_ms, monotonic_ms } from "../../time/MonotonicTime.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
 import type { Link } from "../../model/Link.ts"
-import { type BindOutcome, LocalOwners } from "./LocalOwners.ts"
+import { type BindOutcome, type BindThen, LocalOwners } from "./LocalOwners.ts"
 import { PreferredPartition } from "./PreferredPartition.ts"
 import { orUnavailable, Unavailable } from "../Unavailable.ts"
 import {
@@ -18,8 +18,8 @@ import {
 
 /** Has the owners of partitions bind a node's links: those in this process by a call, those elsewhere by a message with what waits for one partition. */
 export interface LinkWriters {
-  /** Asks for a link to be bound: calls `answer` once, which must not throw; at once where too many wait. `span`: that of who asks, where requests are traced. */
-  readonly bindThen: (link: Link, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => void
+  /** Asks for links to be bound. */
+  readonly bindThen: BindThen
   /** Whether the owner of a key's partition seems to be away at `now` (of `monotonicNow_ms`): a create does better with another key. */
   readonly isAway: (key: string, now: number) => boolean
   /** The partition that new keys should be of now, if it matters: see `PreferredPartition`. */
@@ -127,32 +127,49 @@ export const make = ({
       const announce = () => {
         if (!gathering.isBusy(partition)) begin()
       }
-      const bindHere: LinkWriters["bindThen"] = (link, answer, span) =>
-        local.bindThen(
-          link,
-          (outcome) => {
-            if (isKnownUnbound(outcome)) runFork(Effect.uninterruptible(onRefused([link])))
-            answer(outcome)
-          },
-          span
-        )
-      const bindThen: LinkWriters["bindThen"] = (link, answer, span) => {
-        if (local.of(partition) !== undefined) return bindHere(link, answer, span)
+      const submitThen = (link: Link, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => {
         announce()
         if (batcher.submitThen(link, answer, span)) return
         runFork(Effect.uninterruptible(onUnsent([link])))
         answer(tooMany)
       }
       return {
-        bindThen,
+        submitThen,
         isAway: (now: number) => now < awayUntil || now - sentAt > silentMax_ms
       }
     }
 
     const writers = Array.from({ length: partitionCount }, (_, partition) => makeWriter(partition))
     const writerOf = (key: string) => writers[partitionOf(key)]!
+    const bindHere: BindThen = (links, answer, span) =>
+      local.bindThen(
+        links,
+        (outcomes) => {
+          const unbound = links.filter((_, place) => isKnownUnbound(outcomes[place]!))
+          if (unbound.length > 0) runFork(Effect.uninterruptible(onRefused(unbound)))
+          answer(outcomes)
+        },
+        span
+      )
+    const bindThen: BindThen = (links, answer, span) => {
+      if (links.length === 0) return answer([])
+      const outcomes: Array<BindOutcome> = links.map(() => tooMany)
+      let open = links.length
+      const tell = (place: number, outcome: BindOutcome) => {
+        outcomes[place] = outcome
+        if (--open === 0) answer(outcomes)
+      }
+      const here: Array<number> = []
+      for (const [place, link] of links.entries()) {
+        if (local.of(partitionOf(link.key)) !== undefined) here.push(place)
+        else writerOf(link.key).submitThen(link, (outcome) => tell(place, outcome), span)
+      }
+      if (here.length === 0) return
+      const known = here.map((place) => links[place]!)
+      bindHere(known, (all) => all.forEach((outcome, index) => tell(here[index]!, outcome)), span)
+    }
     return {
-      bindThen: (link, answer, span) => writerOf(link.key).bindThen(link, answer, span),
+      bindThen,
       isAway: (key, now) => writerOf(key).isAway(now),
       gathering: () => gathering.next(monotonicNow_ms(clock))
     }

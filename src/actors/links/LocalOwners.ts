@@ -13,6 +13,27 @@ type Owner = Pick<LinkCache<Unavailable>, "getThen" | "beginWrite">
 export type BindOutcome = Exit.Exit<CreateOutcome, Unavailable>
 
 /**
+ * Binds links, each alone: calls `answer` once with what became of each, in their order; it must not throw, and is called at once where too many links wait. `span`: that of who asks, where requests
+ * are traced.
+ */
+export type BindThen = (
+  links: ReadonlyArray<Link>,
+  answer: (outcomes: ReadonlyArray<BindOutcome>) => void,
+  span?: Tracer.AnySpan
+) => void
+
+/** Binds links as an effect. Being interrupted stops the waiting, not what was asked for. */
+export const bind = (
+  bindThen: BindThen,
+  links: ReadonlyArray<Link>
+): Effect.Effect<ReadonlyArray<BindOutcome>> =>
+  Effect.withFiberRuntime((fiber) =>
+    Effect.async((resume) =>
+      bindThen(links, (outcomes) => resume(Effect.succeed(outcomes)), fiber.currentSpan)
+    )
+  )
+
+/**
  * The owners of partitions that live in this process: they are asked for links, and bind them, without a message, and just as they would for one. An actor
  * that is about to go, because its shard has moved, is asked as long as it lives: the store decides, not the owner.
  */
@@ -23,21 +44,24 @@ export class LocalOwners extends Context.Tag("linkmint/LocalOwners")<
     readonly of: (partition: number) => Owner | undefined
     /** Makes an owner known for as long as its scope is open. */
     readonly add: (partition: number, owner: Owner) => Effect.Effect<void, never, Scope.Scope>
-    /**
-     * Binds a link, together with all others that this node binds at the time, for whichever partition: calls `answer` once, which must not throw; at once where
-     * too many wait. `span`: that of who asks, where requests are traced.
-     */
-    readonly bindThen: (link: Link, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => void
+    /** Binds links, together with all others that this node binds at the time, for whichever partition. At most `batchMax` at a time. */
+    readonly bindThen: BindThen
   }
 >() {}
 
 /** Links that wait to be bound at most; more are refused at once. */
 const waitingMax = 32_000
 
-const tooMany = Exit.fail(new Unavailable({ reason: "too many links wait to be bound", applied: "no" }))
+const bound: BindOutcome = Exit.succeed("bound")
+
+const tooMany: BindOutcome = Exit.fail(
+  new Unavailable({ reason: "too many links wait to be bound", applied: "no" })
+)
 
 /** The node stopped while the link was being bound: its owner will be on another one. */
-const stopped = Exit.fail(new Unavailable({ reason: "the node stops", applied: "unknown", away: true }))
+const stopped: BindOutcome = Exit.fail(
+  new Unavailable({ reason: "the node stops", applied: "unknown", away: true })
+)
 
 /** See {@link LocalOwners}. `inFlightMax`: statements that bind links, and are under way, at most. */
 export const make = (
@@ -59,10 +83,18 @@ export const make = (
         )
       })
 
-    const batcher = yield* Batcher.make<Link, boolean, Unavailable>({
+    /** Each question is the links of one caller. */
+    const bindCalls = (calls: ReadonlyArray<ReadonlyArray<Link>>) =>
+      Effect.map(bindAll(calls.flat()), (done) => {
+        let from = 0
+        return calls.map(({ length }) => done.slice(from, (from += length)))
+      })
+
+    const batcher = yield* Batcher.make<ReadonlyArray<Link>, ReadonlyArray<boolean>, Unavailable>({
       name: "LinkStore.insertMany",
       kind: "LinkStore.insertMany",
-      run: (links) => Effect.mapError(bindAll(links), fromFailure),
+      run: (calls) => Effect.mapError(bindCalls(calls), fromFailure),
+      sizeOf: ({ length }) => length,
       batchMax,
       queueMax: waitingMax,
       inFlightMax,
@@ -92,15 +124,28 @@ export const make = (
           // Its successor can be here before it has gone.
           () => Effect.sync(() => void (owners.get(partition) === owner && owners.delete(partition)))
         ),
-      bindThen: (link, answer, span) => {
-        const answerBound = (bound: Exit.Exit<boolean, Unavailable>) => {
-          if (Exit.isFailure(bound)) {
-            return answer(Cause.isInterruptedOnly(bound.cause) ? stopped : Exit.failCause(bound.cause))
+      bindThen: (links, answer, span) => {
+        const answerAll = (outcome: BindOutcome) => answer(links.map(() => outcome))
+        const answerBound = (done: Exit.Exit<ReadonlyArray<boolean>, Unavailable>) => {
+          if (Exit.isFailure(done)) {
+            return answerAll(Cause.isInterruptedOnly(done.cause) ? stopped : Exit.failCause(done.cause))
           }
-          if (bound.value) answer(Exit.succeed("bound"))
-          else askHolder(link.key, answer, span)
+          if (done.value.every(Boolean)) return answerAll(bound)
+          const outcomes = links.map(() => bound)
+          let open = done.value.filter((isBound) => !isBound).length
+          for (const [place, { key }] of links.entries()) {
+            if (done.value[place] === true) continue
+            askHolder(
+              key,
+              (outcome) => {
+                outcomes[place] = outcome
+                if (--open === 0) answer(outcomes)
+              },
+              span
+            )
+          }
         }
-        if (!batcher.submitThen(link, answerBound, span)) answer(tooMany)
+        if (!batcher.submitThen(links, answerBound, span)) answerAll(tooMany)
       }
     }
   })

@@ -9,7 +9,7 @@ import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { Take } from "../../storage/visits/VisitTakes.ts"
 import * as LinkCache from "./LinkCache.ts"
 import { LinkReader } from "./LinkReader.ts"
-import { type BindOutcome, LocalOwners } from "./LocalOwners.ts"
+import { bind, type BindOutcome, LocalOwners } from "./LocalOwners.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
 import { type CreateOutcome, UrlMapping } from "./UrlMapping.ts"
 
@@ -64,9 +64,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
 
       /** Each link alone, and with them what else this node binds. */
       const createMany = (links: ReadonlyArray<Link>) =>
-        Effect.flatMap(Parallel.exits(links, local.bindThen), outcomesOf).pipe(
-          Traced.span("UrlMapping.createMany")
-        )
+        Effect.flatMap(bind(local.bindThen, links), outcomesOf).pipe(Traced.span("UrlMapping.createMany"))
 
       const createGuarded = Effect.fnUntraced(function* (links: ReadonlyArray<GuardedLink>) {
         const outcomes = yield* cache.write(

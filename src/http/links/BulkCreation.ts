@@ -2,12 +2,12 @@ import { Clock, Effect, Either } from "effect"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { Links } from "../../actors/links/Links.ts"
 import { bulkMax } from "../contract/LinkSchemas.ts"
-import { type Answer, ofJson } from "../exchange/Answer.ts"
+import { ofJson } from "../exchange/Answer.ts"
 import type * as Body from "../exchange/Body.ts"
 import { isObject } from "../exchange/Decode.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
-import { type CreatePlan, type Creator, plainDraftOf, planCreate } from "./CreatePlan.ts"
+import { type CreatePlan, plainDraftOf, planCreate } from "./CreatePlan.ts"
 import { type CountedCreator, type Creation, problemAnswer } from "./Creation.ts"
 import type * as Idempotency from "./Idempotency.ts"
 
@@ -58,9 +58,10 @@ const withinBulk = (
   owner: string | null,
   bounds: { faults: number; passwords: number }
 ): CreatePlan => {
+  if (Either.isRight(plan.link) && plan.link.right.password === null) return plan
   const link = Either.filterOrLeft(
     plan.link,
-    ({ password }) => password === null || (owner !== null && ++bounds.passwords <= bulkPasswordsMax),
+    () => owner !== null && ++bounds.passwords <= bulkPasswordsMax,
     () => (owner === null ? bulkPassword : tooManyPasswords)
   )
   if (Either.isRight(link)) return plan
@@ -68,58 +69,55 @@ const withinBulk = (
   return { ...plan, link: bounds.faults > faultsMax ? Either.mapLeft(link, Problem.withFirstFault) : link }
 }
 
-/** Plans the items of a bulk: each is a create of its own, also for repeats, whose key is the bulk's with its place. */
-const planAll = Effect.fnUntraced(function* (items: ReadonlyArray<unknown>, creator: Creator) {
-  const { idempotencyKey: key, owner } = creator
-  const now = yield* Clock.currentTimeMillis
-  const bounds = { faults: 0, passwords: 0 }
-  const plans: Array<CreatePlan> = []
-  for (const [index, json] of items.entries()) {
-    if (isBreak(index)) yield* Effect.yieldNow()
-    const itsCreator = key === undefined ? creator : { ...creator, idempotencyKey: `${key}\n${index}` }
-    plans.push(withinBulk(planCreate(json, itsCreator, now), owner, bounds))
-  }
-  return plans
-})
-
-const answerOf = (answers: ReadonlyArray<Idempotency.Answer>): Answer => {
-  const results = answers.map(({ body, contentType, status }) => {
-    const name = contentType === Problem.contentType ? "problem" : "link"
-    return `{"status":${status},"${name}":${body}}`
-  })
-  return ofJson(`{"results":[${results.join(",")}]}`)
-}
+/** An item's answer as one of the results. */
+const resultOf = ({ body, contentType, status }: Idempotency.Answer): string =>
+  `{"status":${status},"${contentType === Problem.contentType ? "problem" : "link"}":${body}}`
 
 /** Creates the links of a bulk's body. Each item is answered independently of the others. */
 export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation) {
   const links = yield* Links
 
-  /** Items that need a minted key and nothing else are bound together, at a fraction of the cost; the others are carried out one by one. */
+  /**
+   * Each item is a create of its own, also for repeats, whose key is the bulk's with its place. Items that need a minted key and nothing else are bound together, at a fraction of the cost; the
+   * others are carried out one by one.
+   */
   return Effect.fnUntraced(function* (json: unknown, creator: CountedCreator) {
+    const { idempotencyKey: key, owner } = creator
+    const items = yield* itemsOf(json)
     const quota = creator.quota()
-    const plans = yield* planAll(yield* itemsOf(json), creator)
-    const answers: Array<Idempotency.Answer> = []
-    const plain: Array<readonly [index: number, draft: LinkDraft]> = []
+    const now = yield* Clock.currentTimeMillis
+    const bounds = { faults: 0, passwords: 0 }
+    const results: Array<string> = items.map(() => "")
+    const drafts: Array<LinkDraft> = []
+    /** Where the drafts are among the items. */
+    const places: Array<number> = []
     const others: Array<readonly [index: number, plan: CreatePlan]> = []
-    for (const [index, plan] of plans.entries()) {
+    for (const [index, item] of items.entries()) {
       if (isBreak(index)) yield* Effect.yieldNow()
+      const itsCreator = key === undefined ? creator : { ...creator, idempotencyKey: `${key}\n${index}` }
+      const plan = withinBulk(planCreate(item, itsCreator, now), owner, bounds)
       const draft = plainDraftOf(plan)
       if (draft !== undefined) {
-        const now = creator.quotaNow()
-        const standing = now === undefined ? yield* quota : now
-        if (standing?.isAllowed === false) answers[index] = problemAnswer(RateLimit.problemOf(standing))
-        else plain.push([index, draft])
+        const known = creator.quotaNow()
+        const standing = known === undefined ? yield* quota : known
+        if (standing?.isAllowed === false) {
+          results[index] = resultOf(problemAnswer(RateLimit.problemOf(standing)))
+        } else {
+          drafts.push(draft)
+          places.push(index)
+        }
       } else if (plan.repeats === null && Either.isLeft(plan.link)) {
-        answers[index] = problemAnswer(plan.link.left)
+        results[index] = resultOf(problemAnswer(plan.link.left))
       } else others.push([index, plan])
     }
-    const made = yield* links.createMany(plain.map(([, draft]) => draft))
-    for (const [place, [index]] of plain.entries()) {
+    const made = yield* links.createMany(drafts)
+    for (const [place, link] of made.entries()) {
       if (isBreak(place)) yield* Effect.yieldNow()
-      const link = made[place]!
-      answers[index] = Either.isRight(link)
-        ? created(link.right)
-        : problemAnswer(yield* Effect.flip(Problem.orUnavailable(Effect.fail(link.left))))
+      results[places[place]!] = resultOf(
+        Either.isRight(link)
+          ? created(link.right)
+          : problemAnswer(yield* Effect.flip(Problem.orUnavailable(Effect.fail(link.left))))
+      )
     }
     yield* Effect.forEach(
       others,
@@ -127,10 +125,10 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation
         carryOut(plan, quota).pipe(
           Effect.map(({ answered }) => answered.answer),
           Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem))),
-          Effect.map((answer) => (answers[index] = answer))
+          Effect.map((answer) => (results[index] = resultOf(answer)))
         ),
       { concurrency: othersAtOnce, discard: true }
     )
-    return answerOf(answers)
+    return ofJson(`{"results":[${results.join(",")}]}`)
   })
 })

@@ -46,12 +46,12 @@ export const plainDraftOf = ({ link, repeats }: CreatePlan): LinkDraft | undefin
 
 const decodeBody = Decode.body(CreateBody)
 
-const checkAlias = (alias: string | undefined): Either.Either<string | null, Problem> =>
-  alias !== undefined && isReserved(alias)
-    ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
-    : Either.right(alias ?? null)
+const none = Either.right(null)
 
-/** Step by step, since a bulk has a thousand. */
+const checkAlias = (alias: string): Either.Either<string, Problem> =>
+  isReserved(alias) ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`) : Either.right(alias)
+
+/** Step by step, and no step for a field that is not there, since a bulk has a thousand. */
 const planLink = (
   json: unknown,
   { keyLimit, owner, policy }: Creator,
@@ -62,12 +62,11 @@ const planLink = (
   const body = decoded.right
   const url = checkUrl(body.url, policy)
   if (Either.isLeft(url)) return Either.left(url.left)
-  const alias = checkAlias(body.alias)
+  const alias = body.alias === undefined ? none : checkAlias(body.alias)
   if (Either.isLeft(alias)) return Either.left(alias.left)
   const end = checkEnd(body, now, policy.defaultExpiry)
   if (Either.isLeft(end)) return Either.left(end.left)
-  const beginning =
-    body.validSince === undefined ? Either.right(null) : checkMoment("validSince", body.validSince)
+  const beginning = body.validSince === undefined ? none : checkMoment("validSince", body.validSince)
   if (Either.isLeft(beginning)) return Either.left(beginning.left)
   const expiresAt = end.right ?? null
   const validSince = beginning.right
@@ -85,12 +84,11 @@ const planLink = (
     redirectStatus: body.redirectStatus ?? unlessChosen.redirectStatus,
     forwardQuery: body.forwardQuery ?? unlessChosen.forwardQuery,
     crawlable: body.crawlable ?? unlessChosen.crawlable,
-    owner,
-    ...keyLimit
+    owner
   }
   // An anonymous creator has no links to be given again.
   return Either.right({
-    draft,
+    draft: keyLimit.keyId === undefined ? draft : { ...draft, ...keyLimit },
     password: body.password ?? null,
     mayReuse: body.reuse === true && owner !== null
   })

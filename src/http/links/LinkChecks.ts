@@ -20,18 +20,19 @@ export interface CreatePolicy extends LinkPolicy {
 const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
 
 /** The target as it is stored. */
-export const checkUrl = (text: string, { own, targets }: LinkPolicy): Either.Either<string, Problem> =>
-  TargetUrl.parse(text, own).pipe(
-    Either.mapLeft((error) =>
+export const checkUrl = (text: string, { own, targets }: LinkPolicy): Either.Either<string, Problem> => {
+  const target = TargetUrl.parse(text, own)
+  if (Either.isLeft(target)) {
+    const error = target.left
+    return Either.left(
       error._tag === "InvalidTarget"
         ? faulty("invalid-url", [{ path: "url", message: error.fault }])
         : blocked(`leads to this service itself (${error.host})`)
-    ),
-    Either.flatMap((url) => {
-      const fault = targets.faultOf(url)
-      return fault === undefined ? Either.right(url) : Either.left(blocked(fault))
-    })
-  )
+    )
+  }
+  const fault = targets.faultOf(target.right)
+  return fault === undefined ? Either.right(target.right) : Either.left(blocked(fault))
+}
 
 /** A moment of RFC 3339, in milliseconds since the Unix epoch. */
 export const checkMoment = (path: string, text: string): Either.Either<number, Problem> =>
@@ -47,6 +48,8 @@ const endAfter = (lifetime: Iso8601.Duration, now: number): Either.Either<number
     ? Either.right(end)
     : oneFault("invalid-request", "expiresIn", "must end before the year 10000")
 }
+
+const noEnd = Either.right(undefined)
 
 /** When a link ends that is written at `now`: `undefined` where neither field says it, and nothing else does. */
 export const checkEnd = (
@@ -65,10 +68,7 @@ export const checkEnd = (
     )
   }
   if (expiresIn === undefined) {
-    return Option.match(orElse, {
-      onNone: () => Either.right(undefined),
-      onSome: (lifetime) => endAfter(lifetime, now)
-    })
+    return Option.isNone(orElse) ? noEnd : endAfter(orElse.value, now)
   }
   const lifetime = Iso8601.parseDuration(expiresIn)
   return lifetime === undefined

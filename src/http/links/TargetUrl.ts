@@ -44,6 +44,16 @@ export const isValidHost = (host: string): boolean =>
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80))
 
+/**
+ * The common case: a URL that the URL Standard leaves as it is, whose host is a name below a domain of letters and at its default port. What this does not accept is parsed; `fuzz/Urls.ts`
+ * compares the two. Left to the parser: hosts in Punycode and above 63 characters, and paths with segments that begin with a dot.
+ */
+const plainUrl =
+  /^https?:\/\/(?=[a-z0-9.-]{1,63}\/)(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?:\/(?!\.|%2[Ee])[\w~!$&'()*+,;=:@%.-]*)+(?:\?[\w~!$&()*+,;=:@%/?.-]*)?(?:#[\w~!$&'()*+,;=:@%/?.-]*)?$/
+
+/** Whether a text is plainly a URL that is stored as it is; `false` says nothing. */
+export const isPlain = (text: string): boolean => plainUrl.test(text)
+
 /** This machine by address, in the one spelling that `URL` gives each: also IPv4 mapped to IPv6, and "any" address, which connects to it. */
 const loopbackAddress = /^(0\.0\.0\.0|127(\.\d+){3}|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])$/
 
@@ -52,18 +62,18 @@ const isLoopback = (host: string): boolean =>
 
 const withoutDot = (host: string) => (host.endsWith(".") ? host.slice(0, -1) : host)
 
-/** Whether a URL comes back to the host and port at which a client reaches this service. */
-const isReached = (url: URL, host: string, { port, reachedAt }: OwnAddress): boolean => {
+/** Whether a URL's host and port are those at which a client reaches this service. */
+const isReached = (host: string, urlPort: number, { port, reachedAt }: OwnAddress): boolean => {
   if (reachedAt === undefined) return false
+  if (host !== withoutDot(reachedAt.hostname)) return false
   // Without a port it can be either protocol's: what is in front of this service knows.
   const ports = reachedAt.port === "" ? [80, 443, port] : [portOf(reachedAt), port]
-  return host === withoutDot(reachedAt.hostname) && ports.includes(portOf(url))
+  return ports.includes(urlPort)
 }
 
-/** Whether a URL comes back to this service: by its public name, by the name that the client uses, or by this machine's own port. */
-const isOwn = (url: URL, own: OwnAddress): boolean => {
-  const host = withoutDot(url.hostname)
-  const port = portOf(url)
+/** Whether a URL with this host and port comes back to this service: by its public name, by the name that the client uses, or by this machine's own port. */
+const isOwn = (hostname: string, port: number, own: OwnAddress): boolean => {
+  const host = withoutDot(hostname)
   if (isLoopback(host)) {
     return port === own.port || (isLoopback(own.baseUrl.hostname) && port === portOf(own.baseUrl))
   }
@@ -71,15 +81,11 @@ const isOwn = (url: URL, own: OwnAddress): boolean => {
   // behind them.
   const isPublic =
     host === withoutDot(own.baseUrl.hostname) && [portOf(own.baseUrl), 80, 443, own.port].includes(port)
-  return isPublic || isReached(url, host, own)
+  return isPublic || isReached(host, port, own)
 }
 
-/**
- * Checks a target URL and gives it as it is stored: as the WHATWG URL Standard serialises it, in ASCII, with an international
- * host name in its Punycode form. Only http and https, at most 2,048 characters before and after, with a valid host, without credentials,
- * white space or control characters.
- */
-export const parse = (text: string, own: OwnAddress): Either.Either<string, InvalidTarget | OwnTarget> => {
+/** {@link parse} of any text. */
+export const parseAny = (text: string, own: OwnAddress): Either.Either<string, InvalidTarget | OwnTarget> => {
   const invalid = (fault: string) => Either.left(new InvalidTarget({ fault }))
   if (text.length === 0) return invalid("must not be empty")
   if (text.length > targetLengthMax) return invalid(`must have at most ${targetLengthMax} characters`)
@@ -94,5 +100,19 @@ export const parse = (text: string, own: OwnAddress): Either.Either<string, Inva
   if (url.href.length > targetLengthMax) {
     return invalid(`must have at most ${targetLengthMax} characters when it is percent-encoded`)
   }
-  return isOwn(url, own) ? Either.left(new OwnTarget({ host: url.host })) : Either.right(url.href)
+  return isOwn(url.hostname, portOf(url), own)
+    ? Either.left(new OwnTarget({ host: url.host }))
+    : Either.right(url.href)
+}
+
+/**
+ * Checks a target URL and gives it as it is stored: as the WHATWG URL Standard serialises it, in ASCII, with an international
+ * host name in its Punycode form. Only http and https, at most 2,048 characters before and after, with a valid host, without credentials,
+ * white space or control characters.
+ */
+export const parse = (text: string, own: OwnAddress): Either.Either<string, InvalidTarget | OwnTarget> => {
+  if (text.length > targetLengthMax || !isPlain(text)) return parseAny(text, own)
+  const isSecure = text.startsWith("https:")
+  const host = text.slice(isSecure ? 8 : 7, text.indexOf("/", 8))
+  return isOwn(host, isSecure ? 443 : 80, own) ? Either.left(new OwnTarget({ host })) : Either.right(text)
 }

@@ -21,6 +21,7 @@ const areAmong = (
   questions: ReadonlyArray<{ readonly key: string }>,
   done: ReadonlyArray<{ key: string }>
 ) => {
+  if (done.length === questions.length) return questions.map(() => true)
   const keys = new Set(done.map((row) => row.key))
   return questions.map(({ key }) => keys.has(key))
 }

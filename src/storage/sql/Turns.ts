@@ -60,9 +60,11 @@ export const askByKey = <A extends { readonly key: string }, B, E, R>(
 ): Effect.Effect<ReadonlyArray<B>, E | SqlError, R> =>
   Effect.suspend(() => {
     const keyOf = (place: number) => questions[place]!.key
-    const turns = turnsOf(questions, ({ key }) => [key]).map((places) =>
-      places.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    )
-    const asked = askAll(questions, turns, ask)
-    return turns.length > 1 ? inTransaction(sql, asked) : asked
+    const byKey = (places: ReadonlyArray<number>) =>
+      places.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
+    const places = byKey(questions.map((_, place) => place))
+    const isTwice = places.some((place, index) => index > 0 && keyOf(place) === keyOf(places[index - 1]!))
+    if (!isTwice) return askAll(questions, places.length === 0 ? [] : [places], ask)
+    const turns = turnsOf(questions, ({ key }) => [key]).map(byKey)
+    return inTransaction(sql, askAll(questions, turns, ask))
   })

@@ -36,7 +36,9 @@ const setUp = (skew: { ms: number }, owner: { answer: Effect.Effect<ReadonlyArra
       Effect.provideService(Sharding.Sharding, sharding as unknown as Sharding.Sharding["Type"]),
       Effect.withClock(skewed)
     )
-    const create = Effect.async<CreateOutcome, Unavailable>((resume) => writers.bindThen(link, resume))
+    const create = Effect.async<CreateOutcome, Unavailable>((resume) =>
+      writers.bindThen([link], ([outcome]) => resume(outcome!))
+    )
     return { notBound, create }
   })
 

@@ -25,7 +25,7 @@ const ownersOver = (insertMany: Insert) =>
   Effect.provideService(LocalOwners.make(1), LinkStore, { insertMany } as typeof LinkStore.Service)
 
 const bind = ({ bindThen }: typeof LocalOwners.LocalOwners.Service, link: Link) =>
-  Effect.async<CreateOutcome, Unavailable>((resume) => bindThen(link, resume))
+  Effect.async<CreateOutcome, Unavailable>((resume) => bindThen([link], ([outcome]) => resume(outcome!)))
 
 /** An owner that notes what its cache is told, and gives `row` to those who ask. */
 const ownerOf = (row: Exit.Exit<Link | null, Unavailable>) => {
@@ -57,6 +57,27 @@ describe("owners in this process", () => {
       })
       expect(outcomes).toEqual(keys.map(() => "bound"))
       expect(statements).toEqual([40])
+    })
+  )
+
+  it.scoped("answer a call in the order of its links, beside those of others", () =>
+    Effect.gen(function* () {
+      const statements: Array<ReadonlyArray<string>> = []
+      const owners = yield* ownersOver((links) => {
+        statements.push(links.map(({ key }) => key))
+        return Effect.succeed(links.map(({ key }) => key !== "b"))
+      })
+      const bindMany = (keys: ReadonlyArray<string>) =>
+        LocalOwners.bind(
+          owners.bindThen,
+          keys.map((key) => linkOf(key))
+        )
+      const calls = yield* Effect.all([bindMany(["a", "b", "c"]), bindMany(["d"]), bindMany(["e", "b"])], {
+        concurrency: "unbounded"
+      })
+      const [done, taken] = [Exit.succeed("bound"), Exit.succeed("taken")]
+      expect(calls).toEqual([[done, taken, done], [done], [done, taken]])
+      expect(statements).toEqual([["a", "b", "c", "d", "e", "b"]])
     })
   )
 
@@ -111,7 +132,7 @@ describe("owners in this process", () => {
         scope
       )
       const outcomes: Array<LocalOwners.BindOutcome> = []
-      owners.bindThen(linkOf("k"), (outcome) => outcomes.push(outcome))
+      owners.bindThen([linkOf("k")], (all) => outcomes.push(...all))
       yield* Effect.yieldNow()
       yield* Scope.close(scope, Exit.void)
       expect(outcomes.map(Exit.mapError(({ applied }) => applied))).toEqual([Exit.fail("unknown")])
@@ -124,8 +145,8 @@ describe("owners in this process", () => {
       let refused = 0
       const link = linkOf("k")
       for (let n = 0; n < 40_000; n++) {
-        owners.bindThen(link, (outcome) => {
-          if (Exit.isFailure(outcome)) refused++
+        owners.bindThen([link], ([outcome]) => {
+          if (Exit.isFailure(outcome!)) refused++
         })
       }
       expect(refused).toBeGreaterThan(0)

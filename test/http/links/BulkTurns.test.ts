@@ -41,8 +41,8 @@ describe("a bulk leaves the event loop to others", () => {
         Array.from({ length: items }, (_, n) => ({ url: `https://example.com/${n}` }))
       )
       expect(status).toBe(200)
-      // Its links are looked at when they are checked, when they are counted, and when they are answered.
-      expect(turned).toBeGreaterThanOrEqual(3 * atLeast)
+      // Its links are looked at when they are checked, and when they are answered.
+      expect(turned).toBeGreaterThanOrEqual(2 * atLeast)
     })
   )
 
@@ -52,7 +52,7 @@ describe("a bulk leaves the event loop to others", () => {
         Array.from({ length: items }, () => ({ url: 0, tags: [0], alias: "-" }))
       )
       expect(status).toBe(200)
-      expect(turned).toBeGreaterThanOrEqual(2 * atLeast)
+      expect(turned).toBeGreaterThanOrEqual(atLeast)
     })
   )
 })
