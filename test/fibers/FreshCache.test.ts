@@ -50,6 +50,23 @@ describe("a fresh cache", () => {
     })
   )
 
+  it.scoped("counts the time that an answer took: one that took long is soon out of date", () =>
+    Effect.gen(function* () {
+      const { cache, go, reads } = yield* make
+      const first = yield* Effect.fork(cache.get("a"))
+      yield* Effect.yieldNow()
+      yield* TestClock.adjust("900 millis")
+      yield* Deferred.succeed(go, undefined)
+      expect(yield* Fiber.join(first)).toBe(1)
+      yield* TestClock.adjust("99 millis")
+      expect(yield* cache.get("a")).toBe(1)
+      yield* TestClock.adjust("1 millis")
+      expect(cache.getNow("a")).toBeUndefined()
+      yield* cache.get("a")
+      expect(yield* reads).toBe(2)
+    })
+  )
+
   it.scoped("does not remember a failure", () =>
     Effect.gen(function* () {
       const outcome = yield* Ref.make<Exit.Exit<number, string>>(Exit.fail("away"))

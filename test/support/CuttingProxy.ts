@@ -18,6 +18,8 @@ export interface CuttingProxy {
   readonly url: string
   /** Cuts every connection that sends such a message, from now on; `null` lets all through. */
   readonly cutAt: (cut: Cut | null) => void
+  /** Holds the server's answers back from now on, until `release`; `held` is done when there is one. */
+  readonly hold: () => { readonly held: Promise<void>; readonly release: () => void }
   /** From now on nothing gets through on the connections that there are, and neither side hears that the other one hangs up. */
   readonly silence: () => void
 }
@@ -29,6 +31,8 @@ export const makeCuttingProxy = (url: string): Effect.Effect<CuttingProxy, never
     const sockets = new Set<Socket>()
     const silenced = new WeakSet<Socket>()
     let cut: Cut | null = null
+    let held: Array<() => void> | undefined
+    let tellHeld = () => {}
 
     const server = yield* Effect.acquireRelease(
       Effect.async<ReturnType<typeof createServer>>((resume) => {
@@ -54,7 +58,11 @@ export const makeCuttingProxy = (url: string): Effect.Effect<CuttingProxy, never
           upstream.on("data", (data) => {
             if (silenced.has(client)) return
             if (cutAtAnswer) end()
-            else client.write(data)
+            else if (held === undefined) client.write(data)
+            else {
+              held.push(() => client.write(data))
+              tellHeld()
+            }
           })
         }).listen(0, "127.0.0.1", () => resume(Effect.succeed(listener)))
       }),
@@ -72,6 +80,19 @@ export const makeCuttingProxy = (url: string): Effect.Effect<CuttingProxy, never
       url: way.href,
       cutAt: (next) => {
         cut = next
+      },
+      hold: () => {
+        held = []
+        return {
+          held: new Promise<void>((resolve) => {
+            tellHeld = resolve
+          }),
+          release: () => {
+            const answers = held ?? []
+            held = undefined
+            answers.forEach((answer) => answer())
+          }
+        }
       },
       silence: () => sockets.forEach((socket) => silenced.add(socket))
     }

@@ -67,7 +67,7 @@ const causesOf = ({ faults, journal, options }: Evidence) => {
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
     leases: unanswered("KeyPool.lease", "send Lease"),
-    advances: unanswered("KeyRangeStore.advance"),
+    advances: unanswered("KeyRangeStore.advance", "send Mint"),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:

@@ -249,6 +249,26 @@ describe("a pool shard that met a fault", () => {
     })
   )
 
+  it.scoped(
+    "pushes what stands recorded before anything else after a push that failed, though nobody fenced it",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* freshStores()
+        const node = yield* startNode(stores)
+        node.faults.set(once("KeyPool.push", "refuse"))
+        yield* Effect.exit(lease(node, 8))
+        const [left] = yield* stores.stock.openBatches(0)
+        node.faults.set()
+        yield* lease(node, 8)
+        yield* others
+        const pushed = yield* Effect.map(stores.pool.lease(0, 1_000), toStrings)
+        const recorded = toStrings(left!.keys)
+        expect(recorded.length).toBe(high)
+        // Of the first batch, eight are leased.
+        expect(recorded.filter((key) => pushed.includes(key)).length).toBe(high - 8)
+      })
+  )
+
   it.scoped.each(
     ["KeyStock.take", "KeyStock.record", "KeyPool.push", "KeyStock.close"].flatMap((operation) =>
       (["refuse", "lose", "die"] as const).map((verdict) => [operation, verdict] as const)

@@ -1,5 +1,11 @@
+import { it as itEffect } from "@effect/vitest"
+import { Deferred, Duration, Effect, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { Heartbeats } from "../../../../src/storage/sql/postgres/PersistentSession.ts"
+import * as DatabaseServers from "../../../../src/storage/sql/postgres/DatabaseServers.ts"
+import { Heartbeats, run } from "../../../../src/storage/sql/postgres/PersistentSession.ts"
+import { monotonicNow_ms } from "../../../../src/time/MonotonicTime.ts"
+import { makeCuttingProxy } from "../../../support/CuttingProxy.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
 
 describe("the heartbeats of a database", () => {
   it("say that it is away only when two sessions in a row have failed, and since when", () => {
@@ -22,4 +28,43 @@ describe("the heartbeats of a database", () => {
     heartbeats.failed()
     expect(heartbeats.awayFor(1)).toBe(Number.POSITIVE_INFINITY)
   })
+})
+
+describePostgres("the heartbeats of a session on PostgreSQL", () => {
+  itEffect.scopedLive("count from when they were sent, however long their answers take", () =>
+    Effect.gen(function* () {
+      const way = yield* makeCuttingProxy(yield* freshDatabase)
+      const clock = yield* Effect.clock
+      const begun = yield* Deferred.make<void>()
+      const late = yield* Deferred.make<number>()
+      let isReleased = false
+      class Noted extends Heartbeats {
+        override answered(asked: number) {
+          super.answered(asked)
+          Deferred.unsafeDone(begun, Effect.void)
+          // The one whose answer was held back.
+          if (isReleased) Deferred.unsafeDone(late, Effect.succeed(asked))
+        }
+      }
+      const servers = yield* Effect.provide(
+        DatabaseServers.DatabaseServers,
+        DatabaseServers.layer(Redacted.make(way.url))
+      )
+      yield* Effect.forkScoped(
+        run(servers, {
+          applicationName: "heartbeats",
+          answerMax: Duration.minutes(1),
+          begin: () => Effect.void,
+          heartbeats: new Noted()
+        })
+      )
+      yield* Deferred.await(begun)
+      const { held, release } = way.hold()
+      yield* Effect.promise(() => held)
+      const released = monotonicNow_ms(clock)
+      isReleased = true
+      release()
+      expect(yield* Deferred.await(late)).toBeLessThanOrEqual(released)
+    })
+  )
 })
