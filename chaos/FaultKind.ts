@@ -9,7 +9,7 @@ export const frozenAt = {
   "freeze-guard": /INSERT INTO create_guards/,
   "freeze-settle": /UPDATE create_guards/,
   "freeze-change": /UPDATE links SET/,
-  "freeze-totals": /INSERT INTO visit_totals/,
+  "freeze-writer": /INSERT INTO visit_writers/,
   "freeze-visits": /INSERT INTO visit_periods/
 } as const
 

@@ -60,7 +60,8 @@ export const accountOfFolder = (folder: string): Effect.Effect<Account> =>
 export const visitsWritten = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ visits: number | string }>`
-    SELECT coalesce(sum(non_bots + bots), 0) AS visits FROM visit_totals WHERE subject LIKE '%@%'`
+    SELECT coalesce(sum(non_bots + bots), 0) AS visits FROM visit_periods
+    WHERE grain = 0 AND subject LIKE '%@%'`
 ).pipe(
   Effect.map(([row]) => Number(row!.visits)),
   Effect.orDie

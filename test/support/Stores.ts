@@ -83,7 +83,6 @@ const tables = [
   "deployment",
   "users",
   "quotas",
-  "visit_totals",
   "visit_periods",
   "visit_rolled",
   "visit_writers",

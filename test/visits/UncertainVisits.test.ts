@@ -11,7 +11,7 @@ import { link, visitOf } from "../support/SomeVisits.ts"
 
 const statements = [
   "INSERT INTO visit_writers",
-  "INSERT INTO visit_totals",
+  "SELECT hour, seen_subject FROM visit_rolled",
   "INSERT INTO visit_periods",
   "COMMIT"
 ]

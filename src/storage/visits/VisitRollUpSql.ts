@@ -1,6 +1,7 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
+import { forUpdate, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, finerThan, grains, type RolledUp, startOf } from "./VisitPeriods.ts"
@@ -32,11 +33,13 @@ const numberOf = (grain: (typeof grains)[number]) => grains.indexOf(grain)
  */
 export const make = (sql: SqlClient.SqlClient) => {
   const texts = VisitValuesSql.make(sql)
+  const forShare = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR SHARE` })
 
+  /** Locked until the transaction ends: see `dayProgress`. */
   const progressOf = (grain: Coarse) =>
     Effect.map(
       sql<Progress>`SELECT hour, seen_hour AS "seenHour", seen_subject AS "seenSubject"
-        FROM visit_rolled WHERE grain = ${numberOf(grain)}`,
+        FROM visit_rolled WHERE grain = ${numberOf(grain)} ${forUpdate(sql)}`,
       ([row]) => row ?? { hour: 0, seenHour: 0, seenSubject: "" }
     )
 
@@ -138,7 +141,19 @@ export const make = (sql: SqlClient.SqlClient) => {
     return oldest.length === max
   })
 
+  /**
+   * Up to which hour all visits are there as days, and whether the day that begins then is being rolled up: some of its rows are made. Where such days are written to, none is
+   * rolled up until the transaction ends (`holds`).
+   */
+  const dayProgress = (holds: boolean) =>
+    Effect.map(
+      sql<{ hour: number; seen_subject: string }>`${prepared(sql)}
+        SELECT hour, seen_subject FROM visit_rolled WHERE grain = ${numberOf("day")} ${holds ? forShare : sql``}`,
+      ([row]) => ({ hour: row?.hour ?? 0, isUnderWay: row !== undefined && row.seen_subject !== "" })
+    )
+
   return {
+    dayProgress,
     rolledUp,
     /** Months are made of days: they wait until all days are rolled up. */
     rollUp: (until: number, max: number) =>
@@ -159,3 +174,6 @@ export const make = (sql: SqlClient.SqlClient) => {
       )
   }
 }
+
+/** What {@link make} gives. */
+export type VisitRollUp = ReturnType<typeof make>

@@ -1,11 +1,11 @@
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type Statement } from "@effect/sql"
 import { Array, Effect, Layer } from "effect"
-import type { VisitCount } from "../../model/Visit.ts"
+import { hourOf, type VisitCount } from "../../model/Visit.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
-import { grains, type Segment, segmentsOf } from "./VisitPeriods.ts"
+import { endOf, grains, type Segment, segmentsOf } from "./VisitPeriods.ts"
 import * as VisitRollUpSql from "./VisitRollUpSql.ts"
 import { type HourCount, type Point, type VisitBatch, VisitStore } from "./VisitStore.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
@@ -14,36 +14,39 @@ import * as VisitValuesSql from "./VisitValuesSql.ts"
 const inOrder = (hours: ReadonlyArray<HourCount>) =>
   hours.toSorted((a, b) => (a.subject === b.subject ? a.hour - b.hour : a.subject < b.subject ? -1 : 1))
 
-/** The totals of hours in that order. */
-const totalsOf = (hours: ReadonlyArray<HourCount>) => {
-  const totals: Array<{ readonly subject: string; nonBots: number; bots: number }> = []
-  let last: (typeof totals)[number] | undefined
+type Counts = ReadonlyArray<{ readonly subject: string; readonly nonBots: number; readonly bots: number }>
+
+/** Hours in that order as one row for each subject. */
+const bySubject = (hours: Counts): Counts => {
+  const sums: Array<{ readonly subject: string; nonBots: number; bots: number }> = []
+  let last: (typeof sums)[number] | undefined
   for (const { bots, nonBots, subject } of hours) {
     if (last?.subject === subject) {
       last.nonBots += nonBots
       last.bots += bots
-    } else totals.push((last = { subject, nonBots, bots }))
+    } else sums.push((last = { subject, nonBots, bots }))
   }
-  return totals
+  return sums
 }
 
-const subjectAndCounts = (
-  rows: ReadonlyArray<{ readonly subject: string; readonly nonBots: number; readonly bots: number }>
-) => ({
+const subjectAndCounts = (rows: Counts) => ({
   subject: ["text", rows.map(({ subject }) => subject)] as const,
   non_bots: ["bigint", rows.map(({ nonBots }) => nonBots)] as const,
   bots: ["bigint", rows.map(({ bots }) => bots)] as const
 })
 
-/** Adds a batch's hours, one statement a table, each in the order of the rows' keys, so that nodes do not deadlock. */
-const makeAdd = (sql: SqlClient.SqlClient) => {
-  const texts = VisitValuesSql.make(sql)
+/** What rows have for a grain whose visits are of hours that had been rolled up before: one for a subject, at hour 0. They count only in the total. */
+const late = 3
 
-  const totals = (hours: ReadonlyArray<HourCount>) => sql`${prepared(sql)}
-    INSERT INTO visit_totals (subject, non_bots, bots)
-    SELECT subject, non_bots, bots FROM ${rowsOf(sql, subjectAndCounts(totalsOf(hours)))} AS added WHERE true
-    ON CONFLICT (subject) DO UPDATE
-    SET non_bots = visit_totals.non_bots + excluded.non_bots, bots = visit_totals.bots + excluded.bots`
+/** Hours that a total goes up to. */
+const hourMax = 2 ** 31 - 1
+
+/** Adds a batch's hours, in the order of the rows' keys, so that nodes do not deadlock. */
+const makeAdd = (
+  sql: SqlClient.SqlClient,
+  { dayProgress }: Pick<VisitRollUpSql.VisitRollUp, "dayProgress">
+) => {
+  const texts = VisitValuesSql.make(sql)
 
   const periods = (hours: ReadonlyArray<HourCount>) => {
     const added = {
@@ -59,23 +62,43 @@ const makeAdd = (sql: SqlClient.SqlClient) => {
           by_value = ${texts.added("visit_periods.by_value", "excluded.by_value")}`
   }
 
-  // Each statement is built when its turn comes, so that the event loop can do other things in between.
-  return (hours: ReadonlyArray<HourCount>) =>
-    Effect.zipRight(
-      Effect.suspend(() => totals(hours)),
-      Effect.suspend(() => periods(hours))
-    )
+  const toTotals = (hours: ReadonlyArray<HourCount>) => sql`
+    INSERT INTO visit_periods (subject, grain, hour, non_bots, bots)
+    SELECT subject, ${sql.literal(String(late))}, 0, non_bots, bots
+    FROM ${rowsOf(sql, subjectAndCounts(bySubject(hours)))} AS added WHERE true
+    ON CONFLICT (subject, grain, hour) DO UPDATE
+    SET non_bots = visit_periods.non_bots + excluded.non_bots, bots = visit_periods.bots + excluded.bots`
+
+  const toDay = (day: number, hours: ReadonlyArray<HourCount>) => sql`
+    UPDATE visit_periods
+    SET non_bots = visit_periods.non_bots + added.non_bots, bots = visit_periods.bots + added.bots
+    FROM ${rowsOf(sql, subjectAndCounts(bySubject(hours)))} AS added
+    WHERE visit_periods.subject = added.subject AND grain = 1 AND hour = ${day}`
+
+  /** Each statement is built when its turn comes, so that the event loop can do other things in between. */
+  return Effect.fnUntraced(function* (hours: ReadonlyArray<HourCount>, at: number) {
+    // While a day is not over by far, nobody rolls it up.
+    const now = hourOf(at)
+    const { hour: day, isUnderWay } = yield* dayProgress(hours.some(({ hour }) => endOf("day", hour) <= now))
+    yield* periods(hours)
+    const rolled = hours.filter(({ hour }) => hour < day)
+    if (rolled.length > 0) yield* toTotals(rolled)
+    // The day's rows that are made already count when all of them are.
+    const made = isUnderWay ? hours.filter(({ hour }) => hour >= day && hour < endOf("day", day)) : []
+    if (made.length > 0) yield* toDay(day, made)
+  })
 }
 
-/** Subjects that are forgotten in one transaction: each can have thousands of rows. */
+/** Subjects that are forgotten by one statement: each can have thousands of rows. */
 const forgottenAtOnceMax = 20
 
 /** `VisitStore` on SQLite and PostgreSQL. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const add = makeAdd(sql)
   const texts = VisitValuesSql.make(sql)
-  const { drop, rolledUp, rollUp } = VisitRollUpSql.make(sql)
+  const rolling = VisitRollUpSql.make(sql)
+  const { drop, rolledUp, rollUp } = rolling
+  const add = makeAdd(sql, rolling)
 
   const subjectsIn = (subjects: ReadonlyArray<string>) => isOneOf(sql, "subject", subjects)
 
@@ -89,26 +112,35 @@ export const make = Effect.gen(function* () {
       (rows) => rows.length > 0
     )
 
-  /** The rows of a subject in segments. Each is a range of the primary key to the planner; a condition with OR would not be. */
-  const within = (columns: string, subject: string, segments: ReadonlyArray<Segment>) =>
+  /** The rows of subjects in segments. Each is a range of the primary key to the planner; a condition with OR would not be. */
+  const withinOf = (columns: string, whose: Statement.Fragment, segments: ReadonlyArray<Segment>) =>
     sql.join(
       " UNION ALL ",
       false
     )(
       segments.map(
         ({ from, grain, to }) => sql`SELECT ${sql.literal(columns)} FROM visit_periods
-          WHERE subject = ${subject} AND grain = ${grains.indexOf(grain)} AND hour >= ${from} AND hour < ${to}`
+          WHERE ${whose} AND grain = ${grains.indexOf(grain)} AND hour >= ${from} AND hour < ${to}`
       )
     )
+
+  const within = (columns: string, subject: string, segments: ReadonlyArray<Segment>) =>
+    withinOf(columns, sql`subject = ${subject}`, segments)
 
   return sqlPort(VisitStore, {
     write: Effect.fnUntraced(function* (batch) {
       const hours = inOrder(batch.hours)
-      yield* inTransaction(sql, Effect.whenEffect(add(hours), isNew(batch)))
+      yield* inTransaction(sql, Effect.whenEffect(add(hours, batch.at), isNew(batch)))
     }),
     totals: Effect.fnUntraced(function* (subjects) {
+      const whose = subjectsIn(subjects)
+      const columns = "subject, non_bots, bots"
+      const counts = withinOf(columns, whose, segmentsOf("month", 0, hourMax, yield* rolledUp))
       const rows = yield* camelRows(sql<VisitCount & { readonly subject: string }>`
-        SELECT subject, non_bots, bots FROM visit_totals WHERE ${subjectsIn(subjects)}`)
+        SELECT subject, sum(non_bots) AS non_bots, sum(bots) AS bots
+        FROM (${counts} UNION ALL
+              SELECT ${sql.literal(columns)} FROM visit_periods WHERE ${whose} AND grain = ${late} AND hour = 0) AS counts
+        GROUP BY subject`)
       const totals = new Map(rows.map(({ subject, ...counts }) => [subject, counts]))
       return subjects.map((subject) => totals.get(subject) ?? { nonBots: 0, bots: 0 })
     }),
@@ -131,12 +163,8 @@ export const make = Effect.gen(function* () {
     drop,
     dropWriters: (before) => Effect.asVoid(sql`DELETE FROM visit_writers WHERE written_at < ${before}`),
     forget: Effect.fnUntraced(function* (subjects) {
-      const tables = ["visit_totals", "visit_periods"]
       const forgetSome = (some: ReadonlyArray<string>) =>
-        inTransaction(
-          sql,
-          Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)} WHERE ${subjectsIn(some)}`)
-        )
+        sql`DELETE FROM visit_periods WHERE ${subjectsIn(some)}`
       yield* Effect.forEach(Array.chunksOf(subjects, forgottenAtOnceMax), forgetSome, { discard: true })
     })
   })

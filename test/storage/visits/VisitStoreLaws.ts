@@ -291,9 +291,12 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
     const ranges = bounds.flatMap((from) =>
       bounds.filter((to) => to > from).map((to) => ({ subject: link, from, to }))
     )
-    return Effect.forEach(ranges, (range) =>
-      Effect.all([visits.series(range, "hour"), visits.series(range, "day"), visits.top(range, 100)])
-    )
+    return Effect.all({
+      totals: visits.totals([link, "other@0"]),
+      ranges: Effect.forEach(ranges, (range) =>
+        Effect.all([visits.series(range, "hour"), visits.series(range, "day"), visits.top(range, 100)])
+      )
+    })
   }
 
   describe(`${title}: upkeep`, () => {
@@ -309,6 +312,50 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
         expect(yield* toldOfRanges(visits)).toEqual(before)
         yield* rollUpAll(visits, day + 24 * 79, 1_000)
         expect(yield* toldOfRanges(visits)).toEqual(before)
+      })
+    )
+
+    it.scopedLive("counts what is written to days that are rolled up in their hours and in the totals", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        yield* fill(visits)
+        yield* rollUpAll(visits, day + 24 * 50)
+        const [before, other] = [yield* told(visits), yield* told(visits, "other@0")]
+        const late = [hourOf(day, { a: 1 }), hourOf(day + 2, { a: 2 }), hourOf(day + 24 * 60, { a: 4 })]
+        yield* visits.write(batchOf(2, ...late, hourOf(day + 24 * 40, { a: 8 }, "new@0")))
+        yield* visits.write(batchOf(3, hourOf(day + 1, { a: 16 })))
+        const after = yield* told(visits)
+        expect(after.totals!.nonBots).toBe(before.totals!.nonBots + 23)
+        expect(after.hours.reduce((sum, { nonBots }) => sum + nonBots, 0)).toBe(after.totals!.nonBots)
+        expect(after.days.slice(0, 50)).toEqual(before.days.slice(0, 50))
+        expect((yield* told(visits, "new@0")).totals).toEqual({ nonBots: 8, bots: 0 })
+        expect(yield* told(visits, "other@0")).toEqual(other)
+
+        yield* rollUpAll(visits, day + 24 * 80)
+        yield* dropAll(visits, { hours: day + 24 * 80, days: day + 24 * 45 })
+        expect((yield* told(visits)).totals).toEqual(after.totals)
+        expect((yield* told(visits, "new@0")).totals).toEqual({ nonBots: 8, bots: 0 })
+        yield* visits.forget(["new@0"])
+        expect((yield* told(visits, "new@0")).totals).toEqual({ nonBots: 0, bots: 0 })
+      })
+    )
+
+    it.scopedLive("counts what is written to a day of which some rows are rolled up", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const subjects = ["a@0", "b@0", "c@0"]
+        const hours = (start: number) => subjects.map((subject) => hourOf(start, { a: 1 }, subject))
+        const counts = Effect.all({
+          totals: visits.totals(subjects),
+          days: Effect.forEach(subjects, (subject) => visits.series({ ...always, subject }, "day"))
+        })
+        yield* visits.write(batchOf(1, ...hours(day), ...hours(day + 24)))
+        expect(yield* visits.rollUp(day + 48, 2)).toBe(true)
+        yield* visits.write(batchOf(2, ...hours(day + 1), ...hours(day + 25)))
+        const before = yield* counts
+        expect(before.totals).toEqual(subjects.map(() => ({ nonBots: 4, bots: 0 })))
+        yield* rollUpAll(visits, day + 48, 2)
+        expect(yield* counts).toEqual(before)
       })
     )
 

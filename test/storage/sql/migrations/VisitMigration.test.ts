@@ -8,7 +8,7 @@ import * as VisitStoreSql from "../../../../src/storage/visits/VisitStoreSql.ts"
 import { dimensions, valuesMax } from "../../../../src/model/Visit.ts"
 import { emptyDatabases } from "../../../support/Stores.ts"
 
-const [link, other] = ["aZ3k9Qx@m1", "usr_1"]
+const [link, other, gone] = ["aZ3k9Qx@m1", "usr_1", "gone@m1"]
 const day = 20_000 * 24
 const range = { subject: link, from: 0, to: day + 100 }
 
@@ -20,10 +20,10 @@ const migrateToRows = Migrator.make({})({
   table: Migrations.table
 })
 
-/** A day that is rolled up with its hours, an hour with all values that it can have, and one without any. */
+/** A day that is rolled up with its hours, totals that have more than periods, an hour with all values that it can have, and one without any. */
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`INSERT INTO visit_totals (subject, non_bots, bots) VALUES (${link}, 90, 10), (${other}, 2, 0)`
+  yield* sql`INSERT INTO visit_totals (subject, non_bots, bots) VALUES (${link}, 90, 10), (${other}, 5, 1), (${gone}, 7, 0)`
   yield* sql`INSERT INTO visit_periods (subject, grain, hour, non_bots, bots) VALUES
     (${link}, 1, ${day}, 30, 5), (${link}, 0, ${day}, 10, 5),
     (${link}, 0, ${day + 3}, 20, 0),
@@ -61,9 +61,10 @@ emptyDatabases((client) => {
         yield* Migrations.migrate
 
         const { series, top, totals, write } = yield* VisitStore
-        expect(yield* totals([link, other])).toEqual([
+        expect(yield* totals([link, other, gone])).toEqual([
           { nonBots: 90, bots: 10 },
-          { nonBots: 2, bots: 0 }
+          { nonBots: 5, bots: 1 },
+          { nonBots: 7, bots: 0 }
         ])
         expect(yield* series(range, "hour")).toEqual([
           { hour: day, nonBots: 10, bots: 5 },
