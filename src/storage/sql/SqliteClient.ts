@@ -232,17 +232,10 @@ export const layer = (
         wait(writer.ask({ kind: "outside" })),
         (cause) => new SqliteOpenError({ path, cause })
       )
-      let isWritten = false
-      const sql = yield* clientOf(writer, readers, wait, yield* Effect.clock, () => {
-        isWritten = true
-      })
+      const isWritten = Effect.unsafeMakeLatch()
+      const sql = yield* clientOf(writer, readers, wait, yield* Effect.clock, () => isWritten.unsafeOpen())
       const log = yield* SqliteThread.make({ path, pragmas: logPragmas }, { heapMax_MiB })
-      const hasWritten = () => {
-        const was = isWritten
-        isWritten = false
-        return was
-      }
-      yield* Effect.forkScoped(SqliteLog.keepShort(sql, log, hasWritten))
+      yield* Effect.forkScoped(SqliteLog.keepShort(sql, log, isWritten))
       return sql
     })
   ).pipe(Layer.provide(reactivityLayer))

@@ -44,12 +44,12 @@ const levelOf = ([, log, done]: ReadonlyArray<unknown>): Level => ({
  * Writes SQLite's log (`-wal`) back to the database by a connection of its own, so that no commit has to: the pages that 32 MiB of it change took a writer a tenth of a second. Where that
  * does not come to the log's end because writers go on, the rest is left to the writer, in a turn of its own: then the next transaction begins the log anew.
  *
- * `isWritten` says, and forgets, whether something was written since it was asked last.
+ * `isWritten` is opened with each write, and closed here: while nothing is written no timer runs.
  */
 export const keepShort = (
   sql: SqlClient.SqlClient,
   { ask }: SqliteThread,
-  isWritten: () => boolean
+  isWritten: Effect.Latch
 ): Effect.Effect<void> => {
   const round: Effect.Effect<Level, SqliteFailure> = Effect.map(
     Effect.uninterruptible(ask(writeBack)),
@@ -60,7 +60,9 @@ export const keepShort = (
     times: roundsMax - 1
   })
   const look = Effect.gen(function* () {
-    if (!isWritten()) return
+    yield* isWritten.await
+    yield* Effect.sleep(writeBackEvery)
+    isWritten.unsafeClose()
     const { left, log } = yield* catchUp
     // Where nothing is left the next transaction begins the log anew by itself.
     if (left > 0 && log > (left <= leftMax ? restartFrom : logMax)) yield* sql`PRAGMA wal_checkpoint(PASSIVE)`
@@ -74,7 +76,7 @@ export const keepShort = (
     )
   return Effect.all(
     [
-      Effect.forever(Effect.delay(patiently("written back", look), writeBackEvery)),
+      Effect.forever(patiently("written back", look)),
       Effect.forever(Effect.delay(patiently("emptied", empty), emptyEvery))
     ],
     { concurrency: "unbounded", discard: true }
