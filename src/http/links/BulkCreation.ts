@@ -129,6 +129,9 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation
         ),
       { concurrency: othersAtOnce, discard: true }
     )
-    return ofJson(`{"results":[${results.join(",")}]}`)
+    // All at once: a text that is put together from long ones is copied when it is sent.
+    results[0] = `{"results":[${results[0]}`
+    results[results.length - 1] += "]}"
+    return ofJson(results.join(","))
   })
 })

@@ -58,11 +58,10 @@ export const linkColumns: ReadonlyArray<LinkColumn & { readonly column: keyof Li
   { column: "key_redirects_per_day", name: "keyRedirectsPerDay", type: "bigint" }
 ]
 
-/** The columns that are filled beside those when a link is bound. */
-export const addedColumns: ReadonlyArray<LinkColumn> = [
+/** The columns that are filled beside those when a link is bound, and `url_hash` (`LinksByUrlSql`). */
+const addedColumns: ReadonlyArray<LinkColumn> = [
   { column: "create_id", name: "createId", type: "bigint" },
-  { column: "title_folded", name: "titleFolded", type: "text" },
-  { column: "url_hash", name: "urlHash", type: "text" }
+  { column: "title_folded", name: "titleFolded", type: "text" }
 ]
 
 /** The link of a row. */
@@ -102,9 +101,11 @@ export const fold = (text: string): string => text.toLowerCase()
 const foldedOf = (title: string | null) => (title === null ? null : fold(title))
 
 /** What an owner can change, and the columns that go with it. */
-export const changeableColumns: ReadonlyArray<LinkColumn> = [...linkColumns, ...addedColumns].filter(
-  ({ name }) => name in LinkChoices.fields || name === "titleFolded" || name === "urlHash"
-)
+export const changeableColumns: ReadonlyArray<LinkColumn> = [
+  ...linkColumns,
+  ...addedColumns,
+  { column: "url_hash", name: "urlHash", type: "text" } as const
+].filter(({ name }) => name in LinkChoices.fields || name === "titleFolded" || name === "urlHash")
 
 /** A change of a link of `owner` as JSON that has all columns that it changes, but for `visits_left`, which depends on the row. */
 export const changedJson = (change: LinkChange, owner: string | null) => ({
@@ -116,8 +117,7 @@ export const changedJson = (change: LinkChange, owner: string | null) => ({
 /** Of the columns that are filled when a link is bound, what is not a field of the link as it is. */
 const insertedValues: Readonly<Record<string, (link: Link) => string | null>> = {
   tags: ({ tags }) => (tags.length === 0 ? "[]" : JSON.stringify(tags)),
-  titleFolded: ({ title }) => foldedOf(title),
-  urlHash: ({ owner, url }) => urlHash(owner, url)
+  titleFolded: ({ title }) => foldedOf(title)
 }
 
 /** The rows of links to be bound, as `rowsOf` takes them. */

@@ -44,6 +44,7 @@ export const make = Effect.gen(function* () {
 
   const list = (parts: ReadonlyArray<string>) => sql.literal(parts.join(", "))
   const linkNames = list(linkColumns.map(({ column }) => column))
+  const hash = hashIfIndexed(sql)
   /** A repeat of a create finds its own row: it writes the row as it is, so that the row is returned. */
   const unlessRepeat = sql`
     ON CONFLICT (key) DO UPDATE SET url = links.url
@@ -51,10 +52,10 @@ export const make = Effect.gen(function* () {
 
   const insertRows = (links: ReadonlyArray<Link>) => {
     const rows = insertedRows(links)
-    const names = Object.keys(rows)
-    const values = names.map((name) => (name === "url_hash" ? hashIfIndexed(sql) : sql.literal(name)))
+    const names = list(Object.keys(rows))
     return sql<{ key: string }>`${prepared(sql)}
-      INSERT INTO links (${list(names)}) SELECT ${sql.csv(values)} FROM ${rowsOf(sql, rows)} AS inserted WHERE true
+      INSERT INTO links (${names}, url_hash) SELECT ${names}, ${hash.value}
+      FROM ${rowsOf(sql, { ...rows, ...hash.rows(links) })} AS inserted WHERE true
       ${unlessRepeat} RETURNING key`
   }
 

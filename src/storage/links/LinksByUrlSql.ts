@@ -3,9 +3,10 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Schedule, Scope } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
+import type { Link } from "../../model/Link.ts"
 import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
 import { forUpdate, isOneOf } from "../sql/SqlDialect.ts"
-import { rowsOf } from "../sql/SqlRows.ts"
+import { type Columns, rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { StorageError } from "../StorageError.ts"
 
@@ -21,11 +22,28 @@ const fillWaitMax = Duration.seconds(3)
 /** How often is looked whether other transactions, or another node, are done. */
 const lookAgain = Duration.millis(20)
 
-/** In an `INSERT` that selects from rows named `inserted`: a row's `url_hash` if its owner looks for links by URL, else null. */
-export const hashIfIndexed = (sql: SqlClient.SqlClient) =>
-  sql.literal(
-    "(SELECT inserted.url_hash FROM url_indexed_owners AS indexed WHERE indexed.owner = inserted.owner)"
-  )
+/**
+ * How links get their `url_hash` in an `INSERT` that selects from rows named `inserted`: null unless their owner looks for links by URL. PostgreSQL computes it, for those owners alone; SQLite cannot, and
+ * is given it with the rows.
+ */
+export const hashIfIndexed = (sql: SqlClient.SqlClient) => {
+  const of = (hash: string) =>
+    sql.literal(`(SELECT ${hash} FROM url_indexed_owners AS indexed WHERE indexed.owner = inserted.owner)`)
+  return sql.onDialectOrElse({
+    orElse: () => ({
+      value: of("inserted.url_hash"),
+      rows: (links: ReadonlyArray<Link>): Columns => ({
+        url_hash: ["text", links.map(({ owner, url }) => urlHash(owner, url))]
+      })
+    }),
+    pg: () => ({
+      value: of(
+        String.raw`left(encode(sha256(convert_to(inserted.owner || E'\n' || inserted.url, 'UTF8')), 'hex'), 16)`
+      ),
+      rows: (): Columns => ({})
+    })
+  })
+}
 
 interface Progress {
   readonly filled: boolean | number

@@ -2,6 +2,7 @@ import { FastCheck as fc } from "effect"
 import { expect, it } from "vitest"
 import { bodyOf, textOf } from "../../../src/http/links/LinkAnswers.ts"
 import type { Link } from "../../../src/model/Link.ts"
+import { plainRow } from "../../support/Plain.ts"
 
 const moment = fc.integer({ min: 0, max: Date.UTC(9999, 0) })
 
@@ -35,5 +36,26 @@ it("a link's text is its body in JSON", () => {
       const visits = { total: bots + nonBots, nonBots, bots }
       expect(textOf(link, baseUrl, visits)).toBe(JSON.stringify(bodyOf(link, baseUrl, visits)))
     })
+  )
+})
+
+it("a link's text is its own, also after that of one which differs in a single field", () => {
+  const baseUrl = new URL("https://sho.rt/")
+  const visits = { total: 0, nonBots: 0, bots: 0 }
+  const fields = fc.constantFrom<keyof Link>(
+    ...(Object.keys(plainRow) as ReadonlyArray<keyof Link>),
+    "key",
+    "url",
+    "custom",
+    "createdAt",
+    "updatedAt"
+  )
+  fc.assert(
+    fc.property(links, links, fields, (one, other, field) => {
+      textOf(one, baseUrl, visits)
+      const changed = { ...one, [field]: other[field] } as Link
+      expect(textOf(changed, baseUrl, visits)).toBe(JSON.stringify(bodyOf(changed, baseUrl, visits)))
+    }),
+    { numRuns: 1_000 }
   )
 })
