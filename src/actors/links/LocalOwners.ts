@@ -49,6 +49,9 @@ export class LocalOwners extends Context.Tag("linkmint/LocalOwners")<
   }
 >() {}
 
+/** Links of a call that owners' caches keep: of a larger one they keep none, since they would lose for it what is visited. */
+const keptMax = 100
+
 /** Links that wait to be bound at most; more are refused at once. */
 const waitingMax = 32_000
 
@@ -72,22 +75,30 @@ export const make = (
     const owners = new Map<number, Owner>()
     const ownerOf = (key: string) => owners.get(partitionOf(key))
 
-    const bindAll = (links: ReadonlyArray<Link>) =>
+    /** Binds links in one statement; `calls`: those of each caller, whose answers come alike. */
+    const bindCalls = (calls: ReadonlyArray<ReadonlyArray<Link>>) =>
       Effect.suspend(() => {
+        const links = calls.flat()
         const ends = links.map(({ key }) => ownerOf(key)?.beginWrite(key))
+        /** Ends the writes; gives what became of each call's links. */
+        const end = (done: ReadonlyArray<boolean>) => {
+          let from = 0
+          return calls.map((call) => {
+            const bound = done.slice(from, from + call.length)
+            const isKept = call.length <= keptMax
+            call.forEach((link, place) =>
+              ends[from + place]?.(isKept && bound[place] === true ? link : undefined)
+            )
+            from += call.length
+            return bound
+          })
+        }
+        let outcomes: ReadonlyArray<ReadonlyArray<boolean>> = []
         return Effect.onExit(store.insertMany(links), (exit) =>
           Effect.sync(() => {
-            const bound = Exit.isSuccess(exit) ? exit.value : []
-            ends.forEach((end, place) => end?.(bound[place] === true ? links[place] : undefined))
+            outcomes = end(Exit.isSuccess(exit) ? exit.value : [])
           })
-        )
-      })
-
-    /** Each question is the links of one caller. */
-    const bindCalls = (calls: ReadonlyArray<ReadonlyArray<Link>>) =>
-      Effect.map(bindAll(calls.flat()), (done) => {
-        let from = 0
-        return calls.map(({ length }) => done.slice(from, (from += length)))
+        ).pipe(Effect.map(() => outcomes))
       })
 
     const batcher = yield* Batcher.make<ReadonlyArray<Link>, ReadonlyArray<boolean>, Unavailable>({

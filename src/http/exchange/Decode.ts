@@ -42,11 +42,16 @@ const listBoundOf = ({ name, type }: SchemaAST.PropertySignature): ReadonlyArray
   return [{ name: path, itemsMax: maxItems, fault: { path, message } }]
 }
 
+/** Whether a value is of a schema. Of plain texts and flags without the schema, which takes some ten times as long. */
+const checkOf = (type: SchemaAST.AST): ((value: unknown) => boolean) => {
+  if (SchemaAST.isStringKeyword(type)) return Predicate.isString
+  if (SchemaAST.isBooleanKeyword(type)) return Predicate.isBoolean
+  return Schema.is(Schema.make(type), { onExcessProperty: "error" })
+}
+
 /** Whether JSON is an object of this schema without unknown fields, field by field: that takes a fraction of the time in which a schema decodes it, and finds no faults. */
 const accepting = (signatures: ReadonlyArray<SchemaAST.PropertySignature>) => {
-  const checks = new Map(
-    signatures.map(({ name, type }) => [name, Schema.is(Schema.make(type), { onExcessProperty: "error" })])
-  )
+  const checks = new Map(signatures.map(({ name, type }) => [name, checkOf(type)]))
   const required = signatures.flatMap(({ isOptional, name }) => (isOptional ? [] : [name]))
   return (json: Readonly<Record<string, unknown>>): boolean => {
     for (const name of required) if (!Object.hasOwn(json, name)) return false

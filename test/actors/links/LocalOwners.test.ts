@@ -99,6 +99,22 @@ describe("owners in this process", () => {
   )
 
   it.scoped.each([
+    [100, true],
+    [101, false]
+  ] as const)("of a call with %d links, have their caches keep them: %s", ([count, isKept]) =>
+    Effect.gen(function* () {
+      const { notes, owner } = ownerOf(Exit.succeed(null))
+      const owners = yield* ownersOver((links) => Effect.succeed(links.map(() => true)))
+      yield* owners.add(partitionOf("k"), owner)
+      const others = Array.from({ length: 1_000 }, (_, n) => linkOf(`other${n}`)).filter(
+        ({ key }) => partitionOf(key) !== partitionOf("k")
+      )
+      yield* LocalOwners.bind(owners.bindThen, [linkOf("k"), ...others.slice(0, count - 1)])
+      expect(notes).toEqual(["begin k", `end k: ${isKept ? "k" : "nothing"}`])
+    })
+  )
+
+  it.scoped.each([
     ["an alias", Exit.succeed(linkOf("k", true)), "taken-by-alias"],
     ["a minted key", Exit.succeed(linkOf("k")), "taken-by-key"],
     ["nobody any more", Exit.succeed(null), "taken-by-key"],
@@ -131,11 +147,14 @@ describe("owners in this process", () => {
         ownersOver(() => Effect.never),
         scope
       )
+      const { notes, owner } = ownerOf(Exit.succeed(null))
+      yield* Scope.extend(owners.add(partitionOf("k"), owner), scope)
       const outcomes: Array<LocalOwners.BindOutcome> = []
       owners.bindThen([linkOf("k")], (all) => outcomes.push(...all))
       yield* Effect.yieldNow()
       yield* Scope.close(scope, Exit.void)
       expect(outcomes.map(Exit.mapError(({ applied }) => applied))).toEqual([Exit.fail("unknown")])
+      expect(notes).toEqual(["begin k", "end k: nothing"])
     })
   )
 
