@@ -151,7 +151,7 @@ describe("owners in this process", () => {
       yield* Scope.extend(owners.add(partitionOf("k"), owner), scope)
       const outcomes: Array<LocalOwners.BindOutcome> = []
       owners.bindThen([linkOf("k")], (all) => outcomes.push(...all))
-      yield* Effect.yieldNow()
+      while (notes.length === 0) yield* Effect.yieldNow()
       yield* Scope.close(scope, Exit.void)
       expect(outcomes.map(Exit.mapError(({ applied }) => applied))).toEqual([Exit.fail("unknown")])
       expect(notes).toEqual(["begin k", "end k: nothing"])
