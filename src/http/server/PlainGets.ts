@@ -135,9 +135,10 @@ export const intercept = (connection: PlainConnection, { serve, write }: PlainAn
 
   const goOn = () => {
     isAnswering = false
-    if (held === undefined) return
     const chunk = held
     held = undefined
+    // Node gives the parser of a connection that has closed to another one.
+    if (chunk === undefined || socket.destroyed) return
     take(chunk)
     if (held === undefined) socket.resume()
   }

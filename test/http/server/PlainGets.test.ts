@@ -16,14 +16,14 @@ const understood = (url: string, headers: IncomingMessage["headers"]) =>
 /** Requests of which one is answered later: whatever else comes on its connection waits. */
 const isLater = (url: string | undefined) => url === "/later" || url === "/abc1234"
 
-/** A listener that answers with what it understood, plain GETs on the socket if `isPlain`. Counts these, and those that were given up. */
-const listen = (isPlain: boolean) =>
+/** A listener that answers with what it understood, plain GETs on the socket if `isPlain`, all of them at once if `isAtOnce`. Counts these, and those that were given up. */
+const listen = (isPlain: boolean, isAtOnce = false) =>
   Effect.gen(function* () {
     const counted = { plain: 0, givenUp: 0 }
     const waiting: Array<() => void> = []
     const soon = (url: string | undefined, answer: () => void) => {
       if (url === "/never") waiting.push(answer)
-      else if (isLater(url)) setImmediate(answer)
+      else if (isLater(url) && !isAtOnce) setImmediate(answer)
       else answer()
     }
     const answer = (request: IncomingMessage, response: ServerResponse) => {
@@ -149,6 +149,32 @@ describe("plain GETs", () => {
     })
   )
 
+  it.scopedLive(
+    "leave nothing to Node of a connection that has closed, whose parser another one may have",
+    () =>
+      Effect.gen(function* () {
+        const { counted, port, waiting } = yield* listen(true)
+        const asked = (connection: RawConnection.RawConnection, ...fields: ReadonlyArray<string>) =>
+          Effect.zipRight(connection.write(get("/a", ...fields)), connection.heard(/\r\n\r\n\{.*\}$/))
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const gone = yield* RawConnection.open(port)
+            yield* asked(gone)
+            yield* gone.write(get("/never"))
+            yield* Effect.promise(() => vi.waitUntil(() => waiting.length === 1))
+            yield* gone.write("GET /half HTTP/1.1\r\nX-Half: ")
+            // What is written here is read after that.
+            yield* asked(yield* RawConnection.open(port))
+          })
+        )
+        yield* Effect.promise(() => vi.waitUntil(() => counted.givenUp === 1))
+        const others = yield* Effect.replicateEffect(RawConnection.open(port), 4)
+        for (const other of others) yield* asked(other)
+        waiting.forEach((answer) => answer())
+        for (const other of others) expect(yield* asked(other, "X-Odd: 1")).toContain('"url":"GET /a"')
+      })
+  )
+
   it.scopedLive("have answers of text, of bytes and of streams", () =>
     Effect.gen(function* () {
       const { counted, port } = yield* listen(true)
@@ -243,7 +269,8 @@ describe("plain GETs", () => {
     "come to the same as where Node reads all, whatever a connection sends",
     () =>
       Effect.gen(function* () {
-        const [plain, usual] = [yield* listen(true), yield* listen(false)]
+        // At once: whether a later answer comes before the client's end of the connection is chance.
+        const [plain, usual] = [yield* listen(true, true), yield* listen(false, true)]
         const draw = Heads.chunksBy(Heads.randomBy(7))
         const chunks = Array.from({ length: 3_000 }, draw).filter((chunk) => chunk.length > 0)
         yield* Effect.forEach(
