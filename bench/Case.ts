@@ -14,6 +14,7 @@ export interface Row {
   readonly median: number
   readonly p50_ms: number | null
   readonly p99_ms: number | null
+  readonly p999_ms: number | null
   /** Median of what the rounds were of the reference's round beside them. */
   readonly ratio: number | null
   /** CPU time of the subject's own processes for one of what is counted, in microseconds. */
@@ -70,12 +71,15 @@ export const atLeast = (what: string, least: number, figure: number, errors = 0)
 
 /** The goals that the program's ratio to the reference be at least `least`, where the rows are the reference's, and the program's on PostgreSQL and on SQLite. */
 export const ratiosAtLeast = (
-  least: number,
+  least: number | Readonly<Record<"PostgreSQL" | "SQLite", number>>,
   [, postgres, sqlite]: ReadonlyArray<Row>
-): ReadonlyArray<Goal> => [
-  atLeast("ratio on PostgreSQL", least, postgres!.ratio!, postgres!.errors),
-  atLeast("ratio on SQLite", least, sqlite!.ratio!, sqlite!.errors)
-]
+): ReadonlyArray<Goal> => {
+  const of = typeof least === "number" ? { PostgreSQL: least, SQLite: least } : least
+  return [
+    atLeast("ratio on PostgreSQL", of.PostgreSQL, postgres!.ratio!, postgres!.errors),
+    atLeast("ratio on SQLite", of.SQLite, sqlite!.ratio!, sqlite!.errors)
+  ]
+}
 
 /** A goal for a figure that must be at most `most`. */
 export const atMost = (what: string, most: number, unit: string, figure: number, errors = 0): Goal => ({

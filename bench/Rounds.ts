@@ -81,6 +81,7 @@ const rowOf = (contender: Contender, turns: ReadonlyArray<Turn>, reference?: Rea
     median: median(rates),
     p50_ms: medianOf(turns.map(({ sample }) => sample.p50_ms)),
     p99_ms: medianOf(turns.map(({ sample }) => sample.p99_ms)),
+    p999_ms: medianOf(turns.map(({ sample }) => sample.p999_ms)),
     ratio:
       reference === undefined ? null : median(rates.map((rate, round) => rate / rateOf(reference[round]!))),
     cpu_us: count === 0 ? null : each(({ cpu_us }) => cpu_us),
@@ -118,6 +119,7 @@ export const plainRow = (row: Pick<Row, "subject" | "unit" | "rounds"> & Partial
   median: median(row.rounds),
   p50_ms: null,
   p99_ms: null,
+  p999_ms: null,
   ratio: null,
   cpu_us: null,
   databaseCpu_us: null,

@@ -84,7 +84,7 @@ export const create: Case = {
     )
     return {
       rows,
-      goals: ratiosAtLeast(1, rows),
+      goals: ratiosAtLeast({ PostgreSQL: 1.2, SQLite: 1.3 }, rows),
       notes: [
         `${connections} connections; fsync is on everywhere. The reference has a pool of 20 and a prepared statement, and checks nothing.`
       ]
@@ -127,7 +127,7 @@ export const bulk: Case = {
     )
     return {
       rows,
-      goals: ratiosAtLeast(0.5, rows),
+      goals: ratiosAtLeast(0.4, rows),
       notes: [`${callers} callers. Times are those of whole calls.`]
     }
   })

@@ -62,7 +62,7 @@ export const zipf: Case = {
     )
     return {
       rows,
-      goals: ratiosAtLeast(0.35, rows),
+      goals: ratiosAtLeast(0.65, rows),
       notes: [`${connections} connections; ${n.toLocaleString("en")} links; one sequence of draws for all.`]
     }
   })
@@ -103,7 +103,7 @@ export const cold: Case = {
     )
     return {
       rows,
-      goals: ratiosAtLeast(1, rows),
+      goals: ratiosAtLeast(1.3, rows),
       notes: [
         `${connections} connections; ${n.toLocaleString("en")} links. Each redirect is of a link that was not asked for since the node had room for it; ` +
           "the reference has a pool of 20, a prepared statement and a table of keys and targets alone."

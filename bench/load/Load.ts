@@ -36,6 +36,7 @@ export interface Sample {
   readonly seconds: number
   readonly p50_ms: number | null
   readonly p99_ms: number | null
+  readonly p999_ms: number | null
   readonly errors: number
   /** Where a program measures itself: what it took in CPU time in all, and in memory at the end. */
   readonly cpu_us?: number

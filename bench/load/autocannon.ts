@@ -34,6 +34,7 @@ const sample = {
   seconds: result.duration,
   p50_ms: result.latency.p50,
   p99_ms: result.latency.p99,
+  p999_ms: result.latency.p99_9,
   errors: result.errors + result.timeouts + result["4xx"] + result["5xx"]
 }
 process.stdout.write(`LOAD ${JSON.stringify(sample)}\n`)

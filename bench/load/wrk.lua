@@ -65,8 +65,9 @@ end
 function done(summary, latency)
   local errors = summary.errors
   print(string.format(
-    'LOAD {"count":%d,"seconds":%.6f,"p50_ms":%.3f,"p99_ms":%.3f,"errors":%d}',
+    'LOAD {"count":%d,"seconds":%.6f,"p50_ms":%.3f,"p99_ms":%.3f,"p999_ms":%.3f,"errors":%d}',
     summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    latency:percentile(99.9) / 1e3,
     errors.connect + errors.read + errors.write + errors.status + errors.timeout
   ))
 end

@@ -40,6 +40,7 @@ const sample = {
   seconds,
   p50_ms: at(0.5),
   p99_ms: at(0.99),
+  p999_ms: at(0.999),
   errors: 0,
   cpu_us: system + user,
   rss_MB: process.memoryUsage.rss() / 2 ** 20
