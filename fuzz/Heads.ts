@@ -1,13 +1,14 @@
 // @ts-expect-error -- Node's own parser, by which its server understands requests; it has no types.
 import { HTTPParser } from "node:_http_common"
-import { PlainReader } from "../src/http/server/PlainGets.ts"
+import { PlainReader } from "../src/http/server/PlainRequests.ts"
 
 /** What was compared. */
 export interface HeadsReport {
   /** Chunks that were read by both parsers. */
   readonly chunks: number
-  /** Those that were taken for plain GETs. */
+  /** Those that were taken for plain requests, and those of them that create. */
   readonly plain: number
+  readonly creates: number
   /** Chunks that `node:http` refuses, or understands as something else. */
   readonly faults: ReadonlyArray<string>
 }
@@ -23,6 +24,7 @@ interface Understood {
   readonly upgrade: boolean
   readonly shouldKeepAlive: boolean
   readonly version: string
+  body: string
 }
 
 /** What Node's parser makes of a chunk on a new connection: all requests that it finds, and whether nothing is left over. */
@@ -48,8 +50,12 @@ const understandByNode = (chunk: Buffer): { requests: Array<Understood>; isWhole
   ) => {
     const all = fields ?? more
     more = []
-    requests.push({ method, url, fields: all, upgrade, shouldKeepAlive, version: `${major}.${minor}` })
+    const version = `${major}.${minor}`
+    requests.push({ method, url, fields: all, upgrade, shouldKeepAlive, version, body: "" })
     return 0
+  }
+  parser[HTTPParser.kOnBody | 0] = (part: Buffer) => {
+    requests.at(-1)!.body += part.toString("latin1")
   }
   parser[HTTPParser.kOnMessageComplete | 0] = () => {
     ended++
@@ -94,7 +100,11 @@ const names = [
   "Keep-Alive",
   "Sec-GPC",
   "X-Unknown",
-  "Range"
+  "Range",
+  "Content-Type",
+  "X-Api-Key",
+  "Authorization",
+  "Idempotency-Key"
 ]
 const values = [
   "localhost",
@@ -134,7 +144,11 @@ const targets = [
   "/k#f",
   "//k",
   "/" + "a".repeat(64),
-  "/" + "a".repeat(65)
+  "/" + "a".repeat(65),
+  "/api/v1/links",
+  "/api/v1/links/",
+  "/api/v1/links/bulk",
+  "/api/v1/links?a=b"
 ]
 const methods = ["GET", "GET", "GET", "GET", "HEAD", "POST", "get", "GE", "OPTIONS", "CONNECT", "PRI"]
 const versions = [
@@ -184,6 +198,32 @@ export const chunksBy = (random: () => number) => {
       "Cookie: a=b\r\nX-Forwarded-For: 1.2.3.4\r\n"
     ]) +
     "\r\n"
+  const usualCreate = () => {
+    const body = pick([
+      `{"url":"https://example.com/${Math.floor(random() * 1e6)}"}`,
+      "",
+      "{}",
+      "\0\xff\r\n\r\n"
+    ])
+    const length =
+      random() < 0.9
+        ? body.length
+        : pick(["", "-0", "00", "+1", "1e1", "0x1", body.length + 1, body.length - 1])
+    return (
+      `POST /api/v1/links HTTP/1.1\r\nHost: localhost\r\n` +
+      pick(["Content-Type: application/json\r\n", "X-Api-Key: lm_abc\r\n", ""]) +
+      pick([`Content-Length: ${length}\r\n`, `content-length: ${length}\r\nAccept: */*\r\n`]) +
+      pick([
+        "",
+        "",
+        "",
+        "Transfer-Encoding: chunked\r\n",
+        `Content-Length: ${length}\r\n`,
+        "Expect: 100-continue\r\n"
+      ]) +
+      `\r\n${body}`
+    )
+  }
   const odd = () => {
     const end = random() < 0.9 ? "\r\n" : pick(["\n", "\r", "\n\r", " \r\n"])
     const lines = Array.from(
@@ -203,12 +243,12 @@ export const chunksBy = (random: () => number) => {
       else if (kind < 0.6) result = result.slice(0, at) + result.slice(at + 1 + Math.floor(random() * 4))
       else if (kind < 0.85)
         result = result.slice(0, at) + String.fromCharCode(Math.floor(random() * 256)) + result.slice(at + 1)
-      else if (kind < 0.95) result += random() < 0.5 ? usual() : pick(scraps)
+      else if (kind < 0.95) result += random() < 0.5 ? pick([usual, usualCreate])() : pick(scraps)
       else result = result.slice(0, at)
     }
     return result
   }
-  return () => Buffer.from(damaged(random() < 0.5 ? usual() : odd()), "latin1")
+  return () => Buffer.from(damaged(pick([usual, usual, usualCreate, usualCreate, odd, odd, odd])()), "latin1")
 }
 
 const headersOf = (fields: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
@@ -217,15 +257,20 @@ const headersOf = (fields: ReadonlyArray<string>): ReadonlyArray<readonly [strin
     (_, at) => [fields[2 * at]!.toLowerCase(), fields[2 * at + 1]!] as const
   )
 
-/** Why a chunk must not be answered as the plain GET for which it was taken; `undefined` where it may. */
+/** As Node's parser numbers them. */
+const methodsOfNode = { GET: 1, POST: 3 }
+
+/** Why a chunk must not be answered as the plain request for which it was taken; `undefined` where it may. */
 const faultOf = (chunk: Buffer, plain: NonNullable<ReturnType<PlainReader["read"]>>): string | undefined => {
   const { isWhole, requests } = understandByNode(chunk)
   const [one] = requests
   if (one === undefined || requests.length > 1 || !isWhole)
     return `${requests.length} requests, whole: ${isWhole}`
-  if (one.method !== 1 || one.version !== "1.1") return `method ${one.method}, version ${one.version}`
+  if (one.method !== methodsOfNode[plain.method] || one.version !== "1.1")
+    return `method ${one.method}, version ${one.version}`
   if (one.upgrade || !one.shouldKeepAlive) return "the connection does not go on"
   if (one.url !== plain.url) return `another target: ${one.url}`
+  if (one.body !== Buffer.from(plain.body).toString("latin1")) return "another body"
   const given = headersOf(one.fields)
   const taken = Object.entries(plain.headers)
   const isSame =
@@ -234,23 +279,24 @@ const faultOf = (chunk: Buffer, plain: NonNullable<ReturnType<PlainReader["read"
 }
 
 /**
- * Compares what is taken for a plain GET with what Node's own parser understands, over `count` chunks that follow from a seed. Several chunks in a row are of one connection.
+ * Compares what is taken for a plain request with what Node's own parser understands, over `count` chunks that follow from a seed. Several chunks in a row are of one connection.
  */
 export const compare = (seed: number, count: number): HeadsReport => {
   const random = randomBy(seed)
   const draw = chunksBy(random)
   const faults: Array<string> = []
-  let plain = 0
-  let gets = new PlainReader()
+  let [plain, creates] = [0, 0]
+  let reader = new PlainReader()
   for (let n = 0; n < count; n++) {
-    if (random() < 0.1) gets = new PlainReader()
+    if (random() < 0.1) reader = new PlainReader()
     const chunk = draw()
-    const taken = gets.read(chunk)
+    const taken = reader.read(chunk)
     if (taken === undefined) continue
     plain++
+    if (taken.method === "POST") creates++
     const fault = faultOf(chunk, taken)
     if (fault !== undefined && faults.length < faultsMax)
       faults.push(`${fault}: ${JSON.stringify(chunk.toString("latin1"))}`)
   }
-  return { chunks: count, plain, faults }
+  return { chunks: count, plain, creates, faults }
 }

@@ -25,7 +25,8 @@ export const plain: BodyBounds = { bytesMax: 64 * 1024, valuesMax: 1_000 }
 /** Fields of an HTML form at most. */
 const formFieldsMax = 100
 
-const tooLarge = (bytesMax: number): Problem => ({
+/** The problem of a body that has more bytes. */
+export const tooLarge = (bytesMax: number): Problem => ({
   kind: "payload-too-large",
   detail: `The body may have ${bytesMax} bytes at most.`
 })

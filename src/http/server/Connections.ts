@@ -5,7 +5,7 @@ import { Duration } from "effect"
 import type { LoopTurnsService } from "../../fibers/LoopTurns.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import * as BrokenRequests from "./BrokenRequests.ts"
-import * as PlainGets from "./PlainGets.ts"
+import * as PlainRequests from "./PlainRequests.ts"
 import * as DrainableSet from "../exchange/DrainableSet.ts"
 
 /** Time for a client to send its whole request. */
@@ -13,7 +13,7 @@ const requestTimeout_ms = 10_000
 
 /** The options of a server. By default Node looks only every 30 s for requests that take too long. */
 export const serverOptions: ServerOptions = {
-  keepAliveTimeout: PlainGets.keepAliveTimeout_ms,
+  keepAliveTimeout: PlainRequests.keepAliveTimeout_ms,
   requestTimeout: requestTimeout_ms,
   headersTimeout: requestTimeout_ms,
   connectionsCheckingInterval: 1_000
@@ -83,7 +83,7 @@ class Connection {
   isEnding = false
   /** Consecutive sweeps in which something waited for its client. */
   sweeps = 0
-  /** Gives up the plain GET that is being answered, if there is one. */
+  /** Gives up the plain request that is being answered, if there is one. */
   giveUpPlain: (() => void) | undefined
 
   constructor(socket: Socket, client: string | null) {
@@ -117,8 +117,8 @@ export interface Connections {
   readonly closeIdle: () => void
   /** Answers requests with `answer`, as many of a connection at once as its bounds allow. */
   readonly answering: (answer: RequestListener) => RequestListener
-  /** Has plain GETs answered on the socket, where the connection has nothing else under way; see `PlainGets`. Not while `isOpen` says no. The function that it returns ends this. */
-  readonly answeringPlain: (answers: PlainGets.PlainAnswers, isOpen: () => boolean) => () => void
+  /** Has plain requests answered on the socket, where the connection has nothing else under way; see `PlainRequests`. Not while `isOpen` says no. The function that it returns ends this. */
+  readonly answeringPlain: (answers: PlainRequests.PlainAnswers, isOpen: () => boolean) => () => void
   /** To be called every {@link sweepEvery}: closes connections whose clients do not read their answers. */
   readonly sweep: () => void
 }
@@ -152,7 +152,7 @@ export const make = (
   const connections = DrainableSet.make<Connection>()
   const underWay = DrainableSet.make<ServerResponse | Connection>()
   const ofClient = new Map<string, number>()
-  let plain: { readonly answers: PlainGets.PlainAnswers; readonly isOpen: () => boolean } | undefined
+  let plain: { readonly answers: PlainRequests.PlainAnswers; readonly isOpen: () => boolean } | undefined
 
   const cut = (socket: Socket, bound: keyof typeof cuts) => {
     Metered.add(cuts[bound])
@@ -303,14 +303,14 @@ export const make = (
     underWay.remove(from)
   }
 
-  /** Looks at the first request of a connection: where it is for a key, the next ones may be plain GETs. */
+  /** Looks at the first request of a connection: where it is a redirect or a create, the next ones may be plain. */
   const begun = (from: Connection, { method, url }: IncomingMessage, response: ServerResponse) => {
     from.hasBegun = true
-    if (plain === undefined || !PlainGets.isForKey(method, url)) return
+    if (plain === undefined || !PlainRequests.mayBePlain(method, url)) return
     const { answers } = plain
     // After the listener of `begin`, so that this answer is no longer under way.
     response.once("close", () =>
-      PlainGets.intercept(
+      PlainRequests.intercept(
         {
           socket: from.socket,
           isIdle: () => isIdle(from),
@@ -332,7 +332,7 @@ export const make = (
     }
   }
 
-  /** To Node a connection is idle also while a plain GET is being answered on it. */
+  /** To Node a connection is idle also while a plain request is being answered on it. */
   const closeIdle = () => {
     const hasPlain = Array.from(underWay.members).some((one) => one instanceof Connection)
     if (!hasPlain) server.closeIdleConnections()

@@ -80,14 +80,12 @@ export const make = (clock: Clock.Clock): Effect.Effect<LateRequests, never, Sco
   })
 
 /** Puts {@link LateRequests} before a listener: a request whose client has gone never reaches it. */
-export const holding = (
-  clock: Clock.Clock,
-  listener: RequestListener
-): Effect.Effect<RequestListener, never, Scope.Scope> =>
-  Effect.map(make(clock), ({ hold, mayBeLate }) => (request, response) => {
+export const holding =
+  ({ hold, mayBeLate }: LateRequests, listener: RequestListener): RequestListener =>
+  (request, response) => {
     if (!mayBeLate(request.method)) return void listener(request, response)
     hold(
       () => response.destroyed,
       () => listener(request, response)
     )
-  })
+  }

@@ -10,7 +10,7 @@ import * as BodyBudget from "../exchange/BodyBudget.ts"
 import { ClientAddress, type ClientAddressService } from "../exchange/ClientAddress.ts"
 import * as Connections from "./Connections.ts"
 import * as Drain from "./Drain.ts"
-import type { PlainAnswers } from "./PlainGets.ts"
+import type { PlainAnswers } from "./PlainRequests.ts"
 import { Draining } from "../ops/Draining.ts"
 
 /** Nothing can listen at this address. */
@@ -30,7 +30,7 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
 export class Listener extends Context.Tag("linkmint/Listener")<
   Listener,
   {
-    /** Answers requests with `answer`, and plain GETs with `plain`, as long as the scope is open. */
+    /** Answers requests with `answer`, and plain requests with `plain`, as long as the scope is open. */
     readonly serve: (answer: RequestListener, plain?: PlainAnswers) => Effect.Effect<void, never, Scope.Scope>
     /** Accepts no more connections, answers what is under way, then closes all connections. */
     readonly drain: Effect.Effect<void>

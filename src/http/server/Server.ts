@@ -32,7 +32,8 @@ import * as FrontDoor from "./FrontDoor.ts"
 import * as LateRequests from "./LateRequests.ts"
 import * as Listener from "./Listener.ts"
 import * as MetricsListener from "./MetricsListener.ts"
-import * as PlainGets from "./PlainGets.ts"
+import { LoopTurns } from "../../fibers/LoopTurns.ts"
+import * as PlainRequests from "./PlainRequests.ts"
 
 /** What the operations need to know of the operator's choices. */
 export interface OperationsOptions
@@ -108,10 +109,17 @@ export const layer = (options: ServerOptions) => {
       })
       const clock = yield* Effect.clock
       const pour = yield* DoorListener.pouring
-      const holding = yield* LateRequests.holding(clock, DoorListener.make(door, pour))
+      const late = yield* LateRequests.make(clock)
+      const holding = LateRequests.holding(late, DoorListener.make(door, pour))
       yield* serve(
         RequestMetrics.counting(clock, Host.checking(requestId, always, holding)),
-        PlainGets.answering(clock, RequestMetrics.countingServe(clock, door.serve), pour)
+        PlainRequests.answering({
+          serve: RequestMetrics.countingServe(clock, door.serve),
+          mayBeLate: late.mayBeLate,
+          turns: yield* LoopTurns,
+          clock,
+          pour
+        })
       )
     })
   ).pipe(

@@ -1,60 +1,89 @@
 import { describe, expect, it, vi } from "@effect/vitest"
 import { connect } from "node:net"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Context, Duration, Effect, Layer, Stream } from "effect"
+import { Context, Duration, Effect, Either, Layer, Stream } from "effect"
 import * as Heads from "../../../fuzz/Heads.ts"
 import * as DoorListener from "../../../src/http/server/DoorListener.ts"
-import * as PlainGets from "../../../src/http/server/PlainGets.ts"
+import * as PlainRequests from "../../../src/http/server/PlainRequests.ts"
+import { LoopTurns } from "../../../src/fibers/LoopTurns.ts"
 import * as Listener from "../../../src/http/server/Listener.ts"
 import { freePort } from "../../support/FreePort.ts"
 import * as RawConnection from "../../support/RawConnection.ts"
 
 /** What was understood of a request. */
-const understood = (url: string, headers: IncomingMessage["headers"]) =>
-  JSON.stringify({ url, headers: Object.entries(headers).toSorted() })
+const understood = (request: string, headers: IncomingMessage["headers"], body: string) =>
+  JSON.stringify({ request, headers: Object.entries(headers).toSorted(), body })
+
+/** Calls back with a body that comes to its end. */
+const bodyOf = (request: IncomingMessage, then: (body: string) => void) => {
+  let body = ""
+  request.setEncoding("latin1")
+  request.on("data", (part: string) => (body += part)).on("end", () => then(body))
+}
 
 /** Requests of which one is answered later: whatever else comes on its connection waits. */
-const isLater = (url: string | undefined) => url === "/later" || url === "/abc1234"
+const isLater = (url: string | undefined) => url === "/later" || url === "/abc1234" || url === "/api/v1/links"
 
-/** A listener that answers with what it understood, plain GETs on the socket if `isPlain`, all of them at once if `isAtOnce`. Counts these, and those that were given up. */
+/**
+ * A listener that answers with what it understood, plain requests on the socket if `isPlain`, all of them at once, and without a look at their bodies, if `isAtOnce`. Otherwise its
+ * connections are read in the same way, and Node answers: it has two ways to read, which differ in their order of events. Counts these, and those that were given up.
+ */
 const listen = (isPlain: boolean, isAtOnce = false) =>
   Effect.gen(function* () {
     const counted = { plain: 0, givenUp: 0 }
     const waiting: Array<() => void> = []
+    const isStill = { now: false }
     const soon = (url: string | undefined, answer: () => void) => {
       if (url === "/never") waiting.push(answer)
       else if (isLater(url) && !isAtOnce) setImmediate(answer)
       else answer()
     }
     const answer = (request: IncomingMessage, response: ServerResponse) => {
+      const answerTo = (read: string) =>
+        soon(request.url, () => {
+          const body = understood(`${request.method} ${request.url!}`, request.headers, read)
+          response.writeHead(200, ["content-length", String(Buffer.byteLength(body))])
+          response.end(body)
+        })
+      if (!isAtOnce) return bodyOf(request, answerTo)
       request.resume()
-      soon(request.url, () => {
-        const body = understood(`${request.method} ${request.url!}`, request.headers)
-        response.writeHead(200, ["content-length", String(Buffer.byteLength(body))])
-        response.end(body)
-      })
+      answerTo("")
     }
-    const serve: PlainGets.PlainAnswers["serve"] = ({ headers, url }, answer) => {
+    const serve: PlainRequests.PlainAnswers["serve"] = ({ headers, method, readBytes, url }, answer) => {
       counted.plain++
-      const body = understood(`GET ${url}`, headers)
-      const whole = { status: 200, headers: ["content-length", String(Buffer.byteLength(body))] }
-      soon(url, () => {
-        if (url === "/stream") answer({ status: 200, headers: [], body: Stream.make(Buffer.from(body)) })
-        else answer({ ...whole, body: url === "/bytes" ? Buffer.from(body) : body })
+      readBytes(PlainRequests.plainMax, (bytes) => {
+        const read = isAtOnce ? "" : Buffer.from(Either.getOrThrow(bytes)).toString("latin1")
+        const body = understood(`${method} ${url}`, headers, read)
+        const whole = { status: 200, headers: ["content-length", String(Buffer.byteLength(body))] }
+        soon(url, () => {
+          if (url === "/stream") answer({ status: 200, headers: [], body: Stream.make(Buffer.from(body)) })
+          else answer({ ...whole, body: url === "/bytes" ? Buffer.from(body) : body })
+        })
       })
       return () => counted.givenUp++
     }
-    const plain = PlainGets.answering(yield* Effect.clock, serve, yield* DoorListener.pouring)
+    const plain = PlainRequests.answering({
+      serve,
+      mayBeLate: (method) => !isPlain || (method === "POST" && isStill.now),
+      turns: yield* LoopTurns,
+      clock: yield* Effect.clock,
+      pour: yield* DoorListener.pouring
+    })
     const port = yield* freePort
     const bounds = { connectionsMax: 1_000, perClientMax: null, drainDelay: Duration.zero }
     const context = yield* Layer.build(Listener.layer({ host: "127.0.0.1", port, ...bounds }))
     const listener = Context.get(context, Listener.Listener)
-    yield* isPlain ? listener.serve(answer, plain) : listener.serve(answer)
-    return { port, counted, waiting, drain: listener.drain }
+    yield* listener.serve(answer, plain)
+    return { port, counted, waiting, isStill, drain: listener.drain }
   })
 
 const get = (path: string, ...fields: ReadonlyArray<string>) =>
   [`GET ${path} HTTP/1.1`, "Host: a", ...fields, "", ""].join("\r\n")
+
+const post = (body: string, ...fields: ReadonlyArray<string>) =>
+  [`POST /api/v1/links HTTP/1.1`, "Host: a", `Content-Length: ${body.length}`, ...fields, "", body].join(
+    "\r\n"
+  )
 
 /** All that comes back on a connection which is sent this, in chunks of which each is sent when all before it were answered, but for the last. */
 const exchange = (port: number, first: string, chunk: Buffer): Promise<string> =>
@@ -75,7 +104,7 @@ const exchange = (port: number, first: string, chunk: Buffer): Promise<string> =
     socket.write(first)
   })
 
-describe("plain GETs", () => {
+describe("plain requests", () => {
   it.scopedLive(
     "are answered on the socket from the second of a connection on, until something else comes",
     () =>
@@ -106,6 +135,37 @@ describe("plain GETs", () => {
         expect(yield* connection.heard(/\r\n\r\n\{.*\}$/)).toContain(`GET ${path}"`)
       }
       expect(counted.plain).toBe(3)
+    })
+  )
+
+  it.scopedLive("are creates as well, with their bodies", () =>
+    Effect.gen(function* () {
+      const { counted, port } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      const asked = (request: string) =>
+        Effect.zipRight(connection.write(request), connection.heard(/\r\n\r\n\{.*\}$/))
+      yield* asked(post("first"))
+      expect(counted.plain).toBe(0)
+      expect(yield* asked(post("second", "X-Api-Key: lm_a"))).toContain('"body":"second"')
+      expect(yield* asked(get("/a"))).toContain('"GET /a"')
+      expect(yield* asked(post(""))).toContain('"body":""')
+      expect(counted.plain).toBe(3)
+    })
+  )
+
+  it.scopedLive("are left to Node where they may be late, since it holds them until their clients show", () =>
+    Effect.gen(function* () {
+      const { counted, isStill, port } = yield* listen(true)
+      const connection = yield* RawConnection.open(port)
+      const asked = (request: string) =>
+        Effect.zipRight(connection.write(request), connection.heard(/\r\n\r\n\{.*\}$/))
+      yield* asked(get("/a"))
+      isStill.now = true
+      expect(yield* asked(post("late"))).toContain('"body":"late"')
+      yield* asked(get("/b"))
+      isStill.now = false
+      yield* asked(post("soon"))
+      expect(counted.plain).toBe(2)
     })
   )
 
@@ -171,7 +231,7 @@ describe("plain GETs", () => {
         const others = yield* Effect.replicateEffect(RawConnection.open(port), 4)
         for (const other of others) yield* asked(other)
         waiting.forEach((answer) => answer())
-        for (const other of others) expect(yield* asked(other, "X-Odd: 1")).toContain('"url":"GET /a"')
+        for (const other of others) expect(yield* asked(other, "X-Odd: 1")).toContain('"request":"GET /a"')
       })
   )
 
@@ -186,7 +246,7 @@ describe("plain GETs", () => {
       yield* connection.write(get("/stream"))
       const streamed = yield* connection.ended
       expect(streamed).toContain("Connection: close")
-      expect(streamed).toMatch(/\r\n\r\n\{"url":"GET \/stream".*\}$/)
+      expect(streamed).toMatch(/\r\n\r\n\{"request":"GET \/stream".*\}$/)
       expect(counted.plain).toBe(3)
     })
   )
@@ -269,7 +329,7 @@ describe("plain GETs", () => {
     "come to the same as where Node reads all, whatever a connection sends",
     () =>
       Effect.gen(function* () {
-        // At once: whether a later answer comes before the client's end of the connection is chance.
+        // At once: whether a later answer comes before the end of the connection, or before what follows is refused, is chance.
         const [plain, usual] = [yield* listen(true, true), yield* listen(false, true)]
         const draw = Heads.chunksBy(Heads.randomBy(7))
         const chunks = Array.from({ length: 3_000 }, draw).filter((chunk) => chunk.length > 0)
@@ -286,7 +346,7 @@ describe("plain GETs", () => {
             }),
           { concurrency: 16, discard: true }
         )
-        expect(plain.counted.plain).toBeGreaterThan(300)
+        expect(plain.counted.plain).toBeGreaterThan(400)
       }),
     60_000
   )

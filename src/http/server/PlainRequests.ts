@@ -3,26 +3,35 @@ import type { Socket } from "node:net"
 import { type Clock, DateTime, Either, Option } from "effect"
 import { isKeyShaped } from "../contract/LinkSchemas.ts"
 import type { Answer } from "../exchange/Answer.ts"
+import { tooLarge } from "../exchange/Body.ts"
 import type { Request } from "../exchange/Request.ts"
+import type { LoopTurnsService } from "../../fibers/LoopTurns.ts"
 import type { Pour } from "./DoorListener.ts"
 import type { FrontDoor } from "./FrontDoor.ts"
+import type { LateRequests } from "./LateRequests.ts"
 
-/** Bytes of a plain GET at most. */
+/** Bytes of a plain request at most, with its body. */
 export const plainMax = 4_096
 
-/** Header fields of a plain GET at most. */
+/** Header fields of a plain request at most. */
 const fieldsMax = 32
 
-/** The head of a plain GET. */
-export interface PlainGet {
-  /** The path: `/` and a short key or an alias. */
+/** Where plain POSTs go. */
+const createPath = "/api/v1/links"
+
+/** A redirect or a create in its plainest form. */
+export interface PlainRequest {
+  readonly method: "GET" | "POST"
+  /** The path: of a GET `/` and a short key or an alias, of a POST that of creates. */
   readonly url: string
   /** By names in lower case, as `node:http` has them. */
   readonly headers: IncomingHttpHeaders & Readonly<Record<string, string | undefined>>
+  /** Empty for a GET. */
+  readonly body: Uint8Array
 }
 
 /**
- * Header fields that a plain GET may have, each once: those that say nothing of how the request or its connection is to be understood, but for `connection`, which must be `keep-alive`.
+ * Header fields that a plain request may have, each once: those that say nothing of how the request or its connection is to be understood, but for `connection`, which must be `keep-alive`.
  */
 const fields: ReadonlySet<string> = new Set(
   (
@@ -34,6 +43,11 @@ const fields: ReadonlySet<string> = new Set(
   ).split(" ")
 )
 
+/** Those that only a POST may have, which must have `content-length`. */
+const fieldsOfPosts: ReadonlySet<string> = new Set(
+  "authorization content-length content-type idempotency-key origin x-api-key".split(" ")
+)
+
 /** Whether a path is a key and nothing else. */
 const isKeyPath = (path: string): boolean => path.startsWith("/") && isKeyShaped(path.slice(1))
 
@@ -43,24 +57,26 @@ const field = /^([A-Za-z0-9-]+): ([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/
 /** `Host` as `node:http` and our own check accept it, in its plainest form. */
 const plainHost = /^[A-Za-z0-9.-]+(?::\d{1,5})?$/
 
+/** The length of a body in its only form. */
+const plainLength = /^(?:0|[1-9]\d{0,3})$/
+
 /** Characters of fields that are remembered for the next request of a connection at most. */
 const rememberedMax = 1_024
 
 const version = " HTTP/1.1"
 
-/** The fields behind the request line, each ending in CRLF, with an empty line behind; `undefined` where one is not plain. */
-const headersOf = (text: string): PlainGet["headers"] | undefined => {
+/** The fields behind the request line, each ending in CRLF; `undefined` where one is not plain. */
+const headersOf = (text: string, isPost: boolean): PlainRequest["headers"] | undefined => {
   const lines = text.split("\r\n")
-  // The last two are what is behind the last field's end, and behind the empty line's.
-  if (lines.length < 3 || lines.length > fieldsMax + 2 || lines.at(-1) !== "" || lines.at(-2) !== "") {
-    return undefined
-  }
+  // The last one is what is behind the last field's end.
+  if (lines.length < 2 || lines.length > fieldsMax + 1 || lines.pop() !== "") return undefined
   const headers: Record<string, string> = {}
-  for (let at = 0; at < lines.length - 2; at++) {
-    const found = field.exec(lines[at]!)
+  for (const line of lines) {
+    const found = field.exec(line)
     if (found === null) return undefined
     const name = found[1]!.toLowerCase()
-    if (!fields.has(name) || Object.hasOwn(headers, name)) return undefined
+    if (!fields.has(name) && !(isPost && fieldsOfPosts.has(name))) return undefined
+    if (Object.hasOwn(headers, name)) return undefined
     headers[name] = found[2]!
   }
   const { connection, host } = headers
@@ -68,63 +84,92 @@ const headersOf = (text: string): PlainGet["headers"] | undefined => {
   return connection === undefined || connection.toLowerCase() === "keep-alive" ? headers : undefined
 }
 
+/** The method and the path of a request line; `undefined` where it is not that of a plain request. */
+const lineOf = (line: string): Pick<PlainRequest, "method" | "url"> | undefined => {
+  if (!line.endsWith(version)) return undefined
+  if (line.startsWith("GET /")) {
+    const url = line.slice(4, -version.length)
+    return isKeyPath(url) ? { method: "GET", url } : undefined
+  }
+  return line === `POST ${createPath}${version}` ? { method: "POST", url: createPath } : undefined
+}
+
+const headEnd = Buffer.from("\r\n\r\n")
+
 /**
- * Reads what a connection sends, as far as it is plain GETs of short keys. One for each connection, whose requests mostly have the same fields: they are read once.
+ * Reads what a connection sends, as far as it is plain requests. One for each connection, whose requests mostly have the same fields: they are read once.
  */
 export class PlainReader {
-  #remembered: { readonly text: string; readonly headers: PlainGet["headers"] } | undefined
+  #remembered: { readonly text: string; readonly headers: PlainRequest["headers"] } | undefined
 
   /**
    * The request that a chunk is, from its first byte to its last; `undefined` where it is anything else: less, more, or written in any way that two parsers might understand
    * differently.
    */
-  read(chunk: Buffer): PlainGet | undefined {
-    // "GET /": these bytes rule out most other chunks.
-    if (chunk.length > plainMax || chunk[0] !== 0x47 || chunk[4] !== 0x2f) return undefined
-    const text = chunk.toString("latin1")
-    const end = text.indexOf("\r\n")
-    if (end === -1 || !text.startsWith("GET /") || text.slice(end - version.length, end) !== version) {
-      return undefined
-    }
-    const url = text.slice(4, end - version.length)
-    if (!isKeyPath(url)) return undefined
-    const rest = text.slice(end + 2)
-    if (rest === this.#remembered?.text) return { url, headers: this.#remembered.headers }
-    const headers = headersOf(rest)
+  read(chunk: Buffer): PlainRequest | undefined {
+    if (chunk.length > plainMax) return undefined
+    const end = chunk.indexOf(headEnd)
+    if (end === -1) return undefined
+    // With the end of the last field.
+    const head = chunk.toString("latin1", 0, end + 2)
+    const lineEnd = head.indexOf("\r\n")
+    const line = lineOf(head.slice(0, lineEnd))
+    if (line === undefined) return undefined
+    const isPost = line.method === "POST"
+    const headers = this.#headersOf(head.slice(lineEnd + 2), isPost)
     if (headers === undefined) return undefined
-    if (rest.length <= rememberedMax) this.#remembered = { text: rest, headers }
-    return { url, headers }
+    const body = chunk.subarray(end + headEnd.length)
+    return body.length === lengthOf(headers, isPost) ? { ...line, headers, body } : undefined
   }
+
+  #headersOf(text: string, isPost: boolean): PlainRequest["headers"] | undefined {
+    // Fields that only a POST may have are remembered of none but a POST.
+    const key = isPost ? `POST ${text}` : text
+    if (key === this.#remembered?.text) return this.#remembered.headers
+    const headers = headersOf(text, isPost)
+    if (headers !== undefined && key.length <= rememberedMax) this.#remembered = { text: key, headers }
+    return headers
+  }
+}
+
+/** The length of a plain request's body; `undefined` where its fields do not say it plainly. */
+const lengthOf = (headers: PlainRequest["headers"], isPost: boolean): number | undefined => {
+  if (!isPost) return 0
+  const length = headers["content-length"]
+  return length !== undefined && plainLength.test(length) ? Number(length) : undefined
 }
 
 /** What Node's parser says of itself: for how long it has been in the middle of a request, 0 where it is in none. */
 type Parsed = Socket & { readonly parser?: { readonly duration?: () => number } | null }
 
-/** Whether a request is one for a key, so that its connection may send plain GETs. */
-export const isForKey = (method: string | undefined, url: string | undefined): boolean =>
-  method === "GET" && isKeyPath(url ?? "")
+/** Whether a request is a redirect or a create, so that its connection may send plain ones. */
+export const mayBePlain = (method: string | undefined, url: string | undefined): boolean =>
+  method === "GET" ? isKeyPath(url ?? "") : method === "POST" && url === createPath
 
-/** A connection that may send plain GETs. */
+/** A connection that may send plain requests. */
 export interface PlainConnection {
   readonly socket: Socket
   /** Whether all earlier requests have been answered, and the answers taken. */
   readonly isIdle: () => boolean
   /** Whether the server accepts further requests on its connections. */
   readonly isOpen: () => boolean
-  /** A plain GET is being answered. `giveUp` is to be called when the connection closes. */
+  /** A plain request is being answered. `giveUp` is to be called when the connection closes. */
   readonly begun: (giveUp: () => void) => void
   /** It is answered. */
   readonly ended: () => void
 }
 
 /**
- * Answers plain GETs on a connection of a server of `node:http`, before that reads them, where nothing else is under way. It costs half of what Node takes for a request.
+ * Answers plain requests on a connection of a server of `node:http`, before that reads them, where nothing else is under way. It costs half of what Node takes for a request.
  *
  * To be called between two requests of the connection; it does nothing where Node's parser has a part of the next one already. `node:http` has the connection all the while, with its times
- * and bounds, and gets every chunk that is not answered here. It gets all chunks from the first one on that is not exactly one plain GET, so that it never begins in the middle of a request.
+ * and bounds, and gets every chunk that is not answered here. It gets all chunks from the first one on that is not exactly one plain request, so that it never begins in the middle of a request.
  * While one is being answered, the connection is not read any further than one chunk.
  */
-export const intercept = (connection: PlainConnection, { serve, write }: PlainAnswers): void => {
+export const intercept = (
+  connection: PlainConnection,
+  { mayBeLate, serve, turns, write }: PlainAnswers
+): void => {
   const { begun, ended, isIdle, isOpen } = connection
   const socket: Parsed = connection.socket
   const [read] = socket.listeners("data") as unknown as ReadonlyArray<(chunk: Buffer) => void>
@@ -143,11 +188,17 @@ export const intercept = (connection: PlainConnection, { serve, write }: PlainAn
     if (held === undefined) socket.resume()
   }
 
-  const answer = (get: PlainGet) => {
+  const answer = ({ body, headers, method, url }: PlainRequest) => {
     const remoteAddress = Option.fromNullable(socket.remoteAddress)
+    /** What a body asks for can take as long as all else in this turn. */
+    const readBytes: Request["readBytes"] = (bytesMax, done) => {
+      const read = () => done(body.length > bytesMax ? Either.left(tooLarge(bytesMax)) : Either.right(body))
+      if (turns.isOver()) turns.defer(read)
+      else read()
+    }
     let isBegun = false
     isAnswering = true
-    const giveUp = serve({ ...get, method: "GET", remoteAddress, readBytes }, (made) => {
+    const giveUp = serve({ method, url, headers, remoteAddress, readBytes }, (made) => {
       write(socket, made, isOpen())
       if (isBegun) ended()
       goOn()
@@ -168,13 +219,11 @@ export const intercept = (connection: PlainConnection, { serve, write }: PlainAn
       socket.off("data", take).on("data", read)
       return read(chunk)
     }
-    if (isIdle() && isOpen()) answer(request)
+    if (isIdle() && isOpen() && !mayBeLate(request.method)) answer(request)
     else read(chunk)
   }
   socket.off("data", read).on("data", take)
 }
-
-const readBytes: Request["readBytes"] = (_, done) => done(Either.right(new Uint8Array()))
 
 /** How long a connection without a request is kept, in milliseconds. */
 export const keepAliveTimeout_ms = 5_000
@@ -210,18 +259,27 @@ const heading = (clock: Clock.Clock) => {
   }
 }
 
-/** How plain GETs are answered. */
+/** How plain requests are answered. */
 export interface PlainAnswers {
   readonly serve: FrontDoor["serve"]
+  /** Whether a request may be late, so that Node's listener has to hold it. */
+  readonly mayBeLate: LateRequests["mayBeLate"]
+  readonly turns: LoopTurnsService
   /** Writes a whole answer, and ends the connection after it where it is not kept. It throws, and writes nothing, where the answer has a header that it cannot have. */
   readonly write: (socket: Socket, answer: Answer, isKept: boolean) => void
 }
 
+/** How plain requests are answered, and what their answers are written with. */
+export interface PlainOptions extends Omit<PlainAnswers, "write"> {
+  readonly clock: Clock.Clock
+  readonly pour: Pour
+}
+
 /** See {@link PlainAnswers}. An answer whose body is a stream ends with its connection. */
-export const answering = (clock: Clock.Clock, serve: FrontDoor["serve"], pour: Pour): PlainAnswers => {
+export const answering = ({ clock, pour, ...options }: PlainOptions): PlainAnswers => {
   const headOf = heading(clock)
   return {
-    serve,
+    ...options,
     write: (socket, answer, isKept) => {
       const { body } = answer
       const isWhole = typeof body === "string" || body instanceof Uint8Array
