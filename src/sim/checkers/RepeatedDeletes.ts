@@ -6,7 +6,9 @@ import { createdLinks, type Life, lifeAt } from "./lives.ts"
 /** Whether it is known what came of it, and that it was asked once. */
 const isPlain = ({ status, tries }: Exchange) => tries === 1 && (status === 204 || status === 404)
 
-/** C7 for deletes: of all deletes of one link one is acknowledged at most, and one is, if each was asked once and answered; whoever comes later is told that there is nothing. */
+/**
+ * C7 for deletes: at most one delete of a link is acknowledged. If each was sent once and answered, exactly one is. Later deletes are answered that there is no such link.
+ */
 export const RepeatedDeletes: Checker = {
   name: "repeated deletes",
   check: ({ beginning_ms, end_us, exchanges, lives }) => {

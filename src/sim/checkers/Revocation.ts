@@ -1,7 +1,7 @@
 import type { Checker } from "../Evidence.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 
-/** Within a second of its revocation no node accepts an API key, the time of a request included; and nobody who has a valid one is refused as unknown. */
+/** One second after its revocation no node accepts an API key, the time of a request included. No caller with a valid key is refused as unknown. */
 export const Revocation: Checker = {
   name: "revocation",
   check: ({ end_us, exchanges, userKeys }) => {

@@ -55,8 +55,8 @@ interface Progress {
  * Finds links by owner and URL, on SQLite and PostgreSQL.
  *
  * An index of all links by URL would cost each create a write at a random place, for owners who never ask. So links have a `url_hash` only where their owner has asked once: the
- * first question puts the owner into `url_indexed_owners`, from then on new links get their hash with the row, and it fills in the hashes of those that are there. A hash that is there is
- * right, whoever the owner is.
+ * first question puts the owner into `url_indexed_owners`, from then on new links get their hash with the row, and it fills in the hashes of those that are there. A hash in a row is
+ * right for any owner.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

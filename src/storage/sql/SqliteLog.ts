@@ -11,7 +11,7 @@ const leftMax = 64
 /** How often the log is written back beside the writer, which goes on, before it is given the rest. */
 const roundsMax = 4
 
-/** Pages from which on the writer is given the rest, so that the log begins anew: 8 MiB. Until then the log only grows. */
+/** From this many pages on the writer writes the rest back, so that the log restarts: 8 MiB. Until then the log only grows. */
 const restartFrom = 2_048
 
 /** Pages from which on the writer is given the rest whatever is left: 64 MiB. The disk does not keep up, and writers must wait for it. */
@@ -42,7 +42,7 @@ const levelOf = ([, log, done]: ReadonlyArray<unknown>): Level => ({
 
 /**
  * Writes SQLite's log (`-wal`) back to the database by a connection of its own, so that no commit has to: the pages that 32 MiB of it change took a writer a tenth of a second. Where that
- * does not come to the log's end because writers go on, the rest is left to the writer, in a turn of its own: then the next transaction begins the log anew.
+ * does not come to the log's end because writers go on, the rest is left to the writer, in a turn of its own: then the next transaction restarts the log.
  *
  * `isWritten` is opened with each write, and closed here: while nothing is written no timer runs.
  */
@@ -64,7 +64,7 @@ export const keepShort = (
     yield* Effect.sleep(writeBackEvery)
     isWritten.unsafeClose()
     const { left, log } = yield* catchUp
-    // Where nothing is left the next transaction begins the log anew by itself.
+    // Where nothing is left the next transaction restarts the log by itself.
     if (left > 0 && log > (left <= leftMax ? restartFrom : logMax)) yield* sql`PRAGMA wal_checkpoint(PASSIVE)`
   })
   // Where a reader is at it the log stays until the next time.

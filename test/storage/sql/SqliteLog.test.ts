@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs"
 import { describe } from "vitest"
 import { open, settle } from "../../support/SqliteFile.ts"
 
-/** How often the log of a database has begun anew, as its header says: https://www.sqlite.org/fileformat2.html#walformat */
+/** How often the log of a database has restarted, as its header says: https://www.sqlite.org/fileformat2.html#walformat */
 const beginnings = (path: string) =>
   Effect.sync(() => {
     const file = openSync(`${path}-wal`, "r")
@@ -19,7 +19,7 @@ const sizeOf = (path: string) => statSync(`${path}-wal`).size
 const MiB = 1_048_576
 
 describe("the log of an SQLite database", () => {
-  it.scoped("is written back while the client writes, and begins anew before it is long", () =>
+  it.scoped("is written back while the client writes, and restarts before it is long", () =>
     Effect.gen(function* () {
       const { insert, path } = yield* open()
       const first = yield* beginnings(path)
