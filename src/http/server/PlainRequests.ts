@@ -84,17 +84,19 @@ const headersOf = (text: string, isPost: boolean): PlainRequest["headers"] | und
   return connection === undefined || connection.toLowerCase() === "keep-alive" ? headers : undefined
 }
 
-/** The method and the path of a request line; `undefined` where it is not that of a plain request. */
-const lineOf = (line: string): Pick<PlainRequest, "method" | "url"> | undefined => {
+/** The path of a request line; `undefined` where it is not that of a plain request. */
+const pathOf = (line: string): string | undefined => {
   if (!line.endsWith(version)) return undefined
   if (line.startsWith("GET /")) {
-    const url = line.slice(4, -version.length)
-    return isKeyPath(url) ? { method: "GET", url } : undefined
+    const path = line.slice(4, -version.length)
+    return isKeyPath(path) ? path : undefined
   }
-  return line === `POST ${createPath}${version}` ? { method: "POST", url: createPath } : undefined
+  return line === `POST ${createPath}${version}` ? createPath : undefined
 }
 
 const headEnd = Buffer.from("\r\n\r\n")
+
+const noBody = new Uint8Array()
 
 /**
  * Reads what a connection sends, as far as it is plain requests. One for each connection, whose requests mostly have the same fields: they are read once.
@@ -113,13 +115,17 @@ export class PlainReader {
     // With the end of the last field.
     const head = chunk.toString("latin1", 0, end + 2)
     const lineEnd = head.indexOf("\r\n")
-    const line = lineOf(head.slice(0, lineEnd))
-    if (line === undefined) return undefined
-    const isPost = line.method === "POST"
+    const url = pathOf(head.slice(0, lineEnd))
+    if (url === undefined) return undefined
+    const isPost = url === createPath
     const headers = this.#headersOf(head.slice(lineEnd + 2), isPost)
     if (headers === undefined) return undefined
-    const body = chunk.subarray(end + headEnd.length)
-    return body.length === lengthOf(headers, isPost) ? { ...line, headers, body } : undefined
+    const from = end + headEnd.length
+    if (chunk.length - from !== lengthOf(headers, isPost)) return undefined
+    // In one piece, since each new shape of an object costs as much as the rest of this.
+    return isPost
+      ? { method: "POST", url, headers, body: chunk.subarray(from) }
+      : { method: "GET", url, headers, body: noBody }
   }
 
   #headersOf(text: string, isPost: boolean): PlainRequest["headers"] | undefined {
@@ -177,6 +183,7 @@ export const intercept = (
   const reader = new PlainReader()
   let isAnswering = false
   let held: Buffer | undefined
+  const remoteAddress = Option.fromNullable(socket.remoteAddress)
 
   const goOn = () => {
     isAnswering = false
@@ -188,14 +195,16 @@ export const intercept = (
     if (held === undefined) socket.resume()
   }
 
-  const answer = ({ body, headers, method, url }: PlainRequest) => {
-    const remoteAddress = Option.fromNullable(socket.remoteAddress)
-    /** What a body asks for can take as long as all else in this turn. */
-    const readBytes: Request["readBytes"] = (bytesMax, done) => {
-      const read = () => done(body.length > bytesMax ? Either.left(tooLarge(bytesMax)) : Either.right(body))
-      if (turns.isOver()) turns.defer(read)
-      else read()
-    }
+  /** Of the request that is being answered. */
+  let body: Uint8Array = noBody
+  /** What a body asks for can take as long as all else in this turn. */
+  const readBytes: Request["readBytes"] = (bytesMax, done) => {
+    const read = () => done(body.length > bytesMax ? Either.left(tooLarge(bytesMax)) : Either.right(body))
+    if (turns.isOver()) turns.defer(read)
+    else read()
+  }
+
+  const answer = ({ headers, method, url }: PlainRequest) => {
     let isBegun = false
     isAnswering = true
     const giveUp = serve({ method, url, headers, remoteAddress, readBytes }, (made) => {
@@ -219,8 +228,9 @@ export const intercept = (
       socket.off("data", take).on("data", read)
       return read(chunk)
     }
-    if (isIdle() && isOpen() && !mayBeLate(request.method)) answer(request)
-    else read(chunk)
+    if (!isIdle() || !isOpen() || mayBeLate(request.method)) return read(chunk)
+    body = request.body
+    answer(request)
   }
   socket.off("data", read).on("data", take)
 }
@@ -248,12 +258,15 @@ const heading = (clock: Clock.Clock) => {
     }
     let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
     let hasLength = isBodiless(status)
+    let values = ""
     for (let at = 0; at < headers.length; at += 2) {
-      const [name, value] = [headers[at]!, headers[at + 1]!]
-      if (invalid.test(value)) throw new TypeError(`The header ${name} has an invalid value`)
+      const name = headers[at]!
+      const value = headers[at + 1]!
       if (name === "content-length") hasLength = true
       head += `${name}: ${value}\r\n`
+      values += value
     }
+    if (invalid.test(values)) throw new TypeError("A header has an invalid value")
     if (!hasLength && body === "") head += "content-length: 0\r\n"
     return `${head}Date: ${date}\r\n${isKept ? kept : closed}`
   }
