@@ -5,7 +5,7 @@ import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
-import { endOf, grains, type Segment, segmentsOf } from "./VisitPeriods.ts"
+import { endOf, grains, type Segment, segmentsOf, startOf } from "./VisitPeriods.ts"
 import * as VisitRollUpSql from "./VisitRollUpSql.ts"
 import { type HourCount, type Point, type VisitBatch, VisitStore } from "./VisitStore.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
@@ -78,13 +78,14 @@ const makeAdd = (
   /** Each statement is built when its turn comes, so that the event loop can do other things in between. */
   return Effect.fnUntraced(function* (hours: ReadonlyArray<HourCount>, at: number) {
     // While a day is not over by far, nobody rolls it up.
-    const now = hourOf(at)
-    const { hour: day, isUnderWay } = yield* dayProgress(hours.some(({ hour }) => endOf("day", hour) <= now))
+    const today = startOf("day", hourOf(at))
+    const { hour: day, isUnderWay } = yield* dayProgress(hours.some(({ hour }) => hour < today))
     yield* periods(hours)
     const rolled = hours.filter(({ hour }) => hour < day)
     if (rolled.length > 0) yield* toTotals(rolled)
     // The day's rows that are made already count when all of them are.
-    const made = isUnderWay ? hours.filter(({ hour }) => hour >= day && hour < endOf("day", day)) : []
+    const dayEnd = endOf("day", day)
+    const made = isUnderWay ? hours.filter(({ hour }) => hour >= day && hour < dayEnd) : []
     if (made.length > 0) yield* toDay(day, made)
   })
 }
