@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { Effect, Redacted } from "effect"
 
 /** Draws `bytes` bytes from the operating system's cryptographic generator, synchronously: the only randomness that must not be replayable. */
@@ -13,7 +13,7 @@ export const drawApiKey: Effect.Effect<Redacted.Redacted> = Effect.map(draw(24),
 )
 
 /** SHA-256 in hexadecimal digits. */
-export const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
+export const digest = (text: string): string => hash("sha256", text)
 
 /** Whether two digests are equal, in constant time. */
 export const isSameDigest = (one: string, other: string): boolean =>

@@ -120,12 +120,14 @@ const insertedValues: Readonly<Record<string, (link: Link) => string | null>> = 
   titleFolded: ({ title }) => foldedOf(title)
 }
 
-/** The rows of links to be bound, as `rowsOf` takes them. */
+/** The rows of links to be bound, as `rowsOf` takes them: of a bulk few columns vary, and the others have no list. */
 export const insertedRows = (links: ReadonlyArray<Link>): Columns =>
   Object.fromEntries(
     [...linkColumns, ...addedColumns].map(({ column, name, type }) => {
       const valueOf =
         insertedValues[name] ?? ((link: Link) => link[name as Exclude<keyof Link, "tags">] ?? null)
-      return [column, [type, links.map(valueOf)]]
+      const first = valueOf(links[0]!)
+      const isSame = column !== "key" && links.every((link) => valueOf(link) === first)
+      return [column, [type, isSame ? first : links.map(valueOf)]]
     })
   )

@@ -1,4 +1,5 @@
 import { SqlClient, type Statement } from "@effect/sql"
+import type { SqlError } from "@effect/sql/SqlError"
 import { Array, Effect, Layer, Option } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
@@ -13,18 +14,20 @@ import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
+import { SqliteFailure } from "../sql/SqliteThread.ts"
 import { askByKey } from "../sql/Turns.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** Which of the questions are about keys that a statement returned. */
-const areAmong = (
-  questions: ReadonlyArray<{ readonly key: string }>,
-  done: ReadonlyArray<{ key: string }>
-) => {
+const areAmong = (questions: ReadonlyArray<{ readonly key: string }>, done: ReadonlyArray<string>) => {
   if (done.length === questions.length) return questions.map(() => true)
-  const keys = new Set(done.map((row) => row.key))
+  const keys = new Set(done)
   return questions.map(({ key }) => keys.has(key))
 }
+
+/** Whether an `INSERT` on SQLite met a row of one of its keys, and wrote nothing. */
+const isConflict = ({ cause }: SqlError) =>
+  cause instanceof SqliteFailure && cause.code === "SQLITE_CONSTRAINT_PRIMARYKEY"
 
 /** A failure that comes when a part has been written. */
 const mayBeApplied = ({ operation, reason }: StorageError) =>
@@ -50,14 +53,47 @@ export const make = Effect.gen(function* () {
     ON CONFLICT (key) DO UPDATE SET url = links.url
     WHERE links.create_id = excluded.create_id AND links.updated_at = excluded.updated_at`
 
-  const insertRows = (links: ReadonlyArray<Link>) => {
+  /** An `INSERT` of links; `unless`: what becomes of those whose keys have rows. */
+  const insertFree = (links: ReadonlyArray<Link>, unless = unlessRepeat) => {
     const rows = insertedRows(links)
     const names = list(Object.keys(rows))
-    return sql<{ key: string }>`${prepared(sql)}
+    return sql`
       INSERT INTO links (${names}, url_hash) SELECT ${names}, ${hash.value}
-      FROM ${rowsOf(sql, { ...rows, ...hash.rows(links) })} AS inserted WHERE true
-      ${unlessRepeat} RETURNING key`
+      FROM ${rowsOf(sql, { ...rows, ...hash.rows(links) })} AS inserted WHERE true ${unless}`
   }
+
+  const insertEach = (links: ReadonlyArray<Link>) =>
+    Effect.map(sql<{ key: string }>`${insertFree(links)} RETURNING key`, (rows) =>
+      areAmong(
+        links,
+        rows.map(({ key }) => key)
+      )
+    )
+
+  /**
+   * PostgreSQL gives the keys that it bound as one value: a row each takes both sides longer. On SQLite they are mostly not asked for: an `INSERT` that meets no row has bound all, and one that does
+   * wrote nothing, and is repeated with an answer for each link.
+   */
+  const insertRows = (links: ReadonlyArray<Link>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
+    sql.onDialectOrElse({
+      orElse: () =>
+        links.some(({ custom }) => custom)
+          ? insertEach(links)
+          : Effect.catchIf(
+              Effect.as(
+                insertFree(links, sql``),
+                links.map(() => true)
+              ),
+              isConflict,
+              () => insertEach(links)
+            ),
+      pg: () =>
+        Effect.map(
+          sql<{ readonly keys: ReadonlyArray<string> | null }>`${prepared(sql)}
+            WITH inserted AS (${insertFree(links)} RETURNING key) SELECT json_agg(key) AS keys FROM inserted`,
+          ([row]) => areAmong(links, row?.keys ?? [])
+        )
+    })
 
   /**
    * On PostgreSQL each key is looked for by itself. A planner that is shown an array makes a plan for its length; of JSON it knows nothing, so that one plan serves all.
@@ -90,7 +126,7 @@ export const make = Effect.gen(function* () {
 
   const insertAll = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
     const split = links.length >= splitFrom && (yield* canSplit)
-    return areAmong(links, yield* split ? insertHalves(links) : insertRows(links))
+    return yield* split ? insertHalves(links) : insertRows(links)
   })
 
   /** A repeat of a deletion finds its own tombstone, and writes it as it is. */
@@ -119,7 +155,12 @@ export const make = Effect.gen(function* () {
     })
 
   const deleteAll = (deletions: ReadonlyArray<Deletion>) =>
-    Effect.map(deleteRows(deletions), (rows) => areAmong(deletions, rows))
+    Effect.map(deleteRows(deletions), (rows) =>
+      areAmong(
+        deletions,
+        rows.map(({ key }) => key)
+      )
+    )
 
   return sqlPort(LinkStore, {
     insertMany: (links) => askByKey(sql, links, insertAll),

@@ -1,9 +1,9 @@
 import type { SqlClient, Statement } from "@effect/sql"
 
-/** Rows as columns: of each its SQL type on PostgreSQL, and the rows' values in order. */
-export type Columns = Readonly<
-  Record<string, readonly [type: string, values: ReadonlyArray<string | number | boolean | null>]>
->
+type Value = string | number | boolean | null
+
+/** Rows as columns: of each its SQL type on PostgreSQL, and the rows' values in order, or the one value that all rows have. The first column has values: it carries the number of rows. */
+export type Columns = Readonly<Record<string, readonly [type: string, values: ReadonlyArray<Value> | Value]>>
 
 /** What JSON escapes in another way than arrays of PostgreSQL do. */
 const escapedOtherwise = /\\[^"\\]/
@@ -14,32 +14,40 @@ const arrayOf = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> | string => {
   return escapedOtherwise.test(json) ? values : `{${json.slice(1, -1)}}`
 }
 
+const isList = (values: ReadonlyArray<Value> | Value): values is ReadonlyArray<Value> => Array.isArray(values)
+
 /**
  * Rows as a table expression that a statement selects from, whatever their number: JSON on SQLite, arrays on PostgreSQL. A column in which all
  * rows have one value is sent as that value: of a bulk of links these are most, and the databases take longer to read rows than to write them.
  */
 export const rowsOf = (sql: SqlClient.SqlClient, columns: Columns): Statement.Fragment => {
-  const all = Object.entries(columns).map(([name, [type, values]]) => ({ name, type, values }))
-  // At least one column must vary: it carries the number of rows.
-  const varying = all.filter(
-    ({ values }, index) => index === 0 || values.some((value) => value !== values[0])
-  )
-  const names = varying.map(({ name }) => name)
-  const same = all.filter(({ name }) => !names.includes(name))
+  const varying: Array<{
+    readonly name: string
+    readonly type: string
+    readonly values: ReadonlyArray<Value>
+  }> = []
+  const same: Array<{ readonly name: string; readonly type: string; readonly value: Value }> = []
+  for (const [name, [type, values]] of Object.entries(columns)) {
+    if (!isList(values)) same.push({ name, type, value: values })
+    else if (varying.length === 0 || values.some((value) => value !== values[0])) {
+      varying.push({ name, type, values })
+    } else same.push({ name, type, value: values[0] ?? null })
+  }
   return sql.onDialectOrElse({
     orElse: () => {
       const rows = varying[0]!.values.map((_, row) => varying.map(({ values }) => values[row]))
-      const selected = names.map((name, index) => sql.literal(`value ->> ${index} AS ${name}`))
-      const fixed = same.map(({ name, values }) => sql`${values[0] ?? null} AS ${sql.literal(name)}`)
+      const selected = varying.map(({ name }, index) => sql.literal(`value ->> ${index} AS ${name}`))
+      const fixed = same.map(({ name, value }) => sql`${value} AS ${sql.literal(name)}`)
       return sql`(SELECT ${sql.csv([...selected, ...fixed])} FROM json_each(${JSON.stringify(rows)}))`
     },
     pg: () => {
       const arrays = varying.map(({ type, values }) => sql`${arrayOf(values)}::${sql.literal(type)}[]`)
+      const names = varying.map(({ name }) => name).join(", ")
       const fixed = same.map(
-        ({ name, type, values }) => sql`${values[0] ?? null}::${sql.literal(type)} AS ${sql.literal(name)}`
+        ({ name, type, value }) => sql`${value}::${sql.literal(type)} AS ${sql.literal(name)}`
       )
       return sql`(SELECT ${sql.csv([sql.literal("given.*"), ...fixed])}
-                  FROM unnest(${sql.csv(arrays)}) AS given (${sql.literal(names.join(", "))}))`
+                  FROM unnest(${sql.csv(arrays)}) AS given (${sql.literal(names)}))`
     }
   })
 }
