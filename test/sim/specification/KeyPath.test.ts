@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest"
+import { type Rule, rules } from "../../../src/sim/specification/KeyPath.ts"
+import { search } from "../../../src/sim/specification/Search.ts"
+
+const small = { owners: 2, keys: 1, faults: 1, recycles: 1 }
+const double = "can be handed out from two places"
+const leak = "not all keys can be accounted for any more"
+const twice = "was acknowledged to two creates"
+
+/** What each guard is for: what does not hold any more without it. */
+const broken: ReadonlyArray<readonly [rule: Rule, text: string]> = [
+  ["a claim raises the epoch", leak],
+  ["the database refuses older epochs", "changed the database, and was not the newest owner"],
+  ["the pool refuses older epochs", "changed the pool, and was not the newest owner"],
+  ["the pool takes each batch once", double],
+  ["the pool takes each return once", double],
+  ["a lease removes its keys", double],
+  ["the primary key refuses a second row", twice],
+  ["the quarantine has to be over", double],
+  ["a freed key is struck from records", double],
+  ["the watermark moves before a key is made", double],
+  ["keys are recorded before they are pushed", leak],
+  ["a record is closed after its push", leak],
+  ["a new owner finishes open records", leak],
+  ["the key of a failed create is asked for", double],
+  ["the key of a failed create is asked for late", double],
+  ["the mark moves before keys are used", double],
+  ["a mark behind its witness is noticed", double],
+  ["a recovery raises the watermark", twice],
+  ["a recovery empties stock and records", twice],
+  ["another timeline is noticed", double]
+]
+
+/** Guards whose breaking no single fault shows. */
+const unseen: ReadonlyArray<Rule> = [
+  "a finished record leaves out bound keys",
+  "another lineage is noticed",
+  "tombstones older than a recovery are not stocked"
+]
+
+describe("the key path's specification", () => {
+  it("holds in every state of two owners and two keys, with one fault and one key recycled", () => {
+    const found = search({ sizes: { owners: 2, keys: 2, faults: 1, recycles: 1 } })
+    expect(found.counterexample).toBeUndefined()
+    expect(found.isComplete).toBe(true)
+    expect(found.states).toBeGreaterThan(50_000)
+  }, 180_000)
+
+  it.each(broken)(
+    "does not hold without: %s",
+    (rule, text) => {
+      const { counterexample } = search({ sizes: small, rules: { ...rules, [rule]: false } })
+      expect(counterexample?.text).toContain(text)
+      expect(counterexample?.steps.length).toBeGreaterThan(0)
+    },
+    60_000
+  )
+
+  it("has a test of each guard, or says that one fault does not show it", () => {
+    expect([...broken.map(([rule]) => rule), ...unseen].toSorted()).toEqual(Object.keys(rules).toSorted())
+  })
+
+  it("tells the shortest way: the database forgets a watermark before its mark has moved, and nobody notices", () => {
+    const { counterexample } = search({
+      sizes: small,
+      rules: { ...rules, "another timeline is noticed": false }
+    })
+    expect(counterexample).toMatchInlineSnapshot(`
+      {
+        "steps": [
+          "node 0 claims epoch 1",
+          "node 0 confirms its claim",
+          "node 0 claims the pool",
+          "node 0 reads open records",
+          "the standby falls behind",
+          "node 0 advances over key 0",
+          "the standby takes over",
+          "node 0 confirms the watermark",
+        ],
+        "text": "key 0 can be handed out from two places",
+      }
+    `)
+  }, 60_000)
+
+  it("says when it has not seen every state", () => {
+    expect(search({ sizes: small, statesMax: 100 })).toMatchObject({
+      isComplete: false,
+      counterexample: undefined
+    })
+  })
+})
