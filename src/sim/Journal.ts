@@ -139,6 +139,8 @@ export type ProcessEntry =
       readonly operation: string
       readonly interrupted_us: number | undefined
     }
+  /** A call of a store, or its answer, was held up. */
+  | { readonly tag: "held up"; readonly by: string; readonly operation: string; readonly for_us: number }
   /** An actor was started in it, and was stopped. */
   | { readonly tag: "activated"; readonly by: string; readonly actor: string }
   | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }
@@ -158,6 +160,10 @@ export class Journal {
   /** Notes a call, or a message, of a process that it has no answer to. */
   readonly unanswered = ({ id: by }: VirtualProcess, operation: string, interrupted_us?: number) =>
     this.add({ tag: "unanswered", by, operation, interrupted_us })
+
+  /** Notes a call of a process that was held up. */
+  readonly heldUp = ({ id: by }: VirtualProcess, operation: string, for_us: number) =>
+    this.add({ tag: "held up", by, operation, for_us })
 
   add(entry: StoreEntry | VisitEntry | UserEntry | ProcessEntry) {
     this.entries.push({ ...entry, at_us: this.#world.now_us })

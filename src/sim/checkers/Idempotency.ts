@@ -1,6 +1,7 @@
 import { Array } from "effect"
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
+import { s_us } from "../world/Time.ts"
 
 const isMade = ({ status }: Exchange) => status === 200 || status === 201
 
@@ -9,28 +10,45 @@ const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
 
 const numbersOf = (requests: ReadonlyArray<Exchange>) => requests.map(({ number }) => `#${number}`).join(", ")
 
+/** A key that was bound, and when. */
+interface Binding {
+  readonly key: string
+  readonly at_us: number
+}
+
 /** The keys that were bound to each target. */
-const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<string>> => {
-  const keys = new Map<string, Array<string>>()
+const boundTo = ({ journal }: Evidence): ReadonlyMap<string, ReadonlyArray<Binding>> => {
+  const keys = new Map<string, Array<Binding>>()
   for (const entry of journal) {
     if (entry.tag !== "bound") continue
     const { key, url } = entry.link
-    keys.set(url, [...(keys.get(url) ?? []), key])
+    keys.set(url, [...(keys.get(url) ?? []), { key, at_us: entry.at_us }])
   }
   return keys
 }
 
-/** What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. */
+/**
+ * What is wrong about the requests with one `Idempotency-Key`, in the order in which they were sent. Judged are those that were answered while the first answer was kept for certain: those of later ones may
+ * make a link again.
+ */
 const faultsOf = (
-  requests: ReadonlyArray<Exchange>,
-  bound: ReadonlyMap<string, ReadonlyArray<string>>
+  all: ReadonlyArray<Exchange>,
+  bound: ReadonlyMap<string, ReadonlyArray<Binding>>,
+  kept_us: number
 ): ReadonlyArray<readonly [at: Exchange, text: string]> => {
+  const until_us = all[0]!.sent_us + kept_us
+  const requests = all.filter(({ answered_us }) => answered_us === undefined || answered_us < until_us)
+  if (requests.length === 0) return []
   const made = requests.filter(isMade)
   const urls = new Set(requests.map(({ url }) => url!))
   const [first] = requests
   // Links that are reused are made by others too, and tell their visits.
   const isOwn = first!.reuse !== true
-  const links = isOwn ? [...urls].flatMap((url) => bound.get(url) ?? []) : []
+  const links = isOwn
+    ? [...urls].flatMap((url) =>
+        (bound.get(url) ?? []).flatMap(({ at_us, key }) => (at_us < until_us ? [key] : []))
+      )
+    : []
   const original = made.find(({ isReplay }) => !isReplay)
   const replays = isOwn ? made : made.filter(({ isReplay }) => isReplay)
   const different = replays.find(({ body, status }) => {
@@ -40,7 +58,7 @@ const faultsOf = (
   const created = made.filter(({ isReplay, status }) => !isReplay && status === 201)
   const unlike = requests.find(
     ({ answered_us, status, url }) =>
-      status === 422 && !requests.some((other) => other.url !== url && other.sent_us < answered_us!)
+      status === 422 && !all.some((other) => other.url !== url && other.sent_us < answered_us!)
   )
   /** What stands answered: what follows is answered alike, or refused when it asks for something else. */
   const known = made.filter(({ isReplay, status }) => isReplay || status === 201)
@@ -78,9 +96,10 @@ export const Idempotency: Checker = {
   check: (evidence) => {
     const keyed = evidence.exchanges.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
     const bound = boundTo(evidence)
+    const kept_us = (evidence.options.answersKept_s ?? Number.POSITIVE_INFINITY) * s_us
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
-        faultsOf(requests, bound).map(([at, text]): Violation => ({
+        faultsOf(requests, bound, kept_us).map(([at, text]): Violation => ({
           checker: Idempotency.name,
           at_us: at.answered_us ?? evidence.end_us,
           text: `requests ${numbersOf(requests)} with the Idempotency-Key ${idempotencyKey} ${text}`,

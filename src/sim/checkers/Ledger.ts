@@ -77,6 +77,33 @@ const causesOf = ({ faults, journal, options }: Evidence) => {
   }
 }
 
+/** What is too much of the keys that each process has read ahead from its file: up to two refills where it was killed, one for each record or return to the file whose end it did not learn, and none where it shut down. */
+const preloadedTooMuch = (
+  evidence: Evidence
+): ReadonlyArray<readonly [by: string, lost: number, bound: number]> => {
+  const { journal, options } = evidence
+  const killed = new Set<string>()
+  const ended = new Set<string>()
+  const unsure = new Map<string, number>()
+  for (const entry of journal) {
+    if (entry.tag === "killed") killed.add(entry.by)
+    if (entry.tag === "ended") ended.add(entry.by)
+    if (
+      entry.tag === "unanswered" &&
+      ["KeyStock.record", "KeyFile.append", "KeyFile.take"].includes(entry.operation)
+    )
+      unsure.set(entry.by, (unsure.get(entry.by) ?? 0) + 1)
+  }
+  const lost = new Map<string, number>()
+  for (const [{ by, tag }, count] of lastSeen(evidence))
+    if (tag === "preloaded") lost.set(by, (lost.get(by) ?? 0) + count)
+  return Array.from(lost, ([by, count]) => {
+    // What a living one holds is not lost.
+    const held = killed.has(by) || !ended.has(by) ? 2 * options.poolHigh : 0
+    return [by, count, held + (unsure.get(by) ?? 0) * 2 * options.poolHigh] as const
+  }).filter(([, count, bound]) => count > bound)
+}
+
 /** How long a create takes at least that had to go on with another key because an owner was silent. */
 const silent_us = 500 * ms_us
 
@@ -116,7 +143,8 @@ export const Ledger: Checker = {
       (kills + leases + returns) * options.bufferCapacity + uncertain * keysOfCreateMax,
       "by nodes"
     )
-    atMost(losses.preloaded, (kills + refills) * 2 * options.poolHigh, "that were read ahead from a file")
+    for (const [by, lost, bound] of preloadedTooMuch(evidence))
+      atMost(lost, bound, `that ${by} had read ahead from its file`)
     atMost(losses.pools, redis * 2 * options.poolHigh, "by pool shards")
     atMost(unminted(journal), (kills + advances) * refillMax(options), "between the watermark and the keys")
     atMost(losses.refills, (kills + refills) * refillMax(options), "before they were recorded")

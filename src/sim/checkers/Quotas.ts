@@ -42,10 +42,12 @@ export const Quotas: Checker = {
       violations.push({ checker: Quotas.name, at_us, text, keys: [] })
     const leases = new Map<string, Lease>()
     const buckets = new Map<string, Bucket>()
-    /** When each process learned that the store does not answer, or was paused until. */
+    /** When each process learned that the store does not answer, or was held up by it, or was paused until. */
     const away_us = new Map<string, Array<number>>()
     for (const entry of journal) {
-      const isAway = entry.tag === "unanswered" && entry.operation === "QuotaStore.leaseMany"
+      // Those that wait for the next call give up sooner than this one.
+      const isAway =
+        (entry.tag === "unanswered" || entry.tag === "held up") && entry.operation === "QuotaStore.leaseMany"
       if (!isAway && entry.tag !== "paused") continue
       const at_us = entry.tag === "paused" ? entry.at_us + entry.for_us : entry.at_us
       away_us.set(entry.by, [...(away_us.get(entry.by) ?? []), at_us])

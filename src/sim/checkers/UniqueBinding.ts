@@ -28,9 +28,9 @@ export const UniqueBinding: Checker = {
       const { alias, answered_us, idempotencyKey, key, kind, location, status, url } = exchange
       if (answered_us === undefined) continue
       // Whoever repeats a create with its key is answered while it is still under way; who has none asks once.
-      const isOwn = ({ ended_us, link }: Life) =>
-        // What somebody has deleted meanwhile is a tombstone, which keeps the alias from whoever asks for it.
-        link.url === url && ended_us > answered_us
+      const isOwn = ({ bound_us, ended_us, link }: Life) =>
+        // An earlier try of the same create may come to the store when the alias is free again. What somebody has deleted meanwhile is a tombstone, which keeps the alias from whoever asks for it.
+        link.url === url && bound_us <= answered_us && ended_us > answered_us
       const isRefused = status === 409 && alias !== undefined && idempotencyKey === undefined
       if (isRefused && lives.get(alias)?.some(isOwn) === true)
         found(answered_us, alias, `${alias} was refused for ${url} as taken, and is bound to it`)

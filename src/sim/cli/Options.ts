@@ -59,6 +59,12 @@ export const FaultOptions = Schema.Struct({
   /** A pool shard comes back without its data. */
   redisLoss: Occasional,
   redisCalls: CallFaults,
+  /** Calls of the database and of pools that arrive late there, or whose answers come late, each by up to `most_ms`: later ones overtake them at the database. */
+  slowCalls: Schema.Struct({
+    probability: Probability,
+    /** Below what the product waits for a statement: a slow one has come to its end by then. */
+    most_ms: Schema.Int.pipe(Schema.between(0, 3_000))
+  }),
   /** Of messages to the receivers of webhooks. */
   webhookCalls: CallFaults,
   /** How far behind a Redis replica is, at most. */
@@ -143,6 +149,10 @@ export const SimOptions = Schema.Struct({
   keyStockTarget: Schema.Int.pipe(Schema.between(0, 100_000)),
   /** How long the key of a link that has ended is not bound again. */
   quarantine_s: Duration_s,
+  /**
+   * How long a repeat with the same `Idempotency-Key` is given the first answer, in place of 24 hours; what else is known of such creates is kept for as much shorter. `null`: as in production.
+   */
+  answersKept_s: Schema.NullOr(Schema.Int.pipe(Schema.between(10, 3_600))),
   /** How many links a user creates in a minute, and by one API key twice as many; `null`: any number. */
   createsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How long faults come, in virtual seconds. */

@@ -21,6 +21,7 @@ export const noFaults: FaultOptions = {
   redisFailover: never,
   redisLoss: never,
   redisCalls: { refused: 0, lost: 0, ignored: 0 },
+  slowCalls: { probability: 0, most_ms: 0 },
   webhookCalls: { refused: 0, lost: 0, ignored: 0 },
   replicaLag_ms: 0,
   messages: { dropped: 0, repeated: 0, delayed: 0, delay_ms: 0 },
@@ -45,6 +46,7 @@ const calm: SimOptions = {
   keyStock: "none",
   keyStockTarget: 0,
   quarantine_s: 20,
+  answersKept_s: null,
   createsPerMinute: null,
   faulty_s: 42,
   calm_s: 20,
@@ -85,6 +87,7 @@ const liteFaults: FaultOptions = {
   redisFailover: { perMinute: 0.5, least_ms: 500, most_ms: 4_000 },
   redisLoss: { perMinute: 0.3, least_ms: 100, most_ms: 5_000 },
   redisCalls: { refused: 0.002, lost: 0.001, ignored: 0.001 },
+  slowCalls: { probability: 0.002, most_ms: 2_000 },
   webhookCalls: { refused: 0.03, lost: 0.02, ignored: 0.01 },
   replicaLag_ms: 500,
   messages: { dropped: 0.001, repeated: 0.002, delayed: 0.01, delay_ms: 500 },
@@ -117,6 +120,7 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
     cutRedis: often("cutRedis"),
     databaseRestart: often("databaseRestart"),
     databaseCalls: calls("databaseCalls"),
+    slowCalls: { ...faults.slowCalls, probability: faults.slowCalls.probability * weight("slowCalls") },
     redisRestart: often("redisRestart"),
     redisFailover: often("redisFailover"),
     redisLoss: often("redisLoss"),
@@ -256,7 +260,81 @@ const crashAtStep: Aim = (options, chance) => ({
   }
 })
 
+/** The stores answer many calls late, and not in the order in which they were put. */
+const slowStores: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    deleted: 0.1,
+    changed: 0.15,
+    withMaxVisits: 0.2,
+    withAccount: chance.pick([0, 0.3]),
+    remembered: chance.pick([5, 40])
+  }),
+  faults: {
+    ...options.faults,
+    slowCalls: { probability: chance.pick([0.05, 0.2]), most_ms: chance.pick([300, 1_200, 3_000]) },
+    kill: { ...options.faults.kill, perMinute: Math.min(1, options.faults.kill.perMinute) }
+  }
+})
+
+/** Pushes and leases fail, by the pool alone: an owner is hardly ever fenced, so that it goes on with what it knows. */
+const failingPools: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8 }),
+  bufferCapacity: 4,
+  poolLow: 8,
+  poolHigh: chance.pick([12, 30]),
+  faults: {
+    ...noFaults,
+    redisCalls: chance.pick([
+      { refused: 0.1, lost: 0, ignored: 0 },
+      { refused: 0.02, lost: 0.05, ignored: 0.05 }
+    ]),
+    cutRedis: { perMinute: chance.pick([0, 4]), least_ms: 500, most_ms: 5_000 },
+    stop: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Owners go on for seconds when others have taken over from them, and are fenced. */
+const lateOwners: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8, bursts: 0.1 }),
+  nodes: chance.between(2, 4),
+  bufferCapacity: 4,
+  poolLow: 8,
+  poolHigh: chance.pick([12, 30]),
+  faults: {
+    ...options.faults,
+    move: { perMinute: chance.pick([12, 40]), least_ms: 1_000, most_ms: 15_000 },
+    pause: { perMinute: chance.pick([1, 4]), least_ms: 5_000, most_ms: 12_000 }
+  }
+})
+
+/** Creates are repeated when their answers are about to be dropped. */
+const lateRepeats: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8, withKey: 0.5 }),
+  quarantine_s: 4,
+  staleRedirects_s: 0,
+  answersKept_s: chance.pick([12, 24])
+})
+
+/** Nodes shut down one after the other, and actors move, in the midst of everything; nothing else goes wrong, so that nothing may be lost. */
+const stopping: Aim = (options, chance) => ({
+  ...withWorkload(options, { created: 0.8, bursts: 0.1 }),
+  nodes: chance.between(2, 4),
+  keyStock: chance.pick(["none", "file", "file", options.keyStock]),
+  keyStockTarget: chance.pick([30, 120]),
+  bufferCapacity: chance.pick([4, 16]),
+  faults: {
+    ...noFaults,
+    stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
+    move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
+    slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 400 },
+    preemption: options.faults.preemption
+  }
+})
+
 const noAim: Aim = (options) => options
+
+const aims = [hotStale, recycled, crashAtStep, slowStores, failingPools, lateOwners, lateRepeats, stopping]
 
 /** Everything that can be drawn is: the deployment's shape and sizes, what clients do, and which faults come how often. */
 const swarm = (seed: number): SimOptions => {
@@ -276,6 +354,7 @@ const swarm = (seed: number): SimOptions => {
     keyStock: chance.pick(["none", ...stockKinds]),
     keyStockTarget: chance.pick([0, 30, 120]),
     quarantine_s,
+    answersKept_s: chance.pick([null, 12, 24]),
     createsPerMinute: chance.pick([null, 2, 8]),
     workload: {
       clients,
@@ -297,7 +376,7 @@ const swarm = (seed: number): SimOptions => {
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
-  return chance.pick([noAim, noAim, noAim, hotStale, recycled, crashAtStep])(drawn, chance)
+  return chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
 }
 
 /** The presets, by name: each makes the options of a seed. */

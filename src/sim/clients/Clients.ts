@@ -39,6 +39,7 @@ const requestOf = (
 /** Options of the clients. */
 export interface ClientsOptions extends RequestsOptions {
   readonly workload: WorkloadOptions
+  readonly answersKept_s: number | null
   readonly users: Users
 }
 
@@ -55,7 +56,7 @@ export class Clients {
     this.#options = options
     this.#chance = options.world.chance("clients")
     this.#requests = new Requests(options)
-    this.#creates = new Creates(options.world, this.#requests, options.workload, options.users, (exchange) =>
+    this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
       this.#know(exchange)
     )
   }

@@ -1,7 +1,7 @@
 import type { Answer } from "./Balancer.ts"
 import { bulkOf, type Draft, Drafts, requestOf } from "./Drafts.ts"
 import type { Exchange } from "../History.ts"
-import type { WorkloadOptions } from "../cli/Options.ts"
+import type { SimOptions, WorkloadOptions } from "../cli/Options.ts"
 import type { Users } from "../deployment/Users.ts"
 import type { Requests } from "./Requests.ts"
 import type { VirtualRequest } from "../deployment/VirtualNode.ts"
@@ -19,6 +19,9 @@ const repeatAfter_us = 600 * ms_us
 /** When a client sends a keyed create once more for no reason, at most: with another one under way, or long after it was answered. */
 const onceMoreSoon_us = 20 * ms_us
 const onceMoreLate_us = 8 * s_us
+
+/** When a create is repeated while its answer is about to be dropped, as a share of the time for which it is kept. */
+const lastRepeats = { least: 0.5, more: 0.45 }
 
 /** What is read of the answer to a create: a link's key, or a problem's type. */
 interface CreateAnswer {
@@ -73,6 +76,7 @@ export class Creates {
   readonly #world: World
   readonly #requests: Requests
   readonly #workload: WorkloadOptions
+  readonly #answersKept_us: number | undefined
   readonly #chance: Chance
   readonly #made: (exchange: Exchange) => void
 
@@ -80,7 +84,7 @@ export class Creates {
   constructor(
     world: World,
     requests: Requests,
-    workload: WorkloadOptions,
+    { answersKept_s, workload }: Pick<SimOptions, "answersKept_s" | "workload">,
     users: Users,
     made: (exchange: Exchange) => void
   ) {
@@ -88,6 +92,7 @@ export class Creates {
     this.#world = world
     this.#requests = requests
     this.#workload = workload
+    this.#answersKept_us = answersKept_s === null ? undefined : answersKept_s * s_us
     this.#chance = world.chance("creates")
     this.#made = made
   }
@@ -136,10 +141,15 @@ export class Creates {
   #onceMore(client: string, draft: Draft) {
     const again = (most_us: number, other: Draft) =>
       this.#world.after(this.#chance.below(most_us), null, () => this.#ask(client, single(other)))
+    const kept_us = this.#answersKept_us
     const what = this.#chance.below(6)
     if (what === 0) again(onceMoreSoon_us, draft)
     if (what === 1) again(onceMoreLate_us, draft)
     if (what === 2) again(onceMoreLate_us, { ...draft, url: this.drafts.newUrl() })
+    if (what > 2 && kept_us !== undefined) {
+      const after_us = kept_us * (lastRepeats.least + lastRepeats.more * this.#chance.fraction())
+      this.#world.after(after_us, null, () => this.#ask(client, single(draft)))
+    }
   }
 
   /** Sends an errand once. */

@@ -24,6 +24,7 @@ import { Meetings } from "../report/Meetings.ts"
 import type { Placement } from "./Placement.ts"
 import { noFaults } from "../cli/Presets.ts"
 import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
+import * as BriefGuards from "../stores/BriefGuards.ts"
 import { VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
 import { VirtualRedis } from "../stores/VirtualRedis.ts"
@@ -135,8 +136,9 @@ export class Deployment {
     }
     const begins = (process: string, operation: string) => this.#meetings.begin(process, operation)
     const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint, begins }
+    const slow = () => this.#faults.slowCalls
     this.#database = new VirtualDatabase(
-      { ...around, faults: () => this.#faults.databaseCalls },
+      { ...around, slow, faults: () => this.#faults.databaseCalls },
       mutation,
       options.keyStock === "file" ? "none" : options.keyStock
     )
@@ -158,6 +160,7 @@ export class Deployment {
       (shard) =>
         new VirtualRedis({
           ...around,
+          slow,
           shard,
           kind: options.keyPool,
           replicaLag_ms: options.faults.replicaLag_ms,
@@ -251,7 +254,8 @@ export class Deployment {
       balancer: this.#balancer,
       nodes: () => this.#nodes(),
       users: this.#users,
-      workload: this.options.workload
+      workload: this.options.workload,
+      answersKept_s: this.options.answersKept_s
     })
     // Leaves the last requests time to be answered.
     clients.start(end_us - 5 * s_us)
@@ -334,7 +338,8 @@ export class Deployment {
       const sound = stores.pipe(
         Context.add(LinkInvalidations, changes),
         Context.add(KeyPool, pool),
-        Context.add(KeyStock, stock)
+        Context.add(KeyStock, stock),
+        BriefGuards.over(this.options.answersKept_s)
       )
       return Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, told)
     })

@@ -7,6 +7,7 @@ import {
   type CallFaults,
   CallFailed,
   type CrashPoint,
+  type SlowCalls,
   type VirtualServer
 } from "../world/VirtualServer.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -20,6 +21,7 @@ export interface StoreOptions {
   readonly journal: Journal
   /** How single calls fare now; asked at each call. */
   readonly faults: () => CallFaults
+  readonly slow?: (() => SlowCalls) | undefined
   readonly crashPoint: CrashPoint
   readonly begins?: Begins
 }

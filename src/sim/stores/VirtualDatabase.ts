@@ -78,7 +78,7 @@ export class VirtualDatabase {
 
   /** `database`: what is broken about it. */
   constructor(
-    { begins, crashPoint, faults, journal, network, world }: StoreOptions,
+    { begins, crashPoint, faults, journal, network, slow, world }: StoreOptions,
     { database }: Pick<Mutation, "database"> = sound,
     keyStock?: Exclude<StockKind, "file">
   ) {
@@ -106,10 +106,12 @@ export class VirtualDatabase {
     this.server = new VirtualServer(world, network, {
       name: databaseName,
       faults,
+      slow,
       answerMax_ms,
       inOrder: false,
       crashPoint,
       unanswered: journal.unanswered,
+      heldUp: journal.heldUp,
       ...(begins !== undefined && { begins })
     })
     this.#news = new VirtualNews(this.server, faults)

@@ -71,6 +71,7 @@ export class VirtualRedis {
     network,
     replicaLag_ms,
     shard,
+    slow,
     world
   }: RedisOptions) {
     const name = `redis-${shard}`
@@ -84,6 +85,7 @@ export class VirtualRedis {
     this.server = new VirtualServer(world, network, {
       name,
       faults,
+      slow,
       answerMax_ms: replyWaitMax_ms,
       inOrder: true,
       crashPoint,

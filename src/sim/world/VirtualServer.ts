@@ -22,6 +22,12 @@ export interface CallFaults {
   readonly ignored: number
 }
 
+/** How likely a call arrives late, and how likely its answer does; each by up to `most_ms`. */
+export interface SlowCalls {
+  readonly probability: number
+  readonly most_ms: number
+}
+
 /** What becomes of a process that makes a call: it may be killed right then. Told before the call is sent, and when its answer has come. */
 export type CrashPoint = (process: VirtualProcess, operation: string) => void
 
@@ -35,6 +41,9 @@ export type Begins = (process: string, operation: string) => () => void
 export interface ServerOptions {
   readonly name: string
   readonly faults: () => CallFaults
+  readonly slow?: (() => SlowCalls) | undefined
+  /** Is told of each call that is late, or whose answer is. */
+  readonly heldUp?: ((process: VirtualProcess, operation: string, for_us: number) => void) | undefined
   /** How long a caller waits for an answer. */
   readonly answerMax_ms: number
   /** Whether calls of one process arrive in their order, as on one connection. */
@@ -59,6 +68,7 @@ export class VirtualServer {
   readonly calls = new Map<string, number>()
   readonly #options: ServerOptions
   readonly #chance: Chance
+  readonly #slowness: Chance
   readonly #pending = new Set<Pending>()
   readonly #lastArrival_us = new Map<string, number>()
   readonly #onStop: Array<() => void> = []
@@ -70,6 +80,7 @@ export class VirtualServer {
     this.name = options.name
     this.#options = options
     this.#chance = world.chance(`calls of ${options.name}`)
+    this.#slowness = world.chance(`slow calls of ${options.name}`)
   }
 
   /** Is told each time that it stops: what lives on the same machine stops with it. */
@@ -137,13 +148,16 @@ export class VirtualServer {
       }
       this.#pending.add(pending)
       const answer = (then: () => void) =>
-        this.network.deliver(this.name, process.name, () => {
-          if (!process.isAlive) return
-          this.#options.crashPoint(process, operation)
-          process.post(then)
-        })
+        this.#after(this.#late_us(process, operation), () =>
+          this.network.deliver(this.name, process.name, () => {
+            if (!process.isAlive) return
+            this.#options.crashPoint(process, operation)
+            process.post(then)
+          })
+        )
       this.#arriveFrom(
         process,
+        this.#late_us(process, operation),
         () => {
           const gone = !process.isAlive && this.#chance.happens(0.5)
           if (gone || this.#chance.happens(faults.ignored)) return
@@ -165,10 +179,26 @@ export class VirtualServer {
     })
   }
 
-  #arriveFrom(process: VirtualProcess, arrive: () => void, isWanted: () => boolean) {
-    if (!this.#options.inOrder) return this.network.deliver(process.name, this.name, arrive, isWanted)
+  /** How late a call is, or its answer: mostly not at all. */
+  #late_us(process: VirtualProcess, operation: string): number {
+    const slow = this.#options.slow?.()
+    if (slow === undefined || slow.probability === 0) return 0
+    if (!this.#slowness.happens(slow.probability)) return 0
+    const late_us = this.#slowness.below(slow.most_ms * ms_us + 1)
+    this.#options.heldUp?.(process, operation, late_us)
+    return late_us
+  }
+
+  #after(late_us: number, then: () => void) {
+    if (late_us === 0) then()
+    else this.world.after(late_us, null, then)
+  }
+
+  #arriveFrom(process: VirtualProcess, late_us: number, arrive: () => void, isWanted: () => boolean) {
+    if (!this.#options.inOrder)
+      return this.#after(late_us, () => this.network.deliver(process.name, this.name, arrive, isWanted))
     const last_us = this.#lastArrival_us.get(process.id) ?? 0
-    const at_us = Math.max(last_us + 1, this.world.now_us + this.network.latency_us())
+    const at_us = Math.max(last_us + 1, this.world.now_us + late_us + this.network.latency_us())
     this.#lastArrival_us.set(process.id, at_us)
     const attempt = () => {
       if (!this.network.isCut(process.name, this.name)) return arrive()
