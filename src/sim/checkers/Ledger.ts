@@ -49,8 +49,20 @@ export const lossesOf = (evidence: Evidence): Losses => {
 /** A call that is given up sooner was interrupted with its actor or its node, which loses nothing: no time of the product's is shorter. */
 const givenUpAfter_us = 500 * ms_us
 
+/** How long before its end a process may have asked for numbers whose answer found nobody. */
+const lastAsked_us = 100 * ms_us
+
+/** Numbers that processes asked for when they were about to end by themselves: actors are not waited for. */
+const askedAtTheEnd = ({ journal }: Evidence): number => {
+  const ended_us = new Map(journal.flatMap((one) => (one.tag === "ended" ? [[one.by, one.at_us]] : [])))
+  return journal.filter(
+    (one) => one.tag === "advanced" && one.at_us > (ended_us.get(one.by) ?? Infinity) - lastAsked_us
+  ).length
+}
+
 /** How many times each thing happened that may lose keys. */
-const causesOf = ({ faults, journal, options }: Evidence) => {
+const causesOf = (evidence: Evidence) => {
+  const { faults, journal, options } = evidence
   const kills = journal.filter(({ tag }) => tag === "killed").length
   const fenced = journal.filter(({ tag }) => tag === "fenced").length
   const unanswered = (...operations: ReadonlyArray<string>) =>
@@ -67,7 +79,7 @@ const causesOf = ({ faults, journal, options }: Evidence) => {
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
     leases: unanswered("KeyPool.lease", "send Lease"),
-    advances: unanswered("KeyRangeStore.advance", "send Mint"),
+    advances: unanswered("KeyRangeStore.advance", "send Mint") + askedAtTheEnd(evidence),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:
@@ -122,7 +134,7 @@ const keysOfCreateMax = 8
 
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer for each kill, for
- * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill for each kill, for each record
+ * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill of each pool shard, and of the stock, for each kill; a refill for each record
  * that was not answered and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
@@ -137,6 +149,8 @@ export const Ledger: Checker = {
       const text = `${lost} keys were lost ${what}, and ${bound} may be`
       violations.push({ checker: Ledger.name, at_us: end_us, text, keys: [] })
     }
+    // Of each pool shard, and of the stock by each node: their keys are minted where the ranges are.
+    const refillsAtOnce = options.pools + options.nodes
     const uncertain = exchanges.filter(isUncertain(evidence)).length
     atMost(
       losses.held + losses.leases,
@@ -147,7 +161,11 @@ export const Ledger: Checker = {
       atMost(lost, bound, `that ${by} had read ahead from its file`)
     atMost(losses.pools, redis * 2 * options.poolHigh, "by pool shards")
     atMost(unminted(journal), (kills + advances) * refillMax(options), "between the watermark and the keys")
-    atMost(losses.refills, (kills + refills) * refillMax(options), "before they were recorded")
+    atMost(
+      losses.refills,
+      (kills * refillsAtOnce + refills) * refillMax(options),
+      "before they were recorded"
+    )
     return violations
   }
 }

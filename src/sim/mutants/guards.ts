@@ -53,6 +53,25 @@ export const guards: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "answers-kept-half-as-long",
+    text: "A repeat is given the first answer for half a day.",
+    promise: "C7",
+    checker: "idempotency",
+    options: (options) => ({ ...keyed!(options), answersKept_s: 12 }),
+    make: atPort(({ guarded }) => ({
+      beginMany: (beginnings) =>
+        guarded.beginMany(beginnings.map((one) => ({ ...one, keep_ms: one.keep_ms / 2 })))
+    }))
+  },
+  {
+    name: "answers-swept-early",
+    text: "What is known of creates with a key is swept half a day after they began.",
+    promise: "C7",
+    checker: "idempotency",
+    options: (options) => ({ ...keyed!(options), answersKept_s: 12, quarantine_s: 4, staleRedirects_s: 0 }),
+    make: atPort(({ guarded }) => ({ drop: (keep_ms, most) => guarded.drop(keep_ms / 4, most) }))
+  },
+  {
     name: "guard-in-two-steps",
     text: "A link is bound at once, and its guard settled half a second later.",
     promise: "C7",

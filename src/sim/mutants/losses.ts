@@ -1,16 +1,25 @@
 import { Effect } from "effect"
+import { count, slice, toStrings } from "../../keys/PackedKeys.ts"
 import { StorageError } from "../../storage/StorageError.ts"
 import { nextOf } from "./minting.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
 
 /** Every second time. */
 const alternating = () => {
-  let count = 0
-  return () => ++count % 2 === 0
+  let times = 0
+  return () => ++times % 2 === 0
 }
 
 /** Pools that are refilled all the time. */
 const small = { bufferCapacity: 4, poolLow: 5, poolHigh: 12, keyStock: "none" } as const
+
+/** Nodes with key files that shut down now and then, and nothing else goes wrong. */
+const stopsAlone: Mutant["options"] = (options) => ({
+  ...withFaults({ stop: { perMinute: 10, least_ms: 500, most_ms: 3_000 } }, { created: 0.8 })(options),
+  keyStock: "file",
+  keyStockTarget: 120,
+  nodes: Math.max(2, options.nodes)
+})
 
 /** What loses keys, numbers or visits without a cause that is counted. */
 export const losses: ReadonlyArray<Mutant> = [
@@ -34,6 +43,40 @@ export const losses: ReadonlyArray<Mutant> = [
           }
         }
       }
+    })
+  },
+  {
+    name: "file-cut-short-at-a-stop",
+    text: "A node that shuts down puts all keys but one back into its file.",
+    promise: "C6",
+    checker: "ledger",
+    options: stopsAlone,
+    make: () => ({
+      file: (file) => {
+        const ahead = new Set<string>()
+        return {
+          ...file,
+          take: (wanted) =>
+            Effect.tap(file.take(wanted), (keys) => toStrings(keys).forEach((key) => ahead.add(key))),
+          append: (keys) =>
+            file.append(toStrings(keys).every((key) => ahead.has(key)) ? slice(keys, 1, count(keys)) : keys)
+        }
+      }
+    })
+  },
+  {
+    name: "returns-at-a-stop-cut-short",
+    text: "Of the keys that a node has left when it shuts down one is not returned.",
+    promise: "C6",
+    checker: "ledger",
+    options: stopsAlone,
+    make: () => ({
+      ports: ({ pool }) => ({
+        pool: {
+          ...pool,
+          giveBack: (shard, id, keys) => pool.giveBack(shard, id, slice(keys, 1, count(keys)))
+        }
+      })
     })
   },
   {

@@ -406,6 +406,22 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   ["a number that became no key", Ledger, { journal: [advanced(1, 0, 1)] }],
   ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
   ["a refill that was not recorded", Ledger, { journal: [minted(1, 0, ["k"])] }],
+  [
+    "a key read ahead from a file by a node that shut down, whatever befell others",
+    Ledger,
+    {
+      journal: [
+        { tag: "preloaded", at_us: 1, by, keys: ["k"] },
+        ended(1, 0),
+        { tag: "killed", at_us: 1, by: "node-1#1" }
+      ]
+    }
+  ],
+  [
+    "a repeat that makes another link while the answer is kept",
+    Idempotency,
+    { options: { ...presets.calm(), answersKept_s: 12 }, exchanges: [keyed(1), keyed(12, { key: "xyz" })] }
+  ],
   ["a key that left its pool", Ledger, { journal: [pushed(1, 1, ["k"])] }],
   [
     "an acknowledged delete that was not made",
@@ -433,6 +449,25 @@ describe("the checkers", () => {
   it("find nothing in a link that is redirected while its node does not reach the database, and may be", () => {
     const away = { ...stale(11.9), silences: [{ by, from_us: 2 * s_us, until_us: Infinity }] }
     expect(Freshness.check(evidence(away))).toEqual([])
+  })
+
+  it("find nothing in a repeat that makes another link when the answer is not kept any more", () => {
+    const options = { ...presets.calm(), answersKept_s: 10 }
+    const exchanges = [keyed(1), keyed(12, { key: "xyz" })]
+    expect(
+      Idempotency.check(evidence({ options, exchanges, journal: [bound, { ...another, at_us: 12 * s_us }] }))
+    ).toEqual([])
+  })
+
+  it("find nothing in keys read ahead by a node that was killed, nor in those that a living one has", () => {
+    const read = { tag: "preloaded", at_us: 1, by, keys: ["k"] } as const
+    const killed = { tag: "killed", at_us: 2, by } as const
+    expect(Ledger.check(evidence({ journal: [read] }))).toEqual([])
+    expect(Ledger.check(evidence({ journal: [read, killed] }))).toEqual([])
+  })
+
+  it("find nothing in numbers that a node asked for in its last moment", () => {
+    expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })
 
   it("find nothing in quotas that are used, given out, or not asked for while the store is away", () => {
