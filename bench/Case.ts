@@ -17,10 +17,14 @@ export interface Row {
   readonly p999_ms: number | null
   /** Median of what the rounds were of the reference's round beside them. */
   readonly ratio: number | null
+  /** How long the event loop of the subject's processes was held at most while it was measured. */
+  readonly held_ms: number | null
   /** CPU time of the subject's own processes for one of what is counted, in microseconds. */
   readonly cpu_us: number | null
   /** The same of PostgreSQL. */
   readonly databaseCpu_us: number | null
+  /** The same of the load generator, which shares the machine's cores. */
+  readonly loadCpu_us: number | null
   /** Resident memory of the subject's processes when all was done. */
   readonly rss_MB: number | null
   /** Answers that were not as they should be, and requests without one. */

@@ -3,9 +3,11 @@ import { bulk, create } from "./cases/creates.ts"
 import { growth } from "./cases/growth.ts"
 import { hot } from "./cases/hot.ts"
 import { buffer, memory, refill } from "./cases/keys.ts"
+import { idle } from "./cases/idle.ts"
 import { mint } from "./cases/mint.ts"
 import { mixed } from "./cases/mixed.ts"
 import { nodes } from "./cases/nodes.ts"
+import { processes } from "./cases/processes.ts"
 import { cold, zipf } from "./cases/redirects.ts"
 import { stall } from "./cases/stall.ts"
 import { start } from "./cases/start.ts"
@@ -23,7 +25,9 @@ export const cases: ReadonlyArray<Case> = [
   memory,
   mint,
   start,
+  idle,
   stall,
+  processes,
   nodes,
   growth
 ]

@@ -1,8 +1,8 @@
 // What a run of the benchmark stands on: servers of its own, deployments with links, and the program as it is.
 
-import { Effect, Scope } from "effect"
+import { Effect, Schedule, Scope } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
@@ -12,6 +12,7 @@ import { startPostgres } from "../test/support/services/PostgresServer.ts"
 import { startRedis } from "../test/support/services/RedisServer.ts"
 import { type Availability, Unavailable } from "../test/support/services/Service.ts"
 import { freePort } from "../test/support/FreePort.ts"
+import * as EventLoop from "./EventLoop.ts"
 import * as Links from "./Links.ts"
 import * as Load from "./load/Load.ts"
 import * as ProcessFigures from "./ProcessFigures.ts"
@@ -19,9 +20,12 @@ import * as ProcessFigures from "./ProcessFigures.ts"
 /** Where a deployment keeps its links. */
 export type Kind = "PostgreSQL" | "SQLite"
 
+/** The same with that of a node of a cluster, whose pool is in Redis. */
+export type DeploymentKind = Kind | "PostgreSQL and Redis"
+
 /** A database that the program has made its own, with a user and their links. */
 export interface Deployment {
-  readonly kind: Kind
+  readonly kind: DeploymentKind
   /** Settings of the program. */
   readonly variables: Readonly<Record<string, string>>
   /** The user's API key. */
@@ -49,7 +53,7 @@ export interface Ground {
   readonly postgresCpu_us: Effect.Effect<number, Unavailable>
   readonly redisUrl: Effect.Effect<string, Unavailable>
   /** A deployment, which is made once in a run, and used by one process at a time. */
-  readonly deployment: (kind: Kind, links: number) => Effect.Effect<Deployment, Unavailable>
+  readonly deployment: (kind: DeploymentKind, links: number) => Effect.Effect<Deployment, Unavailable>
   /** Tells how it goes, in one line. */
   readonly notify: (line: string) => Effect.Effect<void>
 }
@@ -88,21 +92,47 @@ export const newDatabase = Effect.fn("newDatabase")(function* ({ postgresUrl }: 
   return url.href
 })
 
+/** How the program is started. */
+export interface ProgramOptions {
+  /** Of a cluster on this machine (`PROCESSES`). */
+  readonly processes?: number
+  /** Whether its event loop is watched ({@link EventLoop}), which takes some CPU time of an idle one. */
+  readonly isWatched?: boolean
+}
+
+const awaitProcesses = (log: string, count: number) =>
+  Effect.sync(() => readFileSync(log, "utf8").split("Linkmint listens at").length > count).pipe(
+    Effect.repeat({ until: (all) => all, schedule: Schedule.spaced("50 millis") }),
+    Effect.timeoutFail({
+      duration: "60 seconds",
+      onTimeout: () => new Unavailable({ reason: `${count} processes did not come up` })
+    })
+  )
+
 /** Starts the real program on a deployment, until the scope closes. */
 export const startProgram = Effect.fn("startProgram")(function* (
-  { folder }: Pick<Ground, "folder">,
-  { kind, variables }: Pick<Deployment, "kind" | "variables">
-): Effect.fn.Return<Server, Unavailable, Scope.Scope> {
+  place: Pick<Ground, "folder">,
+  { kind, variables }: Pick<Deployment, "kind" | "variables">,
+  { isWatched = true, processes = 1 }: ProgramOptions = {}
+): Effect.fn.Return<Server & { readonly pids: ReadonlyArray<number> }, Unavailable, Scope.Scope> {
   const [port, runnerPort] = [yield* freePort, yield* freePort]
-  const { pid } = yield* Nodes.start({
+  const { log, pid } = yield* Nodes.start({
     name: `Linkmint on ${kind}`,
-    folder: join(folder, `program-${port}`),
+    folder: join(place.folder, `program-${port}`),
     role: "all",
     port,
     runnerPort,
-    shared: { ...variables, ADMIN_API_KEY: adminKey, REDIS_URLS: "", PROCESSES: "" }
+    shared: {
+      ADMIN_API_KEY: adminKey,
+      REDIS_URLS: "",
+      PROCESSES: String(processes),
+      ...(isWatched && EventLoop.watched(place)),
+      ...variables
+    }
   })
-  return { port, pid }
+  if (processes === 1) return { port, pid, pids: [pid] }
+  yield* awaitProcesses(log, processes)
+  return { port, pid, pids: [pid, ...ProcessFigures.childrenOf(pid)] }
 })
 
 interface Ask {
@@ -145,17 +175,25 @@ export const makeUser = Effect.fn("makeUser")(function* (port: number, admin: st
   return { id: me["id"]!, apiKey: body["secret"]! }
 })
 
-const makeDeployment = Effect.fn("makeDeployment")(function* (ground: Ground, kind: Kind, links: number) {
+const makeDeployment = Effect.fn("makeDeployment")(function* (
+  ground: Ground,
+  kind: DeploymentKind,
+  links: number
+) {
   if (links > 0) yield* ground.notify(`  ${links.toLocaleString("en")} links in ${kind} …`)
   const dataDir = join(ground.folder, `data-${links}`)
-  const variables =
-    kind === "PostgreSQL"
-      ? { DATABASE_URL: yield* newDatabase(ground), DATA_DIR: dataDir }
-      : { DATABASE_URL: "", DATA_DIR: dataDir }
+  const variables = {
+    DATABASE_URL: kind === "SQLite" ? "" : yield* newDatabase(ground),
+    DATA_DIR: dataDir,
+    ...(kind === "PostgreSQL and Redis" && {
+      REDIS_URLS: yield* ground.redisUrl,
+      KEY_SECRET: randomBytes(16).toString("hex")
+    })
+  }
   const user = yield* Effect.scoped(
     Effect.flatMap(startProgram(ground, { kind, variables }), ({ port }) => makeUser(port, adminKey))
   )
-  yield* kind === "PostgreSQL"
+  yield* kind !== "SQLite"
     ? Links.fillPostgres(variables.DATABASE_URL, links, user.id)
     : Links.fillSqlite(join(dataDir, "linkmint.db"), links, user.id)
   return { kind, variables, apiKey: user.apiKey, links }

@@ -40,6 +40,16 @@ export const cpuOfFamily_us = (pid: number): number => {
   return children.reduce((sum, child) => sum + child!.cpu_us, cpu_us + endedCpu_us)
 }
 
+/** CPU time of the children of this process that have ended, in microseconds. */
+export const cpuOfEndedChildren_us = (): number => statOf(process.pid)?.endedCpu_us ?? 0
+
+/** The children of a process that run. */
+export const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((child) => statOf(child)?.parent === pid)
+
 /** The parent of a process, where there is one. */
 export const parentOf = (pid: number): number | undefined => statOf(pid)?.parent
 

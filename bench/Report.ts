@@ -28,9 +28,11 @@ const columns = [
   "p50 ms",
   "p99 ms",
   "p99.9 ms",
+  "held ms",
   "ratio",
   "CPU µs",
   "PostgreSQL µs",
+  "load µs",
   "RSS MB",
   "errors"
 ]
@@ -42,9 +44,11 @@ const cells = (row: Row): ReadonlyArray<string> => [
   orDash(row.p50_ms),
   orDash(row.p99_ms),
   orDash(row.p999_ms),
+  orDash(row.held_ms),
   orDash(row.ratio, (ratio) => ratio.toFixed(2)),
   orDash(row.cpu_us),
   orDash(row.databaseCpu_us),
+  orDash(row.loadCpu_us),
   orDash(row.rss_MB),
   row.errors === 0 ? "–" : String(row.errors)
 ]

@@ -3,6 +3,7 @@
 import { Effect } from "effect"
 import type { Unavailable } from "../test/support/services/Service.ts"
 import type { Row } from "./Case.ts"
+import * as EventLoop from "./EventLoop.ts"
 import type { Ground } from "./Ground.ts"
 import type { Sample } from "./load/Load.ts"
 import * as ProcessFigures from "./ProcessFigures.ts"
@@ -44,6 +45,7 @@ interface Turn {
   readonly sample: Sample
   readonly cpu_us: number
   readonly databaseCpu_us: number
+  readonly held_ms: number | null
 }
 
 /** One round of one contender, with what it took. */
@@ -53,12 +55,14 @@ const turnOf = Effect.fn("turnOf")(function* (
   seconds: number
 ) {
   const database_us = usesPostgres ? ground.postgresCpu_us : Effect.succeed(0)
+  yield* EventLoop.longestHold(ground, pids)
   const before = [ProcessFigures.cpuOf_us(pids), yield* database_us] as const
   const sample = yield* run(seconds)
   yield* Effect.sleep(afterwards)
   const cpu_us = sample.cpu_us ?? ProcessFigures.cpuOf_us(pids) - before[0]
   const databaseCpu_us = sample.databaseCpu_us ?? (yield* database_us) - before[1]
-  return { sample, cpu_us, databaseCpu_us } satisfies Turn
+  const held_ms = sample.held_ms ?? (yield* EventLoop.longestHold(ground, pids))
+  return { sample, cpu_us, databaseCpu_us, held_ms } satisfies Turn
 })
 
 const rateOf = ({ sample }: Turn): number => sample.count / sample.seconds
@@ -69,10 +73,15 @@ const present = (values: ReadonlyArray<number | null>): ReadonlyArray<number> =>
 const medianOf = (values: ReadonlyArray<number | null>): number | null =>
   present(values).length === 0 ? null : median(present(values))
 
+/** The longest of them. */
+export const longestOf = (values: ReadonlyArray<number | null>): number | null =>
+  present(values).length === 0 ? null : Math.max(...present(values))
+
 const rowOf = (contender: Contender, turns: ReadonlyArray<Turn>, reference?: ReadonlyArray<Turn>): Row => {
   const rates = turns.map(rateOf)
   const count = turns.reduce((sum, { sample }) => sum + sample.count, 0)
   const each = (pick: (turn: Turn) => number) => turns.reduce((sum, turn) => sum + pick(turn), 0) / count
+  const loads = turns.map(({ sample }) => sample.loadCpu_us)
   const ownRss = turns.at(-1)?.sample.rss_MB ?? null
   return {
     subject: contender.subject,
@@ -82,10 +91,12 @@ const rowOf = (contender: Contender, turns: ReadonlyArray<Turn>, reference?: Rea
     p50_ms: medianOf(turns.map(({ sample }) => sample.p50_ms)),
     p99_ms: medianOf(turns.map(({ sample }) => sample.p99_ms)),
     p999_ms: medianOf(turns.map(({ sample }) => sample.p999_ms)),
+    held_ms: longestOf(turns.map(({ held_ms }) => held_ms)),
     ratio:
       reference === undefined ? null : median(rates.map((rate, round) => rate / rateOf(reference[round]!))),
     cpu_us: count === 0 ? null : each(({ cpu_us }) => cpu_us),
     databaseCpu_us: contender.usesPostgres && count > 0 ? each(({ databaseCpu_us }) => databaseCpu_us) : null,
+    loadCpu_us: count === 0 || loads.includes(undefined) ? null : each(({ sample }) => sample.loadCpu_us!),
     rss_MB: contender.pids.length > 0 ? ProcessFigures.rssOf_MB(contender.pids) : ownRss,
     errors: turns.reduce((sum, { sample }) => sum + sample.errors, 0)
   }
@@ -120,9 +131,11 @@ export const plainRow = (row: Pick<Row, "subject" | "unit" | "rounds"> & Partial
   p50_ms: null,
   p99_ms: null,
   p999_ms: null,
+  held_ms: null,
   ratio: null,
   cpu_us: null,
   databaseCpu_us: null,
+  loadCpu_us: null,
   rss_MB: null,
   errors: 0,
   ...row

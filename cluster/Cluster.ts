@@ -64,6 +64,8 @@ export interface Running {
 /** Beside the arguments: whom to tell, in one line each, what happens to a cluster after it came up. */
 export interface Options extends Arguments {
   readonly notify: Watch["notify"]
+  /** Environment variables of the nodes, beside their settings. */
+  readonly variables?: NodeJS.ProcessEnv
 }
 
 const numbered = (name: string, count: number): ReadonlyArray<string> =>
@@ -259,7 +261,7 @@ export const start = Effect.fn("Cluster.start")(function* (
     ADMIN_API_KEY: adminKey,
     KEY_SECRET: keySecret
   }
-  const nodes = yield* startNodes(site, shared)
+  const nodes = yield* startNodes(site, { ...shared, ...options.variables })
   const adminPassword = memory.adminPassword ?? (yield* Nodes.setAdminPassword(shared))
   yield* write({ ...memory, adminPassword })
   const haproxyFolder = join(folder, "haproxy")

@@ -3,7 +3,7 @@
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Case, ratiosAtLeast } from "../Case.ts"
+import { atLeast, type Case, ratiosAtLeast } from "../Case.ts"
 import { type Ground, type Kind, newDatabase, startProgram } from "../Ground.ts"
 import * as Links from "../Links.ts"
 import type { LoadOptions, Sample } from "../load/Load.ts"
@@ -26,7 +26,7 @@ interface Kinds {
   readonly unit: string
   /** What is counted of one answer. */
   readonly each: number
-  readonly load: Omit<LoadOptions, "port" | "seconds" | "creates"> & {
+  readonly load: Omit<LoadOptions, "port" | "seconds" | "connections" | "creates"> & {
     readonly creates: Omit<NonNullable<LoadOptions["creates"]>, "apiKey">
   }
 }
@@ -44,8 +44,9 @@ const contender = Effect.fn("creates.contender")(function* (ground: Ground, kind
     unit: what.unit,
     pids: [pid],
     usesPostgres: kind === "PostgreSQL",
-    run: (seconds) => Effect.map(ground.load.send({ ...what.load, creates, port, seconds }), times(what.each))
-  } satisfies Rounds.Contender
+    send: (connections: number) => (seconds: number) =>
+      Effect.map(ground.load.send({ ...what.load, connections, creates, port, seconds }), times(what.each))
+  }
 })
 
 const emptyTable = Effect.fn("emptyTable")(function* (ground: Ground) {
@@ -59,34 +60,42 @@ export const create: Case = {
   name: "create",
   title: "Create, JSON API, API key checked, durable",
   run: Effect.fn("create")(function* (ground) {
-    const connections = 32
     const body = bodyFile(ground, "create.json", createBody)
-    const load = { connections, creates: { path: "/api/v1/links", body, each: 1 } }
+    const load = { creates: { path: "/api/v1/links", body, each: 1 } }
     const what = { unit: "creates/s", each: 1, load }
     const reference = yield* startReference(ground, "insert", { DATABASE_URL: yield* emptyTable(ground) })
     const postgres = yield* contender(ground, "PostgreSQL", what)
     const sqlite = yield* contender(ground, "SQLite", what)
     const creates = { ...load.creates, apiKey: "none" }
-    const rows = yield* Rounds.measure(
-      ground,
-      [
-        {
-          subject: "bare node:http, one INSERT by pg",
-          unit: what.unit,
-          pids: [reference.pid],
-          usesPostgres: true,
-          run: (seconds) => ground.load.send({ ...load, ...reference, creates, seconds })
-        },
-        postgres,
-        sqlite
-      ],
-      Rounds.planOf(ground)
-    )
+    const references = {
+      subject: "bare node:http, one INSERT by pg",
+      unit: what.unit,
+      pids: [reference.pid],
+      usesPostgres: true,
+      send: (connections: number) => (seconds: number) =>
+        ground.load.send({ ...load, port: reference.port, connections, creates, seconds })
+    }
+    const over = (connections: number, plan: Rounds.Plan) =>
+      Rounds.measure(
+        ground,
+        [references, postgres, sqlite].map(({ send, subject, ...others }) => ({
+          ...others,
+          subject: `${subject}, ${connections} connections`,
+          run: send(connections)
+        })),
+        plan
+      )
+    const plan = Rounds.planOf(ground)
+    const few = yield* over(32, plan)
+    const many = yield* over(128, ground.quick ? plan : { ...plan, rounds: 3 })
     return {
-      rows,
-      goals: ratiosAtLeast({ PostgreSQL: 1.2, SQLite: 1.3 }, rows),
+      rows: [...few, ...many],
+      goals: [
+        ...ratiosAtLeast({ PostgreSQL: 1.2, SQLite: 1.3 }, few),
+        atLeast("ratio on PostgreSQL at 128 connections", 1.4, many[1]!.ratio!, many[1]!.errors)
+      ],
       notes: [
-        `${connections} connections; fsync is on everywhere. The reference has a pool of 20 and a prepared statement, and checks nothing.`
+        "fsync is on everywhere. The reference has a pool of 20 and a prepared statement, and checks nothing."
       ]
     }
   })
@@ -104,7 +113,7 @@ export const bulk: Case = {
       url: `https://www.example.com/articles/of/a/usual/length/%d-${index}`
     }))
     const body = bodyFile(ground, "bulk.json", JSON.stringify({ links }))
-    const load = { connections: callers, creates: { path: "/api/v1/links/bulk", body, each: 1 } }
+    const load = { creates: { path: "/api/v1/links/bulk", body, each: 1 } }
     const what = { unit: "links/s", each: bulkRows, load }
     const url = yield* emptyTable(ground)
     const postgres = yield* contender(ground, "PostgreSQL", what)
@@ -120,8 +129,7 @@ export const bulk: Case = {
           run: (seconds) =>
             runSample("references/unnest", seconds, { DATABASE_URL: url, CALLERS: String(callers) })
         },
-        postgres,
-        sqlite
+        ...[postgres, sqlite].map(({ send, ...others }) => ({ ...others, run: send(callers) }))
       ],
       Rounds.planOf(ground)
     )

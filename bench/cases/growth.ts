@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { atLeast, type Case } from "../Case.ts"
 import * as Draws from "../Draws.ts"
 import { type Deployment, type Ground, startProgram } from "../Ground.ts"
+import * as EventLoop from "../EventLoop.ts"
 import * as ProcessFigures from "../ProcessFigures.ts"
 import * as Rounds from "../Rounds.ts"
 import { bodyFile, createBody } from "./creates.ts"
@@ -37,13 +38,15 @@ const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => 
     run: Effect.fn("lookingUp")(function* (seconds: number) {
       const { pid, port } = yield* startProgram(ground, deployment)
       yield* load(port, lookUp.warmUp_s, Draws.absent(file, deployment.links, linesPerSecond))
+      yield* EventLoop.longestHold(ground, [pid])
       const before = ProcessFigures.cpuOf_us([pid])
       const databaseBefore = yield* ground.postgresCpu_us
       const sample = yield* load(port, seconds, next(file, seconds * linesPerSecond))
       yield* Effect.sleep(Rounds.afterwards)
       const cpu_us = ProcessFigures.cpuOf_us([pid]) - before
       const databaseCpu_us = (yield* ground.postgresCpu_us) - databaseBefore
-      return { ...sample, cpu_us, databaseCpu_us, rss_MB: ProcessFigures.rssOf_MB([pid]) }
+      const held_ms = yield* EventLoop.longestHold(ground, [pid])
+      return { ...sample, cpu_us, databaseCpu_us, held_ms, rss_MB: ProcessFigures.rssOf_MB([pid]) }
     }, Effect.scoped)
   }
 }

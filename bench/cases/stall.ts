@@ -6,6 +6,7 @@ import { connect } from "node:net"
 import { agent, type Answer, type Request, send } from "../../test/support/HttpClient.ts"
 import * as Probe from "../../fuzz/Probe.ts"
 import { atMost, type Case, type Row } from "../Case.ts"
+import * as EventLoop from "../EventLoop.ts"
 import { startProgram } from "../Ground.ts"
 import { keyOf } from "../Links.ts"
 import * as Rounds from "../Rounds.ts"
@@ -214,6 +215,7 @@ const kindsOf = Effect.fn("stall.kinds")(function* (port: number, apiKey: string
 
 /** One kind once: what it added to the longest wait, in milliseconds, and the CPU time of the worst wait. */
 const measure = Effect.fn("stall.measure")(function* (
+  hold: Effect.Effect<number | null>,
   { lap }: Probe.Probe,
   { attack }: Kind,
   seconds: number
@@ -221,8 +223,10 @@ const measure = Effect.fn("stall.measure")(function* (
   yield* lap
   yield* Effect.sleep(`${seconds} seconds`)
   const idle = yield* lap
+  yield* hold
   const answers = yield* Effect.scoped(attack)
   const beside = yield* lap
+  const held_ms = yield* hold
   // What it has left behind, such as links to be written, is not the next one's.
   yield* Effect.sleep("500 millis")
   const refused = answers.filter(({ status }) => status >= 400).map(({ text }) => Buffer.byteLength(text))
@@ -231,6 +235,7 @@ const measure = Effect.fn("stall.measure")(function* (
     idle_ms: idle.wait_ms,
     median_ms: beside.median_ms,
     busy_ms: beside.busy_ms,
+    held_ms,
     failures: beside.failures,
     refused_bytes: Math.max(0, ...refused)
   }
@@ -249,6 +254,7 @@ export const stall: Case = {
     const variables = { ...deployment.variables, FAILED_LOOKUPS_PER_MINUTE: "none" }
     const { pid, port } = yield* startProgram(ground, { ...deployment, variables })
     const probe = yield* Probe.make({ port, pid, path: `/${keyOf(1)}`, pause_ms: 2 })
+    const hold = EventLoop.longestHold(ground, [pid])
     const kinds = yield* kindsOf(port, deployment.apiKey, deployment.links)
     const [rounds, seconds] = ground.quick ? [1, 0.2] : [3, idle_s]
     // The first requests of a process take longer than all others.
@@ -258,7 +264,7 @@ export const stall: Case = {
     const idles: Array<number> = []
     let refused_bytes = 0
     for (const [index, kind] of kinds.entries()) {
-      const found = yield* Effect.replicateEffect(measure(probe, kind, seconds), rounds)
+      const found = yield* Effect.replicateEffect(measure(hold, probe, kind, seconds), rounds)
       idles.push(...found.map(({ idle_ms }) => idle_ms))
       const most_ms = Math.max(...found.map(({ added_ms }) => added_ms))
       yield* ground.notify(`  ${index + 1}/${kinds.length} ${kind.subject}: ${most_ms.toFixed(1)} ms`)
@@ -269,6 +275,7 @@ export const stall: Case = {
           unit: "ms added",
           rounds: found.map(({ added_ms }) => added_ms),
           p50_ms: Rounds.median(found.map(({ median_ms }) => median_ms)),
+          held_ms: Rounds.longestOf(found.map(({ held_ms }) => held_ms)),
           cpu_us: 1_000 * Math.max(...found.map(({ busy_ms }) => busy_ms)),
           errors: found.reduce((sum, { failures }) => sum + failures, 0)
         })

@@ -6,6 +6,7 @@ import { inRepository } from "../../cluster/Repository.ts"
 import { installPackage } from "../../test/support/services/Apt.ts"
 import { run } from "../../test/support/services/Command.ts"
 import { findOrInstall, inFolders } from "../../test/support/services/Programs.ts"
+import * as ProcessFigures from "../ProcessFigures.ts"
 import { Unavailable } from "../../test/support/services/Service.ts"
 
 /** What to send. */
@@ -43,6 +44,10 @@ export interface Sample {
   readonly rss_MB?: number
   /** Where not all that a run does is to be counted: what PostgreSQL took of CPU time for it. */
   readonly databaseCpu_us?: number
+  /** What the load generator itself took of CPU time. */
+  readonly loadCpu_us?: number
+  /** Where `run` starts the program itself: how long its event loop was held at most. */
+  readonly held_ms?: number | null
 }
 
 /** A way to put load on a server. */
@@ -106,8 +111,24 @@ const findWrk = Effect.suspend(() => {
     : Effect.succeed(wrk(found.program))
 })
 
+/** Adds what the load itself took: where one is sent at a time, as others that end meanwhile count too. */
+const metered = (load: Load): Load => ({
+  ...load,
+  send: (options) =>
+    Effect.suspend(() => {
+      const before = ProcessFigures.cpuOfEndedChildren_us()
+      return Effect.map(load.send(options), (sample) => ({
+        ...sample,
+        loadCpu_us: ProcessFigures.cpuOfEndedChildren_us() - before
+      }))
+    })
+})
+
 /** wrk, installed where it can be; else autocannon. */
 export const find: Effect.Effect<Load> = findOrInstall(
   findWrk,
   installPackage({ name: "wrk", package: "wrk" }, (install) => install)
-).pipe(Effect.orElseSucceed(() => autocannon))
+).pipe(
+  Effect.orElseSucceed(() => autocannon),
+  Effect.map(metered)
+)

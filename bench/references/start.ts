@@ -7,6 +7,7 @@ import { inRepository } from "../../cluster/Repository.ts"
 import { freePort } from "../../test/support/FreePort.ts"
 import { run } from "../../test/support/services/Command.ts"
 import type { Unavailable } from "../../test/support/services/Service.ts"
+import * as EventLoop from "../EventLoop.ts"
 import type { Ground, Server } from "../Ground.ts"
 import { sampleIn } from "../load/Load.ts"
 
@@ -14,16 +15,17 @@ const scriptOf = (name: string) => inRepository(`dist/bench/${name}.js`)
 
 /** A server of this folder, by its name, until the scope closes. */
 export const startReference = Effect.fn("startReference")(function* (
-  { folder }: Ground,
+  ground: Ground,
   name: string,
   variables: Readonly<Record<string, string>> = {}
 ): Effect.fn.Return<Server, Unavailable, Scope.Scope> {
+  const { folder } = ground
   const port = yield* freePort
   const { pid } = yield* launch({
     name: `the reference ${name}`,
     folder: join(folder, `${name}-${port}`),
     commands: [[process.execPath, scriptOf(`references/${name}`)]],
-    env: { PATH: process.env["PATH"], PORT: String(port), ...variables },
+    env: { PATH: process.env["PATH"], PORT: String(port), ...EventLoop.watched(ground), ...variables },
     signal: "KILL",
     answers: Effect.tryPromise(() =>
       fetch(`http://127.0.0.1:${port}/`, { redirect: "manual", signal: AbortSignal.timeout(3_000) })
