@@ -17,7 +17,7 @@ export interface Arguments {
 /** What `--help` prints. */
 export const usage = `Usage: npm run bench -- [options]
 
-Measures Linkmint beside references, on this machine, with PostgreSQL and Redis of its own. It takes about a quarter of an hour, in
+Measures Linkmint beside references, on this machine, with PostgreSQL and Redis of its own. It takes about twenty minutes, in
 which the machine should have nothing else to do.
 
   --case NAME   run this case alone; may be repeated

@@ -27,7 +27,7 @@ const run = ({ cases: chosen, quick, write }: Arguments) =>
     Logger.withMinimumLogLevel(LogLevel.None)
   )
 
-const list = Console.log(cases.map(({ name, title }) => `${name.padEnd(8)}${title}`).join("\n"))
+const list = Console.log(cases.map(({ name, title }) => `${name.padEnd(10)}${title}`).join("\n"))
 
 runCommand(
   parse(

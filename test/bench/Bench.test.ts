@@ -28,7 +28,7 @@ describe("npm run bench", () => {
     Effect.gen(function* () {
       const list = yield* bench("--list")
       expect(list.code).toBe(0)
-      for (const { name, title } of cases) expect(list.output).toContain(`${name.padEnd(8)}${title}\n`)
+      for (const { name, title } of cases) expect(list.output).toContain(`${name.padEnd(10)}${title}\n`)
       const unknown = yield* bench("--case", "nothing")
       expect(unknown.code).toBe(2)
       expect(unknown.output).toMatch(/--case must be one of hot, .*, not "nothing"/)
