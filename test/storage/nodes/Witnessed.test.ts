@@ -48,6 +48,29 @@ describe("a database with a witness", () => {
     }).pipe(Effect.provide(listening))
   )
 
+  // A known gap, which the key path's specification found: the mark is below no witness. See docs/key-pipeline.md.
+  it.effect.fails("hands out no number twice that it has forgotten before its mark moved", () =>
+    Effect.gen(function* () {
+      const { database, other, witness } = yield* deployment
+      const ranges = KeyRangeStoreMemory.makeOver(database.tables.slots)
+      let failOver = () => {}
+      const one = yield* Witnessed.make({
+        witness,
+        mark: database.mark,
+        ranges: {
+          ...ranges,
+          advance: (slot, options) => Effect.tap(ranges.advance(slot, options), () => Effect.sync(failOver))
+        },
+        stock: KeyStockMemory.makeOver(database.tables)
+      })
+      yield* advance(one)
+      failOver = database.snapshot()
+      const { first } = yield* advance(one)
+      failOver = () => {}
+      expect((yield* advance(other)).first).not.toBe(first)
+    }).pipe(Effect.provide(listening))
+  )
+
   it.effect("hands out nothing that was asked of the state that it has been recovered from", () =>
     Effect.gen(function* () {
       const { database, one, other, witness } = yield* deployment
