@@ -60,6 +60,9 @@ const askedAtTheEnd = ({ journal }: Evidence): number => {
   ).length
 }
 
+/** How long minted keys are waited for: a process that was paused for longer gives up those that have come meanwhile. */
+const mintWaitMax_us = 2_000 * ms_us
+
 /** How many times each thing happened that may lose keys. */
 const causesOf = (evidence: Evidence) => {
   const { faults, journal, options } = evidence
@@ -76,6 +79,7 @@ const causesOf = (evidence: Evidence) => {
   const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0
   return {
     kills,
+    longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
     leases: unanswered("KeyPool.lease", "send Lease"),
@@ -134,7 +138,7 @@ const keysOfCreateMax = 8
 
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer for each kill, for
- * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill of each pool shard, and of the stock, for each kill; a refill for each record
+ * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record
  * that was not answered and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
@@ -142,7 +146,7 @@ export const Ledger: Checker = {
   check: (evidence) => {
     const { end_us, exchanges, journal, options } = evidence
     const losses = lossesOf(evidence)
-    const { advances, kills, leases, redis, refills, returns } = causesOf(evidence)
+    const { advances, kills, leases, longPauses, redis, refills, returns } = causesOf(evidence)
     const violations: Array<Violation> = []
     const atMost = (lost: number, bound: number, what: string) => {
       if (lost <= bound) return
@@ -163,7 +167,7 @@ export const Ledger: Checker = {
     atMost(unminted(journal), (kills + advances) * refillMax(options), "between the watermark and the keys")
     atMost(
       losses.refills,
-      (kills * refillsAtOnce + refills) * refillMax(options),
+      ((kills + longPauses) * refillsAtOnce + refills) * refillMax(options),
       "before they were recorded"
     )
     return violations
