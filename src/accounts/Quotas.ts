@@ -155,7 +155,7 @@ const quotasOf = (
 
 /** Limits that each node also enforces alone. */
 const held = (quotas: ReadonlyArray<Quota>): ReadonlyArray<Limit> =>
-  quotas.map((quota) => ({ ...quota, isHeld: true }))
+  quotas.map((quota) => ({ isHeld: true, ...quota }))
 
 const none: ReadonlyArray<Limit> = []
 

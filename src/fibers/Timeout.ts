@@ -22,12 +22,12 @@ export const within = <A, E, R, A1, E1>(
       fiberRefs: fiber.getFiberRefs()
     }
     return Effect.async<A | A1, E | E1>((resume) => {
-      const work = Runtime.runFork(Runtime.make({ ...around, runtimeFlags: flags }), self)
+      const work = Runtime.runFork(Runtime.make({ runtimeFlags: flags, ...around }), self)
       const ended = work.unsafePoll()
       if (ended !== null) return resume(ended)
       // The timer can be stopped also where the work must not be.
       const runtimeFlags = RuntimeFlags.enable(flags, RuntimeFlags.Interruption)
-      const timer = Runtime.runFork(Runtime.make({ ...around, runtimeFlags }), Effect.sleep(duration))
+      const timer = Runtime.runFork(Runtime.make({ runtimeFlags, ...around }), Effect.sleep(duration))
       work.addObserver((exit) => {
         timer.unsafeInterruptAsFork(fiber.id())
         resume(exit)

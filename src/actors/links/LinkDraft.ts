@@ -18,7 +18,8 @@ export interface LinkDraft extends LinkChoices {
  * does with a link here.
  */
 export const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => {
-  const link: Link = {
+  const { keyId, keyRedirectsPerDay } = draft
+  return {
     key,
     url: draft.url,
     title: draft.title,
@@ -36,11 +37,10 @@ export const linkOf = (draft: LinkDraft, key: string, now: number, createId: num
     updatedAt: now,
     deletedAt: null,
     visitsLeft: draft.maxVisits,
-    createId
+    createId,
+    ...(keyId !== undefined && { keyId }),
+    ...(keyRedirectsPerDay !== undefined && { keyRedirectsPerDay })
   }
-  const { keyId, keyRedirectsPerDay } = draft
-  if (keyId === undefined) return link
-  return { ...link, keyId, ...(keyRedirectsPerDay !== undefined && { keyRedirectsPerDay }) }
 }
 
 /** The alias has a row: it is in use, or was. */

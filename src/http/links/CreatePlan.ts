@@ -84,11 +84,12 @@ const planLink = (
     redirectStatus: body.redirectStatus ?? unlessChosen.redirectStatus,
     forwardQuery: body.forwardQuery ?? unlessChosen.forwardQuery,
     crawlable: body.crawlable ?? unlessChosen.crawlable,
-    owner
+    owner,
+    ...keyLimit
   }
   // An anonymous creator has no links to be given again.
   return Either.right({
-    draft: keyLimit.keyId === undefined ? draft : { ...draft, ...keyLimit },
+    draft,
     password: body.password ?? null,
     mayReuse: body.reuse === true && owner !== null
   })

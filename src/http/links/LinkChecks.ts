@@ -98,11 +98,12 @@ export const distinct = (tags: ReadonlyArray<string>): ReadonlyArray<string> => 
 export const make = Effect.fnUntraced(function* (options: Omit<CreatePolicy, "targets">) {
   const passwords = yield* Passwords
   const targets = yield* TargetPolicy
+  const { own, ...others } = options
   return {
     policyOf: (request: Pick<Request, "headers">): CreatePolicy => ({
-      ...options,
-      own: { ...options.own, reachedAt: TargetUrl.reachedBy(request.headers["host"]) },
-      targets
+      own: { reachedAt: TargetUrl.reachedBy(request.headers["host"]), ...own },
+      targets,
+      ...others
     }),
     hash: (password: string, owner: string | null) =>
       orUnavailable(passwords.hash(Redacted.make(password), owner === null ? "stranger" : "link"))

@@ -107,7 +107,7 @@ const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
       Effect.async<Rows, SqliteFailure>((resume) => {
         const id = asked++
         waiting.set(id, resume)
-        send({ ...order, id })
+        send({ id, ...order })
       }),
     close: Effect.async<void>((resume) => {
       worker.once("exit", () => resume(Effect.void))
