@@ -47,6 +47,12 @@ export class ForgetfulDatabase {
     }
   }
 
+  /** A standby takes its place, which has what it has now. */
+  promote(): void {
+    const { own } = this.tables
+    own.identity = { ...own.identity, timeline: own.identity.timeline + 1 }
+  }
+
   /** Its mark as it is, without a witness. */
   get mark(): typeof DatabaseMark.Service {
     return DatabaseMarkMemory.makeOver(this.tables)

@@ -10,10 +10,7 @@
 import * as Stores from "./Stores.ts"
 import { type Batch, type Database, type Key, type Pool, type Row, without } from "./Stores.ts"
 
-/**
- * What the protocol guards against, beside what the stores do. The search breaks one at a time. "another timeline is noticed" is not in the product yet: see the gaps in
- * `docs/key-pipeline.md`.
- */
+/** What the protocol guards against, beside what the stores do. The search breaks one at a time. */
 export const rules = {
   ...Stores.storeRules,
   "the watermark moves before a key is made": true,

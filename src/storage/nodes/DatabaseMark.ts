@@ -7,6 +7,8 @@ export interface Mark {
   readonly mark: number
   /** The mark that the last recovery gave the database; 0 if there was none. What was read under another lineage may have been forgotten. */
   readonly lineage: number
+  /** Which promotion of a standby the server that said so is of; 0 for a database without standbys. */
+  readonly timeline: number
 }
 
 /** The database had forgotten commits, and was recovered. Times are the database's, in milliseconds since the Unix epoch. */

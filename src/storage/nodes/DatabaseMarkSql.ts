@@ -14,6 +14,10 @@ import type { Testimony } from "./Witness.ts"
 const notAllowed = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "code" in cause && cause.code === "42501"
 
+interface MarkRow extends Omit<Mark, "timeline"> {
+  readonly timeline: string
+}
+
 /** `DatabaseMark` on SQLite and PostgreSQL. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -24,8 +28,8 @@ export const make = Effect.gen(function* () {
 
   /** Reads and locks the mark, and then locks all pool shards, so that fenced transactions wait. */
   const lock = Effect.gen(function* () {
-    const [row] = yield* sql<Mark & { readonly moved_at: number; readonly now: number }>`
-      SELECT mark, lineage, moved_at, ${now} AS now FROM database_mark WHERE id = 1 ${forUpdate(sql)}`
+    const [row] = yield* sql<Pick<Mark, "mark"> & { readonly moved_at: number; readonly now: number }>`
+      SELECT mark, moved_at, ${now} AS now FROM database_mark WHERE id = 1 ${forUpdate(sql)}`
     yield* sql`SELECT shard FROM pool_shards ORDER BY shard ${forUpdate(sql)}`
     return row!
   })
@@ -58,21 +62,30 @@ export const make = Effect.gen(function* () {
     Effect.map(([row]): string | undefined => row!.system),
     Effect.catchAll((error) => (notAllowed(error.cause) ? Effect.succeed(undefined) : error))
   )
-  const timeline = Effect.map(
-    sql<{ timeline: string }>`SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline`,
-    ([row]) => Number.parseInt(row!.timeline, 16)
-  )
+  /** Eight hexadecimal digits. */
+  const timeline = sql.onDialectOrElse({
+    orElse: () => sql.literal("'0'"),
+    pg: () => sql.literal("left(pg_walfile_name(pg_current_wal_lsn()), 8)")
+  })
+  const markOf = ({ lineage, mark, timeline }: MarkRow): Mark => ({
+    mark,
+    lineage,
+    timeline: Number.parseInt(timeline, 16)
+  })
 
   return sqlPort(DatabaseMark, {
     move: (floor) =>
       Effect.map(
-        sql<Mark>`
+        sql<MarkRow>`
           UPDATE database_mark SET mark = mark + 1, moved_at = ${now} WHERE id = 1 AND mark >= ${floor}
-          RETURNING mark, lineage`,
-        ([moved]) => moved
+          RETURNING mark, lineage, ${timeline} AS timeline`,
+        ([moved]) => moved && markOf(moved)
       ),
 
-    look: Effect.map(sql<Mark>`SELECT mark, lineage FROM database_mark WHERE id = 1`, ([found]) => found!),
+    look: Effect.map(
+      sql<MarkRow>`SELECT mark, lineage, ${timeline} AS timeline FROM database_mark WHERE id = 1`,
+      ([found]) => markOf(found!)
+    ),
 
     recover: Effect.fnUntraced(function* ({ mark: witnessed, watermarks }) {
       const found = yield* lock
@@ -100,7 +113,12 @@ export const make = Effect.gen(function* () {
 
     identity: sql.onDialectOrElse({
       orElse: (): Effect.Effect<Identity, SqlError> => Effect.succeed({ system: undefined, timeline: 0 }),
-      pg: () => Effect.all({ system, timeline })
+      pg: () =>
+        Effect.zipWith(
+          system,
+          sql<Pick<MarkRow, "timeline">>`SELECT ${timeline} AS timeline`,
+          (system, [row]): Identity => ({ system, timeline: Number.parseInt(row!.timeline, 16) })
+        )
     })
   })
 })

@@ -2,7 +2,7 @@ import { Context, Data, DateTime, Duration, Effect } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import { count } from "../../keys/PackedKeys.ts"
 import * as Metered from "../../telemetry/Metered.ts"
-import { DatabaseMark, type Identity, type Regression } from "./DatabaseMark.ts"
+import { DatabaseMark, type Identity, type Mark, type Regression } from "./DatabaseMark.ts"
 import { KeyRangeStore, type Watermark } from "../keys/KeyRangeStore.ts"
 import { KeyStock } from "../keys/KeyStock.ts"
 import { Fenced, StorageError } from "../StorageError.ts"
@@ -32,7 +32,7 @@ export const abandoned = Metered.countersBy(
 /** How long a witness is waited for. */
 const answerMax = Duration.seconds(2)
 
-/** The database has been recovered since it was asked. */
+/** The database has been recovered since it was asked, or a standby promoted. */
 class Recovered extends Data.TaggedError("Recovered")<{}> {}
 
 const again = (operation: string) =>
@@ -81,7 +81,7 @@ export interface Parts {
  *
  * 1. the database has moved its mark after them, and was not behind a witness then: if it forgets them, it forgets the mark too;
  * 2. a witness has stored the mark and the watermark;
- * 3. the database was not recovered since it was asked for them.
+ * 3. the database was not recovered since it was asked for them, nor was a standby promoted, which may have forgotten them before the mark moved.
  *
  * The first process that notices a database behind its witnesses recovers it. Its ranges continue exactly where the witnesses remember them, since no key has left them unwitnessed. The ready keys
  * in the stock and in records may have been used: they are given up. Claims are void, so that their owners claim again.
@@ -93,6 +93,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
     const beginning = FairSemaphore.make(1)
     let known = nothing
     let lineage = 0
+    let timeline = 0
     let isBegun = false
 
     const inTime = <A>(operation: string, self: Effect.Effect<A, StorageError>) =>
@@ -130,20 +131,26 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       if (regression !== undefined) yield* tell({ ...regression, dropped: regression.dropped + others })
       const found = yield* mark.look
       lineage = found.lineage
+      timeline = found.timeline
     })
 
     const moveOn = Effect.gen(function* () {
       const told = yield* read
       const moved = yield* mark.move(told.mark)
+      const fault = moved && faultOf({ system: undefined, timeline: moved.timeline }, told)
+      if (fault !== undefined) {
+        return yield* new StorageError({ operation: "DatabaseMark.move", applied: "unknown", reason: fault })
+      }
       if (moved !== undefined) return moved
       yield* recover
       return yield* new Recovered()
     })
 
-    /** The lineage changes when a process recovers the database. */
-    const follow = (found: number) => {
-      const isNew = lineage !== found
-      lineage = found
+    /** The lineage changes when a process recovers the database, the timeline when a standby is promoted. */
+    const follow = (found: Mark) => {
+      const isNew = lineage !== found.lineage
+      lineage = found.lineage
+      timeline = found.timeline
       return isNew
         ? Effect.logWarning("The database had forgotten what it had committed, and was recovered.")
         : Effect.void
@@ -155,8 +162,9 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       const fault = faultOf(own, told)
       if (fault !== undefined) return yield* new ForeignDatabase({ fault })
       const moved = yield* moveOn
-      yield* raise({ ...own, mark: moved.mark, watermarks: yield* ranges.watermarks })
+      yield* raise({ ...own, ...moved, watermarks: yield* ranges.watermarks })
       lineage = moved.lineage
+      timeline = moved.timeline
       isBegun = true
     }).pipe(
       Effect.retry({ times: 2, while: (error) => error._tag === "Recovered" }),
@@ -175,14 +183,15 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
     ): Effect.Effect<A, E | StorageError | Recovered> =>
       Effect.gen(function* () {
         yield* begunForStores
-        const before = lineage
+        const before = { lineage, timeline }
         const answer = yield* self
         const watermarks = leaves(answer)
         if (watermarks === undefined) return answer
         const moved = yield* moveOn
-        yield* raise({ mark: moved.mark, watermarks })
-        yield* follow(moved.lineage)
-        return moved.lineage === before ? answer : yield* new Recovered()
+        yield* raise({ mark: moved.mark, timeline: moved.timeline, watermarks })
+        yield* follow(moved)
+        const isSame = moved.lineage === before.lineage && moved.timeline === before.timeline
+        return isSame ? answer : yield* new Recovered()
       })
 
     const fromRecovered = (operation: string) => () => again(operation)
@@ -200,8 +209,8 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
       compare: Effect.gen(function* () {
         yield* begun
         const moved = yield* moveOn
-        yield* raise({ mark: moved.mark })
-        yield* follow(moved.lineage)
+        yield* raise({ mark: moved.mark, timeline: moved.timeline })
+        yield* follow(moved)
       }).pipe(Effect.catchTag("Recovered", () => Effect.void)),
 
       look: Effect.gen(function* () {
@@ -209,7 +218,7 @@ export const make = ({ dropOthers = Effect.succeed(0), mark, ranges, stock, witn
         const told = yield* read
         const found = yield* mark.look
         if (found.mark < told.mark) yield* recover
-        else yield* follow(found.lineage)
+        else yield* follow(found)
       }),
 
       ranges: KeyRangeStore.of({

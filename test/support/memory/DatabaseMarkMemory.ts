@@ -60,15 +60,17 @@ export const makeOver = ({
     return dropped
   }
 
+  const markOf = () => ({ mark: own.mark, lineage: own.lineage, timeline: own.identity.timeline })
+
   return DatabaseMark.of({
     move: (floor) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         if (own.mark < floor) return undefined
         own.mark++
         own.movedAt = now
-        return { mark: own.mark, lineage: own.lineage }
+        return markOf()
       }),
-    look: Effect.sync(() => ({ mark: own.mark, lineage: own.lineage })),
+    look: Effect.sync(markOf),
     recover: ({ mark: witnessed, watermarks }) =>
       Effect.map(Clock.currentTimeMillis, (at) => {
         if (own.mark >= witnessed) return undefined
