@@ -211,6 +211,8 @@ describe("a newcomer", () => {
       ).not.toMatch(/ada|horse|session/i)
     await expectNothingKept()
     await page.getByRole("button", { name: "Sign out" }).click()
+    // A page that is left takes its requests with it.
+    await page.getByRole("link", { name: "Sign in" }).waitFor()
     await page.goto("/app/links")
     await page.getByRole("heading", { name: "Sign in" }).waitFor()
     await expectNothingKept()
