@@ -11,12 +11,32 @@ export interface Tables {
   readonly ended: Map<string, number>
   readonly stock: Set<string>
   readonly batches: Map<string, BatchRecord>
+  /** Whether another transaction has locked the row of a key, so that it is passed over. */
+  readonly isLocked?: (key: string) => boolean
 }
 
+/** Keys whose quarantine is over, which began by `until`: those that have waited longest, `max` at most. */
+export const recyclable = (
+  { ended, isLocked = () => false }: Pick<Tables, "ended" | "isLocked">,
+  until: number,
+  max: number
+): ReadonlyArray<string> =>
+  Array.from(ended)
+    .filter(([key, at]) => at <= until && !isLocked(key))
+    .toSorted(([, one], [, other]) => one - other)
+    .slice(0, max)
+    .map(([key]) => key)
+
 /** `LinkLifetime` over tables, which others may look into. */
-export const makeOver = ({ batches, ended, links, stock }: Tables): typeof LinkLifetime.Service => {
+export const makeOver = ({
+  batches,
+  ended,
+  isLocked = () => false,
+  links,
+  stock
+}: Tables): typeof LinkLifetime.Service => {
   const hasExpired = (link: Link, now: number): boolean =>
-    link.deletedAt === null && link.expiresAt !== null && link.expiresAt <= now
+    link.deletedAt === null && link.expiresAt !== null && link.expiresAt <= now && !isLocked(link.key)
 
   const expire = (wanted: ReadonlyArray<Link>, now: number) =>
     wanted.map((link) => {
@@ -60,14 +80,8 @@ export const makeOver = ({ batches, ended, links, stock }: Tables): typeof LinkL
         return expire(due.toSorted((one, other) => one.expiresAt! - other.expiresAt!).slice(0, count), now)
       }),
     recycle: ({ count: max, quarantine_ms }) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const due = Array.from(ended).filter(([, at]) => at <= now - quarantine_ms)
-        return recycle(
-          due
-            .toSorted(([, one], [, other]) => one - other)
-            .slice(0, max)
-            .map(([key]) => key)
-        )
-      })
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        recycle(recyclable({ ended, isLocked }, now - quarantine_ms, max))
+      )
   })
 }

@@ -22,7 +22,7 @@ import {
   type StockKind
 } from "../../storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
-import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
+import { LinkLifetime, type Recycling } from "../../storage/links/LinkLifetime.ts"
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
@@ -37,7 +37,9 @@ import { type Backends, type Mutation, sound } from "../mutants/Mutation.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
-import { type StoreCall, storeCall, type StoreOptions } from "./StoreCalls.ts"
+import { DatabaseServer } from "./database/DatabaseServer.ts"
+import { type Plan, query, statement, transaction, Transactions } from "./database/Transactions.ts"
+import type { StoreOptions } from "./StoreCalls.ts"
 
 /** The database's machine, in the network. */
 const databaseName = "database"
@@ -50,12 +52,28 @@ const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
 
 const nameOf = ({ epoch, sequence }: Omit<BatchId, "shard">) => `${epoch}/${sequence}`
 
+/** Has a process carry out an operation, by these statements. */
+type Call = <A, E>(
+  operation: string,
+  plan: Plan,
+  apply: () => Effect.Effect<A, E>
+) => Effect.Effect<A, E | StorageError>
+
+/** The rows of links, and of other tables, by their names. */
+const linkRow = (key: string) => `links ${key}`
+const guardRow = (name: string) => `create_guards ${name}`
+const shardRow = (shard: number) => `pool_shards ${shard}`
+const batchRow = (batch: BatchId) => `pool_batches ${KeyStockMemory.idOf(batch)}`
+
 /**
- * The database: the tables of the ports' backends in memory, outside of every process. A transaction is one moment, and what was
- * committed stays.
+ * The database: the tables of the ports' backends in memory, outside of every process. What a transaction does happens at its commit, at one moment; until then it
+ * holds the locks of its rows as in production. What was committed stays.
  */
 export class VirtualDatabase {
   readonly server: VirtualServer
+  /** Its sessions and locks. */
+  readonly sessions: DatabaseServer
+  readonly #transactions: Transactions
   readonly #journal: Journal
   readonly #news: VirtualNews
   readonly #rows = new Map<string, Link>()
@@ -78,17 +96,35 @@ export class VirtualDatabase {
 
   /** `database`: what is broken about it. */
   constructor(
-    { begins, crashPoint, faults, journal, network, slow, world }: StoreOptions,
+    options: StoreOptions,
     { database }: Pick<Mutation, "database"> = sound,
     keyStock?: Exclude<StockKind, "file">
   ) {
+    const { begins, crashPoint, faults, journal, network, world } = options
     this.#journal = journal
+    this.server = new VirtualServer(world, network, {
+      name: databaseName,
+      faults,
+      answerMax_ms,
+      inOrder: false,
+      crashPoint,
+      unanswered: journal.unanswered,
+      ...(begins !== undefined && { begins })
+    })
+    this.sessions = new DatabaseServer(this.server)
+    this.#transactions = new Transactions(this.sessions, options)
+    this.#news = new VirtualNews(this.server, faults)
     const rightLinks = LinkStoreMemory.makeOver(this.#rows, this.#ended)
     const right: Backends = {
       links: rightLinks,
       guarded: GuardedCreatesMemory.makeOver(this.#rows, rightLinks, this.#guards),
       stock: KeyStockMemory.makeOver(this.#stocked, keyStock),
-      lifetime: LinkLifetimeMemory.makeOver({ links: this.#rows, ended: this.#ended, ...this.#stocked }),
+      lifetime: LinkLifetimeMemory.makeOver({
+        links: this.#rows,
+        ended: this.#ended,
+        isLocked: this.#isLocked,
+        ...this.#stocked
+      }),
       ranges: Effect.runSync(KeyRangeStoreMemory.make)
     }
     const wrong = database?.(right, {
@@ -103,18 +139,6 @@ export class VirtualDatabase {
     this.#stock = stock
     this.#lifetime = lifetime
     this.#ranges = ranges
-    this.server = new VirtualServer(world, network, {
-      name: databaseName,
-      faults,
-      slow,
-      answerMax_ms,
-      inOrder: false,
-      crashPoint,
-      unanswered: journal.unanswered,
-      heldUp: journal.heldUp,
-      ...(begins !== undefined && { begins })
-    })
-    this.#news = new VirtualNews(this.server, faults)
   }
 
   /** Restarts: connections are reset, and nobody is served for a time, in microseconds. */
@@ -128,7 +152,7 @@ export class VirtualDatabase {
   ): Context.Context<
     LinkStore | GuardedCreates | LinkLifetime | KeyRangeStore | KeyStock | VisitStore | DeploymentStore
   > {
-    const call = storeCall(this.server, process)
+    const call = this.#callOf(process)
     return Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
       Context.add(KeyRangeStore, this.#keyRangeStore(call, process.id)),
       Context.add(LinkLifetime, this.#linkLifetime(call, process.id)),
@@ -137,9 +161,48 @@ export class VirtualDatabase {
       Context.add(VisitStore, this.#visitStore(call, process.id)),
       Context.add(DeploymentStore, {
         decide: (name, value) =>
-          call("DeploymentStore.decide", () => Effect.runSyncExit(this.#deployment.decide(name, value)))
+          call(
+            "DeploymentStore.decide",
+            statement(() => [`deployment ${name}`]),
+            () => this.#deployment.decide(name, value)
+          )
       })
     )
+  }
+
+  #callOf(process: VirtualProcess): Call {
+    return (operation, plan, apply) =>
+      this.#transactions.run(process, operation, plan, () => Effect.runSyncExit(apply()))
+  }
+
+  /** Whether another transaction has locked the row of a key. */
+  readonly #isLocked = (key: string): boolean => this.sessions.isLocked(linkRow(key))
+
+  /** Statements about links, of which one can have each key once; `by`: the process whose outbox is written in the same transaction. */
+  #planOfKeys(
+    by: string | undefined,
+    questions: ReadonlyArray<{ readonly key: string }>,
+    onlyPresent = false
+  ): Plan {
+    const locks = () => (onlyPresent ? this.#present(questions) : questions).map(({ key }) => linkRow(key))
+    const isTwice = questions.length > 1 && new Set(questions.map(({ key }) => key)).size < questions.length
+    const isOutbox = by !== undefined && this.#outboxes.has(by)
+    return isTwice || isOutbox ? transaction(locks, undefined) : statement(locks)
+  }
+
+  /** The questions about keys that have a row. */
+  #present<A extends { readonly key: string }>(questions: ReadonlyArray<A>): ReadonlyArray<A> {
+    return questions.filter(({ key }) => this.#rows.has(key))
+  }
+
+  /** The rows of guards that are there. */
+  #guardRows(guards: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<string> {
+    return guards.filter(({ name }) => this.#guards.has(name)).map(({ name }) => guardRow(name))
+  }
+
+  #recyclable({ count, quarantine_ms }: Recycling): ReadonlyArray<string> {
+    const tables = { ended: this.#ended, isLocked: this.#isLocked }
+    return LinkLifetimeMemory.recyclable(tables, this.server.world.now_ms - quarantine_ms, count)
   }
 
   /** Takes the events that wait for webhooks, by their ids: when the world runs no more. */
@@ -170,16 +233,17 @@ export class VirtualDatabase {
     process: VirtualProcess,
     mutation: Pick<Mutation, "quotas" | "webhooks"> = sound
   ): Context.Context<AccountStore | QuotaStore | WebhookStore> {
-    const call = storeCall(this.server, process)
+    const call = this.#callOf(process)
     const by = process.id
     const { accounts, webhooks } = this
-    const ask = <A>(operation: string, self: Effect.Effect<A, StorageError>) =>
-      call(operation, () => Effect.runSyncExit(self))
+    const ask = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError>) =>
+      call(operation, plan, () => self)
     const notSimulated = Effect.dieMessage("accounts are only asked for API keys")
     const quotas: typeof QuotaStore.Service = {
       leaseMany: (asks) =>
         ask(
           "QuotaStore.leaseMany",
+          transaction(() => asks.map(({ id }) => `quotas ${id}`), undefined),
           Effect.tap(this.#quotas.leaseMany(asks), (leases) =>
             leases.forEach(({ granted, nextIn_ms }, index) => {
               const { demand, id: quota, limit } = asks[index]!
@@ -187,22 +251,25 @@ export class VirtualDatabase {
             })
           )
         ),
-      sweep: (max) => ask("QuotaStore.sweep", this.#quotas.sweep(max))
+      sweep: (max) => ask("QuotaStore.sweep", statement(), this.#quotas.sweep(max))
     }
     const queue: typeof WebhookStore.Service = {
       ...webhooks,
-      listeners: (known) => ask("WebhookStore.listeners", webhooks.listeners(known)),
-      offer: (messages) => ask("WebhookStore.offer", webhooks.offer(messages)),
-      claim: (claim) => ask("WebhookStore.claim", webhooks.claim(claim)),
-      delivered: (delivery) => ask("WebhookStore.delivered", webhooks.delivered(delivery)),
-      failed: (delivery, failure) => ask("WebhookStore.failed", webhooks.failed(delivery, failure)),
-      release: (delivery, in_ms) => ask("WebhookStore.release", webhooks.release(delivery, in_ms)),
-      lapse: (adminKeyId) => ask("WebhookStore.lapse", webhooks.lapse(adminKeyId)),
-      sweep: ask("WebhookStore.sweep", webhooks.sweep)
+      listeners: (known) => ask("WebhookStore.listeners", query, webhooks.listeners(known)),
+      offer: (messages) => ask("WebhookStore.offer", statement(), webhooks.offer(messages)),
+      claim: (claim) => ask("WebhookStore.claim", transaction(undefined, undefined), webhooks.claim(claim)),
+      delivered: (delivery) =>
+        ask("WebhookStore.delivered", transaction(undefined, undefined), webhooks.delivered(delivery)),
+      failed: (delivery, failure) =>
+        ask("WebhookStore.failed", transaction(undefined, undefined), webhooks.failed(delivery, failure)),
+      release: (delivery, in_ms) =>
+        ask("WebhookStore.release", statement(), webhooks.release(delivery, in_ms)),
+      lapse: (adminKeyId) => ask("WebhookStore.lapse", statement(), webhooks.lapse(adminKeyId)),
+      sweep: ask("WebhookStore.sweep", statement(), webhooks.sweep)
     }
     return Context.make(AccountStore, {
       ...Records.map(accounts, () => () => notSimulated),
-      keyBySecret: (hash) => ask("AccountStore.keyBySecret", accounts.keyBySecret(hash))
+      keyBySecret: (hash) => ask("AccountStore.keyBySecret", query, accounts.keyBySecret(hash))
     } as typeof AccountStore.Service).pipe(
       Context.add(QuotaStore, mutation.quotas?.(quotas, process) ?? quotas),
       Context.add(WebhookStore, mutation.webhooks?.(queue, process) ?? queue)
@@ -268,40 +335,69 @@ export class VirtualDatabase {
     return Effect.runSync(Effect.orDie(this.#ranges.watermarks))
   }
 
-  #linkStore(call: StoreCall, by: string): typeof LinkStore.Service {
+  #linkStore(call: Call, by: string): typeof LinkStore.Service {
     return {
-      insertMany: (links) => call("LinkStore.insertMany", () => this.#insert(by, links)),
-      findMany: (keys) => call("LinkStore.findMany", () => Effect.runSyncExit(this.#links.findMany(keys))),
-      deleteMany: (deletions) => call("LinkStore.deleteMany", () => this.#delete(by, deletions)),
-      updateMany: (updates) => call("LinkStore.updateMany", () => this.#update(by, updates)),
-      list: (query) => call("LinkStore.list", () => Effect.runSyncExit(this.#links.list(query))),
-      crawlable: (query) =>
-        call("LinkStore.crawlable", () => Effect.runSyncExit(this.#links.crawlable(query))),
-      takeVisits: (takes) => call("LinkStore.takeVisits", () => this.#takeVisits(takes)),
-      takenAmong: (keys) =>
-        call("LinkStore.takenAmong", () => Effect.runSyncExit(this.#links.takenAmong(keys)))
+      insertMany: (links) =>
+        call("LinkStore.insertMany", this.#planOfKeys(by, links), () => this.#insert(by, links)),
+      findMany: (keys) => call("LinkStore.findMany", query, () => this.#links.findMany(keys)),
+      deleteMany: (deletions) =>
+        call("LinkStore.deleteMany", this.#planOfKeys(by, deletions, true), () =>
+          this.#delete(by, deletions)
+        ),
+      updateMany: (updates) =>
+        call("LinkStore.updateMany", this.#planOfKeys(undefined, updates, true), () =>
+          this.#update(by, updates)
+        ),
+      list: (wanted) => call("LinkStore.list", query, () => this.#links.list(wanted)),
+      crawlable: (wanted) => call("LinkStore.crawlable", query, () => this.#links.crawlable(wanted)),
+      takeVisits: (takes) =>
+        call(
+          "LinkStore.takeVisits",
+          transaction(() => this.#present(takes).map(({ key }) => linkRow(key)), undefined),
+          () => this.#takeVisits(takes)
+        ),
+      takenAmong: (keys) => call("LinkStore.takenAmong", query, () => this.#links.takenAmong(keys))
     }
   }
 
-  #guardedCreates(call: StoreCall, by: string): typeof GuardedCreates.Service {
+  #guardedCreates(call: Call, by: string): typeof GuardedCreates.Service {
     const guarded = this.#guarded
     return {
       beginMany: (batch) =>
-        call("GuardedCreates.beginMany", () => Effect.runSyncExit(guarded.beginMany(batch))),
+        call(
+          "GuardedCreates.beginMany",
+          statement(() => batch.map(({ name }) => guardRow(name))),
+          () => guarded.beginMany(batch)
+        ),
       bindMany: (batch) =>
-        call("GuardedCreates.bindMany", () => Effect.runSyncExit(this.#bindGuarded(by, batch))),
+        call(
+          "GuardedCreates.bindMany",
+          transaction(
+            () => this.#guardRows(batch.flatMap(({ guards }) => guards)),
+            () => batch.map(({ link }) => linkRow(link.key)),
+            undefined
+          ),
+          () => this.#bindGuarded(by, batch)
+        ),
       settleMany: (batch) =>
-        call("GuardedCreates.settleMany", () => Effect.runSyncExit(guarded.settleMany(batch))),
+        call(
+          "GuardedCreates.settleMany",
+          transaction(() => this.#guardRows(batch), undefined),
+          () => guarded.settleMany(batch)
+        ),
       abandonMany: (batch) =>
-        call("GuardedCreates.abandonMany", () => Effect.runSyncExit(guarded.abandonMany(batch))),
+        call(
+          "GuardedCreates.abandonMany",
+          transaction(() => this.#guardRows(batch), undefined),
+          () => guarded.abandonMany(batch)
+        ),
       findByUrl: (owner, url, now) =>
-        call("GuardedCreates.findByUrl", () => Effect.runSyncExit(guarded.findByUrl(owner, url, now))),
-      drop: (keep_ms, count) =>
-        call("GuardedCreates.drop", () => Effect.runSyncExit(guarded.drop(keep_ms, count)))
+        call("GuardedCreates.findByUrl", query, () => guarded.findByUrl(owner, url, now)),
+      drop: (keep_ms, count) => call("GuardedCreates.drop", statement(), () => guarded.drop(keep_ms, count))
     }
   }
 
-  #linkLifetime(call: StoreCall, by: string): typeof LinkLifetime.Service {
+  #linkLifetime(call: Call, by: string): typeof LinkLifetime.Service {
     const ended = (keys: ReadonlyArray<string>) => {
       keys.forEach((key) => this.#journal.add({ tag: "expired", by, key }))
       this.#news.announce(new Set(keys))
@@ -309,20 +405,23 @@ export class VirtualDatabase {
     const lifetime = this.#lifetime
     return {
       expire: (keys) =>
-        call("LinkLifetime.expire", () => Effect.runSyncExit(Effect.tap(lifetime.expire(keys), ended))),
+        call("LinkLifetime.expire", statement(), () => Effect.tap(lifetime.expire(keys), ended)),
       expireSome: (count) =>
-        call("LinkLifetime.expireSome", () =>
-          Effect.runSyncExit(Effect.tap(lifetime.expireSome(count), ended))
-        ),
+        call("LinkLifetime.expireSome", statement(), () => Effect.tap(lifetime.expireSome(count), ended)),
       recycle: (options) =>
-        call("LinkLifetime.recycle", () =>
-          Effect.runSyncExit(
+        call(
+          "LinkLifetime.recycle",
+          transaction(
+            () => this.#recyclable(options).map(linkRow),
+            () => this.openBatches.map(batchRow),
+            undefined
+          ),
+          () =>
             Effect.tap(lifetime.recycle(options), (freed) => {
               for (const { key } of freed)
                 this.#journal.add({ tag: "freed", by, key, custom: !this.#stocked.stock.has(key) })
               this.#news.announce(new Set(freed.map(({ key }) => key)))
             })
-          )
         )
     }
   }
@@ -341,28 +440,24 @@ export class VirtualDatabase {
   #insert(by: string, links: ReadonlyArray<Link>) {
     const free = new Set<string>()
     for (const { key } of links) if (!this.#rows.has(key)) free.add(key)
-    return Effect.runSyncExit(
-      Effect.tap((this.#outboxes.get(by) ?? this.#links).insertMany(links), (answers) =>
-        links.forEach((link, index) => {
-          if (answers[index] === false) this.#journal.add({ tag: "conflicted", by, link })
-          // The others are repeats.
-          else if (free.delete(link.key)) this.#journal.add({ tag: "bound", by, link })
-        })
-      )
+    return Effect.tap((this.#outboxes.get(by) ?? this.#links).insertMany(links), (answers) =>
+      links.forEach((link, index) => {
+        if (answers[index] === false) this.#journal.add({ tag: "conflicted", by, link })
+        // The others are repeats.
+        else if (free.delete(link.key)) this.#journal.add({ tag: "bound", by, link })
+      })
     )
   }
 
   #delete(by: string, deletions: ReadonlyArray<Deletion>) {
     const live = new Set<string>()
     for (const { key } of deletions) if (this.#rows.get(key)?.deletedAt === null) live.add(key)
-    return Effect.runSyncExit(
-      Effect.tap((this.#outboxes.get(by) ?? this.#links).deleteMany(deletions), (answers) => {
-        // A repeat writes its tombstone once more, and so announces it too.
-        const written = new Set(deletions.filter((_, index) => answers[index]).map(({ key }) => key))
-        for (const key of written) if (live.has(key)) this.#journal.add({ tag: "deleted", by, key })
-        this.#news.announce(written)
-      })
-    )
+    return Effect.tap((this.#outboxes.get(by) ?? this.#links).deleteMany(deletions), (answers) => {
+      // A repeat writes its tombstone once more, and so announces it too.
+      const written = new Set(deletions.filter((_, index) => answers[index]).map(({ key }) => key))
+      for (const key of written) if (live.has(key)) this.#journal.add({ tag: "deleted", by, key })
+      this.#news.announce(written)
+    })
   }
 
   #update(by: string, updates: ReadonlyArray<Update>) {
@@ -378,103 +473,107 @@ export class VirtualDatabase {
         return row ?? null
       })
     })
-    return Effect.runSyncExit(Effect.tap(rows, () => this.#news.announce(written)))
+    return Effect.tap(rows, () => this.#news.announce(written))
   }
 
   #takeVisits(takes: ReadonlyArray<Take>) {
     const before = new Map(takes.map(({ key }) => [key, this.#rows.get(key)]))
-    return Effect.runSyncExit(
-      Effect.tap(this.#links.takeVisits(takes), () => {
-        const usedUp = [...before].filter(([key, link]) => {
-          const now = this.#rows.get(key)
-          return now !== link && now?.visitsLeft === 0
-        })
-        this.#news.announce(new Set(usedUp.map(([key]) => key)))
+    return Effect.tap(this.#links.takeVisits(takes), () => {
+      const usedUp = [...before].filter(([key, link]) => {
+        const now = this.#rows.get(key)
+        return now !== link && now?.visitsLeft === 0
       })
-    )
+      this.#news.announce(new Set(usedUp.map(([key]) => key)))
+    })
   }
 
-  #keyRangeStore(call: StoreCall, by: string): typeof KeyRangeStore.Service {
+  #keyRangeStore(call: Call, by: string): typeof KeyRangeStore.Service {
     return {
       advance: (slot, options) =>
-        call("KeyRangeStore.advance", () =>
-          Effect.runSyncExit(
+        call(
+          "KeyRangeStore.advance",
+          statement(() => [`key_ranges ${slot.length}/${slot.range}`]),
+          () =>
             Effect.tap(this.#ranges.advance(slot, options), ({ count, first }) => {
               if (count > 0) this.#journal.add({ tag: "advanced", by, slot, first, count })
             })
-          )
         ),
-      watermarks: call("KeyRangeStore.watermarks", () => Effect.runSyncExit(this.#ranges.watermarks))
+      watermarks: call("KeyRangeStore.watermarks", query, () => this.#ranges.watermarks)
     }
   }
 
-  #keyStock(call: StoreCall, by: string): typeof KeyStock.Service {
+  #keyStock(call: Call, by: string): typeof KeyStock.Service {
     const stock = this.#stock
     const recorded = ({ shard, ...batch }: BatchId, keys: ReadonlyArray<string>) => {
       const { epoch } = batch
       if (keys.length > 0)
         this.#journal.add({ tag: "recorded", by, shard, epoch, batch: nameOf(batch), keys })
     }
+    const inBatch = (batch: BatchId) =>
+      transaction(
+        () => [shardRow(batch.shard)],
+        () => [batchRow(batch)]
+      )
     /** Tells of a refusal. */
-    const fenced = <A>(operation: string, self: Effect.Effect<A, StorageError | Fenced>) =>
-      call(operation, () =>
-        Effect.runSyncExit(
-          Effect.tapErrorTag(self, "Fenced", ({ epoch, shard }) =>
-            Effect.sync(() => this.#journal.add({ tag: "fenced", by, shard, epoch }))
-          )
+    const fenced = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError | Fenced>) =>
+      call(operation, plan, () =>
+        Effect.tapErrorTag(self, "Fenced", ({ epoch, shard }) =>
+          Effect.sync(() => this.#journal.add({ tag: "fenced", by, shard, epoch }))
         )
       )
     return {
       claim: (shard, above) =>
-        call("KeyStock.claim", () =>
-          Effect.runSyncExit(
+        call(
+          "KeyStock.claim",
+          statement(() => [shardRow(shard)]),
+          () =>
             Effect.tap(stock.claim(shard, above), ({ epoch }) =>
               this.#journal.add({ tag: "claimed", by, shard, epoch })
             )
-          )
         ),
       add: (keys) =>
-        call("KeyStock.add", () =>
-          Effect.runSyncExit(
-            Effect.tap(stock.add(keys), () => {
-              if (count(keys) > 0) this.#journal.add({ tag: "stocked", by, keys: toStrings(keys) })
-            })
-          )
+        call("KeyStock.add", statement(), () =>
+          Effect.tap(stock.add(keys), () => {
+            if (count(keys) > 0) this.#journal.add({ tag: "stocked", by, keys: toStrings(keys) })
+          })
         ),
       fill: (keys) =>
-        call("KeyStock.fill", () =>
-          Effect.runSyncExit(
-            Effect.suspend(() => {
-              const before = this.stockedKeys
-              return Effect.tap(stock.fill(keys), () => {
-                const now = this.stockedKeys
-                const fresh = toStrings(keys).filter((key) => now.has(key) && !before.has(key))
-                if (fresh.length > 0) this.#journal.add({ tag: "stocked", by, keys: fresh })
-              })
+        call("KeyStock.fill", statement(), () =>
+          Effect.suspend(() => {
+            const before = this.stockedKeys
+            return Effect.tap(stock.fill(keys), () => {
+              const now = this.stockedKeys
+              const fresh = toStrings(keys).filter((key) => now.has(key) && !before.has(key))
+              if (fresh.length > 0) this.#journal.add({ tag: "stocked", by, keys: fresh })
             })
-          )
+          })
         ),
       take: (batch, wanted) =>
         fenced(
           "KeyStock.take",
+          inBatch(batch),
           Effect.tap(stock.take(batch, wanted), (keys) => recorded(batch, toStrings(keys)))
         ),
       record: (batch, keys) =>
         fenced(
           "KeyStock.record",
+          inBatch(batch),
           Effect.tap(stock.record(batch, keys), () => recorded(batch, toStrings(keys)))
         ),
-      openBatches: (shard) =>
-        call("KeyStock.openBatches", () => Effect.runSyncExit(stock.openBatches(shard))),
+      openBatches: (shard) => call("KeyStock.openBatches", query, () => stock.openBatches(shard)),
       close: (claim, batches) =>
         batches.length === 0
           ? Effect.void
           : fenced(
               "KeyStock.close",
+              transaction(
+                () => [shardRow(claim.shard)],
+                () => batches.map((batch) => batchRow({ ...batch, shard: claim.shard }))
+              ),
               Effect.suspend(() => this.#close(by, claim, batches))
             ),
-      size: call("KeyStock.size", () => Effect.runSyncExit(stock.size)),
-      adopt: (count) => call("KeyStock.adopt", () => Effect.runSyncExit(stock.adopt(count)))
+      size: call("KeyStock.size", query, () => stock.size),
+      adopt: (count) => call("KeyStock.adopt", transaction(undefined, undefined), () => stock.adopt(count))
     }
   }
 
@@ -495,25 +594,36 @@ export class VirtualDatabase {
     })
   }
 
-  #visitStore(call: StoreCall, by: string): typeof VisitStore.Service {
+  #visitStore(call: Call, by: string): typeof VisitStore.Service {
     const visits = this.#visits
-    const ask = <A>(operation: string, self: Effect.Effect<A, StorageError>) =>
-      call(`VisitStore.${operation}`, () => Effect.runSyncExit(self))
+    const writing = ({ hours, writer }: VisitBatch) =>
+      transaction(
+        () => [`visit_writers ${writer}`],
+        () => hours.map(({ hour, subject }) => `visit_periods ${subject}/${hour}`)
+      )
+    const ask = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError>) =>
+      call(`VisitStore.${operation}`, plan, () => self)
     return {
       write: (batch) =>
         Effect.suspend(() => {
           this.#journal.add({ tag: "counting", by, sequence: batch.sequence })
-          return Effect.tap(ask("write", this.#writeVisits(by, batch)), () =>
+          return Effect.tap(ask("write", writing(batch), this.#writeVisits(by, batch)), () =>
             this.#journal.add({ tag: "heard counted", by })
           )
         }),
-      totals: (subjects) => ask("totals", visits.totals(subjects)),
-      series: (range, interval) => ask("series", visits.series(range, interval)),
-      top: (range, max) => ask("top", visits.top(range, max)),
-      rollUp: (until, max) => ask("rollUp", visits.rollUp(until, max)),
-      drop: (before, max) => ask("drop", visits.drop(before, max)),
-      dropWriters: (before) => ask("dropWriters", visits.dropWriters(before)),
-      forget: (subjects) => (subjects.length === 0 ? Effect.void : ask("forget", visits.forget(subjects)))
+      totals: (subjects) => ask("totals", query, visits.totals(subjects)),
+      series: (range, interval) => ask("series", query, visits.series(range, interval)),
+      top: (range, max) => ask("top", query, visits.top(range, max)),
+      rollUp: (until, max) =>
+        ask(
+          "rollUp",
+          transaction(() => ["visit_rolled"], undefined),
+          visits.rollUp(until, max)
+        ),
+      drop: (before, max) => ask("drop", statement(), visits.drop(before, max)),
+      dropWriters: (before) => ask("dropWriters", statement(), visits.dropWriters(before)),
+      forget: (subjects) =>
+        subjects.length === 0 ? Effect.void : ask("forget", statement(), visits.forget(subjects))
     }
   }
 

@@ -7,7 +7,7 @@ import { reasonOf } from "./PrimaryClient.ts"
 import { type ConnectionOptions, PrimaryPool } from "./PrimaryPool.ts"
 
 /** The connections of a node's stores. */
-const ofStores: ConnectionOptions = {
+export const connections: ConnectionOptions = {
   applicationName: "linkmint",
   maxConnections: 20,
   connectTimeout: Duration.seconds(2),
@@ -46,14 +46,14 @@ export const layerBounded = (
   )
 
 /** At most 20 connections, each within 2 s; statements are answered within 4 s. See {@link layerBounded}. */
-export const layer: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded(ofStores)
+export const layer: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded(connections)
 
 /** Two connections without a bound on statements, for migrations and counts, which may take long; a transaction that is idle for 30 s is rolled back. */
 export const layerUnbounded: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded({
   applicationName: "linkmint-migrate",
   maxConnections: 2,
-  connectTimeout: ofStores.connectTimeout,
+  connectTimeout: connections.connectTimeout,
   answerTimeout: Duration.zero,
-  idleTimeout: ofStores.idleTimeout,
+  idleTimeout: connections.idleTimeout,
   bounds: { idleInTransaction_ms: 30_000 }
 })

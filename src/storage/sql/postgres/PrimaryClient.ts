@@ -58,7 +58,7 @@ export const reasonOf = (cause: unknown): string => {
 }
 
 /** SQLSTATEs that say that this server is no primary any more, goes away, or has lost us: read-only, shut down, and errors of the connection. */
-const gone = /^(25006|57P0[123]|08)/
+export const gone = /^(25006|57P0[123]|08)/
 
 /** Statements that are prepared, at most: each connection keeps them all. */
 const preparedMax = 100

@@ -1,0 +1,247 @@
+import { Duration } from "effect"
+import * as DatabaseServers from "../../../storage/sql/postgres/DatabaseServers.ts"
+import { connections } from "../../../storage/sql/postgres/PostgresClient.ts"
+import { gone } from "../../../storage/sql/postgres/PrimaryClient.ts"
+import { ms_us } from "../../world/Time.ts"
+import type { VirtualProcess } from "../../world/VirtualProcess.ts"
+import type { WorldEvent } from "../../world/World.ts"
+import { type Backend, type Command, keepalive_us, type Problem, type Reply } from "./Backend.ts"
+import type { DatabaseServer } from "./DatabaseServer.ts"
+
+/** What a fault makes of a command: it does not arrive, or its answer does not. */
+export type Fate = "arrives" | "ignored" | "lost"
+
+/** What `PrimaryPool` says of a connection that there is none of. */
+const noConnection = (reason: string): Problem => ({ code: "no connection", reason })
+
+/** For so long a connection that was given up counts as one that the server still has, as with `PrimaryPool`. */
+const goneAfter_us = 15_000 * ms_us
+
+const answerMax_us = Duration.toMillis(connections.answerTimeout) * ms_us
+const connectMax_us = Duration.toMillis(connections.connectTimeout) * ms_us
+
+/** A connection of a process's pool, which has one command under way at most. */
+export class Connection {
+  readonly generation: number
+  /** Why it is of no use any more. */
+  problem: Problem | undefined
+  readonly #pool: ConnectionPool
+  readonly #backend: Backend
+  #heard: ((reply: Reply) => void) | undefined
+
+  constructor(pool: ConnectionPool, backend: Backend, generation: number) {
+    this.#pool = pool
+    this.#backend = backend
+    this.generation = generation
+  }
+
+  /** Sends a command. `answered` hears of it in the process, `arriving` when the answer comes to its machine. */
+  ask(command: Command, fate: Fate, arriving: () => void, answered: (reply: Reply) => void) {
+    const { process, server } = this.#pool
+    const { name, network, world } = server.server
+    if (this.problem !== undefined) return answered({ problem: { ...this.problem, code: undefined } })
+    const timer = world.after(answerMax_us, process, () =>
+      process.post(() => {
+        if (!timer.isCancelled) this.#giveUp()
+      })
+    )
+    const heard = (reply: Reply) => {
+      if (this.#heard !== heard) return
+      this.#heard = undefined
+      timer.isCancelled = true
+      const code = "problem" in reply ? reply.problem.code : undefined
+      // As `PrimaryClient` does: the server is no primary any more, or goes away.
+      if (code !== undefined && gone.test(code)) {
+        this.#pool.servers.dropAll()
+        this.close(false)
+      }
+      answered(reply)
+    }
+    this.#heard = heard
+    if (fate === "ignored") return
+    const isWanted = () => process.isAlive && this.#heard === heard
+    const arrive = () =>
+      this.#backend.execute(command, (reply) => {
+        if (fate === "lost") return
+        network.deliver(name, process.name, () => {
+          if (!process.isAlive) return
+          arriving()
+          process.post(() => heard(reply))
+        })
+      })
+    network.deliver(process.name, name, arrive, isWanted)
+  }
+
+  /** Closes it. `cancels`: what runs there is cancelled, as `PrimaryClient` asks for. */
+  close(cancels: boolean) {
+    this.problem ??= { code: undefined, reason: "Connection terminated" }
+    const { process, server } = this.#pool
+    const { name, network, world } = server.server
+    const backend = this.#backend
+    if (!backend.isOpen) return
+    network.deliver(
+      process.name,
+      name,
+      () => backend.hangUp(cancels),
+      () => backend.isOpen
+    )
+    world.after(keepalive_us, null, () => backend.hangUp(true))
+  }
+
+  /** The server has ended the session, and its word has come. */
+  broke(problem: Problem) {
+    this.problem ??= problem
+    this.#heard?.({ problem })
+  }
+
+  #giveUp() {
+    this.problem ??= { code: undefined, reason: "Query read timeout" }
+    this.#pool.gaveUp()
+    this.close(true)
+    this.#heard?.({ problem: this.problem })
+  }
+}
+
+/** Is told of a connection, or why there is none. */
+type Lease = (connection: Connection | Problem) => void
+
+interface Waiter {
+  readonly lease: Lease
+  readonly timer: WorldEvent
+}
+
+/** A process's connections, as `PrimaryPool` keeps them: so many at most, those last used first, and those who find none wait for a time. */
+export class ConnectionPool {
+  readonly process: VirtualProcess
+  readonly server: DatabaseServer
+  readonly servers: DatabaseServers.DatabaseServersService
+  readonly #most: number
+  readonly #open = new Set<Connection>()
+  readonly #idle: Array<Connection> = []
+  readonly #waiters: Array<Waiter> = []
+  #count = 0
+  #givenUp_us: Array<number> = []
+
+  /** `most`: connections at most. */
+  constructor(process: VirtualProcess, server: DatabaseServer, most: number) {
+    this.process = process
+    this.server = server
+    this.#most = most
+    this.servers = DatabaseServers.make([server.server.name])
+    process.whenDead(() => this.#open.forEach((connection) => connection.close(false)))
+  }
+
+  /** Lends a connection, which is to be released. Returns what to call when it is not wanted any more. */
+  lease(lease: Lease): () => void {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.problem === undefined && idle.generation === this.servers.generation()) {
+        lease(idle)
+        return () => {}
+      }
+      this.#remove(idle)
+    }
+    if (this.#count < this.#most) {
+      this.#connect(lease)
+      return () => {}
+    }
+    const leave = () => {
+      const index = this.#waiters.indexOf(waiter)
+      if (index >= 0) this.#waiters.splice(index, 1)
+      waiter.timer.isCancelled = true
+    }
+    const timer = this.#after(connectMax_us, () => {
+      leave()
+      lease(noConnection("timeout exceeded when trying to connect"))
+    })
+    const waiter: Waiter = { lease, timer }
+    this.#waiters.push(waiter)
+    return leave
+  }
+
+  /** Takes a connection back. */
+  release(connection: Connection) {
+    if (connection.problem === undefined) this.#idle.push(connection)
+    else this.#remove(connection)
+    this.#pulse()
+  }
+
+  /** A connection was given up unanswered: the server may have it for a while. */
+  gaveUp() {
+    this.#givenUp_us.push(this.server.server.world.now_us)
+  }
+
+  #pulse() {
+    if (this.#waiters.length === 0 || (this.#idle.length === 0 && this.#count >= this.#most)) return
+    const { lease, timer } = this.#waiters.shift()!
+    timer.isCancelled = true
+    this.lease(lease)
+  }
+
+  #connect(lease: Lease) {
+    const { process, server, servers } = this
+    const { name, network, world } = server.server
+    const since_us = world.now_us - goneAfter_us
+    this.#givenUp_us = this.#givenUp_us.filter((at_us) => at_us > since_us)
+    if (this.#givenUp_us.length >= this.#most)
+      return process.post(() =>
+        lease(noConnection("as many connections were given up lately as there may be"))
+      )
+    const generation = servers.generation()
+    let isOver = false
+    this.#count++
+    const fail = ({ reason }: Problem) => {
+      if (isOver) return
+      isOver = true
+      timer.isCancelled = true
+      this.#count--
+      lease(noConnection(reason))
+      this.#pulse()
+    }
+    const timer = this.#after(connectMax_us, () => fail(noConnection("no answer")))
+    const toProcess = (then: () => void) =>
+      network.deliver(
+        name,
+        process.name,
+        () => process.post(then),
+        () => process.isAlive
+      )
+    network.deliver(
+      process.name,
+      name,
+      () => {
+        if (isOver || !process.isAlive) return
+        const accepted = server.accept((problem) => toProcess(() => connection?.broke(problem)))
+        const connection = "code" in accepted ? undefined : new Connection(this, accepted, generation)
+        if (connection === undefined) return toProcess(() => fail(accepted as Problem))
+        this.#open.add(connection)
+        toProcess(() => {
+          if (isOver) return this.#forget(connection)
+          isOver = true
+          timer.isCancelled = true
+          lease(connection)
+        })
+      },
+      () => !isOver && process.isAlive
+    )
+  }
+
+  #remove(connection: Connection) {
+    this.#count--
+    this.#forget(connection)
+  }
+
+  #forget(connection: Connection) {
+    this.#open.delete(connection)
+    connection.close(false)
+  }
+
+  #after(delay_us: number, then: () => void): WorldEvent {
+    const { process } = this
+    const event = this.server.server.world.after(delay_us, process, () =>
+      process.post(() => {
+        if (!event.isCancelled) then()
+      })
+    )
+    return event
+  }
+}

@@ -1,0 +1,165 @@
+import { SqlError } from "@effect/sql/SqlError"
+import { Effect, type Exit } from "effect"
+import { connections } from "../../../storage/sql/postgres/PostgresClient.ts"
+import { asStorageError } from "../../../storage/sql/SqlTransaction.ts"
+import type { StorageError } from "../../../storage/StorageError.ts"
+import type { VirtualProcess } from "../../world/VirtualProcess.ts"
+import type { StoreOptions } from "../StoreCalls.ts"
+import type { Command, Problem } from "./Backend.ts"
+import { type Connection, ConnectionPool, type Fate } from "./Connections.ts"
+import type { DatabaseServer } from "./DatabaseServer.ts"
+
+/** A statement of an operation. */
+export interface Step {
+  /** The rows that it locks until the transaction ends, by names such as `links k`. */
+  readonly locks?: () => ReadonlyArray<string>
+  readonly writes: boolean
+}
+
+/** The statements of an operation of a store: one that commits by itself, or those of a transaction before its `COMMIT`. */
+export interface Plan {
+  readonly steps: ReadonlyArray<Step>
+  readonly isTransaction: boolean
+}
+
+const step: Step = { writes: true }
+
+/** A query. */
+export const query: Plan = { steps: [{ writes: false }], isTransaction: false }
+
+/** A statement that writes, and locks rows. */
+export const statement = (locks?: () => ReadonlyArray<string>): Plan => ({
+  steps: [locks === undefined ? step : { locks, writes: true }],
+  isTransaction: false
+})
+
+/** A transaction: of each statement the rows that it locks, or `undefined`. */
+export const transaction = (...locks: ReadonlyArray<(() => ReadonlyArray<string>) | undefined>): Plan => ({
+  steps: locks.map((locks) => (locks === undefined ? step : { locks, writes: true })),
+  isTransaction: true
+})
+
+const commandsOf = ({ isTransaction, steps }: Plan, apply: () => unknown): ReadonlyArray<Command> =>
+  isTransaction
+    ? [
+        ...steps.map(({ locks, writes }): Command => ({ locks, writes, ends: "no", apply: undefined })),
+        { locks: undefined, writes: true, ends: "commit", apply }
+      ]
+    : steps.map(({ locks, writes }) => ({ locks, writes, ends: "commit", apply }))
+
+const rollback: Command = { locks: undefined, writes: false, ends: "rollback", apply: undefined }
+
+const nothing = () => {}
+
+/** What `@effect/sql-pg` makes of a failure. */
+const sqlError = (message: string, { code, reason }: Problem) =>
+  new SqlError({ message, cause: Object.assign(new Error(reason), code === undefined ? {} : { code }) })
+
+/**
+ * The operations of stores, as their processes have PostgreSQL carry them out: over a connection of the process's pool, statement by statement. What an operation does
+ * happens at the moment of its commit, at once.
+ */
+export class Transactions {
+  readonly #server: DatabaseServer
+  readonly #options: StoreOptions
+  readonly #pools = new Map<VirtualProcess, ConnectionPool>()
+  readonly #most: number
+
+  /** `most`: connections that each process has at most. */
+  constructor(server: DatabaseServer, options: StoreOptions, most = connections.maxConnections) {
+    this.#server = server
+    this.#options = options
+    this.#most = most
+  }
+
+  /** Has a process carry out an operation. Its expected errors are answers too, after a rollback. */
+  run<A, E>(
+    process: VirtualProcess,
+    operation: string,
+    plan: Plan,
+    apply: () => Exit.Exit<A, E>
+  ): Effect.Effect<A, E | StorageError> {
+    return Effect.async<Exit.Exit<A, E>, SqlError>((resume) =>
+      this.#begin(process, operation, plan, apply, resume)
+    ).pipe(asStorageError(operation), Effect.flatten)
+  }
+
+  #begin<A, E>(
+    process: VirtualProcess,
+    operation: string,
+    plan: Plan,
+    apply: () => Exit.Exit<A, E>,
+    resume: (result: Effect.Effect<Exit.Exit<A, E>, SqlError>) => void
+  ) {
+    const { begins, crashPoint, faults, journal } = this.#options
+    const { calls, world } = this.#server.server
+    calls.set(operation, (calls.get(operation) ?? 0) + 1)
+    crashPoint(process, operation)
+    if (!process.isAlive) return
+    const chance = world.chance("calls of database")
+    const pool = this.#poolOf(process)
+    const called_us = world.now_us
+    const end = begins?.(process.id, operation)
+    let isWanted = true
+    let isOver = false
+    let whenOver = nothing
+    const over = (result: Effect.Effect<Exit.Exit<A, E>, SqlError>) => {
+      isOver = true
+      end?.()
+      if (isWanted) resume(result)
+      whenOver()
+    }
+    const fail = (message: string, problem: Problem) => {
+      if (isWanted) journal.unanswered(process, operation)
+      over(Effect.fail(sqlError(message, problem)))
+    }
+    const commands = commandsOf(plan, () => {
+      const value = apply()
+      world.tell(process.id, operation, isWanted ? "" : "(nobody waits)")
+      return value
+    })
+    const { ignored, lost, refused } = faults()
+    const fate: Fate = chance.happens(ignored) ? "ignored" : chance.happens(lost) ? "lost" : "arrives"
+    const fatal = fate === "arrives" ? -1 : chance.below(commands.length)
+    const arriving = () => this.#options.crashPoint(process, operation)
+    const next = (connection: Connection, index: number) => {
+      const isGone = !isWanted && index > 0
+      const command = isGone ? rollback : commands[index]!
+      connection.ask(command, index === fatal ? fate : "arrives", arriving, (reply) => {
+        if ("value" in reply && index + 1 < commands.length && !isGone) return next(connection, index + 1)
+        pool.release(connection)
+        if ("problem" in reply) fail("Failed to execute statement", reply.problem)
+        else over(Effect.succeed(reply.value as Exit.Exit<A, E>))
+      })
+    }
+    const refuse = chance.happens(refused)
+    const leave = pool.lease((connection) => {
+      if ("code" in connection) return fail("Failed to acquire connection", connection)
+      if (isWanted && !refuse) return next(connection, 0)
+      if (refuse) connection.close(false)
+      pool.release(connection)
+      if (refuse) fail("Failed to acquire connection", { code: undefined, reason: "the connection failed" })
+      else over(Effect.interrupt)
+    })
+    // A transaction is not interrupted before it is rolled back; see `SqlTransaction`.
+    return Effect.suspend(() => {
+      if (isWanted && !isOver) journal.unanswered(process, operation, world.now_us - called_us)
+      isWanted = false
+      end?.()
+      if (!plan.isTransaction) leave()
+      if (!plan.isTransaction || isOver) return Effect.void
+      return Effect.async<void>((resume) => {
+        whenOver = () => resume(Effect.void)
+      })
+    })
+  }
+
+  #poolOf(process: VirtualProcess): ConnectionPool {
+    const known = this.#pools.get(process)
+    if (known !== undefined) return known
+    const pool = new ConnectionPool(process, this.#server, this.#most)
+    this.#pools.set(process, pool)
+    process.whenDead(() => this.#pools.delete(process))
+    return pool
+  }
+}
