@@ -209,3 +209,44 @@ it("tells the journal of what happens to ranges, stock and batches", () => {
   for (const _ of [1, 2]) little.run(process, stock.close(claim, [{ epoch: claim.epoch, sequence: 1 }]))
   expect(little.told("closed").map(({ batch }) => batch)).toEqual([`${claim.epoch}/1`])
 })
+
+it("rolls back the transaction of a process that is frozen inside it, and lets others have its rows", () => {
+  const { little, process, stock } = setUp()
+  const node2 = little.world.spawn("node-2", 1)
+  const other = portsOf(little, node2)
+  const claim = little.run(process, stock.claim(0))
+  // The first time it is told is before the call, the second time when the first statement is answered.
+  let calls = 0
+  little.crashPoint = (victim) => {
+    if (++calls === 2) victim.isPaused = true
+  }
+  const frozen = little.begin(process, stock.record({ ...claim, sequence: 1 }, fromStrings(["r"])))
+  little.pass(200)
+  little.crashPoint = () => {}
+  const claiming = little.begin(node2, other.stock.claim(0))
+  little.pass(1_000)
+  expect(little.database.sessions.locks.size).toBe(1)
+  expect(claiming.exit).toBeUndefined()
+  // It is silent for 3 s, which is later than the other waits for.
+  expect(errorOf(little.end(claiming))).toMatchObject({ applied: "no" })
+  little.pass(1_000)
+  expect(little.database.sessions.locks.size).toBe(0)
+  expect(little.run(node2, other.stock.claim(0)).epoch).toBe(claim.epoch + 1)
+  process.isPaused = false
+  expect(errorOf(little.end(frozen))).toMatchObject({ operation: "KeyStock.record" })
+  expect(little.database.openBatches).toEqual([])
+})
+
+it("lends no more connections than the pool has, and gives none after 2 s of waiting", () => {
+  const { little, process, stock } = setUp()
+  little.run(process, stock.claim(0))
+  little.databaseFaults = { ...all, ignored: 1 }
+  const silent = Array.from({ length: 20 }, () => little.begin(process, stock.claim(0)))
+  little.pass(100)
+  little.databaseFaults = all
+  const before_us = little.world.now_us
+  expect(errorOf(little.exit(process, stock.size))).toMatchObject({ applied: "no" })
+  expect(little.world.now_us - before_us).toBeGreaterThanOrEqual(2_000_000)
+  expect(little.database.sessions.sessions).toBe(20)
+  expect(silent.every((each) => errorOf(little.end(each)) !== undefined)).toBe(true)
+})

@@ -28,6 +28,8 @@ export class Connection {
   readonly #pool: ConnectionPool
   readonly #backend: Backend
   #heard: ((reply: Reply) => void) | undefined
+  /** Hears the last answer that came to its machine. */
+  #arrived = () => {}
 
   constructor(pool: ConnectionPool, backend: Backend, generation: number) {
     this.#pool = pool
@@ -66,7 +68,8 @@ export class Connection {
         network.deliver(name, process.name, () => {
           if (!process.isAlive) return
           arriving()
-          process.post(() => heard(reply))
+          this.#arrived = () => heard(reply)
+          process.post(this.#arrived)
         })
       })
     network.deliver(process.name, name, arrive, isWanted)
@@ -91,6 +94,8 @@ export class Connection {
   /** The server has ended the session, and its word has come. */
   broke(problem: Problem) {
     this.problem ??= problem
+    // The answer came first.
+    this.#arrived()
     this.#heard?.({ problem })
   }
 
