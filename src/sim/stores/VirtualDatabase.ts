@@ -100,15 +100,17 @@ export class VirtualDatabase {
     { database }: Pick<Mutation, "database"> = sound,
     keyStock?: Exclude<StockKind, "file">
   ) {
-    const { begins, crashPoint, faults, journal, network, world } = options
+    const { begins, crashPoint, faults, journal, network, slow, world } = options
     this.#journal = journal
     this.server = new VirtualServer(world, network, {
       name: databaseName,
       faults,
+      slow,
       answerMax_ms,
       inOrder: false,
       crashPoint,
       unanswered: journal.unanswered,
+      heldUp: journal.heldUp,
       ...(begins !== undefined && { begins })
     })
     this.sessions = new DatabaseServer(this.server)

@@ -148,7 +148,7 @@ export class VirtualServer {
       }
       this.#pending.add(pending)
       const answer = (then: () => void) =>
-        this.#after(this.#late_us(process, operation), () =>
+        this.after(this.late_us(process, operation), () =>
           this.network.deliver(this.name, process.name, () => {
             if (!process.isAlive) return
             this.#options.crashPoint(process, operation)
@@ -157,7 +157,7 @@ export class VirtualServer {
         )
       this.#arriveFrom(
         process,
-        this.#late_us(process, operation),
+        this.late_us(process, operation),
         () => {
           const gone = !process.isAlive && this.#chance.happens(0.5)
           if (gone || this.#chance.happens(faults.ignored)) return
@@ -180,7 +180,7 @@ export class VirtualServer {
   }
 
   /** How late a call is, or its answer: mostly not at all. */
-  #late_us(process: VirtualProcess, operation: string): number {
+  late_us(process: VirtualProcess, operation: string): number {
     const slow = this.#options.slow?.()
     if (slow === undefined || slow.probability === 0) return 0
     if (!this.#slowness.happens(slow.probability)) return 0
@@ -189,14 +189,15 @@ export class VirtualServer {
     return late_us
   }
 
-  #after(late_us: number, then: () => void) {
+  /** Has something happen so much later: at once where it is not late. */
+  after(late_us: number, then: () => void) {
     if (late_us === 0) then()
     else this.world.after(late_us, null, then)
   }
 
   #arriveFrom(process: VirtualProcess, late_us: number, arrive: () => void, isWanted: () => boolean) {
     if (!this.#options.inOrder)
-      return this.#after(late_us, () => this.network.deliver(process.name, this.name, arrive, isWanted))
+      return this.after(late_us, () => this.network.deliver(process.name, this.name, arrive, isWanted))
     const last_us = this.#lastArrival_us.get(process.id) ?? 0
     const at_us = Math.max(last_us + 1, this.world.now_us + late_us + this.network.latency_us())
     this.#lastArrival_us.set(process.id, at_us)

@@ -11,6 +11,14 @@ import type { DatabaseServer } from "./DatabaseServer.ts"
 /** What a fault makes of a command: it does not arrive, or its answer does not. */
 export type Fate = "arrives" | "ignored" | "lost"
 
+/** How a command fares on its way. */
+export interface Passage {
+  readonly fate: Fate
+  /** How late it is sent, and its answer, in microseconds. */
+  readonly late_us: number
+  readonly answerLate_us: number
+}
+
 /** What `PrimaryPool` says of a connection that there is none of. */
 const noConnection = (reason: string): Problem => ({ code: "no connection", reason })
 
@@ -28,6 +36,8 @@ export class Connection {
   readonly #pool: ConnectionPool
   readonly #backend: Backend
   #heard: ((reply: Reply) => void) | undefined
+  /** Until when the last command that is late stands before the server. */
+  #late_us = 0
   /** Hears the last answer that came to its machine. */
   #arrived = () => {}
 
@@ -38,7 +48,12 @@ export class Connection {
   }
 
   /** Sends a command. `answered` hears of it in the process, `arriving` when the answer comes to its machine. */
-  ask(command: Command, fate: Fate, arriving: () => void, answered: (reply: Reply) => void) {
+  ask(
+    command: Command,
+    { answerLate_us, fate, late_us }: Passage,
+    arriving: () => void,
+    answered: (reply: Reply) => void
+  ) {
     const { process, server } = this.#pool
     const { name, network, world } = server.server
     if (this.problem !== undefined) return answered({ problem: { ...this.problem, code: undefined } })
@@ -65,14 +80,17 @@ export class Connection {
     const arrive = () =>
       this.#backend.execute(command, (reply) => {
         if (fate === "lost") return
-        network.deliver(name, process.name, () => {
-          if (!process.isAlive) return
-          arriving()
-          this.#arrived = () => heard(reply)
-          process.post(this.#arrived)
-        })
+        server.server.after(answerLate_us, () =>
+          network.deliver(name, process.name, () => {
+            if (!process.isAlive) return
+            arriving()
+            this.#arrived = () => heard(reply)
+            process.post(this.#arrived)
+          })
+        )
       })
-    network.deliver(process.name, name, arrive, isWanted)
+    this.#late_us = world.now_us + late_us
+    server.server.after(late_us, () => network.deliver(process.name, name, arrive, isWanted))
   }
 
   /** Closes it. `cancels`: what runs there is cancelled, as `PrimaryClient` asks for. */
@@ -82,11 +100,14 @@ export class Connection {
     const { name, network, world } = server.server
     const backend = this.#backend
     if (!backend.isOpen) return
-    network.deliver(
-      process.name,
-      name,
-      () => backend.hangUp(cancels),
-      () => backend.isOpen
+    // It does not overtake a command that is late.
+    server.server.after(Math.max(0, this.#late_us - world.now_us), () =>
+      network.deliver(
+        process.name,
+        name,
+        () => backend.hangUp(cancels),
+        () => backend.isOpen
+      )
     )
     world.after(keepalive_us, null, () => backend.hangUp(true))
   }

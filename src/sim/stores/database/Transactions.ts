@@ -6,7 +6,7 @@ import type { StorageError } from "../../../storage/StorageError.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import type { StoreOptions } from "../StoreCalls.ts"
 import type { Command, Problem } from "./Backend.ts"
-import { type Connection, ConnectionPool, type Fate } from "./Connections.ts"
+import { type Connection, ConnectionPool, type Fate, type Passage } from "./Connections.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
 
 /** A statement of an operation. */
@@ -122,11 +122,19 @@ export class Transactions {
     const fate: Fate = chance.happens(ignored) ? "ignored" : chance.happens(lost) ? "lost" : "arrives"
     const fatal = fate === "arrives" ? -1 : chance.below(commands.length)
     const arriving = () => this.#options.crashPoint(process, operation)
+    // The first statement may be late, and the last answer.
+    const late_us = (isLate: boolean) => (isLate ? this.#server.server.late_us(process, operation) : 0)
     const next = (connection: Connection, index: number) => {
       const isGone = !isWanted && index > 0
+      const isLast = isGone || index + 1 === commands.length
       const command = isGone ? rollback : commands[index]!
-      connection.ask(command, index === fatal ? fate : "arrives", arriving, (reply) => {
-        if ("value" in reply && index + 1 < commands.length && !isGone) return next(connection, index + 1)
+      const passage: Passage = {
+        fate: index === fatal ? fate : "arrives",
+        late_us: late_us(index === 0),
+        answerLate_us: late_us(isLast)
+      }
+      connection.ask(command, passage, arriving, (reply) => {
+        if ("value" in reply && !isLast) return next(connection, index + 1)
         pool.release(connection)
         if ("problem" in reply) fail("Failed to execute statement", reply.problem)
         else over(Effect.succeed(reply.value as Exit.Exit<A, E>))
