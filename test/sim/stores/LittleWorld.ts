@@ -7,7 +7,7 @@ import { Network } from "../../../src/sim/world/Network.ts"
 import { fork } from "../../../src/sim/world/ProcessServices.ts"
 import { ms_us, s_us } from "../../../src/sim/world/Time.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
-import type { CallFaults, CrashPoint } from "../../../src/sim/world/VirtualServer.ts"
+import type { CallFaults, CrashPoint, SlowCalls } from "../../../src/sim/world/VirtualServer.ts"
 import { World } from "../../../src/sim/world/World.ts"
 
 /** How far the world goes on before the other fibers of a test get their turn. Shorter than a call of a store takes. */
@@ -31,6 +31,8 @@ export class LittleWorld {
   readonly redis: ReadonlyArray<VirtualRedis>
   databaseFaults: CallFaults = { refused: 0, lost: 0, ignored: 0 }
   redisFaults: CallFaults = { refused: 0, lost: 0, ignored: 0 }
+  /** Of the database. */
+  slowCalls: SlowCalls = { probability: 0, most_ms: 0 }
   crashPoint: CrashPoint = () => {}
   readonly #waiting = new Set<() => boolean>()
 
@@ -57,7 +59,11 @@ export class LittleWorld {
       journal: this.journal,
       crashPoint: (process: VirtualProcess, operation: string) => this.crashPoint(process, operation)
     }
-    this.database = new VirtualDatabase({ ...around, faults: () => this.databaseFaults })
+    this.database = new VirtualDatabase({
+      ...around,
+      slow: () => this.slowCalls,
+      faults: () => this.databaseFaults
+    })
     this.redis = Array.from(
       { length: shards },
       (_, shard) =>

@@ -1,4 +1,4 @@
-import { Context, type Exit } from "effect"
+import { Context, Exit } from "effect"
 import { expect, it } from "vitest"
 import type { Link } from "../../../src/model/Link.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
@@ -249,4 +249,38 @@ it("lends no more connections than the pool has, and gives none after 2 s of wai
   expect(little.world.now_us - before_us).toBeGreaterThanOrEqual(2_000_000)
   expect(little.database.sessions.sessions).toBe(20)
   expect(silent.every((each) => errorOf(little.end(each)) !== undefined)).toBe(true)
+})
+
+it("lets a later call overtake one that is late, and tells the journal how late it was, and its answer", () => {
+  const { links, little, process } = setUp()
+  little.run(process, links.findMany(["k"]))
+  little.slowCalls = { probability: 1, most_ms: 1_500 }
+  const late = little.begin(process, links.insertMany([linkOf("k")]))
+  little.pass(5)
+  little.slowCalls = { probability: 0, most_ms: 0 }
+  expect(little.run(process, links.findMany(["k"]))).toEqual([null])
+  const before_us = little.world.now_us
+  expect(little.end(late)).toEqual(Exit.succeed([true]))
+  const heldUp = little.journal.entries.filter((entry) => entry.tag === "held up")
+  expect(heldUp.map(({ by, operation }) => [by, operation])).toEqual([
+    [process.id, "LinkStore.insertMany"],
+    [process.id, "LinkStore.insertMany"]
+  ])
+  const late_us = heldUp.reduce((sum, { for_us }) => sum + for_us, 0)
+  expect(little.world.now_us - before_us).toBeGreaterThan(late_us - 10_000)
+})
+
+it("may do late what a process had sent before it was killed", () => {
+  const isBound = Array.from({ length: 20 }, (_, seed) => {
+    const { links, little, process } = setUp(seed)
+    little.run(process, links.findMany(["k"]))
+    little.slowCalls = { probability: 1, most_ms: 1_500 }
+    little.begin(process, links.insertMany([linkOf("k")]))
+    little.pass(5)
+    process.kill()
+    expect(little.database.row("k")).toBeUndefined()
+    little.pass(2_000)
+    return little.database.row("k") !== undefined
+  })
+  expect(isBound).toContain(true)
 })
