@@ -183,7 +183,7 @@ export const unavailable: Problem = {
 }
 
 /** The problem of a request that was not answered in time. */
-export const tooLate: Problem = { kind: "unavailable", detail: "The answer took too long." }
+export const tooLate = { kind: "unavailable", detail: "The answer took too long." } satisfies Problem
 
 /** The problem of a request that something broke at. */
 const broken: Problem = {
@@ -195,11 +195,14 @@ const broken: Problem = {
 export const ofBroken = (cause: Cause.Cause<unknown>): Effect.Effect<Problem> =>
   Effect.as(Effect.logError("A request broke", cause), broken)
 
+/** Logs why a client is told to try again. */
+export const logUnavailable = (reason: string) => Effect.logWarning(`Answered 503: ${reason}`)
+
 /** Logs why something could not be done, and answers that the client may retry. */
 export const orUnavailable = <A, R>(
   self: Effect.Effect<A, { readonly reason: string }, R>
 ): Effect.Effect<A, Problem, R> =>
   self.pipe(
-    Effect.tapError(({ reason }) => Effect.logWarning(`Answered 503: ${reason}`)),
+    Effect.tapError(({ reason }) => logUnavailable(reason)),
     Effect.mapError(() => unavailable)
   )

@@ -173,6 +173,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
         interrupt()
       }
       const stop = deadlines.watch(() => {
+        runFork(Effect.annotateLogs(Problem.logUnavailable(Problem.tooLate.detail), "request", id))
         end(pages.refuse(request, Problem.tooLate))
         interrupt()
       })
