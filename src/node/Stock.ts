@@ -36,7 +36,11 @@ export const keyFile = ({ dataDir, databaseUrl, keyStock }: Settings) =>
   })
 
 /** The node's ranges and stock: the witness learns about keys before they leave. Compares with the witness once before anything else; a witness that does not answer then is asked again when keys are to leave. */
-const witnessed = Layer.effectContext(
+export const witnessed: Layer.Layer<
+  Witnessed.Witnessed | KeyRangeStore | KeyStock,
+  Witnessed.ForeignDatabase,
+  Witness | DatabaseMark | KeyRangeStore | KeyStock
+> = Layer.effectContext(
   Effect.gen(function* () {
     const file = yield* Effect.serviceOption(KeyFile)
     const made = yield* Witnessed.make({

@@ -2,7 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Fiber, Logger, LogLevel } from "effect"
 import { describe } from "vitest"
 import { fromStrings } from "../../src/keys/PackedKeys.ts"
-import * as WitnessMemory from "../support/memory/WitnessMemory.ts"
+import * as WitnessMemory from "../../src/sim/stores/WitnessMemory.ts"
 import { ForgetfulDatabase, startProcess } from "../support/ForgetfulDatabase.ts"
 import { draft, freshPool, freshStores, joinInTime, others, startNode } from "../support/TestNode.ts"
 

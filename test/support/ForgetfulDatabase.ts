@@ -3,7 +3,7 @@
 import { Effect, type Scope } from "effect"
 import type { Link } from "../../src/model/Link.ts"
 import type { DatabaseMark } from "../../src/storage/nodes/DatabaseMark.ts"
-import * as DatabaseMarkMemory from "./memory/DatabaseMarkMemory.ts"
+import * as DatabaseMarkMemory from "../../src/sim/stores/DatabaseMarkMemory.ts"
 import type { KeyPool } from "../../src/storage/keys/KeyPool.ts"
 import * as KeyRangeStoreMemory from "../../src/sim/stores/KeyRangeStoreMemory.ts"
 import * as KeyStockMemory from "../../src/sim/stores/KeyStockMemory.ts"

@@ -77,18 +77,21 @@ const causesOf = (evidence: Evidence) => {
     ).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
   const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0
+  /** Each with what a node does before keys leave the database. */
+  const unwitnessed = unanswered("DatabaseMark.move", "DatabaseMark.look", "Witness.read", "Witness.raise")
   return {
     kills,
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
     leases: unanswered("KeyPool.lease", "send Lease"),
-    advances: unanswered("KeyRangeStore.advance", "send Mint") + askedAtTheEnd(evidence),
+    advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:
       fenced +
       drawn +
+      unwitnessed +
       unanswered("KeyStock.record", "KeyStock.take", "KeyStock.fill", "KeyFile.append", "send Mint")
   }
 }
@@ -138,8 +141,8 @@ const keysOfCreateMax = 8
 
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer for each kill, for
- * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record
- * that was not answered and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
+ * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
+ * the witnesses that was not answered, and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
   name: "ledger",

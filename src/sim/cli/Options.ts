@@ -153,6 +153,8 @@ export const SimOptions = Schema.Struct({
    * How long a repeat with the same `Idempotency-Key` is given the first answer, in place of 24 hours; what else is known of such creates is kept for as much shorter. `null`: as in production.
    */
   answersKept_s: Schema.NullOr(Schema.Int.pipe(Schema.between(10, 3_600))),
+  /** Whether keys leave the database only when its witnesses, the pools' Redis, remember that: as in production. Without, a seed takes a fifth less. */
+  witnessed: Schema.Boolean,
   /** How many links a user creates in a minute, and by one API key twice as many; `null`: any number. */
   createsPerMinute: Schema.NullOr(Schema.Int.pipe(Schema.between(1, 100_000))),
   /** How long faults come, in virtual seconds. */

@@ -47,6 +47,7 @@ const calm: SimOptions = {
   keyStockTarget: 0,
   quarantine_s: 20,
   answersKept_s: null,
+  witnessed: false,
   createsPerMinute: null,
   faulty_s: 42,
   calm_s: 20,
@@ -356,6 +357,7 @@ const swarm = (seed: number): SimOptions => {
     quarantine_s,
     answersKept_s: chance.pick([null, 12, 24]),
     createsPerMinute: chance.pick([null, 2, 8]),
+    witnessed: new Chance(seed, "witnesses").happens(1 / 3),
     workload: {
       clients,
       think_ms: Math.round((1_000 * clients) / chance.pick([2, 5, 5, 9])),
@@ -382,10 +384,10 @@ const swarm = (seed: number): SimOptions => {
 /** The presets, by name: each makes the options of a seed. */
 export const presets = {
   calm: () => calm,
-  lite: () => ({ ...calm, faults: liteFaults }),
+  lite: () => ({ ...calm, witnessed: true, faults: liteFaults }),
   swarm,
   steady,
-  cruel: () => ({ ...calm, faults: weighted(liteFaults, () => 5) })
+  cruel: () => ({ ...calm, witnessed: true, faults: weighted(liteFaults, () => 5) })
 } satisfies Record<string, (seed: number) => SimOptions>
 
 /** See {@link presets}. */

@@ -8,6 +8,7 @@ import { KeyStock } from "../../storage/keys/KeyStock.ts"
 import * as KeyStockFile from "../../storage/keys/KeyStockFile.ts"
 import * as Metered from "../../telemetry/Metered.ts"
 import { visitsShed } from "../../visits/Visits.ts"
+import { Witness } from "../../storage/nodes/Witness.ts"
 import { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import { AdversarialPlacement } from "../actors/AdversarialPlacement.ts"
 import { Balancer } from "../clients/Balancer.ts"
@@ -26,6 +27,7 @@ import { noFaults } from "../cli/Presets.ts"
 import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
 import * as BriefGuards from "../stores/BriefGuards.ts"
 import { VirtualDatabase } from "../stores/VirtualDatabase.ts"
+import * as WitnessVirtual from "../stores/WitnessVirtual.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
 import { VirtualRedis } from "../stores/VirtualRedis.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
@@ -332,12 +334,14 @@ export class Deployment {
     const ports = Effect.all([
       this.#database.changes(process),
       KeyPoolVirtual.make(this.#pools, process),
+      WitnessVirtual.among(this.options.witnessed ? this.#pools : [], process),
       this.#keyStock(Context.get(stores, KeyStock), process)
     ])
-    return Effect.map(ports, ([changes, pool, stock]) => {
+    return Effect.map(ports, ([changes, pool, witness, stock]) => {
       const sound = stores.pipe(
         Context.add(LinkInvalidations, changes),
         Context.add(KeyPool, pool),
+        Context.add(Witness, witness),
         Context.add(KeyStock, stock),
         BriefGuards.over(this.options.answersKept_s)
       )

@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Either, type Fiber, Option, type Scope } from "effect"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
+import * as Stock from "../../node/Stock.ts"
 import * as Parts from "../../node/Parts.ts"
 import type { Answer } from "../../http/exchange/Answer.ts"
 import * as DrainableSet from "../../http/exchange/DrainableSet.ts"
@@ -19,6 +20,8 @@ import type { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
+import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
+import type { Witness } from "../../storage/nodes/Witness.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import { stubServices } from "./StubServices.ts"
 import * as UserParts from "./UserParts.ts"
@@ -51,6 +54,8 @@ export type PortServices =
   | KeyPool
   | KeyMinter
   | VisitStore
+  | DatabaseMark
+  | Witness
 
 /** What surrounds a node. */
 export interface Surroundings {
@@ -264,6 +269,7 @@ export class VirtualNode {
     )
     const whole = own.pipe(
       users === undefined ? same : UserParts.before(users, process),
+      (self) => (options.witnessed ? Parts.adding(Stock.witnessed)(self) : self),
       Parts.parts({
         inFlightMax: 4,
         runner: placement.layer(process),

@@ -18,6 +18,8 @@ import { KeyStock } from "../../storage/keys/KeyStock.ts"
 import type { Tables } from "../stores/KeyStockMemory.ts"
 import { LinkInvalidations, type LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
+import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
+import { Witness } from "../../storage/nodes/Witness.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
@@ -34,6 +36,8 @@ export interface Ports {
   readonly pool: typeof KeyPool.Service
   readonly visits: typeof VisitStore.Service
   readonly changes: LinkInvalidationsService
+  readonly mark: typeof DatabaseMark.Service
+  readonly witness: typeof Witness.Service
 }
 
 /** What the database does at one moment, over its tables. */
@@ -100,7 +104,16 @@ export interface Mutation {
 /** Nothing is broken. */
 export const sound: Mutation = {}
 
-type PortTags = LinkStore | GuardedCreates | KeyRangeStore | KeyStock | LinkLifetime | KeyPool | VisitStore
+type PortTags =
+  | LinkStore
+  | GuardedCreates
+  | KeyRangeStore
+  | KeyStock
+  | LinkLifetime
+  | KeyPool
+  | VisitStore
+  | DatabaseMark
+  | Witness
 
 /** The ports of a process, as the mutation has them; those that it could replace are among the context's. */
 export const mutatePorts = <A>(
@@ -118,9 +131,11 @@ export const mutatePorts = <A>(
     lifetime: Context.get(context, LinkLifetime),
     pool: Context.get(context, KeyPool),
     visits: Context.get(context, VisitStore),
-    changes: Context.get(context, LinkInvalidations)
+    changes: Context.get(context, LinkInvalidations),
+    mark: Context.get(context, DatabaseMark),
+    witness: Context.get(context, Witness)
   }
-  const { changes, guarded, lifetime, links, pool, ranges, stock, visits } = {
+  const { changes, guarded, lifetime, links, mark, pool, ranges, stock, visits, witness } = {
     ...soundPorts,
     ...ports(soundPorts, process)
   }
@@ -132,6 +147,8 @@ export const mutatePorts = <A>(
     Context.add(LinkLifetime, lifetime),
     Context.add(KeyPool, pool),
     Context.add(VisitStore, visits),
-    Context.add(LinkInvalidations, changes)
+    Context.add(LinkInvalidations, changes),
+    Context.add(DatabaseMark, mark),
+    Context.add(Witness, witness)
   ) as unknown as Context.Context<A>
 }

@@ -117,18 +117,23 @@ class Connection {
   }
 }
 
+/** Connects a process to a Redis, until the scope is closed. What it gives sends calls; see `RedisClient`. */
+export const connect = (
+  redis: VirtualRedis,
+  process: VirtualProcess
+): Effect.Effect<Connection["send"], never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Connection(redis, process)),
+    (connection) => Effect.sync(() => connection.close())
+  ).pipe(Effect.flatMap(({ send, tried }) => Effect.as(tried, send)))
+
 const makeShard = (
   redis: VirtualRedis,
   process: VirtualProcess
 ): Effect.Effect<KeyPoolShard.Shard, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const connection = yield* Effect.acquireRelease(
-      Effect.sync(() => new Connection(redis, process)),
-      (connection) => Effect.sync(() => connection.close())
-    )
-    const { send, tried } = connection
+    const send = yield* connect(redis, process)
     const by = process.id
-    yield* tried
     return KeyPoolShard.make(redis.shard, {
       claim: (epoch) => send("KeyPool.claim", () => redis.claim(by, epoch)),
       push: (epoch, batch, packed) => {

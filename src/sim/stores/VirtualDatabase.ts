@@ -8,7 +8,9 @@ import * as AccountStoreMemory from "./AccountStoreMemory.ts"
 import * as QuotaStoreMemory from "./QuotaStoreMemory.ts"
 import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
 import { count, toStrings } from "../../keys/PackedKeys.ts"
+import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { DeploymentStore } from "../../storage/nodes/DeploymentStore.ts"
+import * as DatabaseMarkMemory from "./DatabaseMarkMemory.ts"
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
 import { type GuardedLink, GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
@@ -63,6 +65,7 @@ type Call = <A, E>(
 const linkRow = (key: string) => `links ${key}`
 const guardRow = (name: string) => `create_guards ${name}`
 const shardRow = (shard: number) => `pool_shards ${shard}`
+const rangeRow = ({ length, range }: Omit<Watermark, "next">) => `key_ranges ${length}/${range}`
 const batchRow = (batch: BatchId) => `pool_batches ${KeyStockMemory.idOf(batch)}`
 
 /**
@@ -77,7 +80,8 @@ export class VirtualDatabase {
   readonly #journal: Journal
   readonly #news: VirtualNews
   readonly #rows = new Map<string, Link>()
-  readonly #stocked = KeyStockMemory.emptyTables()
+  readonly #stocked = DatabaseMarkMemory.emptyTables({ system: "the simulation's", timeline: 1 })
+  readonly #mark = DatabaseMarkMemory.makeOver(this.#stocked)
   readonly #ended = new Map<string, number>()
   readonly #guards = new Map<string, GuardedCreatesMemory.GuardRow>()
   readonly #visits = Effect.runSync(VisitStoreMemory.make)
@@ -127,7 +131,7 @@ export class VirtualDatabase {
         isLocked: this.#isLocked,
         ...this.#stocked
       }),
-      ranges: Effect.runSync(KeyRangeStoreMemory.make)
+      ranges: KeyRangeStoreMemory.makeOver(this.#stocked.slots)
     }
     const wrong = database?.(right, {
       rows: this.#rows,
@@ -152,7 +156,14 @@ export class VirtualDatabase {
   stores(
     process: VirtualProcess
   ): Context.Context<
-    LinkStore | GuardedCreates | LinkLifetime | KeyRangeStore | KeyStock | VisitStore | DeploymentStore
+    | LinkStore
+    | GuardedCreates
+    | LinkLifetime
+    | KeyRangeStore
+    | KeyStock
+    | VisitStore
+    | DeploymentStore
+    | DatabaseMark
   > {
     const call = this.#callOf(process)
     return Context.make(LinkStore, this.#linkStore(call, process.id)).pipe(
@@ -161,6 +172,7 @@ export class VirtualDatabase {
       Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
       Context.add(KeyStock, this.#keyStock(call, process.id)),
       Context.add(VisitStore, this.#visitStore(call, process.id)),
+      Context.add(DatabaseMark, this.#databaseMark(call)),
       Context.add(DeploymentStore, {
         decide: (name, value) =>
           call(
@@ -494,13 +506,36 @@ export class VirtualDatabase {
       advance: (slot, options) =>
         call(
           "KeyRangeStore.advance",
-          statement(() => [`key_ranges ${slot.length}/${slot.range}`]),
+          statement(() => [rangeRow(slot)]),
           () =>
             Effect.tap(this.#ranges.advance(slot, options), ({ count, first }) => {
               if (count > 0) this.#journal.add({ tag: "advanced", by, slot, first, count })
             })
         ),
       watermarks: call("KeyRangeStore.watermarks", query, () => this.#ranges.watermarks)
+    }
+  }
+
+  #databaseMark(call: Call): typeof DatabaseMark.Service {
+    const mark = this.#mark
+    const row = () => ["database_mark"]
+    return {
+      move: (floor) => call("DatabaseMark.move", statement(row), () => mark.move(floor)),
+      look: call("DatabaseMark.look", query, () => mark.look),
+      recover: (witnessed) =>
+        call(
+          "DatabaseMark.recover",
+          transaction(
+            row,
+            () => Array.from(this.#stocked.epochs.keys(), shardRow),
+            () => witnessed.watermarks.map(rangeRow),
+            () => this.openBatches.map(batchRow),
+            undefined
+          ),
+          () => mark.recover(witnessed)
+        ),
+      regressions: call("DatabaseMark.regressions", query, () => mark.regressions),
+      identity: call("DatabaseMark.identity", query, () => mark.identity)
     }
   }
 

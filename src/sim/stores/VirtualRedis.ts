@@ -1,5 +1,6 @@
 import { knownMax } from "../../storage/keys/KeyPoolRedisScripts.ts"
 import { staleBy } from "../../storage/keys/KeyPoolShard.ts"
+import { nothing, type Testimony } from "../../storage/nodes/Witness.ts"
 import type { PoolKind } from "../../storage/keys/KeyPool.ts"
 import type { Journal } from "../Journal.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -59,6 +60,7 @@ export class VirtualRedis {
   #keys: Array<string> = []
   #batches = new Set<string>()
   #returns = new Set<number>()
+  #testimony = nothing
   #recent: Array<Recent> = []
   readonly #clients = new Set<() => void>()
 
@@ -123,6 +125,7 @@ export class VirtualRedis {
     this.#epoch = 0
     this.#batches.clear()
     this.#returns.clear()
+    this.#testimony = nothing
     this.#recent = []
     this.#forgot(before, "all")
     this.server.stop(down_us)
@@ -143,6 +146,20 @@ export class VirtualRedis {
     this.#recent = []
     this.#forgot(before, unleased)
     this.server.stop(down_us)
+  }
+
+  /** The state of the database, as it remembers it. */
+  get testimony(): Testimony {
+    return this.#testimony
+  }
+
+  /** Remembers a later state of the database. */
+  witness(testimony: Testimony) {
+    const before = this.#testimony
+    this.#testimony = testimony
+    this.#did(() => {
+      this.#testimony = before
+    })
   }
 
   /** The claim script: remembers an epoch, and gives 0, or `staleBy` a greater one. */

@@ -12,6 +12,8 @@ import * as KeyRangeStoreMemory from "../../../src/sim/stores/KeyRangeStoreMemor
 import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
+import { Witness } from "../../../src/storage/nodes/Witness.ts"
+import * as WitnessVirtual from "../../../src/sim/stores/WitnessVirtual.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
@@ -36,6 +38,7 @@ import {
   stockCommand
 } from "../../support/Players.ts"
 import type { Open } from "../../support/Stores.ts"
+import { witnessLaws } from "../../storage/nodes/WitnessLaws.ts"
 import { visitStoreLaws } from "../../storage/visits/VisitStoreLaws.ts"
 import type { LittleWorld } from "./LittleWorld.ts"
 import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
@@ -103,6 +106,12 @@ describe("in the simulation", () => {
   visitStoreLaws("VisitStore", openVirtual(VisitStore, onDatabase))
   deploymentStoreLaws("DeploymentStore", openVirtual(DeploymentStore, onDatabase))
   keyPoolLaws("KeyPool", pool(1), 0)
+  witnessLaws(
+    "Witness",
+    openVirtual(Witness, (little, process) =>
+      Layer.scoped(Witness, WitnessVirtual.among(little.redis, process))
+    )
+  )
   keyPoolLaws("KeyPool, one of three shards", pool(3), 1, 2 ** 53 - 100)
   keyPoolLaws("KeyPool of sets", pool(1, "set"), 0, 1, "set")
 

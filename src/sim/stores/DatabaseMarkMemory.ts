@@ -1,14 +1,9 @@
 import { Clock, Effect, Layer } from "effect"
-import { count } from "../../../src/keys/PackedKeys.ts"
-import {
-  DatabaseMark,
-  type Identity,
-  type Regression,
-  toldMax
-} from "../../../src/storage/nodes/DatabaseMark.ts"
-import type { Watermark } from "../../../src/storage/keys/KeyRangeStore.ts"
-import * as KeyRangeStoreMemory from "../../../src/sim/stores/KeyRangeStoreMemory.ts"
-import * as KeyStockMemory from "../../../src/sim/stores/KeyStockMemory.ts"
+import { count } from "../../keys/PackedKeys.ts"
+import { DatabaseMark, type Identity, type Regression, toldMax } from "../../storage/nodes/DatabaseMark.ts"
+import type { Watermark } from "../../storage/keys/KeyRangeStore.ts"
+import * as KeyRangeStoreMemory from "./KeyRangeStoreMemory.ts"
+import * as KeyStockMemory from "./KeyStockMemory.ts"
 
 /** What a database in memory has of keys. */
 export interface Tables extends KeyStockMemory.Tables {
@@ -18,12 +13,12 @@ export interface Tables extends KeyStockMemory.Tables {
   readonly own: { mark: number; lineage: number; movedAt: number; identity: Identity }
 }
 
-/** Empty tables. */
-export const emptyTables = (): Tables => ({
+/** Empty tables, of a database that says so much of itself. */
+export const emptyTables = (identity: Identity = { system: undefined, timeline: 0 }): Tables => ({
   ...KeyStockMemory.emptyTables(),
   slots: new Map(),
   regressions: [],
-  own: { mark: 0, lineage: 0, movedAt: 0, identity: { system: undefined, timeline: 0 } }
+  own: { mark: 0, lineage: 0, movedAt: 0, identity }
 })
 
 /** `DatabaseMark` over tables, which others may look into. */

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { later, nothing, type Testimony, Witness } from "../../../src/storage/nodes/Witness.ts"
+import { later, nothing, type Testimony, Witness } from "../../storage/nodes/Witness.ts"
 
 /** `Witness` in this process's memory: the reference that other backends are compared with. */
 export const make = Effect.sync(() => {
