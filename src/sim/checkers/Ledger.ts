@@ -63,6 +63,14 @@ const askedAtTheEnd = ({ journal }: Evidence): number => {
 /** How long minted keys are waited for: a process that was paused for longer gives up those that have come meanwhile. */
 const mintWaitMax_us = 2_000 * ms_us
 
+/** What a node does before keys leave the database. */
+const witnessing: ReadonlySet<string> = new Set([
+  "DatabaseMark.move",
+  "DatabaseMark.look",
+  "Witness.read",
+  "Witness.raise"
+])
+
 /** How many times each thing happened that may lose keys. */
 const causesOf = (evidence: Evidence) => {
   const { faults, journal, options } = evidence
@@ -77,8 +85,10 @@ const causesOf = (evidence: Evidence) => {
     ).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
   const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0
-  /** Each with what a node does before keys leave the database. */
-  const unwitnessed = unanswered("DatabaseMark.move", "DatabaseMark.look", "Witness.read", "Witness.raise")
+  /** What stops them, be it with their actor, stops the keys that they let go. */
+  const unwitnessed = journal.filter(
+    (entry) => entry.tag === "unanswered" && witnessing.has(entry.operation)
+  ).length
   return {
     kills,
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
