@@ -38,7 +38,8 @@ export interface Match {
 
 const none = {}
 
-const other: Route = { method: "any", path: "other", group: "", name: "", decodeQuery: undefined }
+/** The route of what is at no other one. */
+export const other: Route = { method: "any", path: "other", group: "", name: "", decodeQuery: undefined }
 
 const makeTable = () => {
   // Short keys are case-sensitive, so all paths are.

@@ -7,14 +7,21 @@ export type Content = string | Uint8Array | Stream.Stream<Uint8Array>
 /** An answer to a request. */
 export interface Answer<Body extends Content = Content> {
   readonly status: number
+  /** Headers before the others: one of a few lists that are made once, so that they are checked and written once. */
+  readonly fixed?: ReadonlyArray<string>
   /**
-   * Names and values by turns, as `node:http` takes them. Names are in lower case, and each is there once, but for `set-cookie`. The front door adds more, such as the
+   * Names and values by turns, as `node:http` takes them. Names are in lower case, and each is there once in both lists, but for `set-cookie`. The front door adds more, such as the
    * length of the body.
    */
   readonly headers: Array<string>
   /** Empty text where there is none. */
   readonly body: Body
 }
+
+const noHeaders: ReadonlyArray<string> = []
+
+/** The fixed headers of an answer. */
+export const fixedOf = ({ fixed = noHeaders }: Answer): ReadonlyArray<string> => fixed
 
 /** Headers by name as an answer has them. */
 export const flatten = (headers: Readonly<Record<string, string>>): Array<string> =>

@@ -85,22 +85,21 @@ export const totals = (): RequestTotals => {
   return { requests, errors, redirects: timedOf("GET", "/key"), creates: timedOf("POST", "/api/v1/links") }
 }
 
-/** Counts a request: the function that it returns is to be called once with the status of its answer. Runs no effect, because hot redirects run none either. */
-const begin = (clock: Clock.Clock, { method, url }: { readonly method: string; readonly url: string }) => {
-  const start_ms = monotonicNow_ms(clock)
-  Metered.add(underWay)
-  return (status: number) => {
-    Metered.add(underWay, -1)
-    meterOf(routeOf(method, url)).count(status, (monotonicNow_ms(clock) - start_ms) / 1_000)
-  }
-}
+/** Runs no effect, because hot redirects run none either. */
+const count = (clock: Clock.Clock, route: Route, status: number, start_ms: number): void =>
+  meterOf(route).count(status, (monotonicNow_ms(clock) - start_ms) / 1_000)
 
 /** Counts the answers of a listener by route and status, and their durations, until their clients have them. */
 export const counting =
   (clock: Clock.Clock, listener: RequestListener): RequestListener =>
   (message, response) => {
-    const end = begin(clock, { method: message.method!, url: message.url! })
-    const over = () => end(response.headersSent ? response.statusCode : clientGone)
+    const start_ms = monotonicNow_ms(clock)
+    Metered.add(underWay)
+    const over = () => {
+      Metered.add(underWay, -1)
+      const status = response.headersSent ? response.statusCode : clientGone
+      count(clock, routeOf(message.method!, message.url!), status, start_ms)
+    }
     listener(message, response)
     if (response.writableEnded) over()
     else response.once("close", over)
@@ -110,13 +109,24 @@ export const counting =
 export const countingServe =
   (clock: Clock.Clock, serve: FrontDoor["serve"]): FrontDoor["serve"] =>
   (request, answer) => {
-    const end = begin(clock, request)
-    const giveUp = serve(request, (made) => {
-      answer(made)
-      end(made.status)
+    const start_ms = monotonicNow_ms(clock)
+    let isOver = false
+    let isUnderWay = false
+    const end = (route: Route, status: number) => {
+      isOver = true
+      if (isUnderWay) Metered.add(underWay, -1)
+      count(clock, route, status, start_ms)
+    }
+    const giveUp = serve(request, (made, route) => {
+      answer(made, route)
+      end(route, made.status)
     })
+    // Most are answered by now.
+    if (isOver) return giveUp
+    isUnderWay = true
+    Metered.add(underWay)
     return () => {
-      end(clientGone)
+      end(routeOf(request.method, request.url), clientGone)
       giveUp()
     }
   }

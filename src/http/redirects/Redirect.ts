@@ -103,10 +103,29 @@ const cacheControl = {
   308: "private, max-age=0, must-revalidate"
 } as const
 
-const followed: ReadonlyArray<string> = []
-const notIndexed: ReadonlyArray<string> = ["x-robots-tag", "noindex"]
+const fixedOf = (status: keyof typeof cacheControl, more: ReadonlyArray<string>): ReadonlyArray<string> => [
+  "content-length",
+  "0",
+  "cache-control",
+  cacheControl[status],
+  "referrer-policy",
+  "no-referrer-when-downgrade",
+  ...more
+]
 
-/** The answer that leads to a target, with more headers if there are any. Written in one piece, since hot redirects cost little else. */
+/** The headers of all redirects of a status. */
+const fixedBy = (more: ReadonlyArray<string>) => ({
+  301: fixedOf(301, more),
+  302: fixedOf(302, more),
+  303: fixedOf(303, more),
+  307: fixedOf(307, more),
+  308: fixedOf(308, more)
+})
+
+const indexed = fixedBy([])
+const notIndexed = fixedBy(["x-robots-tag", "noindex"])
+
+/** The answer that leads to a target, with more headers if there are any. */
 export const answer = (
   { crawlable }: Pick<Link, "crawlable">,
   status: keyof typeof cacheControl,
@@ -114,17 +133,7 @@ export const answer = (
   ...more: ReadonlyArray<string>
 ): Answer<string> => ({
   status,
-  headers: [
-    "location",
-    location,
-    "content-length",
-    "0",
-    "cache-control",
-    cacheControl[status],
-    "referrer-policy",
-    "no-referrer-when-downgrade",
-    ...(crawlable ? followed : notIndexed),
-    ...more
-  ],
+  fixed: (crawlable ? indexed : notIndexed)[status],
+  headers: ["location", location, ...more],
   body: ""
 })

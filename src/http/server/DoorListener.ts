@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from "node:http"
 import type { Writable } from "node:stream"
 import { Effect, type Fiber, FiberSet, type Scope, Stream } from "effect"
-import type { Answer } from "../exchange/Answer.ts"
+import { type Answer, fixedOf } from "../exchange/Answer.ts"
 import { NodeRequest } from "../exchange/Request.ts"
 import type { FrontDoor } from "./FrontDoor.ts"
 
@@ -44,9 +44,10 @@ export const pouring: Effect.Effect<Pour, never, Scope.Scope> = Effect.map(
 
 /** Has the requests of a server of `node:http` answered at the front door. */
 export const make = ({ serve }: Pick<FrontDoor, "serve">, pour: Pour): RequestListener => {
-  const send = (response: ServerResponse, { body, headers, status }: Answer, isHead: boolean) => {
+  const send = (response: ServerResponse, answer: Answer, isHead: boolean) => {
     if (response.writableEnded || response.destroyed) return
-    response.writeHead(status, headers)
+    const { body, headers, status } = answer
+    response.writeHead(status, [...fixedOf(answer), ...headers])
     if (typeof body === "string" || body instanceof Uint8Array) return void response.end(body)
     if (isHead) return void response.end()
     pour(body, response)

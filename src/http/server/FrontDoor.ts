@@ -100,8 +100,8 @@ const withinSpan =
 
 /** The one way by which requests are answered, for the server and for simulated nodes. */
 export interface FrontDoor {
-  /** Calls `answer` once, at once or later, and gives what to call when the client is gone before. */
-  readonly serve: (request: Request, answer: (answer: Answer) => void) => () => void
+  /** Calls `answer` once, at once or later, with the route of the request, and gives what to call when the client is gone before. */
+  readonly serve: (request: Request, answer: (answer: Answer, route: Routes.Route) => void) => () => void
 }
 
 /** What the front door is made of. Requests for operations that are left out are answered as if there were no such path. */
@@ -203,9 +203,11 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
 
     const serve: FrontDoor["serve"] = (request, answer) => {
       const match = Routes.find(request.method, request.url)
-      const operation = match && table.get(match.route)
+      const route = match?.route ?? Routes.other
+      const operation = table.get(route)
+      const answerLater = (made: Answer) => answer(made, route)
       if (operation === undefined) {
-        const { giveUp, work } = open(request, answer)
+        const { giveUp, work } = open(request, answerLater)
         work(Effect.sync(() => pages.refuse(request, noRoute)))
         return giveUp
       }
@@ -215,15 +217,15 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
         const answered = operation.answerNow?.(request, path, requestId)
         if (answered !== undefined) {
           answered.headers.push(...always)
-          answer(answered)
+          answer(answered, route)
           return nothing
         }
-        opened = open(request, answer)
+        opened = open(request, answerLater)
         if (operation.answerThen?.(request, path, opened.answering) !== true) {
           opened.work(Effect.suspend(() => operation.answer(request, parametersOf(match!))))
         }
       } catch (defect) {
-        opened ??= open(request, answer)
+        opened ??= open(request, answerLater)
         opened.work(Effect.die(defect))
       }
       return opened.giveUp

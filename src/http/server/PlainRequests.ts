@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { type Clock, DateTime, Either, Option } from "effect"
 import { isKeyShaped } from "../contract/LinkSchemas.ts"
-import type { Answer } from "../exchange/Answer.ts"
+import { type Answer, fixedOf } from "../exchange/Answer.ts"
 import { tooLarge } from "../exchange/Body.ts"
 import type { Request } from "../exchange/Request.ts"
 import type { LoopTurnsService } from "../../fibers/LoopTurns.ts"
@@ -60,14 +60,16 @@ const plainHost = /^[A-Za-z0-9.-]+(?::\d{1,5})?$/
 /** The length of a body in its only form. */
 const plainLength = /^(?:0|[1-9]\d{0,3})$/
 
-/** Characters of fields that are remembered for the next request of a connection at most. */
+/** Bytes behind the path that are remembered for the next request of a connection at most. */
 const rememberedMax = 1_024
 
-const version = " HTTP/1.1"
+/** Behind the path of a request line. */
+const version = " HTTP/1.1\r\n"
 
-/** The fields behind the request line, each ending in CRLF; `undefined` where one is not plain. */
+/** The fields of what is behind the path, each ending in CRLF; `undefined` where one is not plain, or the version is another one. */
 const headersOf = (text: string, isPost: boolean): PlainRequest["headers"] | undefined => {
-  const lines = text.split("\r\n")
+  if (!text.startsWith(version)) return undefined
+  const lines = text.slice(version.length).split("\r\n")
   // The last one is what is behind the last field's end.
   if (lines.length < 2 || lines.length > fieldsMax + 1 || lines.pop() !== "") return undefined
   const headers: Record<string, string> = {}
@@ -84,25 +86,39 @@ const headersOf = (text: string, isPost: boolean): PlainRequest["headers"] | und
   return connection === undefined || connection.toLowerCase() === "keep-alive" ? headers : undefined
 }
 
-/** The path of a request line; `undefined` where it is not that of a plain request. */
-const pathOf = (line: string): string | undefined => {
-  if (!line.endsWith(version)) return undefined
-  if (line.startsWith("GET /")) {
-    const path = line.slice(4, -version.length)
+/** The path of a target that follows a method; `undefined` where it is not that of a plain request. */
+const pathOf = (start: string): string | undefined => {
+  if (start.startsWith("GET /")) {
+    const path = start.slice(4)
     return isKeyPath(path) ? path : undefined
   }
-  return line === `POST ${createPath}${version}` ? createPath : undefined
+  return start === `POST ${createPath}` ? createPath : undefined
 }
+
+const space = 0x20
 
 const headEnd = Buffer.from("\r\n\r\n")
 
 const noBody = new Uint8Array()
 
+/** What follows the path, to the end of the head. */
+interface Tail {
+  readonly bytes: Buffer
+  readonly isPost: boolean
+  readonly headers: PlainRequest["headers"]
+}
+
+/** Whether a chunk has the bytes of a tail at an index. */
+const hasTail = (chunk: Buffer, { bytes }: Tail, from: number): boolean =>
+  chunk.length - from >= bytes.length &&
+  chunk.compare(bytes, 0, bytes.length, from, from + bytes.length) === 0
+
 /**
  * Reads what a connection sends, as far as it is plain requests. One for each connection, whose requests mostly have the same fields: they are read once.
  */
 export class PlainReader {
-  #remembered: { readonly text: string; readonly headers: PlainRequest["headers"] } | undefined
+  /** Of the last request. */
+  #tail: Tail | undefined
 
   /**
    * The request that a chunk is, from its first byte to its last; `undefined` where it is anything else: less, more, or written in any way that two parsers might understand
@@ -110,17 +126,16 @@ export class PlainReader {
    */
   read(chunk: Buffer): PlainRequest | undefined {
     if (chunk.length > plainMax) return undefined
-    const end = chunk.indexOf(headEnd)
-    if (end === -1) return undefined
-    // With the end of the last field.
-    const head = chunk.toString("latin1", 0, end + 2)
-    const lineEnd = head.indexOf("\r\n")
-    const url = pathOf(head.slice(0, lineEnd))
+    // Behind the method's.
+    const pathEnd = chunk.indexOf(space, 5)
+    if (pathEnd === -1) return undefined
+    const url = pathOf(chunk.toString("latin1", 0, pathEnd))
     if (url === undefined) return undefined
     const isPost = url === createPath
-    const headers = this.#headersOf(head.slice(lineEnd + 2), isPost)
-    if (headers === undefined) return undefined
-    const from = end + headEnd.length
+    const tail = this.#tailOf(chunk, pathEnd, isPost)
+    if (tail === undefined) return undefined
+    const { headers } = tail
+    const from = pathEnd + tail.bytes.length
     if (chunk.length - from !== lengthOf(headers, isPost)) return undefined
     // In one piece, since each new shape of an object costs as much as the rest of this.
     return isPost
@@ -128,13 +143,20 @@ export class PlainReader {
       : { method: "GET", url, headers, body: noBody }
   }
 
-  #headersOf(text: string, isPost: boolean): PlainRequest["headers"] | undefined {
+  #tailOf(chunk: Buffer, from: number, isPost: boolean): Tail | undefined {
+    const known = this.#tail
     // Fields that only a POST may have are remembered of none but a POST.
-    const key = isPost ? `POST ${text}` : text
-    if (key === this.#remembered?.text) return this.#remembered.headers
-    const headers = headersOf(text, isPost)
-    if (headers !== undefined && key.length <= rememberedMax) this.#remembered = { text: key, headers }
-    return headers
+    if (known?.isPost === isPost && hasTail(chunk, known, from)) return known
+    const end = chunk.indexOf(headEnd, from)
+    if (end === -1) return undefined
+    // With the end of the last field.
+    const headers = headersOf(chunk.toString("latin1", from, end + 2), isPost)
+    if (headers === undefined) return undefined
+    // Its own bytes: a chunk is a part of something larger.
+    const bytes = Buffer.from(chunk.subarray(from, end + headEnd.length))
+    const tail = { bytes, isPost, headers }
+    if (bytes.length <= rememberedMax) this.#tail = tail
+    return tail
   }
 }
 
@@ -241,6 +263,19 @@ export const keepAliveTimeout_ms = 5_000
 /** What cannot be in the value of a header, as `node:http` has it. */
 const invalid = /[^\t\u0020-\u007e]/
 
+const write = (name: string, value: string): string => {
+  if (invalid.test(value)) throw new TypeError("A header has an invalid value")
+  return `${name}: ${value}\r\n`
+}
+
+const writeAll = (headers: ReadonlyArray<string>): string => {
+  let text = ""
+  for (let at = 0; at < headers.length; at += 2) text += write(headers[at]!, headers[at + 1]!)
+  return text
+}
+
+const hasLength = (headers: ReadonlyArray<string>): boolean => headers.includes("content-length")
+
 /** Statuses whose answers have no body, nor a length. */
 const isBodiless = (status: number) => status === 204 || status === 304
 
@@ -248,27 +283,22 @@ const isBodiless = (status: number) => status === 204 || status === 304
 const heading = (clock: Clock.Clock) => {
   const kept = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout_ms / 1_000}\r\n\r\n`
   const closed = "Connection: close\r\n\r\n"
+  const fixedOnes = new Map<ReadonlyArray<string>, string>()
   let second = Number.NaN
   let date = ""
-  return ({ body, headers, status }: Answer, isKept: boolean): string => {
+  return (answer: Answer, isKept: boolean): string => {
+    const { body, headers, status } = answer
+    const fixed = fixedOf(answer)
     const now_ms = clock.unsafeCurrentTimeMillis()
     if (Math.floor(now_ms / 1_000) !== second) {
       second = Math.floor(now_ms / 1_000)
-      date = DateTime.toDateUtc(DateTime.unsafeMake(now_ms)).toUTCString()
+      date = `Date: ${DateTime.toDateUtc(DateTime.unsafeMake(now_ms)).toUTCString()}\r\n`
     }
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
-    let hasLength = isBodiless(status)
-    let values = ""
-    for (let at = 0; at < headers.length; at += 2) {
-      const name = headers[at]!
-      const value = headers[at + 1]!
-      if (name === "content-length") hasLength = true
-      head += `${name}: ${value}\r\n`
-      values += value
-    }
-    if (invalid.test(values)) throw new TypeError("A header has an invalid value")
-    if (!hasLength && body === "") head += "content-length: 0\r\n"
-    return `${head}Date: ${date}\r\n${isKept ? kept : closed}`
+    let first = fixedOnes.get(fixed)
+    if (first === undefined) fixedOnes.set(fixed, (first = writeAll(fixed)))
+    const isLengthTold = body !== "" || isBodiless(status) || hasLength(fixed) || hasLength(headers)
+    const length = isLengthTold ? "" : "content-length: 0\r\n"
+    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${first}${writeAll(headers)}${length}${date}${isKept ? kept : closed}`
   }
 }
 

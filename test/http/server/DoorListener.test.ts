@@ -3,6 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Deferred, Effect, Exit, Scope, Stream } from "effect"
 import type { Content } from "../../../src/http/exchange/Answer.ts"
+import * as Routes from "../../../src/http/contract/Routes.ts"
 import * as DoorListener from "../../../src/http/server/DoorListener.ts"
 import * as RawConnection from "../../support/RawConnection.ts"
 
@@ -11,7 +12,7 @@ const serve = (body: Content) =>
   Effect.gen(function* () {
     const answering: Parameters<typeof DoorListener.make>[0] = {
       serve: (_, answer) => {
-        answer({ status: 200, headers: ["content-type", "text/plain"], body })
+        answer({ status: 200, headers: ["content-type", "text/plain"], body }, Routes.other)
         return () => {}
       }
     }

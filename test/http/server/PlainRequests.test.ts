@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context, Duration, Effect, Either, Layer, Stream } from "effect"
 import * as Heads from "../../../fuzz/Heads.ts"
 import * as DoorListener from "../../../src/http/server/DoorListener.ts"
+import * as Routes from "../../../src/http/contract/Routes.ts"
 import * as PlainRequests from "../../../src/http/server/PlainRequests.ts"
 import { LoopTurns } from "../../../src/fibers/LoopTurns.ts"
 import * as Listener from "../../../src/http/server/Listener.ts"
@@ -55,10 +56,10 @@ const listen = (isPlain: boolean, isAtOnce = false) =>
         const read = isAtOnce ? "" : Buffer.from(Either.getOrThrow(bytes)).toString("latin1")
         const body = understood(`${method} ${url}`, headers, read)
         const whole = { status: 200, headers: ["content-length", String(Buffer.byteLength(body))] }
-        soon(url, () => {
-          if (url === "/stream") answer({ status: 200, headers: [], body: Stream.make(Buffer.from(body)) })
-          else answer({ ...whole, body: url === "/bytes" ? Buffer.from(body) : body })
-        })
+        const streamed = { status: 200, headers: [], body: Stream.make(Buffer.from(body)) }
+        const made =
+          url === "/stream" ? streamed : { ...whole, body: url === "/bytes" ? Buffer.from(body) : body }
+        soon(url, () => answer(made, Routes.other))
       })
       return () => counted.givenUp++
     }
