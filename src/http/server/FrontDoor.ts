@@ -201,13 +201,15 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return { answering, giveUp, work }
     }
 
+    const openAt = (request: Request, route: Routes.Route, answer: Parameters<FrontDoor["serve"]>[1]) =>
+      open(request, (made) => answer(made, route))
+
     const serve: FrontDoor["serve"] = (request, answer) => {
       const match = Routes.find(request.method, request.url)
       const route = match?.route ?? Routes.other
       const operation = table.get(route)
-      const answerLater = (made: Answer) => answer(made, route)
       if (operation === undefined) {
-        const { giveUp, work } = open(request, answerLater)
+        const { giveUp, work } = openAt(request, route, answer)
         work(Effect.sync(() => pages.refuse(request, noRoute)))
         return giveUp
       }
@@ -220,12 +222,12 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
           answer(answered, route)
           return nothing
         }
-        opened = open(request, answerLater)
+        opened = openAt(request, route, answer)
         if (operation.answerThen?.(request, path, opened.answering) !== true) {
           opened.work(Effect.suspend(() => operation.answer(request, parametersOf(match!))))
         }
       } catch (defect) {
-        opened ??= open(request, answerLater)
+        opened ??= openAt(request, route, answer)
         opened.work(Effect.die(defect))
       }
       return opened.giveUp

@@ -279,26 +279,39 @@ const hasLength = (headers: ReadonlyArray<string>): boolean => headers.includes(
 /** Statuses whose answers have no body, nor a length. */
 const isBodiless = (status: number) => status === 204 || status === 304
 
+/** The same text in one piece: V8 keeps what is put together as a tree, which each write would go through. */
+const inOnePiece = (text: string): string => Buffer.from(text, "latin1").toString("latin1")
+
 /** Gives the heads of answers as `node:http` writes them. */
 const heading = (clock: Clock.Clock) => {
   const kept = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout_ms / 1_000}\r\n\r\n`
   const closed = "Connection: close\r\n\r\n"
-  const fixedOnes = new Map<ReadonlyArray<string>, string>()
+  const beginnings = new Map<ReadonlyArray<string>, Map<number, string>>()
+  const beginningOf = (status: number, fixed: ReadonlyArray<string>): string => {
+    let byStatus = beginnings.get(fixed)
+    if (byStatus === undefined) beginnings.set(fixed, (byStatus = new Map()))
+    const present = byStatus.get(status)
+    if (present !== undefined) return present
+    const beginning = inOnePiece(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${writeAll(fixed)}`)
+    byStatus.set(status, beginning)
+    return beginning
+  }
   let second = Number.NaN
-  let date = ""
+  let keptEnd = ""
+  let closedEnd = ""
   return (answer: Answer, isKept: boolean): string => {
     const { body, headers, status } = answer
     const fixed = fixedOf(answer)
     const now_ms = clock.unsafeCurrentTimeMillis()
     if (Math.floor(now_ms / 1_000) !== second) {
       second = Math.floor(now_ms / 1_000)
-      date = `Date: ${DateTime.toDateUtc(DateTime.unsafeMake(now_ms)).toUTCString()}\r\n`
+      const date = `Date: ${DateTime.toDateUtc(DateTime.unsafeMake(now_ms)).toUTCString()}\r\n`
+      keptEnd = inOnePiece(date + kept)
+      closedEnd = date + closed
     }
-    let first = fixedOnes.get(fixed)
-    if (first === undefined) fixedOnes.set(fixed, (first = writeAll(fixed)))
     const isLengthTold = body !== "" || isBodiless(status) || hasLength(fixed) || hasLength(headers)
     const length = isLengthTold ? "" : "content-length: 0\r\n"
-    return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${first}${writeAll(headers)}${length}${date}${isKept ? kept : closed}`
+    return beginningOf(status, fixed) + writeAll(headers) + length + (isKept ? keptEnd : closedEnd)
   }
 }
 
