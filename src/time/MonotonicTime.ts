@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks"
 import { Clock, Context, DefaultServices, Effect } from "effect"
 
 /** The clock where nobody has given another one. */
