@@ -1,5 +1,5 @@
 import { Command, Options } from "@effect/cli"
-import { Console, Effect, Either, Number as Numbers, Option, Record, Redacted } from "effect"
+import { Console, Effect, Either, type Layer, Number as Numbers, Option, Record, Redacted } from "effect"
 import { scopes as allScopes } from "../accounts/Access.ts"
 import { command as doer } from "../model/Audit.ts"
 import { Accounts, keysMax } from "../accounts/Accounts.ts"
@@ -201,5 +201,22 @@ export const ledger = Command.make(
   })
 ).pipe(Command.withDescription("Tells where all minted keys are, as far as the stores know"))
 
-/** The commands that need only the database. */
-export const commands = [addUser, setPassword, ...userCommands, addKey, listKeys, revokeKey, links] as const
+/** The commands that need only the database, each with the services that it is given: a command that needs none of them must not open it. */
+export const commandsWith = <ROut, E, RIn>(services: Layer.Layer<ROut, E, RIn>) => {
+  const [users, disable, enable, grant, withdraw, remove, audit] = userCommands
+  return [
+    Command.provide(addUser, services),
+    Command.provide(setPassword, services),
+    Command.provide(users, services),
+    Command.provide(disable, services),
+    Command.provide(enable, services),
+    Command.provide(grant, services),
+    Command.provide(withdraw, services),
+    Command.provide(remove, services),
+    Command.provide(audit, services),
+    Command.provide(addKey, services),
+    Command.provide(listKeys, services),
+    Command.provide(revokeKey, services),
+    Command.provide(links, services)
+  ] as const
+}

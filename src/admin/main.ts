@@ -33,7 +33,8 @@ import { StorageError } from "../storage/StorageError.ts"
 import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import { Witness } from "../storage/nodes/Witness.ts"
 import * as Witnesses from "../node/Witnesses.ts"
-import { commands, ledger } from "./Commands.ts"
+import { commandsWith, ledger } from "./Commands.ts"
+import { plan } from "./PlanCommand.ts"
 import { Refused } from "./Refused.ts"
 import { skipKeys, Standstill } from "./SkipKeys.ts"
 
@@ -134,15 +135,19 @@ const standstill = (settings: Settings) =>
   )
 
 /** `npm run admin -- …` */
-const admin = (settings: Settings) =>
-  Command.make("admin").pipe(
+const admin = (settings: Settings) => {
+  // Built only for a command that needs them: `--help` needs no database.
+  const provided = services(settings)
+  return Command.make("admin").pipe(
     Command.withDescription("Manages the deployment that the environment's settings describe"),
     Command.withSubcommands([
-      ...commands,
-      Command.provide(ledger, Layer.merge(pool(settings), keyFile(settings))),
-      Command.provide(skipKeys, standstill(settings))
+      plan,
+      ...commandsWith(provided),
+      ledger.pipe(Command.provide(Layer.merge(pool(settings), keyFile(settings))), Command.provide(provided)),
+      skipKeys.pipe(Command.provide(standstill(settings)), Command.provide(provided))
     ])
   )
+}
 
 const sessions = ({ sessionIdle }: Settings) => Sessions.layer({ idle: sessionIdle })
 
@@ -163,9 +168,7 @@ process.umask(0o077)
 
 const main = Effect.gen(function* () {
   const settings = yield* Effect.withConfigProvider(readSettings, yield* Environment.provider())
-  // Built only for a command: `--help` needs no database.
-  const provided = Command.provide(admin(settings), services(settings))
-  const run = Command.run(provided, { name: "Linkmint", version, executable: "npm run admin --" })
+  const run = Command.run(admin(settings), { name: "Linkmint", version, executable: "npm run admin --" })
   yield* run(process.argv)
 }).pipe(
   Effect.provide(NodeContext.layer),

@@ -83,6 +83,9 @@ const useful = (settings: Variables & { readonly PORT: string }, whileUp: boolea
     yield* refused(settings, /must have 12 to 128/, "set-password", ...user, "--password", "short")
     yield* refused(settings, /no administrator/, "add-key", ...user, "--scope", "admin")
     yield* refused(settings, /There is no user/, "list-keys", "--email", "nobody@example.com")
+    // A plan needs no deployment.
+    const load = ["--links-per-second", "38", "--redirects-per-second", "3800"]
+    yield* done({ ...settings, DATA_DIR: "/nowhere" }, /^key length +(7) characters/m, "plan", ...load)
     const id = yield* done(settings, /^(key_\S+) {2}links:write/m, "list-keys", ...user)
 
     if (whileUp) {

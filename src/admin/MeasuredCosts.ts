@@ -1,0 +1,38 @@
+/**
+ * What things cost, as BENCHMARKS.md has it: CPU time in microseconds on one core of the machine that is named there, sizes in bytes. A test holds both
+ * together. All on PostgreSQL with Redis.
+ */
+export const costs = {
+  /** A redirect of a cached link (`hot`), all told. */
+  cached_us: 18,
+  /** A redirect of a link that is not cached, with its visit (`cold`): the node's part, and PostgreSQL's. */
+  read_us: 75,
+  readInDatabase_us: 33,
+  /** A create at 32 connections (`create`): the same two. */
+  create_us: 84,
+  createInDatabase_us: 22,
+  /** A cached link with a target of 100 characters (`memory`). */
+  cachedLink_bytes: 983
+} as const
+
+/** From docs/operations.md, where it is told how they were measured. */
+export const sizes = {
+  /** A node that has just started. */
+  node_bytes: 205e6,
+  /** Links that a node caches at most. */
+  cachedLinks: 100_000,
+  /** A link with a target of 100 characters in PostgreSQL, with its indexes. */
+  link_bytes: 390,
+  /** The target's length in the two figures above. */
+  target: 100,
+  /** The row of a link and hour, or day, with a visit, with its indexes. */
+  visits_bytes: 330,
+  hours_days: 35,
+  days_days: 1_100,
+  /** A request for a redirect and its answer; a create and its: on the wire, with TCP's and IP's headers. */
+  redirect_bytes: 900,
+  create_bytes: 2_000,
+  /** A pool shard in Redis, full. */
+  shard_bytes: 1e6,
+  connectionsOfNode: 25
+} as const

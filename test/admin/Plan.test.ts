@@ -1,0 +1,167 @@
+import { Command } from "@effect/cli"
+import { NodeContext } from "@effect/platform-node"
+import { it } from "@effect/vitest"
+import { Console, Effect, FastCheck as fc } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect } from "vitest"
+import { costs } from "../../src/admin/MeasuredCosts.ts"
+import { type Load, plan as planOf } from "../../src/admin/Plan.ts"
+import { plan } from "../../src/admin/PlanCommand.ts"
+
+const read = (path: string) => readFileSync(join(import.meta.dirname, "../..", path), "utf8")
+
+const run = Command.run(plan, { name: "test", version: "0" })
+
+/** What the command prints. */
+const printed = (args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const { unsafe, ...console } = yield* Effect.console
+    const log = (...said: ReadonlyArray<unknown>) => Effect.sync(() => void lines.push(said.join(" ")))
+    yield* run(["node", "plan", ...args]).pipe(
+      Effect.withConsole({ ...console, unsafe, log } as Console.Console)
+    )
+    return lines.join("\n")
+  }).pipe(Effect.provide(NodeContext.layer))
+
+const load: Load = {
+  links: 0,
+  linksPerSecond: 38.6,
+  redirectsPerSecond: 3_860,
+  peak: 3,
+  years: 5,
+  hot: 0.2,
+  targetLength: 100,
+  databaseCores: 8,
+  databaseDisk_bytes: 4e12,
+  databaseMemory_bytes: 128e9
+}
+
+const valueOf = (name: string, changes: Partial<Load> = {}): number =>
+  planOf({ ...load, ...changes }).find((line) => line.name === name)!.value
+
+describe("a plan", () => {
+  it("has keys of 7 characters or more, of which at most one in a hundred is a link", () => {
+    for (const [links, length] of [
+      [0, 7],
+      [62 ** 7 / 100, 7],
+      [1.01 * (62 ** 7 / 100), 8],
+      [4e12, 9]
+    ] as const) {
+      expect([links, valueOf("key length", { links, linksPerSecond: 0 })]).toEqual([links, length])
+    }
+  })
+
+  it("counts 100 million links a month as 38 a second, and 6 billion in five years", () => {
+    const linksPerSecond = (100e6 * 12) / (365.25 * 86_400)
+    expect(linksPerSecond).toBeCloseTo(38.03, 1)
+    expect(valueOf("links", { linksPerSecond })).toBeCloseTo(6e9, 0)
+  })
+
+  it("finds all hot links cached where they are few, and the rest where all are", () => {
+    const of = (links: number) => valueOf("cache hits of a node", { links, linksPerSecond: 0 })
+    expect(of(100_000)).toBe(1)
+    expect(of(500_000)).toBeCloseTo(0.8)
+    expect(of(5_000_000)).toBeCloseTo(0.08)
+  })
+
+  it("never needs less of anything for more of a load", () => {
+    const grows = ["linksPerSecond", "redirectsPerSecond", "links", "years", "targetLength", "peak"] as const
+    const bounds = {
+      linksPerSecond: 1e5,
+      redirectsPerSecond: 1e6,
+      links: 1e11,
+      years: 20,
+      targetLength: 2_048,
+      peak: 10
+    }
+    const free = new Set(["guesses for a link", "cache hits of a node"])
+    const upTo = (name: (typeof grows)[number]) =>
+      fc.double({ min: name === "peak" ? 1 : 0, max: bounds[name], noNaN: true })
+    const loads = fc.tuple(...grows.map(upTo)).map((values): Load => ({
+      ...load,
+      ...Object.fromEntries(grows.map((name, at) => [name, values[at]]))
+    }))
+    fc.assert(
+      fc.property(
+        loads,
+        fc.constantFrom(...grows),
+        fc.double({ min: 1, max: 3, noNaN: true }),
+        (less, name, by) => {
+          const more = planOf({ ...less, [name]: less[name] * by })
+          planOf(less).forEach((line, at) => {
+            if (!free.has(line.name)) expect(more[at]!.value).toBeGreaterThanOrEqual(line.value * (1 - 1e-9))
+          })
+        }
+      )
+    )
+  })
+
+  it("reckons with costs that are those of the benchmark, to within two fifths", () => {
+    const text = read("BENCHMARKS.md")
+    const section = (title: string) => text.split("\n### ").find((part) => part.includes(`(\`${title}\`)`))!
+    const within = (what: string, cost: number, measured: number) =>
+      expect([what, cost / measured > 0.6 && cost / measured < 1.67, measured]).toEqual([
+        what,
+        true,
+        measured
+      ])
+    const ofCase = (title: string, what: string) => {
+      const row = section(title)
+        .split("\n")
+        .find((line) => line.startsWith(`| ${what} |`))!
+      const numbers = row.split("|").map((cell) => Number(cell.trim().replaceAll(",", "")))
+      return { own: numbers[9]!, database: numbers[10]! }
+    }
+    within("hot", costs.cached_us, ofCase("hot", "Linkmint on PostgreSQL").own)
+    const cold = ofCase("cold", "Linkmint on PostgreSQL")
+    within("cold", costs.read_us, cold.own)
+    within("cold in PostgreSQL", costs.readInDatabase_us, cold.database)
+    const create = ofCase("create", "Linkmint on PostgreSQL, 32 connections")
+    within("create", costs.create_us, create.own)
+    within("create in PostgreSQL", costs.createInDatabase_us, create.database)
+    const memory = /^\| a link in the RedirectCache.*?\| (\d+) bytes/m.exec(text)![1]
+    within("memory", costs.cachedLink_bytes, Number(memory))
+  })
+
+  it.effect("is printed as the documents show it", () =>
+    Effect.gen(function* () {
+      const sheets = [
+        ...read("docs/operations.md").matchAll(/^ {4}npm run admin -- plan (.+)\n\n((?: {4}.+\n)+)/gm)
+      ]
+      expect(sheets).toHaveLength(3)
+      for (const [, args, sheet] of sheets) {
+        const table = (yield* printed(args!.split(" "))).split("\n")
+        const withoutFormulas = table.map(
+          (line) => `    ${line.slice(0, sheet!.indexOf("\n") - 4).trimEnd()}`
+        )
+        expect(withoutFormulas.join("\n")).toBe(sheet!.trimEnd())
+      }
+    })
+  )
+
+  it.effect("is printed as JSON too", () =>
+    Effect.gen(function* () {
+      const args = "--links-per-second 38.6 --redirects-per-second 3860 --json"
+      expect(JSON.parse(yield* printed(args.split(" ")))).toEqual(planOf(load))
+    })
+  )
+
+  it.effect("is refused for numbers out of bounds, with the option's name", () =>
+    Effect.gen(function* () {
+      for (const [option, value] of [
+        ["--links-per-second", "-1"],
+        ["--hot", "0"],
+        ["--peak", "NaN"],
+        ["--target-length", "1e9"]
+      ] as const) {
+        const args = ["--links-per-second", "1", "--redirects-per-second", "1"].filter(
+          (_, at, all) => all[at] !== option && all[at - 1] !== option
+        )
+        const error = yield* Effect.flip(printed([...args, option, value]))
+        expect(JSON.stringify(error)).toContain(option)
+      }
+    })
+  )
+})
