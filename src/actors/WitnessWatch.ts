@@ -21,7 +21,7 @@ export const layer = (compareEvery: Duration.Duration): Layer.Layer<never, never
       const { onRetaken } = yield* DatabasePresence
       const retaken = yield* Queue.sliding<void>(1)
       onRetaken(() => void retaken.unsafeOffer(undefined))
-      let compared = 0
+      let compared = Metered.read(linksCreated).count
 
       const ignored = Effect.catchAll((error: { readonly message: string }) =>
         Effect.logWarning(`The database is compared with its witnesses later: ${error.message}`)

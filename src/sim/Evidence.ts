@@ -67,5 +67,7 @@ export interface Violation {
 /** Checks a run for one promise. */
 export interface Checker {
   readonly name: string
+  /** Whether it is shown what a failover of the database has made the database forget, too; see `remembered`. */
+  readonly seesForgotten?: boolean
   readonly check: (evidence: Evidence) => ReadonlyArray<Violation>
 }

@@ -1,5 +1,5 @@
 import type { Link } from "../model/Link.ts"
-import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
+import type { RangeSlot, Watermark } from "../storage/keys/KeyRangeStore.ts"
 import type { VirtualProcess } from "./world/VirtualProcess.ts"
 import type { World } from "./world/World.ts"
 
@@ -84,6 +84,33 @@ export type StoreEntry =
       readonly unleased: ReadonlyArray<string> | "all"
     }
 
+/** What becomes of the database itself. */
+export type DatabaseEntry =
+  /**
+   * A failover to a standby that had not been given the last commits: the keys of links that these had bound, changed, ended, freed or taken a visit of; the keys in stock and in records that they had moved; the visits that they
+   * had counted, by process; and the watermarks and epochs that are left. `commits`: how many.
+   */
+  | {
+      readonly tag: "database forgot"
+      readonly by: string
+      readonly commits: number
+      readonly links: ReadonlyArray<string>
+      readonly keys: ReadonlyArray<string>
+      readonly visits: ReadonlyArray<
+        readonly [by: string, visits: ReadonlyArray<readonly [key: string, visits: number]>]
+      >
+      readonly watermarks: ReadonlyArray<Watermark>
+      readonly epochs: ReadonlyArray<readonly [shard: number, epoch: number]>
+    }
+  /** A process found the database behind its witnesses: it gave up all keys in stock and in records, and raised watermarks and epochs to these. */
+  | {
+      readonly tag: "recovered"
+      readonly by: string
+      readonly keys: ReadonlyArray<string>
+      readonly watermarks: ReadonlyArray<Watermark>
+      readonly epochs: ReadonlyArray<readonly [shard: number, epoch: number]>
+    }
+
 /** What becomes of visits. */
 export type VisitEntry =
   /** A node answered a redirect: it counts, if `isSure`; where the client left before, it may. */
@@ -146,7 +173,9 @@ export type ProcessEntry =
   | { readonly tag: "deactivated"; readonly by: string; readonly actor: string }
 
 /** An entry of the record for the checkers, which no process can read. `at_us`: microseconds since the world's beginning. */
-export type JournalEntry = (StoreEntry | VisitEntry | UserEntry | ProcessEntry) & { readonly at_us: number }
+export type JournalEntry = (StoreEntry | DatabaseEntry | VisitEntry | UserEntry | ProcessEntry) & {
+  readonly at_us: number
+}
 
 /** The record of a run, in the order in which things happened. */
 export class Journal {
@@ -165,7 +194,7 @@ export class Journal {
   readonly heldUp = ({ id: by }: VirtualProcess, operation: string, for_us: number) =>
     this.add({ tag: "held up", by, operation, for_us })
 
-  add(entry: StoreEntry | VisitEntry | UserEntry | ProcessEntry) {
+  add(entry: StoreEntry | DatabaseEntry | VisitEntry | UserEntry | ProcessEntry) {
     this.entries.push({ ...entry, at_us: this.#world.now_us })
   }
 }

@@ -1,4 +1,4 @@
-import { checkers } from "./checkers/all.ts"
+import { judge } from "./checkers/all.ts"
 import { Deployment } from "./deployment/Deployment.ts"
 import type { Evidence, Violation } from "./Evidence.ts"
 import type { Mutation } from "./mutants/Mutation.ts"
@@ -36,7 +36,7 @@ export const run = (
   return {
     seed,
     digest: deployment.world.trace.digest(),
-    violations: checkers.flatMap(({ check }) => check(evidence)),
+    violations: judge(evidence),
     evidence,
     tasks: deployment.world.tasks,
     events: deployment.world.trace.events

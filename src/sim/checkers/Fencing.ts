@@ -1,11 +1,12 @@
 import type { Checker, Violation } from "../Evidence.ts"
 
 /**
- * What makes a former owner harmless: epochs rise with every claim, nothing is recorded under an epoch that is not the newest, and a pool takes nothing
+ * What makes a former owner harmless: epochs rise with every claim, but for those that the database has forgotten, nothing is recorded under an epoch that is not the newest, and a pool takes nothing
  * from an epoch older than one that it has seen, unless it forgot that it had.
  */
 export const Fencing: Checker = {
   name: "fencing",
+  seesForgotten: true,
   check: ({ journal }) => {
     const violations: Array<Violation> = []
     const claimed = new Map<number, number>()
@@ -19,6 +20,10 @@ export const Fencing: Checker = {
           keys: []
         })
       if (entry.tag === "forgot") seen.delete(entry.shard)
+      if (entry.tag === "database forgot" || entry.tag === "recovered") {
+        claimed.clear()
+        entry.epochs.forEach(([shard, epoch]) => claimed.set(shard, epoch))
+      }
       if (entry.tag === "claimed") {
         const { epoch, shard } = entry
         if (epoch <= (claimed.get(shard) ?? 0))

@@ -22,6 +22,8 @@ class Ways {
   readonly #twice = new Set<string>()
   /** Keys of the last kind that have been freed since: one node may bind what it was handed out while the stock has it, too. */
   readonly #strays = new Set<string>()
+  /** Keys whose last move the database has forgotten: whoever did not hear of it may make it once more. */
+  readonly #again = new Set<string>()
   readonly #targets = new Map<string, string>()
   readonly #pushed = new Set<string>()
   readonly #pausedUntil_us = new Map<string, number>()
@@ -60,6 +62,10 @@ class Ways {
       case "deleted":
       case "expired":
         return void this.#changed.add(entry.key)
+      case "database forgot":
+        entry.keys.forEach((key) => this.#again.add(key))
+        // A tombstone may be there again whose key is on its way.
+        return entry.links.forEach((key) => this.#changed.add(key))
       case "paused":
         return void this.#pausedUntil_us.set(entry.by, entry.at_us + entry.for_us)
     }
@@ -83,7 +89,7 @@ class Ways {
   ) {
     for (const key of entry.keys) {
       const place = this.#places.get(key)
-      const isRight = place !== undefined && from.includes(place)
+      const isRight = place !== undefined && (from.includes(place) || (place === to && this.#again.has(key)))
       if (!isRight && !this.#twice.has(key))
         this.#found(entry, `${key} was ${entry.tag} when it was ${place ?? "unknown"}`, key)
       this.#places.set(key, to)
@@ -156,6 +162,7 @@ class Ways {
  */
 export const KeyLifecycle: Checker = {
   name: "key ways",
+  seesForgotten: true,
   check: ({ journal }) => {
     const ways = new Ways()
     for (const entry of journal) ways.add(entry)

@@ -156,6 +156,7 @@ const keysOfCreateMax = 8
  */
 export const Ledger: Checker = {
   name: "ledger",
+  seesForgotten: true,
   check: (evidence) => {
     const { end_us, exchanges, journal, options } = evidence
     const losses = lossesOf(evidence)
@@ -167,20 +168,39 @@ export const Ledger: Checker = {
       violations.push({ checker: Ledger.name, at_us: end_us, text, keys: [] })
     }
     // Of each pool shard, and of the stock by each node: their keys are minted where the ranges are.
+    const forgot = journal.filter((entry) => entry.tag === "database forgot")
+    const forgottenLinks = forgot.reduce((sum, { links }) => sum + links.length, 0)
+    const givenUp = journal.reduce(
+      (sum, entry) =>
+        entry.tag === "recovered" || entry.tag === "database forgot" ? sum + entry.keys.length : sum,
+      0
+    )
+    const known = new Set(journal.flatMap((entry) => (entry.tag === "minted" ? entry.keys : [])))
+    /** Minted keys that were free again and came into no stock: others may have them from a time that was forgotten. */
+    const withheld = journal.filter(
+      (entry) => entry.tag === "freed" && entry.custom && known.has(entry.key)
+    ).length
     const refillsAtOnce = options.pools + options.nodes
     const uncertain = exchanges.filter(isUncertain(evidence)).length
     atMost(
       losses.held + losses.leases,
-      (kills + leases + returns) * options.bufferCapacity + uncertain * keysOfCreateMax,
+      (kills + leases + returns) * options.bufferCapacity +
+        uncertain * keysOfCreateMax +
+        forgottenLinks +
+        withheld,
       "by nodes"
     )
     for (const [by, lost, bound] of preloadedTooMuch(evidence))
       atMost(lost, bound, `that ${by} had read ahead from its file`)
-    atMost(losses.pools, redis * 2 * options.poolHigh, "by pool shards")
-    atMost(unminted(journal), (kills + advances) * refillMax(options), "between the watermark and the keys")
+    atMost(losses.pools, redis * 2 * options.poolHigh + givenUp + forgottenLinks + withheld, "by pool shards")
+    atMost(
+      unminted(journal),
+      (kills + advances + forgot.length * refillsAtOnce) * refillMax(options),
+      "between the watermark and the keys"
+    )
     atMost(
       losses.refills,
-      ((kills + longPauses) * refillsAtOnce + refills) * refillMax(options),
+      ((kills + longPauses + forgot.length) * refillsAtOnce + refills) * refillMax(options),
       "before they were recorded"
     )
     return violations

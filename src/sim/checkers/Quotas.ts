@@ -36,6 +36,7 @@ interface Bucket {
  */
 export const Quotas: Checker = {
   name: "quotas",
+  seesForgotten: true,
   check: ({ end_us, exchanges, journal, options }) => {
     const violations: Array<Violation> = []
     const found = (at_us: number, text: string) =>

@@ -12,9 +12,11 @@ const pushedWithin_us = 5 * s_us
  */
 export const Recovery: Checker = {
   name: "recovery",
+  seesForgotten: true,
   check: ({ end_us, healed_us, journal, open }) => {
     const newest = new Map<number, number>()
     for (const entry of journal) {
+      if (entry.tag === "database forgot") newest.clear()
       if (entry.tag === "closed")
         newest.set(entry.shard, Math.max(newest.get(entry.shard) ?? 0, epochOf(entry.batch)))
     }

@@ -20,6 +20,8 @@ interface Visited {
 class Account {
   readonly visited = new Map<string, Array<Visited>>()
   readonly counted = new Map<string, number>()
+  /** Those that were counted, and that the database has forgotten. */
+  readonly forgotten = new Map<string, number>()
   killed_us: number | undefined
   /** When it began to write its newest batch, and the one before; whether the store has the newest, and whether the process has heard so. */
   newest = { sequence: 0, begun_us: 0, before_us: 0, isTaken: false, isHeard: true }
@@ -49,6 +51,13 @@ class Account {
     }
   }
 
+  forget(visits: ReadonlyArray<readonly [key: string, visits: number]>) {
+    for (const [key, count] of visits) {
+      this.counted.set(key, this.counted.get(key)! - count)
+      this.forgotten.set(key, (this.forgotten.get(key) ?? 0) + count)
+    }
+  }
+
   /** From when on its visits may be lost with it. */
   lostFrom_us(journal: ReadonlyArray<JournalEntry>, by: string): number {
     if (this.killed_us === undefined) return Number.POSITIVE_INFINITY
@@ -73,16 +82,19 @@ const accountsOf = (journal: ReadonlyArray<JournalEntry>) => {
     const account = accounts.get(entry.by) ?? new Account()
     account.add(entry)
     accounts.set(entry.by, account)
+    if (entry.tag !== "database forgot") continue
+    for (const [by, visits] of entry.visits) accounts.get(by)?.forget(visits)
   }
   return accounts
 }
 
 /**
  * C11: every redirect that a node has answered is counted once, and nothing else is. A kill loses the visits of the last second, and of the time in which the
- * store took none; all others that are missing were reported as shed, and only where the store did not answer.
+ * store took none; a failover those that it makes the database forget; all others that are missing were reported as shed, and only where the store did not answer.
  */
 export const Visits: Checker = {
   name: "visits",
+  seesForgotten: true,
   check: ({ end_us, journal, visitsShed }: Evidence) => {
     const violations: Array<Violation> = []
     const found = (text: string, ...keys: ReadonlyArray<string>) =>
@@ -99,7 +111,7 @@ export const Visits: Checker = {
             key
           )
         const safe = visited.filter(({ at_us, isSure }) => isSure && at_us < lostFrom_us).length
-        if (counted >= safe) continue
+        if (counted + (account.forgotten.get(key) ?? 0) >= safe) continue
         if (account.killed_us === undefined) missing += safe - counted
         else
           found(

@@ -13,6 +13,7 @@ const takenOver_us = 2 * s_us
  */
 export const WebhookEvents: Checker = {
   name: "webhook events",
+  seesForgotten: true,
   check: ({ end_us, healed_us, journal, undelivered }) => {
     const violation = (at_us: number, text: string) => [
       { checker: WebhookEvents.name, at_us, text, keys: [] }

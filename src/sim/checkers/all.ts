@@ -1,7 +1,8 @@
-import type { Checker } from "../Evidence.ts"
+import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import { Durability } from "./Durability.ts"
 import { ExactVisits } from "./ExactVisits.ts"
 import { Idempotency } from "./Idempotency.ts"
+import { Forgotten } from "./Forgotten.ts"
 import { Freshness } from "./Freshness.ts"
 import { Fencing } from "./Fencing.ts"
 import { KeyLifecycle } from "./KeyLifecycle.ts"
@@ -13,6 +14,7 @@ import { Quotas } from "./Quotas.ts"
 import { ReadYourWrites } from "./ReadYourWrites.ts"
 import { Recovery } from "./Recovery.ts"
 import { RepeatedDeletes } from "./RepeatedDeletes.ts"
+import { remembered } from "./remembered.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
 import { Revocation } from "./Revocation.ts"
 import { Shutdown } from "./Shutdown.ts"
@@ -31,6 +33,7 @@ export const checkers: ReadonlyArray<Checker> = [
   Idempotency,
   ReusedLinks,
   MintedOnce,
+  Forgotten,
   KeyLifecycle,
   Fencing,
   Recovery,
@@ -43,3 +46,9 @@ export const checkers: ReadonlyArray<Checker> = [
   Revocation,
   WebhookEvents
 ]
+
+/** Checks a run for every promise. */
+export const judge = (evidence: Evidence): ReadonlyArray<Violation> => {
+  const known = remembered(evidence)
+  return checkers.flatMap(({ check, seesForgotten = false }) => check(seesForgotten ? evidence : known))
+}

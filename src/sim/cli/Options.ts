@@ -52,6 +52,10 @@ export const FaultOptions = Schema.Struct({
   cutDatabase: Occasional,
   cutRedis: Occasional,
   databaseRestart: Occasional,
+  /** The database's primary is lost, and its standby takes its place after the duration, as it was at some moment since the lag began. */
+  databaseFailover: Occasional,
+  /** How far behind the standby is, at most; 0: it is synchronous, and no commit is forgotten. */
+  databaseLag_ms: Count,
   databaseCalls: CallFaults,
   redisRestart: Occasional,
   /** A pool shard's primary is lost, and a replica takes over that has not seen the last operations: pushes and pops. */

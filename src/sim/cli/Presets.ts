@@ -16,6 +16,8 @@ export const noFaults: FaultOptions = {
   cutDatabase: never,
   cutRedis: never,
   databaseRestart: never,
+  databaseFailover: never,
+  databaseLag_ms: 0,
   databaseCalls: { refused: 0, lost: 0, ignored: 0 },
   redisRestart: never,
   redisFailover: never,
@@ -83,6 +85,8 @@ const liteFaults: FaultOptions = {
   cutDatabase: { perMinute: 0.5, least_ms: 500, most_ms: 10_000 },
   cutRedis: { perMinute: 0.5, least_ms: 500, most_ms: 10_000 },
   databaseRestart: { perMinute: 0.3, least_ms: 100, most_ms: 4_000 },
+  databaseFailover: { perMinute: 0.2, least_ms: 500, most_ms: 4_000 },
+  databaseLag_ms: 0,
   databaseCalls: { refused: 0.002, lost: 0.001, ignored: 0.001 },
   redisRestart: { perMinute: 0.3, least_ms: 100, most_ms: 5_000 },
   redisFailover: { perMinute: 0.5, least_ms: 500, most_ms: 4_000 },
@@ -120,6 +124,8 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
     cutDatabase: often("cutDatabase"),
     cutRedis: often("cutRedis"),
     databaseRestart: often("databaseRestart"),
+    databaseFailover: faults.databaseFailover,
+    databaseLag_ms: faults.databaseLag_ms,
     databaseCalls: calls("databaseCalls"),
     slowCalls: { ...faults.slowCalls, probability: faults.slowCalls.probability * weight("slowCalls") },
     redisRestart: often("redisRestart"),
@@ -337,6 +343,22 @@ const noAim: Aim = (options) => options
 
 const aims = [hotStale, recycled, crashAtStep, slowStores, failingPools, lateOwners, lateRepeats, stopping]
 
+/** The database fails over, in some seeds to a standby that has not been given the last commits: what of the witnesses is left knows, and users' tables are left alone. */
+const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
+  if (!chance.happens(0.2)) return options
+  const databaseLag_ms = chance.pick([0, 100, 600, 3_000])
+  const databaseFailover = { perMinute: chance.pick([1, 4]), least_ms: 200, most_ms: 4_000 }
+  const faults = { ...options.faults, databaseFailover, databaseLag_ms }
+  if (databaseLag_ms === 0) return { ...options, witnessed: true, faults }
+  return {
+    ...withWorkload(options, { withAccount: 0 }),
+    witnessed: true,
+    // Of several nodes only in the simulation: a database that they share has none.
+    keyStock: options.keyStock === "file" ? "table" : options.keyStock,
+    faults: { ...faults, redisFailover: never, redisLoss: never }
+  }
+}
+
 /** Everything that can be drawn is: the deployment's shape and sizes, what clients do, and which faults come how often. */
 const swarm = (seed: number): SimOptions => {
   const chance = new Chance(seed, "swarm")
@@ -378,7 +400,8 @@ const swarm = (seed: number): SimOptions => {
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
-  return chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
+  const aimed = chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
+  return withStandby(aimed, new Chance(seed, "standby"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

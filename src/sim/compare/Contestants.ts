@@ -1,7 +1,7 @@
 import { designs, narrow } from "../mutants/designs.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { SimOptions } from "../cli/Options.ts"
-import { presets } from "../cli/Presets.ts"
+import { noFaults, presets } from "../cli/Presets.ts"
 
 /** A design, or a breakage of one, that is compared with others. */
 export interface Contestant {
@@ -65,6 +65,7 @@ export const contestants: ReadonlyArray<Contestant> = [
 const { faults, ...cruel } = presets.cruel()
 const compared: SimOptions["faults"] = {
   ...faults,
+  databaseFailover: noFaults.databaseFailover,
   kill: { perMinute: 12, least_ms: 500, most_ms: 3_000 },
   pause: { perMinute: 12, least_ms: 500, most_ms: 4_000 },
   redisFailover: { perMinute: 8, least_ms: 100, most_ms: 1_000 },
@@ -75,6 +76,7 @@ const compared: SimOptions["faults"] = {
 /** The run of a contestant: the deployment, the clients and the faults that all have, for 15 s, and 7 s without. */
 export const optionsOf = ({ options }: Contestant): SimOptions => ({
   ...cruel,
+  witnessed: false,
   faults: compared,
   pools: 3,
   bufferCapacity: 4,

@@ -142,7 +142,10 @@ export class Deployment {
     this.#database = new VirtualDatabase(
       { ...around, slow, faults: () => this.#faults.databaseCalls },
       mutation,
-      options.keyStock === "file" ? "none" : options.keyStock
+      {
+        keyStock: options.keyStock === "file" ? "none" : options.keyStock,
+        lag_ms: options.faults.databaseLag_ms
+      }
     )
     this.#users = new Users(this.world, this.#database, options)
     this.#receiver = new VirtualServer(this.world, this.#network, {
@@ -431,6 +434,10 @@ export class Deployment {
       restartDatabase: (down_us) => {
         met("databaseRestart")
         this.#database.restart(down_us)
+      },
+      failOverDatabase: (down_us) => {
+        met("databaseFailover")
+        this.#database.failOver(down_us)
       },
       restartRedis: (pool, down_us) => {
         met("redisRestart")

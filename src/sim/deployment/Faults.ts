@@ -16,6 +16,7 @@ export interface Victim {
   readonly cutDatabase: (node: number, for_us: number, oneWay: boolean) => void
   readonly cutRedis: (node: number, pool: number, for_us: number, oneWay: boolean) => void
   readonly restartDatabase: (down_us: number) => void
+  readonly failOverDatabase: (down_us: number) => void
   readonly restartRedis: (pool: number, down_us: number) => void
   readonly failOver: (pool: number, down_us: number) => void
   readonly loseData: (pool: number, down_us: number) => void
@@ -104,6 +105,14 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
       how: faults.databaseRestart,
       strike: (for_us) => {
         victim.restartDatabase(for_us)
+        return "the database"
+      }
+    },
+    {
+      name: "databaseFailover",
+      how: faults.databaseFailover,
+      strike: (for_us) => {
+        victim.failOverDatabase(for_us)
         return "the database"
       }
     },

@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Either, type Fiber, Option, type Scope } from "effect"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
+import * as WitnessWatch from "../../actors/WitnessWatch.ts"
 import * as Stock from "../../node/Stock.ts"
 import * as Parts from "../../node/Parts.ts"
 import type { Answer } from "../../http/exchange/Answer.ts"
@@ -19,6 +20,7 @@ import type { KeyStock } from "../../storage/keys/KeyStock.ts"
 import type { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { Witnessed } from "../../storage/nodes/Witnessed.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { Witness } from "../../storage/nodes/Witness.ts"
@@ -42,6 +44,9 @@ const httpOptions = {
 
 /** How a simulated node shuts down: it keeps serving for a while, so that the load balancer notices, and no second signal arrives. */
 const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
+
+/** How often a node compares the database with its witnesses while links are made: in production five times as often. */
+const compareEvery = Duration.seconds(1)
 
 /** The ports, as a node has them. */
 export type PortServices =
@@ -109,6 +114,12 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
   if (typeof body !== "string") throw new Error("Streams and images are not simulated")
   return { status, location: of("location"), isReplay: of("idempotency-replayed") === "true", body }
 }
+
+/** Compares the database with its witnesses, which the context has. */
+const watched = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
+  Parts.adding(WitnessWatch.layer(compareEvery))(
+    self as unknown as Effect.Effect<Context.Context<Has | Witnessed>, E, Scope.Scope>
+  ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
 /** Begins to answer a request; `done` may be called at once. Returns what to call when the client disconnects before. */
 type Serve = (request: VirtualRequest, done: (response: VirtualResponse) => void) => () => void
@@ -289,6 +300,7 @@ export class VirtualNode {
           ...(mutation.cache !== undefined && { cache: (cache) => mutation.cache!(cache, process) })
         }
       }),
+      options.witnessed ? watched : same,
       users === undefined ? same : UserParts.after(users, process)
     )
     return Effect.scoped(

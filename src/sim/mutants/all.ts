@@ -7,6 +7,7 @@ import { losses } from "./losses.ts"
 import { minting } from "./minting.ts"
 import type { Mutant } from "./Mutant.ts"
 import { pools } from "./pools.ts"
+import { standbys } from "./standbys.ts"
 import { users } from "./users.ts"
 import { visits } from "./visits.ts"
 
@@ -21,5 +22,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...losses,
   ...visits,
   ...users,
+  ...standbys,
   ...designs
 ]

@@ -58,6 +58,10 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `${entry.tag} ${count(entry.keys)}, pool shard ${entry.shard}: ${named(entry.keys)}`
     case "forgot":
       return `pool shard ${entry.shard} forgot: ${count(entry.gone)} gone, ${count(entry.again)} there again`
+    case "database forgot":
+      return `forgot ${entry.commits} commits, about ${named(entry.links)}`
+    case "recovered":
+      return `recovered the database, which had forgotten commits: ${count(entry.keys)} given up`
     case "started":
     case "killed":
     case "draining":
@@ -92,6 +96,7 @@ export const sentenceOf = (entry: JournalEntry): string => {
 }
 
 const aboutEntry = (entry: JournalEntry): ReadonlyArray<string> => {
+  if (entry.tag === "database forgot") return entry.links
   if ("keys" in entry) return entry.keys
   if ("link" in entry) return [entry.link.key]
   if ("key" in entry) return [entry.key]
@@ -108,7 +113,9 @@ const fates: ReadonlySet<string> = new Set([
   "deactivated",
   "claimed",
   "fenced",
-  "forgot"
+  "forgot",
+  "database forgot",
+  "recovered"
 ])
 
 /** What a client asked for, in words. */

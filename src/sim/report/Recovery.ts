@@ -18,6 +18,7 @@ const measured: ReadonlySet<string> = new Set([
   "kill",
   "crash point",
   "databaseRestart",
+  "databaseFailover",
   "redisRestart",
   "redisFailover",
   "redisLoss"

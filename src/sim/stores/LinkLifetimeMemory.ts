@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
 import { count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
 import type { BatchRecord } from "../../storage/keys/KeyStock.ts"
-import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
+import { type Forgotten, isUnused, LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 
 /** What a `LinkLifetime` in memory works on: the tables of the links, of the stock and of the open batches. */
 export interface Tables {
@@ -11,6 +11,8 @@ export interface Tables {
   readonly ended: Map<string, number>
   readonly stock: Set<string>
   readonly batches: Map<string, BatchRecord>
+  /** What the database has forgotten so far. */
+  readonly regressions?: ReadonlyArray<Forgotten>
   /** Whether another transaction has locked the row of a key, so that it is passed over. */
   readonly isLocked?: (key: string) => boolean
 }
@@ -33,6 +35,7 @@ export const makeOver = ({
   ended,
   isLocked = () => false,
   links,
+  regressions = [],
   stock
 }: Tables): typeof LinkLifetime.Service => {
   const hasExpired = (link: Link, now: number): boolean =>
@@ -53,11 +56,12 @@ export const makeOver = ({
     }
   }
 
-  const recycle = (due: ReadonlyArray<string>) => {
+  const recycle = (due: ReadonlyArray<string>, quarantine_ms: number) => {
     strike(new Set(due))
     return due.map((key) => {
       const { createdAt, custom } = links.get(key)!
-      if (!custom) stock.add(key)
+      if (!custom && isUnused({ createdAt, endedAt: ended.get(key)! }, quarantine_ms, regressions))
+        stock.add(key)
       links.delete(key)
       ended.delete(key)
       return { key, createdAt }
@@ -81,7 +85,7 @@ export const makeOver = ({
       }),
     recycle: ({ count: max, quarantine_ms }) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
-        recycle(recyclable({ ended, isLocked }, now - quarantine_ms, max))
+        recycle(recyclable({ ended, isLocked }, now - quarantine_ms, max), quarantine_ms)
       )
   })
 }

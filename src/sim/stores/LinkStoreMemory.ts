@@ -52,10 +52,15 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
  */
 export const makeOver = (
   links: Map<string, Link>,
-  ended: Map<string, number> = new Map()
+  ended: Map<string, number> = new Map(),
+  {
+    takes,
+    updateIds
+  }: {
+    readonly updateIds: Map<string, ReadonlyArray<number>>
+    readonly takes: Map<string, ReadonlyArray<LastTake>>
+  } = { updateIds: new Map(), takes: new Map() }
 ): typeof LinkStore.Service => {
-  const updateIds = new Map<string, ReadonlyArray<number>>()
-
   const update = ({ at, change, key, owner, updateId }: Update): Link | null => {
     const link = links.get(key)
     if (link === undefined || link.owner !== owner) return null
@@ -70,8 +75,6 @@ export const makeOver = (
     })
     return shown(links.get(key))
   }
-
-  const takes = new Map<string, ReadonlyArray<LastTake>>()
 
   const takeVisit = (question: Take): Taken => {
     const link = links.get(question.key)

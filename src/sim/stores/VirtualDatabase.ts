@@ -10,12 +10,9 @@ import * as WebhookStoreMemory from "./WebhookStoreMemory.ts"
 import { count, toStrings } from "../../keys/PackedKeys.ts"
 import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { DeploymentStore } from "../../storage/nodes/DeploymentStore.ts"
-import * as DatabaseMarkMemory from "./DatabaseMarkMemory.ts"
 import * as DeploymentStoreMemory from "./DeploymentStoreMemory.ts"
 import { type GuardedLink, GuardedCreates } from "../../storage/links/GuardedCreates.ts"
-import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
 import { KeyRangeStore, type Watermark } from "../../storage/keys/KeyRangeStore.ts"
-import * as KeyRangeStoreMemory from "./KeyRangeStoreMemory.ts"
 import {
   type BatchId,
   type BatchRecord,
@@ -28,20 +25,26 @@ import { LinkLifetime, type Recycling } from "../../storage/links/LinkLifetime.t
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
-import * as LinkStoreMemory from "./LinkStoreMemory.ts"
 import type { Fenced, StorageError } from "../../storage/StorageError.ts"
 import { isLinkSubject } from "../../model/Visit.ts"
 import { type VisitBatch, VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "./VisitStoreMemory.ts"
 import type { Take } from "../../storage/visits/VisitTakes.ts"
 import type { Journal } from "../Journal.ts"
-import { type Backends, type Mutation, sound } from "../mutants/Mutation.ts"
+import { type Mutation, sound } from "../mutants/Mutation.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
+import { CommitLog } from "./database/CommitLog.ts"
 import { DatabaseServer } from "./database/DatabaseServer.ts"
+import { DatabaseCopy, emptyTables, linkRow, type Tables } from "./DatabaseCopy.ts"
+import type { Testimony } from "../../storage/nodes/Witness.ts"
+import type { Chance } from "../world/Chance.ts"
+import { ms_us } from "../world/Time.ts"
 import { type Plan, query, statement, transaction, Transactions } from "./database/Transactions.ts"
 import type { StoreOptions } from "./StoreCalls.ts"
+
+const nothing = () => {}
 
 /** The database's machine, in the network. */
 const databaseName = "database"
@@ -54,15 +57,30 @@ const keyOf = (subject: string) => subject.slice(0, subject.indexOf("@"))
 
 const nameOf = ({ epoch, sequence }: Omit<BatchId, "shard">) => `${epoch}/${sequence}`
 
+/** The keys that can be taken from the stock, of whatever kind. */
+const freeKeys = ({ stocked: { ahead, stock } }: Pick<Tables, "stocked">): ReadonlySet<string> => {
+  const unused = Object.values(ahead).map(({ unused }) => unused)
+  return unused.some(({ size }) => size > 0)
+    ? new Set([stock, ...unused].flatMap((keys) => [...keys]))
+    : new Set(stock)
+}
+
+/** How a database is. */
+export interface DatabaseOptions {
+  /** How its keys are stocked. */
+  readonly keyStock?: Exclude<StockKind, "file"> | undefined
+  /** How far behind its standby is, at most; 0: it has every commit before that is answered. */
+  readonly lag_ms?: number
+}
+
 /** Has a process carry out an operation, by these statements. */
 type Call = <A, E>(
   operation: string,
   plan: Plan,
-  apply: () => Effect.Effect<A, E>
+  apply: (copy: DatabaseCopy) => Effect.Effect<A, E>
 ) => Effect.Effect<A, E | StorageError>
 
-/** The rows of links, and of other tables, by their names. */
-const linkRow = (key: string) => `links ${key}`
+/** The rows of other tables than that of links, by their names. */
 const guardRow = (name: string) => `create_guards ${name}`
 const shardRow = (shard: number) => `pool_shards ${shard}`
 const rangeRow = ({ length, range }: Omit<Watermark, "next">) => `key_ranges ${length}/${range}`
@@ -74,38 +92,34 @@ const batchRow = (batch: BatchId) => `pool_batches ${KeyStockMemory.idOf(batch)}
  */
 export class VirtualDatabase {
   readonly server: VirtualServer
-  /** Its sessions and locks. */
-  readonly sessions: DatabaseServer
+  readonly #sessions: DatabaseServer
   readonly #transactions: Transactions
   readonly #journal: Journal
   readonly #news: VirtualNews
-  readonly #rows = new Map<string, Link>()
-  readonly #stocked = DatabaseMarkMemory.emptyTables({ system: "the simulation's", timeline: 1 })
-  readonly #mark = DatabaseMarkMemory.makeOver(this.#stocked)
-  readonly #ended = new Map<string, number>()
-  readonly #guards = new Map<string, GuardedCreatesMemory.GuardRow>()
-  readonly #visits = Effect.runSync(VisitStoreMemory.make)
-  /** Of users, quotas and webhooks, at one moment. */
+  readonly #log: CommitLog
+  readonly #chance: Chance
+  readonly #lag_us: number
+  readonly #primary: DatabaseCopy
+  /** What was counted of visits, and has just been forgotten: of which process, the visits of keys. */
+  readonly #uncounted: Array<readonly [by: string, visits: ReadonlyArray<readonly [string, number]>]> = []
+  /** Of users, quotas and webhooks, at one moment. No failover forgets anything of them. */
   readonly accounts = Effect.runSync(AccountStoreMemory.make)
   readonly webhooks = Effect.runSync(WebhookStoreMemory.makeOver(this.accounts))
   readonly #quotas = Effect.runSync(QuotaStoreMemory.make)
   /** The outbox of each process, by its id. */
   readonly #outboxes = new Map<string, typeof LinkStore.Service>()
-  readonly #links: typeof LinkStore.Service
-  readonly #guarded: typeof GuardedCreates.Service
-  readonly #stock: typeof KeyStock.Service
-  readonly #lifetime: typeof LinkLifetime.Service
-  readonly #ranges: typeof KeyRangeStore.Service
   readonly #deployment = Effect.runSync(DeploymentStoreMemory.make)
 
-  /** `database`: what is broken about it. */
   constructor(
     options: StoreOptions,
     { database }: Pick<Mutation, "database"> = sound,
-    keyStock?: Exclude<StockKind, "file">
+    { keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
     this.#journal = journal
+    this.#lag_us = lag_ms * ms_us
+    this.#log = new CommitLog(this.#lag_us)
+    this.#chance = world.chance("standby of the database")
     this.server = new VirtualServer(world, network, {
       name: databaseName,
       faults,
@@ -117,34 +131,54 @@ export class VirtualDatabase {
       heldUp: journal.heldUp,
       ...(begins !== undefined && { begins })
     })
-    this.sessions = new DatabaseServer(this.server)
-    this.#transactions = new Transactions(this.sessions, options)
+    this.#sessions = new DatabaseServer(this.server)
+    this.#transactions = new Transactions(this.#sessions, options)
     this.#news = new VirtualNews(this.server, faults)
-    const rightLinks = LinkStoreMemory.makeOver(this.#rows, this.#ended)
-    const right: Backends = {
-      links: rightLinks,
-      guarded: GuardedCreatesMemory.makeOver(this.#rows, rightLinks, this.#guards),
-      stock: KeyStockMemory.makeOver(this.#stocked, keyStock),
-      lifetime: LinkLifetimeMemory.makeOver({
-        links: this.#rows,
-        ended: this.#ended,
-        isLocked: this.#isLocked,
-        ...this.#stocked
-      }),
-      ranges: KeyRangeStoreMemory.makeOver(this.#stocked.slots)
-    }
-    const wrong = database?.(right, {
-      rows: this.#rows,
-      ended: this.#ended,
-      guards: this.#guards,
-      stocked: this.#stocked
+    this.#primary = new DatabaseCopy({
+      tables: emptyTables(this.#log),
+      server: this.#sessions,
+      journal,
+      announce: (keys) => this.#news.announce(keys),
+      keyStock,
+      broken: database
     })
-    const { guarded, lifetime, links, ranges, stock } = { ...right, ...wrong }
-    this.#links = links
-    this.#guarded = guarded
-    this.#stock = stock
-    this.#lifetime = lifetime
-    this.#ranges = ranges
+  }
+
+  /** The sessions of the primary, and their locks. */
+  get sessions(): DatabaseServer {
+    return this.#sessions
+  }
+
+  /**
+   * The primary is lost, and after a time, in microseconds, its standby is the primary. Of the last commits it has a part only, unless it is synchronous: the
+   * journal has what it has forgotten.
+   */
+  failOver(down_us: number) {
+    const now_us = this.server.world.now_us
+    this.server.stop(down_us)
+    const { changed, commits } = this.#log.rewind(now_us - this.#chance.below(this.#lag_us + 1))
+    const { own } = this.#stocked
+    own.identity = { ...own.identity, timeline: own.identity.timeline + 1 }
+    if (commits === 0) return
+    this.server.world.tell(databaseName, "forgot", `${commits} commits`)
+    this.#journal.add({
+      tag: "database forgot",
+      by: databaseName,
+      commits,
+      links: Array.from(changed.get("links") ?? []),
+      keys: [...(changed.get("keys") ?? []), ...(changed.get("recorded") ?? [])],
+      visits: this.#uncounted.splice(0),
+      watermarks: this.watermarks,
+      epochs: Array.from(this.#stocked.epochs)
+    })
+  }
+
+  get #stocked() {
+    return this.#primary.tables.stocked
+  }
+
+  get #rows() {
+    return this.#primary.tables.rows
   }
 
   /** Restarts: connections are reset, and nobody is served for a time, in microseconds. */
@@ -172,7 +206,7 @@ export class VirtualDatabase {
       Context.add(GuardedCreates, this.#guardedCreates(call, process.id)),
       Context.add(KeyStock, this.#keyStock(call, process.id)),
       Context.add(VisitStore, this.#visitStore(call, process.id)),
-      Context.add(DatabaseMark, this.#databaseMark(call)),
+      Context.add(DatabaseMark, this.#databaseMark(call, process.id)),
       Context.add(DeploymentStore, {
         decide: (name, value) =>
           call(
@@ -186,11 +220,10 @@ export class VirtualDatabase {
 
   #callOf(process: VirtualProcess): Call {
     return (operation, plan, apply) =>
-      this.#transactions.run(process, operation, plan, () => Effect.runSyncExit(apply()))
+      this.#transactions.run(process, operation, plan, () =>
+        this.#log.commit(this.server.world.now_us, () => Effect.runSyncExit(apply(this.#primary)))
+      )
   }
-
-  /** Whether another transaction has locked the row of a key. */
-  readonly #isLocked = (key: string): boolean => this.sessions.isLocked(linkRow(key))
 
   /** Statements about links, of which one can have each key once; `by`: the process whose outbox is written in the same transaction. */
   #planOfKeys(
@@ -211,11 +244,14 @@ export class VirtualDatabase {
 
   /** The rows of guards that are there. */
   #guardRows(guards: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<string> {
-    return guards.filter(({ name }) => this.#guards.has(name)).map(({ name }) => guardRow(name))
+    return guards
+      .filter(({ name }) => this.#primary.tables.guards.has(name))
+      .map(({ name }) => guardRow(name))
   }
 
   #recyclable({ count, quarantine_ms }: Recycling): ReadonlyArray<string> {
-    const tables = { ended: this.#ended, isLocked: this.#isLocked }
+    const { isLocked, tables: all } = this.#primary
+    const tables = { ended: all.ended, isLocked }
     return LinkLifetimeMemory.recyclable(tables, this.server.world.now_ms - quarantine_ms, count)
   }
 
@@ -300,7 +336,10 @@ export class VirtualDatabase {
         if (messages.length > 0)
           this.#journal.add({ tag: "offered", by: id, events: messages.map((message) => message.id) })
       })
-    this.#outboxes.set(id, make({ store: this.#links, webhooks: { offer }, inTransaction: (run) => run }))
+    this.#outboxes.set(
+      id,
+      make({ store: this.#primary.links, webhooks: { offer }, inTransaction: (run) => run })
+    )
   }
 
   /** The news of links, as a process hears them on a connection of its own, which goes with the scope. */
@@ -320,11 +359,7 @@ export class VirtualDatabase {
 
   /** The keys that can be taken from the stock, of whatever kind. */
   get stockedKeys(): ReadonlySet<string> {
-    const { ahead, stock } = this.#stocked
-    const unused = Object.values(ahead).map(({ unused }) => unused)
-    return unused.some(({ size }) => size > 0)
-      ? new Set([stock, ...unused].flatMap((keys) => [...keys]))
-      : new Set(stock)
+    return freeKeys(this.#primary.tables)
   }
 
   /** Rows that the kinds of stock have, of used keys included, in the table of each. */
@@ -346,42 +381,41 @@ export class VirtualDatabase {
 
   /** The watermarks of all slots that were ever used. */
   get watermarks(): ReadonlyArray<Watermark> {
-    return Effect.runSync(Effect.orDie(this.#ranges.watermarks))
+    return Effect.runSync(Effect.orDie(this.#primary.ranges.watermarks))
   }
 
   #linkStore(call: Call, by: string): typeof LinkStore.Service {
     return {
       insertMany: (links) =>
-        call("LinkStore.insertMany", this.#planOfKeys(by, links), () => this.#insert(by, links)),
-      findMany: (keys) => call("LinkStore.findMany", query, () => this.#links.findMany(keys)),
+        call("LinkStore.insertMany", this.#planOfKeys(by, links), (copy) => this.#insert(copy, by, links)),
+      findMany: (keys) => call("LinkStore.findMany", query, ({ links }) => links.findMany(keys)),
       deleteMany: (deletions) =>
-        call("LinkStore.deleteMany", this.#planOfKeys(by, deletions, true), () =>
-          this.#delete(by, deletions)
+        call("LinkStore.deleteMany", this.#planOfKeys(by, deletions, true), (copy) =>
+          this.#delete(copy, by, deletions)
         ),
       updateMany: (updates) =>
-        call("LinkStore.updateMany", this.#planOfKeys(undefined, updates, true), () =>
-          this.#update(by, updates)
+        call("LinkStore.updateMany", this.#planOfKeys(undefined, updates, true), (copy) =>
+          this.#update(copy, by, updates)
         ),
-      list: (wanted) => call("LinkStore.list", query, () => this.#links.list(wanted)),
-      crawlable: (wanted) => call("LinkStore.crawlable", query, () => this.#links.crawlable(wanted)),
+      list: (wanted) => call("LinkStore.list", query, ({ links }) => links.list(wanted)),
+      crawlable: (wanted) => call("LinkStore.crawlable", query, ({ links }) => links.crawlable(wanted)),
       takeVisits: (takes) =>
         call(
           "LinkStore.takeVisits",
           transaction(() => this.#present(takes).map(({ key }) => linkRow(key)), undefined),
-          () => this.#takeVisits(takes)
+          (copy) => this.#takeVisits(copy, takes)
         ),
-      takenAmong: (keys) => call("LinkStore.takenAmong", query, () => this.#links.takenAmong(keys))
+      takenAmong: (keys) => call("LinkStore.takenAmong", query, ({ links }) => links.takenAmong(keys))
     }
   }
 
   #guardedCreates(call: Call, by: string): typeof GuardedCreates.Service {
-    const guarded = this.#guarded
     return {
       beginMany: (batch) =>
         call(
           "GuardedCreates.beginMany",
           statement(() => batch.map(({ name }) => guardRow(name))),
-          () => guarded.beginMany(batch)
+          ({ guarded }) => guarded.beginMany(batch)
         ),
       bindMany: (batch) =>
         call(
@@ -391,37 +425,43 @@ export class VirtualDatabase {
             () => batch.map(({ link }) => linkRow(link.key)),
             undefined
           ),
-          () => this.#bindGuarded(by, batch)
+          (copy) => this.#bindGuarded(copy, by, batch)
         ),
       settleMany: (batch) =>
         call(
           "GuardedCreates.settleMany",
           transaction(() => this.#guardRows(batch), undefined),
-          () => guarded.settleMany(batch)
+          ({ guarded }) => guarded.settleMany(batch)
         ),
       abandonMany: (batch) =>
         call(
           "GuardedCreates.abandonMany",
           transaction(() => this.#guardRows(batch), undefined),
-          () => guarded.abandonMany(batch)
+          ({ guarded }) => guarded.abandonMany(batch)
         ),
       findByUrl: (owner, url, now) =>
-        call("GuardedCreates.findByUrl", query, () => guarded.findByUrl(owner, url, now)),
-      drop: (keep_ms, count) => call("GuardedCreates.drop", statement(), () => guarded.drop(keep_ms, count))
+        call("GuardedCreates.findByUrl", query, ({ guarded }) => guarded.findByUrl(owner, url, now)),
+      drop: (keep_ms, count) =>
+        call("GuardedCreates.drop", statement(), ({ guarded }) => guarded.drop(keep_ms, count))
     }
   }
 
   #linkLifetime(call: Call, by: string): typeof LinkLifetime.Service {
-    const ended = (keys: ReadonlyArray<string>) => {
-      keys.forEach((key) => this.#journal.add({ tag: "expired", by, key }))
-      this.#news.announce(new Set(keys))
-    }
-    const lifetime = this.#lifetime
+    const ended =
+      ({ announce, journal }: DatabaseCopy) =>
+      (keys: ReadonlyArray<string>) => {
+        keys.forEach((key) => journal.add({ tag: "expired", by, key }))
+        announce(new Set(keys))
+      }
     return {
       expire: (keys) =>
-        call("LinkLifetime.expire", statement(), () => Effect.tap(lifetime.expire(keys), ended)),
+        call("LinkLifetime.expire", statement(), (copy) =>
+          Effect.tap(copy.lifetime.expire(keys), ended(copy))
+        ),
       expireSome: (count) =>
-        call("LinkLifetime.expireSome", statement(), () => Effect.tap(lifetime.expireSome(count), ended)),
+        call("LinkLifetime.expireSome", statement(), (copy) =>
+          Effect.tap(copy.lifetime.expireSome(count), ended(copy))
+        ),
       recycle: (options) =>
         call(
           "LinkLifetime.recycle",
@@ -430,74 +470,77 @@ export class VirtualDatabase {
             () => this.openBatches.map(batchRow),
             undefined
           ),
-          () =>
+          ({ announce, journal, lifetime, tables }) =>
             Effect.tap(lifetime.recycle(options), (freed) => {
               for (const { key } of freed)
-                this.#journal.add({ tag: "freed", by, key, custom: !this.#stocked.stock.has(key) })
-              this.#news.announce(new Set(freed.map(({ key }) => key)))
+                journal.add({ tag: "freed", by, key, custom: !tables.stocked.stock.has(key) })
+              announce(new Set(freed.map(({ key }) => key)))
             })
         )
     }
   }
 
-  #bindGuarded(by: string, batch: ReadonlyArray<GuardedLink>) {
-    const free = new Set(batch.map(({ link }) => link.key).filter((key) => !this.#rows.has(key)))
-    return Effect.tap(this.#guarded.bindMany(batch), (outcomes) =>
+  #bindGuarded({ guarded, journal, tables }: DatabaseCopy, by: string, batch: ReadonlyArray<GuardedLink>) {
+    const free = new Set(batch.map(({ link }) => link.key).filter((key) => !tables.rows.has(key)))
+    return Effect.tap(guarded.bindMany(batch), (outcomes) =>
       batch.forEach(({ link }, index) => {
-        if (outcomes[index] === "taken") this.#journal.add({ tag: "conflicted", by, link })
-        else if (outcomes[index] === "bound" && free.delete(link.key))
-          this.#journal.add({ tag: "bound", by, link })
+        if (outcomes[index] === "taken") journal.add({ tag: "conflicted", by, link })
+        else if (outcomes[index] === "bound" && free.delete(link.key)) journal.add({ tag: "bound", by, link })
       })
     )
   }
 
-  #insert(by: string, links: ReadonlyArray<Link>) {
+  #insert({ journal, links: store, tables }: DatabaseCopy, by: string, links: ReadonlyArray<Link>) {
     const free = new Set<string>()
-    for (const { key } of links) if (!this.#rows.has(key)) free.add(key)
-    return Effect.tap((this.#outboxes.get(by) ?? this.#links).insertMany(links), (answers) =>
+    for (const { key } of links) if (!tables.rows.has(key)) free.add(key)
+    return Effect.tap((this.#outboxes.get(by) ?? store).insertMany(links), (answers) =>
       links.forEach((link, index) => {
-        if (answers[index] === false) this.#journal.add({ tag: "conflicted", by, link })
+        if (answers[index] === false) journal.add({ tag: "conflicted", by, link })
         // The others are repeats.
-        else if (free.delete(link.key)) this.#journal.add({ tag: "bound", by, link })
+        else if (free.delete(link.key)) journal.add({ tag: "bound", by, link })
       })
     )
   }
 
-  #delete(by: string, deletions: ReadonlyArray<Deletion>) {
+  #delete(
+    { announce, journal, links, tables }: DatabaseCopy,
+    by: string,
+    deletions: ReadonlyArray<Deletion>
+  ) {
     const live = new Set<string>()
-    for (const { key } of deletions) if (this.#rows.get(key)?.deletedAt === null) live.add(key)
-    return Effect.tap((this.#outboxes.get(by) ?? this.#links).deleteMany(deletions), (answers) => {
+    for (const { key } of deletions) if (tables.rows.get(key)?.deletedAt === null) live.add(key)
+    return Effect.tap((this.#outboxes.get(by) ?? links).deleteMany(deletions), (answers) => {
       // A repeat writes its tombstone once more, and so announces it too.
       const written = new Set(deletions.filter((_, index) => answers[index]).map(({ key }) => key))
-      for (const key of written) if (live.has(key)) this.#journal.add({ tag: "deleted", by, key })
-      this.#news.announce(written)
+      for (const key of written) if (live.has(key)) journal.add({ tag: "deleted", by, key })
+      announce(written)
     })
   }
 
-  #update(by: string, updates: ReadonlyArray<Update>) {
+  #update({ announce, journal, links, tables }: DatabaseCopy, by: string, updates: ReadonlyArray<Update>) {
     const written = new Set<string>()
     // One after the other: the journal has each, also of two of one link.
     const rows = Effect.forEach(updates, (update) => {
-      const before = this.#rows.get(update.key)
-      return Effect.map(this.#links.updateMany([update]), ([row]) => {
-        if (this.#rows.get(update.key) === before) return row ?? null
+      const before = tables.rows.get(update.key)
+      return Effect.map(links.updateMany([update]), ([row]) => {
+        if (tables.rows.get(update.key) === before) return row ?? null
         const { change, key } = update
         written.add(key)
-        if (change.url !== undefined) this.#journal.add({ tag: "changed", by, key, url: change.url })
+        if (change.url !== undefined) journal.add({ tag: "changed", by, key, url: change.url })
         return row ?? null
       })
     })
-    return Effect.tap(rows, () => this.#news.announce(written))
+    return Effect.tap(rows, () => announce(written))
   }
 
-  #takeVisits(takes: ReadonlyArray<Take>) {
-    const before = new Map(takes.map(({ key }) => [key, this.#rows.get(key)]))
-    return Effect.tap(this.#links.takeVisits(takes), () => {
+  #takeVisits({ announce, links, tables }: DatabaseCopy, takes: ReadonlyArray<Take>) {
+    const before = new Map(takes.map(({ key }) => [key, tables.rows.get(key)]))
+    return Effect.tap(links.takeVisits(takes), () => {
       const usedUp = [...before].filter(([key, link]) => {
-        const now = this.#rows.get(key)
+        const now = tables.rows.get(key)
         return now !== link && now?.visitsLeft === 0
       })
-      this.#news.announce(new Set(usedUp.map(([key]) => key)))
+      announce(new Set(usedUp.map(([key]) => key)))
     })
   }
 
@@ -507,21 +550,23 @@ export class VirtualDatabase {
         call(
           "KeyRangeStore.advance",
           statement(() => [rangeRow(slot)]),
-          () =>
-            Effect.tap(this.#ranges.advance(slot, options), ({ count, first }) => {
-              if (count > 0) this.#journal.add({ tag: "advanced", by, slot, first, count })
+          ({ journal, ranges }) =>
+            Effect.tap(ranges.advance(slot, options), ({ count, first }) => {
+              if (count > 0) journal.add({ tag: "advanced", by, slot, first, count })
             })
         ),
-      watermarks: call("KeyRangeStore.watermarks", query, () => this.#ranges.watermarks)
+      watermarks: call("KeyRangeStore.watermarks", query, ({ ranges }) => ranges.watermarks)
     }
   }
 
-  #databaseMark(call: Call): typeof DatabaseMark.Service {
-    const mark = this.#mark
+  #databaseMark(call: Call, by: string): typeof DatabaseMark.Service {
     const row = () => ["database_mark"]
     return {
-      move: (floor) => call("DatabaseMark.move", statement(row), () => mark.move(floor)),
-      look: call("DatabaseMark.look", query, () => mark.look),
+      move: (floor) =>
+        call("DatabaseMark.move", statement(row), (copy) =>
+          Effect.zipRight(copy.noteMark(this.#log), copy.mark.move(floor))
+        ),
+      look: call("DatabaseMark.look", query, ({ mark }) => mark.look),
       recover: (witnessed) =>
         call(
           "DatabaseMark.recover",
@@ -532,30 +577,59 @@ export class VirtualDatabase {
             () => this.openBatches.map(batchRow),
             undefined
           ),
-          () => mark.recover(witnessed)
+          (copy) => this.#recover(copy, by, witnessed)
         ),
-      regressions: call("DatabaseMark.regressions", query, () => mark.regressions),
-      identity: call("DatabaseMark.identity", query, () => mark.identity)
+      regressions: call("DatabaseMark.regressions", query, ({ mark }) => mark.regressions),
+      identity: call("DatabaseMark.identity", query, ({ mark }) => mark.identity)
     }
   }
 
+  #recover(copy: DatabaseCopy, by: string, witnessed: Pick<Testimony, "mark" | "watermarks">) {
+    const { journal, mark, ranges, tables } = copy
+    const { ahead, batches, stock } = tables.stocked
+    const keys = [
+      ...Array.from(batches.values()).flatMap((batch) => toStrings(batch.keys)),
+      ...[stock, ahead.status.unused, ahead["two-table"].unused].flatMap((keys) => [...keys])
+    ]
+    return copy.noteMark(this.#log).pipe(
+      Effect.zipRight(mark.recover(witnessed)),
+      Effect.tap((regression) =>
+        Effect.map(ranges.watermarks, (watermarks) => {
+          if (regression === undefined) return
+          journal.add({
+            tag: "recovered",
+            by,
+            keys,
+            watermarks,
+            epochs: Array.from(tables.stocked.epochs)
+          })
+        })
+      )
+    )
+  }
+
   #keyStock(call: Call, by: string): typeof KeyStock.Service {
-    const stock = this.#stock
-    const recorded = ({ shard, ...batch }: BatchId, keys: ReadonlyArray<string>) => {
-      const { epoch } = batch
-      if (keys.length > 0)
-        this.#journal.add({ tag: "recorded", by, shard, epoch, batch: nameOf(batch), keys })
-    }
+    const recorded =
+      ({ shard, ...batch }: BatchId, { journal }: DatabaseCopy) =>
+      (keys: ReadonlyArray<string>) => {
+        const { epoch } = batch
+        for (const key of keys) this.#log.changed("recorded", key, nothing)
+        if (keys.length > 0) journal.add({ tag: "recorded", by, shard, epoch, batch: nameOf(batch), keys })
+      }
     const inBatch = (batch: BatchId) =>
       transaction(
         () => [shardRow(batch.shard)],
         () => [batchRow(batch)]
       )
     /** Tells of a refusal. */
-    const fenced = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError | Fenced>) =>
-      call(operation, plan, () =>
-        Effect.tapErrorTag(self, "Fenced", ({ epoch, shard }) =>
-          Effect.sync(() => this.#journal.add({ tag: "fenced", by, shard, epoch }))
+    const fenced = <A>(
+      operation: string,
+      plan: Plan,
+      apply: (copy: DatabaseCopy) => Effect.Effect<A, StorageError | Fenced>
+    ) =>
+      call(operation, plan, (copy) =>
+        Effect.tapErrorTag(apply(copy), "Fenced", ({ epoch, shard }) =>
+          Effect.sync(() => copy.journal.add({ tag: "fenced", by, shard, epoch }))
         )
       )
     return {
@@ -563,41 +637,37 @@ export class VirtualDatabase {
         call(
           "KeyStock.claim",
           statement(() => [shardRow(shard)]),
-          () =>
+          ({ journal, stock }) =>
             Effect.tap(stock.claim(shard, above), ({ epoch }) =>
-              this.#journal.add({ tag: "claimed", by, shard, epoch })
+              journal.add({ tag: "claimed", by, shard, epoch })
             )
         ),
       add: (keys) =>
-        call("KeyStock.add", statement(), () =>
+        call("KeyStock.add", statement(), ({ journal, stock }) =>
           Effect.tap(stock.add(keys), () => {
-            if (count(keys) > 0) this.#journal.add({ tag: "stocked", by, keys: toStrings(keys) })
+            if (count(keys) > 0) journal.add({ tag: "stocked", by, keys: toStrings(keys) })
           })
         ),
       fill: (keys) =>
-        call("KeyStock.fill", statement(), () =>
+        call("KeyStock.fill", statement(), ({ journal, stock, tables }) =>
           Effect.suspend(() => {
-            const before = this.stockedKeys
+            const before = freeKeys(tables)
             return Effect.tap(stock.fill(keys), () => {
-              const now = this.stockedKeys
+              const now = freeKeys(tables)
               const fresh = toStrings(keys).filter((key) => now.has(key) && !before.has(key))
-              if (fresh.length > 0) this.#journal.add({ tag: "stocked", by, keys: fresh })
+              if (fresh.length > 0) journal.add({ tag: "stocked", by, keys: fresh })
             })
           })
         ),
       take: (batch, wanted) =>
-        fenced(
-          "KeyStock.take",
-          inBatch(batch),
-          Effect.tap(stock.take(batch, wanted), (keys) => recorded(batch, toStrings(keys)))
+        fenced("KeyStock.take", inBatch(batch), (copy) =>
+          Effect.tap(copy.stock.take(batch, wanted), (keys) => recorded(batch, copy)(toStrings(keys)))
         ),
       record: (batch, keys) =>
-        fenced(
-          "KeyStock.record",
-          inBatch(batch),
-          Effect.tap(stock.record(batch, keys), () => recorded(batch, toStrings(keys)))
+        fenced("KeyStock.record", inBatch(batch), (copy) =>
+          Effect.tap(copy.stock.record(batch, keys), () => recorded(batch, copy)(toStrings(keys)))
         ),
-      openBatches: (shard) => call("KeyStock.openBatches", query, () => stock.openBatches(shard)),
+      openBatches: (shard) => call("KeyStock.openBatches", query, ({ stock }) => stock.openBatches(shard)),
       close: (claim, batches) =>
         batches.length === 0
           ? Effect.void
@@ -607,70 +677,81 @@ export class VirtualDatabase {
                 () => [shardRow(claim.shard)],
                 () => batches.map((batch) => batchRow({ ...batch, shard: claim.shard }))
               ),
-              Effect.suspend(() => this.#close(by, claim, batches))
+              (copy) => this.#close(copy, by, claim, batches)
             ),
-      size: call("KeyStock.size", query, () => stock.size),
-      adopt: (count) => call("KeyStock.adopt", transaction(undefined, undefined), () => stock.adopt(count))
+      size: call("KeyStock.size", query, ({ stock }) => stock.size),
+      adopt: (count) =>
+        call("KeyStock.adopt", transaction(undefined, undefined), ({ stock }) => stock.adopt(count))
     }
   }
 
-  #writeVisits(by: string, batch: VisitBatch) {
-    const visits = this.#visits
+  #writeVisits({ journal, tables, visits }: DatabaseCopy, by: string, batch: VisitBatch) {
     const subjects = batch.hours.flatMap(({ subject }) => (isLinkSubject(subject) ? [subject] : []))
     const totals = Effect.map(visits.totals(subjects), (all) =>
       all.map(({ bots, nonBots }) => bots + nonBots)
     )
     return Effect.gen(this, function* () {
+      if (this.#log.isKept) this.#log.changed("visits", by, VisitStoreMemory.remembered(tables.visits, batch))
       const before = yield* totals
       yield* visits.write(batch)
       const after = yield* totals
       const added = subjects.map(
         (subject, index) => [keyOf(subject), after[index]! - before[index]!] as const
       )
-      this.#journal.add({ tag: "counted", by, visits: added.filter(([, count]) => count > 0) })
+      const counted = added.filter(([, count]) => count > 0)
+      journal.add({ tag: "counted", by, visits: counted })
+      this.#log.changed("visits", by, () => this.#uncounted.push([by, counted]))
     })
   }
 
   #visitStore(call: Call, by: string): typeof VisitStore.Service {
-    const visits = this.#visits
     const writing = ({ hours, writer }: VisitBatch) =>
       transaction(
         () => [`visit_writers ${writer}`],
         () => hours.map(({ hour, subject }) => `visit_periods ${subject}/${hour}`)
       )
-    const ask = <A>(operation: string, plan: Plan, self: Effect.Effect<A, StorageError>) =>
-      call(`VisitStore.${operation}`, plan, () => self)
+    const ask = <A>(
+      operation: string,
+      plan: Plan,
+      apply: (visits: typeof VisitStore.Service, copy: DatabaseCopy) => Effect.Effect<A, StorageError>
+    ) => call(`VisitStore.${operation}`, plan, (copy) => apply(copy.visits, copy))
     return {
       write: (batch) =>
         Effect.suspend(() => {
           this.#journal.add({ tag: "counting", by, sequence: batch.sequence })
-          return Effect.tap(ask("write", writing(batch), this.#writeVisits(by, batch)), () =>
-            this.#journal.add({ tag: "heard counted", by })
+          return Effect.tap(
+            ask("write", writing(batch), (_, copy) => this.#writeVisits(copy, by, batch)),
+            () => this.#journal.add({ tag: "heard counted", by })
           )
         }),
-      totals: (subjects) => ask("totals", query, visits.totals(subjects)),
-      series: (range, interval) => ask("series", query, visits.series(range, interval)),
-      top: (range, max) => ask("top", query, visits.top(range, max)),
+      totals: (subjects) => ask("totals", query, (visits) => visits.totals(subjects)),
+      series: (range, interval) => ask("series", query, (visits) => visits.series(range, interval)),
+      top: (range, max) => ask("top", query, (visits) => visits.top(range, max)),
       rollUp: (until, max) =>
         ask(
           "rollUp",
           transaction(() => ["visit_rolled"], undefined),
-          visits.rollUp(until, max)
+          (visits) => visits.rollUp(until, max)
         ),
-      drop: (before, max) => ask("drop", statement(), visits.drop(before, max)),
-      dropWriters: (before) => ask("dropWriters", statement(), visits.dropWriters(before)),
+      drop: (before, max) => ask("drop", statement(), (visits) => visits.drop(before, max)),
+      dropWriters: (before) => ask("dropWriters", statement(), (visits) => visits.dropWriters(before)),
       forget: (subjects) =>
-        subjects.length === 0 ? Effect.void : ask("forget", statement(), visits.forget(subjects))
+        subjects.length === 0 ? Effect.void : ask("forget", statement(), (visits) => visits.forget(subjects))
     }
   }
 
-  #close(by: string, claim: PoolClaim, batches: ReadonlyArray<Omit<BatchId, "shard">>) {
+  #close(
+    { journal, stock, tables }: DatabaseCopy,
+    by: string,
+    claim: PoolClaim,
+    batches: ReadonlyArray<Omit<BatchId, "shard">>
+  ) {
     const { shard } = claim
     const open = batches.filter((batch) =>
-      this.#stocked.batches.has(KeyStockMemory.idOf({ ...batch, shard }))
+      tables.stocked.batches.has(KeyStockMemory.idOf({ ...batch, shard }))
     )
-    return Effect.tap(this.#stock.close(claim, batches), () =>
-      open.forEach((batch) => this.#journal.add({ tag: "closed", by, shard, batch: nameOf(batch) }))
+    return Effect.tap(stock.close(claim, batches), () =>
+      open.forEach((batch) => journal.add({ tag: "closed", by, shard, batch: nameOf(batch) }))
     )
   }
 }

@@ -20,10 +20,34 @@ interface Hour extends Count {
 }
 
 /** The tables: an hour's row by subject and hour. */
-interface Tables {
+export interface Tables {
   readonly totals: Map<string, Count>
   readonly hours: Map<string, Map<number, Hour>>
   readonly writers: Map<string, { readonly sequence: number; readonly at: number }>
+}
+
+/** Empty tables. */
+export const emptyTables = (): Tables => ({ totals: new Map(), hours: new Map(), writers: new Map() })
+
+/** The same rows, in tables of their own. */
+export const cloned = (tables: Tables): Tables => structuredClone(tables)
+
+/** How the rows are that a batch changes: gives what makes them so again. */
+export const remembered = ({ hours, totals, writers }: Tables, batch: VisitBatch): (() => void) => {
+  const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject)))
+  const before = subjects.map((subject) =>
+    structuredClone([totals.get(subject), hours.get(subject)] as const)
+  )
+  const writer = writers.get(batch.writer)
+  const put = <K, V>(map: Map<K, V>, key: K, value: V | undefined) =>
+    value === undefined ? map.delete(key) : map.set(key, value)
+  return () => {
+    subjects.forEach((subject, index) => {
+      put(totals, subject, before[index]![0])
+      put(hours, subject, before[index]![1])
+    })
+    put(writers, batch.writer, writer)
+  }
 }
 
 const entry = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
@@ -96,13 +120,9 @@ const top = (tables: Tables, range: HourRange, max: number): ReadonlyArray<Value
   })
 }
 
-/**
- * `VisitStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. It keeps every hour, so that there is
- * nothing to roll up or to drop.
- */
-export const make = Effect.sync(() => {
-  const tables: Tables = { totals: new Map(), hours: new Map(), writers: new Map() }
-  return VisitStore.of({
+/** `VisitStore` over tables. It keeps every hour, so that there is nothing to roll up or to drop. */
+export const makeOver = (tables: Tables): typeof VisitStore.Service =>
+  VisitStore.of({
     write: (batch) => Effect.sync(() => write(tables, batch)),
     totals: (subjects) =>
       Effect.sync(() => subjects.map((subject) => ({ ...zero(), ...tables.totals.get(subject) }))),
@@ -122,7 +142,9 @@ export const make = Effect.sync(() => {
         }
       })
   })
-})
+
+/** `VisitStore` in this process's memory: the reference that other backends are compared with. Nothing survives it. */
+export const make = Effect.sync(() => makeOver(emptyTables()))
 
 /** A store of its own for each build of the layer. */
 export const layer: Layer.Layer<VisitStore> = Layer.effect(VisitStore, make)

@@ -11,6 +11,25 @@ export interface Recycling {
 /** A link that is no more. */
 export type FreedLink = Pick<Link, "createdAt" | "key">
 
+/** A time that the database has forgotten, in milliseconds since the Unix epoch: see `Regression`. */
+export interface Forgotten {
+  readonly at: number
+  readonly since: number
+}
+
+/**
+ * Whether nobody can have been given the key of a tombstone in a time that the database has forgotten: it would have had to be free by then, as its tombstone would have been, or its link, which stands
+ * there again as it was before.
+ */
+export const isUnused = (
+  { createdAt, endedAt }: { readonly createdAt: number; readonly endedAt: number },
+  quarantine_ms: number,
+  forgotten: ReadonlyArray<Forgotten>
+): boolean =>
+  forgotten.every(({ at, since }) =>
+    endedAt <= at ? endedAt + quarantine_ms > at : createdAt > at || since + quarantine_ms > at
+  )
+
 /**
  * The end of links: those that have expired become tombstones, and tombstones are removed after the quarantine, with which their keys are
  * free again. A minted key goes back to the stock, an alias can be chosen again.

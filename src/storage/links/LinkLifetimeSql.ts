@@ -3,31 +3,11 @@ import { Effect, Layer } from "effect"
 import { fromStrings } from "../../keys/PackedKeys.ts"
 import { KeyStock } from "../keys/KeyStock.ts"
 import { textWithout } from "../keys/KeyStockSql.ts"
-import { LinkLifetime } from "./LinkLifetime.ts"
+import { type Forgotten, isUnused, LinkLifetime } from "./LinkLifetime.ts"
 import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
-
-interface Forgotten {
-  readonly noticed_at: number
-  readonly since: number
-}
-
-/**
- * Whether nobody can have been given the key in a time that the database has forgotten: it would have had to be free by then, as its tombstone would have been, or its link, which stands
- * there again as it was before.
- */
-const isUnused = (
-  { created_at, ended_at }: LinkTombstonesSql.Ended,
-  quarantine_ms: number,
-  forgotten: ReadonlyArray<Forgotten>
-): boolean =>
-  forgotten.every(({ noticed_at, since }) =>
-    ended_at <= noticed_at
-      ? ended_at + quarantine_ms > noticed_at
-      : created_at > noticed_at || since + quarantine_ms > noticed_at
-  )
 
 interface Batch {
   readonly shard: number
@@ -65,7 +45,7 @@ export const make = Effect.gen(function* () {
   /** What the database has forgotten so far. Until the transaction ends it is not found to have forgotten more: what is stocked meanwhile would not be given up. */
   const forgotten = Effect.gen(function* () {
     yield* sql`SELECT id FROM database_mark ${sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR KEY SHARE` })}`
-    return yield* sql<Forgotten>`SELECT noticed_at, since FROM database_regressions`
+    return yield* sql<Forgotten>`SELECT noticed_at AS at, since FROM database_regressions`
   })
 
   return sqlPort(LinkLifetime, {
@@ -90,7 +70,9 @@ export const make = Effect.gen(function* () {
           const minted = rows.filter(({ custom }) => !custom)
           if (minted.length > 0) {
             yield* strike(minted.map(({ key }) => key))
-            const free = minted.filter((row) => isUnused(row, quarantine_ms, known))
+            const free = minted.filter(({ created_at, ended_at }) =>
+              isUnused({ createdAt: created_at, endedAt: ended_at }, quarantine_ms, known)
+            )
             if (free.length > 0) yield* stock.add(fromStrings(free.map(({ key }) => key)))
           }
           return rows

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
-import { checkers } from "../../../src/sim/checkers/all.ts"
+import { checkers, judge } from "../../../src/sim/checkers/all.ts"
 import { Durability } from "../../../src/sim/checkers/Durability.ts"
 import { ExactVisits } from "../../../src/sim/checkers/ExactVisits.ts"
+import { Forgotten } from "../../../src/sim/checkers/Forgotten.ts"
+import { remembered } from "../../../src/sim/checkers/remembered.ts"
 import { Freshness } from "../../../src/sim/checkers/Freshness.ts"
 import { Fencing } from "../../../src/sim/checkers/Fencing.ts"
 import { Idempotency } from "../../../src/sim/checkers/Idempotency.ts"
@@ -58,6 +60,19 @@ const pushed = (at_us: number, epoch: number, keys: ReadonlyArray<string>) =>
 /** A pool that has forgotten whom it gave its keys. */
 const forgot = (at_us: number, unleased: ReadonlyArray<string>) =>
   ({ tag: "forgot", at_us, by, shard: 0, unleased, gone: [], again: [] }) as const
+/** A database that has forgotten the link `abc`, and all of its ranges. */
+const databaseForgot = (at_s: number, epoch = 0) =>
+  ({
+    tag: "database forgot",
+    at_us: at_s * s_us,
+    by: "database",
+    commits: 1,
+    links: ["abc"],
+    keys: [],
+    visits: [["node-0#1", [["abc", 1]]]],
+    watermarks: [],
+    epochs: [[0, epoch]]
+  }) as const
 const closed = (at_us: number, batch: string) => ({ tag: "closed", at_us, by, shard: 0, batch }) as const
 const conflicted = (at_us: number) => ({ tag: "conflicted", at_us, by, link: row }) as const
 /** A create with an `Idempotency-Key`, and one that would reuse a link. */
@@ -433,6 +448,37 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     ReadYourWrites,
     { exchanges: [created(1), exchange(2, { kind: "delete", status: 404 })] }
   ],
+  [
+    "a key that is given to another link when the database has forgotten the first",
+    Forgotten,
+    { exchanges: [created(1)], journal: [bound, databaseForgot(2), { ...rebound, at_us: 3 * s_us }] }
+  ],
+  [
+    "a key that is given to another link when the tombstone of one before is freed again",
+    Forgotten,
+    {
+      exchanges: [created(1)],
+      journal: [deleted(1), freed(1), bound, databaseForgot(2), freed(3), { ...rebound, at_us: 4 * s_us }]
+    }
+  ],
+  [
+    "a number that is minted again since the database has forgotten its range",
+    MintedOnce,
+    {
+      journal: [
+        advanced(1, 0, 1),
+        minted(1, 0, ["abc"]),
+        databaseForgot(2),
+        advanced(3, 0, 1),
+        minted(3, 0, ["abc"])
+      ]
+    }
+  ],
+  [
+    "keys that are recorded under an epoch that a failover has left behind",
+    Fencing,
+    { journal: [claimed(1, 5), databaseForgot(2, 3), recorded(3, 5, ["k"])] }
+  ],
   ["a node that is not ready again", Liveness, { unready: ["node-0"] }],
   ["a fault of the service", Liveness, { exchanges: [exchange(2, { status: 500 })] }],
   ["a create that nobody knows", Liveness, { exchanges: [exchange(2, { kind: "create", status: 404 })] }],
@@ -644,6 +690,35 @@ describe("the checkers", () => {
     expect(
       checkers.flatMap(({ check }) => check(evidence({ exchanges, journal: [...way(["abc"]), bound] })))
     ).toEqual([])
+  })
+
+  it("find nothing in what a failover has made the database forget, whose keys are given to nobody else", () => {
+    const away = exchange(5, { status: 404 })
+    const again = [
+      ...way(["abc"]),
+      bound,
+      visited(1.5),
+      counted(1.6, 1),
+      databaseForgot(3),
+      claimed(4 * s_us, 1),
+      // By the same create, which had no answer.
+      { ...bound, at_us: 4 * s_us }
+    ]
+    const run = evidence({ exchanges: [created(1), away], journal: again, row: () => null })
+    expect(judge(run)).toEqual([])
+    expect(remembered(run).exchanges).toEqual([])
+    expect(judge(evidence({ exchanges: [created(1), away], row: () => null }))).not.toEqual([])
+    // An alias is free for others when its link is forgotten, and a key when its link has ended.
+    const alias = { ...bound, link: { ...row, custom: true } }
+    const other = { ...rebound, at_us: 9 * s_us }
+    const fine = [
+      evidence({ exchanges: [created(1, { alias: "abc" })], journal: [alias, databaseForgot(3), other] }),
+      evidence({
+        exchanges: [created(1)],
+        journal: [bound, deleted(2 * s_us), freed(6 * s_us), databaseForgot(7), other]
+      })
+    ]
+    for (const one of fine) expect(Forgotten.check(one)).toEqual([])
   })
 
   it("count a visit whose answer may have been lost as used, whatever came of it", () => {

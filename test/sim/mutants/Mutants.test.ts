@@ -29,7 +29,8 @@ const quick = [
   "key-cached-for-long",
   "delivered-before-it-is-sent",
   "stopping-for-ever",
-  "requests-cut-by-a-stop"
+  "requests-cut-by-a-stop",
+  "mark-never-moves"
 ]
 
 /** The test runner gets its turn between two worlds. */

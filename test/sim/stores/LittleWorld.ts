@@ -42,11 +42,13 @@ export class LittleWorld {
       readonly shards?: number
       readonly kind?: PoolKind
       readonly replicaLag_ms?: number
+      /** How far behind the database's standby is, at most. */
+      readonly databaseLag_ms?: number
       /** How long single messages are held up at most. */
       readonly delay_ms?: number
     } = {}
   ) {
-    const { delay_ms = 20, kind = "list", replicaLag_ms = 0, shards = 1 } = options
+    const { databaseLag_ms = 0, delay_ms = 20, kind = "list", replicaLag_ms = 0, shards = 1 } = options
     this.world = new World({ seed, preemption: 0.02, keepTrace: true })
     this.network = new Network(this.world, {
       latency_us: { least: 100, mean: 300 },
@@ -59,11 +61,11 @@ export class LittleWorld {
       journal: this.journal,
       crashPoint: (process: VirtualProcess, operation: string) => this.crashPoint(process, operation)
     }
-    this.database = new VirtualDatabase({
-      ...around,
-      slow: () => this.slowCalls,
-      faults: () => this.databaseFaults
-    })
+    this.database = new VirtualDatabase(
+      { ...around, slow: () => this.slowCalls, faults: () => this.databaseFaults },
+      undefined,
+      { lag_ms: databaseLag_ms }
+    )
     this.redis = Array.from(
       { length: shards },
       (_, shard) =>

@@ -1,4 +1,4 @@
-import { Context, Exit } from "effect"
+import { Context, type Effect, Exit } from "effect"
 import { expect, it } from "vitest"
 import type { Link } from "../../../src/model/Link.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
@@ -7,6 +7,7 @@ import { KeyRangeStore } from "../../../src/storage/keys/KeyRangeStore.ts"
 import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
 import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { DatabaseMark } from "../../../src/storage/nodes/DatabaseMark.ts"
 import { Fenced } from "../../../src/storage/StorageError.ts"
 import { linkOf } from "../../support/SomeLinks.ts"
 import { LittleWorld } from "./LittleWorld.ts"
@@ -283,4 +284,74 @@ it("may do late what a process had sent before it was killed", () => {
     return little.database.row("k") !== undefined
   })
   expect(isBound).toContain(true)
+})
+
+const failingOver = (seed: number, lag_ms: number) => {
+  const little = new LittleWorld(seed, { databaseLag_ms: lag_ms })
+  const process = little.world.spawn("node-1", 1)
+  const mark = Context.get(little.database.stores(process), DatabaseMark)
+  return { little, process, mark, ...portsOf(little, process) }
+}
+
+const slot = { length: 7, range: 0 }
+
+/** Everything that a database with a link, a claim and a record has of them. */
+const contentOf = ({ database }: LittleWorld) => ({
+  links: Array.from(database.rows.keys()).toSorted(),
+  watermarks: database.watermarks,
+  batches: database.openBatches.map(({ keys }) => toStrings(keys)),
+  stocked: [...database.stockedKeys]
+})
+
+it("has all that it had committed after a failover to a synchronous standby, on another timeline", () => {
+  const { links, little, mark, process, ranges } = failingOver(1, 0)
+  little.run(process, links.insertMany([linkOf("k")]))
+  little.run(process, ranges.advance(slot, { count: 5, size: 100 }))
+  const before = contentOf(little)
+  const { timeline } = little.run(process, mark.look)
+  little.database.failOver(100_000)
+  expect(errorOf(little.exit(process, links.findMany(["k"])))).toMatchObject({ applied: expect.any(String) })
+  little.pass(200)
+  expect(little.run(process, mark.look)).toEqual({ mark: 0, lineage: 0, timeline: timeline + 1 })
+  expect(contentOf(little)).toEqual(before)
+  expect(little.journal.entries.filter(({ tag }) => tag === "database forgot")).toEqual([])
+})
+
+it("is after a failover as it was after one of its last commits, and says what it has forgotten", () => {
+  const forgotten = Array.from({ length: 30 }, (_, seed) => {
+    const { lifetime, links, little, mark, process, ranges, stock } = failingOver(seed, 60)
+    const states = [contentOf(little)]
+    const step = <A, E>(effect: Effect.Effect<A, E>) => {
+      const value = little.run(process, effect)
+      states.push(contentOf(little))
+      return value
+    }
+    step(links.insertMany([linkOf("a"), linkOf("b")]))
+    step(ranges.advance(slot, { count: 5, size: 100 }))
+    const claim = step(stock.claim(0))
+    step(stock.add(fromStrings(["s"])))
+    step(stock.take({ ...claim, sequence: 1 }, 1))
+    step(links.deleteMany([{ key: "a", at: 9 }]))
+    little.run(process, mark.move(0))
+    step(lifetime.recycle({ quarantine_ms: 0, count: 10 }))
+    step(ranges.advance(slot, { count: 5, size: 100 }))
+    step(stock.close(claim, [{ epoch: claim.epoch, sequence: 1 }]))
+    step(links.insertMany([linkOf("c")]))
+    little.database.failOver(0)
+    const entries = little.journal.entries.filter((entry) => entry.tag === "database forgot")
+    const index = states.findLastIndex((state) => JSON.stringify(state) === JSON.stringify(contentOf(little)))
+    expect(index).toBeGreaterThanOrEqual(0)
+    if (entries.length === 0) expect(index).toBe(states.length - 1)
+    for (const { links, watermarks } of entries) {
+      expect(watermarks).toEqual(states[index]!.watermarks)
+      const { links: before } = states[index]!
+      const now = states.at(-1)!.links
+      const different = [...before, ...now].filter((key) => before.includes(key) !== now.includes(key))
+      expect(links).toEqual(expect.arrayContaining(different))
+    }
+    return states.length - 1 - index
+  })
+  expect(Math.min(...forgotten)).toBeLessThan(3)
+  expect(Math.max(...forgotten)).toBeGreaterThan(5)
+  expect(new Set(forgotten).size).toBeGreaterThan(4)
 })

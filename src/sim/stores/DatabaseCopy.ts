@@ -1,0 +1,156 @@
+import { Effect } from "effect"
+import type { Link } from "../../model/Link.ts"
+import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
+import type { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
+import type { KeyStock, StockKind } from "../../storage/keys/KeyStock.ts"
+import type { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
+import type { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
+import type { LastTake } from "../../storage/visits/VisitTakes.ts"
+import type { VisitStore } from "../../storage/visits/VisitStore.ts"
+import type { Journal } from "../Journal.ts"
+import type { Backends, Mutation } from "../mutants/Mutation.ts"
+import type { CommitLog } from "./database/CommitLog.ts"
+import type { DatabaseServer } from "./database/DatabaseServer.ts"
+import * as DatabaseMarkMemory from "./DatabaseMarkMemory.ts"
+import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
+import * as KeyRangeStoreMemory from "./KeyRangeStoreMemory.ts"
+import * as KeyStockMemory from "./KeyStockMemory.ts"
+import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
+import * as LinkStoreMemory from "./LinkStoreMemory.ts"
+import * as VisitStoreMemory from "./VisitStoreMemory.ts"
+
+/** The tables of a database that can be forgotten. */
+export interface Tables {
+  readonly rows: Map<string, Link>
+  /** When each tombstone was written, in milliseconds since the Unix epoch. */
+  readonly ended: Map<string, number>
+  readonly updateIds: Map<string, ReadonlyArray<number>>
+  readonly takes: Map<string, ReadonlyArray<LastTake>>
+  readonly guards: Map<string, GuardedCreatesMemory.GuardRow>
+  readonly stocked: DatabaseMarkMemory.Tables
+  readonly visits: VisitStoreMemory.Tables
+}
+
+/** What the database says of itself at first. */
+const identity = { system: "the simulation's", timeline: 1 }
+
+/** Empty tables, which tell a log of their changes. Those of visits do not. */
+export const emptyTables = (log: CommitLog): Tables => ({
+  rows: log.map("links"),
+  ended: log.map("links"),
+  updateIds: log.map("links"),
+  takes: log.map("links"),
+  guards: log.map("create_guards"),
+  stocked: {
+    epochs: log.map("pool_shards"),
+    stock: log.set("keys"),
+    batches: log.map("pool_batches"),
+    ahead: {
+      status: { unused: log.set("keys"), used: log.set("keys") },
+      "two-table": { unused: log.set("keys"), used: log.set("keys") }
+    },
+    slots: log.map("key_ranges"),
+    regressions: [],
+    own: { mark: 0, lineage: 0, movedAt: 0, identity }
+  },
+  visits: VisitStoreMemory.emptyTables()
+})
+
+/** The same rows, in tables of their own. */
+export const cloned = ({ ended, guards, rows, stocked, takes, updateIds, visits }: Tables): Tables => {
+  const { ahead, batches, epochs, own, regressions, slots, stock } = stocked
+  const remembering = ({ unused, used }: KeyStockMemory.Remembering) => ({
+    unused: new Set(unused),
+    used: new Set(used)
+  })
+  return {
+    rows: new Map(rows),
+    ended: new Map(ended),
+    updateIds: new Map(updateIds),
+    takes: new Map(takes),
+    guards: new Map(guards),
+    stocked: {
+      epochs: new Map(epochs),
+      stock: new Set(stock),
+      batches: new Map(batches),
+      ahead: { status: remembering(ahead.status), "two-table": remembering(ahead["two-table"]) },
+      slots: new Map(slots),
+      regressions: regressions.slice(),
+      own: { ...own }
+    },
+    visits: VisitStoreMemory.cloned(visits)
+  }
+}
+
+/** What surrounds a copy of the database. */
+export interface CopyOptions {
+  readonly tables: Tables
+  readonly server: DatabaseServer
+  readonly journal: Pick<Journal, "add">
+  /** Announces keys to all who listen to this copy. */
+  readonly announce: (keys: ReadonlySet<string>) => void
+  readonly keyStock: Exclude<StockKind, "file"> | undefined
+  /** What is broken about it. */
+  readonly broken: Mutation["database"]
+}
+
+/** One copy of the database, on one server: its tables, and what transactions do to them at one moment. */
+export class DatabaseCopy {
+  readonly tables: Tables
+  readonly journal: Pick<Journal, "add">
+  readonly announce: (keys: ReadonlySet<string>) => void
+  readonly links: typeof LinkStore.Service
+  readonly guarded: typeof GuardedCreates.Service
+  readonly stock: typeof KeyStock.Service
+  readonly lifetime: typeof LinkLifetime.Service
+  readonly ranges: typeof KeyRangeStore.Service
+  readonly mark: typeof DatabaseMark.Service
+  readonly visits: typeof VisitStore.Service
+  /** Whether another transaction has locked the row of a key. */
+  readonly isLocked: (key: string) => boolean
+
+  constructor({ announce, broken, journal, keyStock, server, tables }: CopyOptions) {
+    const { ended, guards, rows, stocked, takes, updateIds, visits } = tables
+    this.tables = tables
+    this.journal = journal
+    this.announce = announce
+    this.isLocked = (key) => server.isLocked(linkRow(key))
+    const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes })
+    const right: Backends = {
+      links: rightLinks,
+      guarded: GuardedCreatesMemory.makeOver(rows, rightLinks, guards),
+      stock: KeyStockMemory.makeOver(stocked, keyStock),
+      lifetime: LinkLifetimeMemory.makeOver({ links: rows, ended, isLocked: this.isLocked, ...stocked }),
+      ranges: KeyRangeStoreMemory.makeOver(stocked.slots)
+    }
+    const { guarded, lifetime, links, ranges, stock } = {
+      ...right,
+      ...broken?.(right, { rows, ended, guards, stocked })
+    }
+    this.links = links
+    this.guarded = guarded
+    this.stock = stock
+    this.lifetime = lifetime
+    this.ranges = ranges
+    this.mark = DatabaseMarkMemory.makeOver(stocked)
+    this.visits = VisitStoreMemory.makeOver(visits)
+  }
+
+  /** Notes for the log how the row of the mark is, before it is changed. */
+  noteMark(log: CommitLog): Effect.Effect<void> {
+    return Effect.sync(() => {
+      if (!log.isKept) return
+      const { own, regressions } = this.tables.stocked
+      const before = { ...own }
+      const told = regressions.length
+      log.changed("database_mark", "", () => {
+        Object.assign(own, before)
+        regressions.splice(0, regressions.length - told)
+      })
+    })
+  }
+}
+
+/** The rows of links, by their names. */
+export const linkRow = (key: string) => `links ${key}`
