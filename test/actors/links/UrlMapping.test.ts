@@ -5,7 +5,7 @@ import type { Link } from "../../../src/model/Link.ts"
 import * as Metered from "../../../src/telemetry/Metered.ts"
 import { guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
 import { always, once } from "../../support/ActorFaults.ts"
-import { freshStores, joinInTime, others, startNode, type TestNode } from "../../support/TestNode.ts"
+import { freshStores, joinInTime, others, ownersElsewhere, startNode, type TestNode } from "../../support/TestNode.ts"
 import * as Model from "./UrlMappingModel.ts"
 import { plainDraft, plainRow } from "../../support/Plain.ts"
 
@@ -142,11 +142,17 @@ describe("the keeper of a partition", () => {
     })
   )
 
-  it.scoped("reads links of all partitions whose owners live here in one statement, without a message", () =>
+  it.scoped.each([
+    ["here", undefined],
+    ["elsewhere", ownersElsewhere(-1, Effect.void)]
+  ] as const)("reads links whose owners live %s in one statement, without a message", ([, localOwners]) =>
     Effect.gen(function* () {
-      const node = yield* startNode(yield* freshStores())
-      const keys = Array.from({ length: 200 }, (_, index) => `unknown-${index}`)
-      const findAll = Effect.forEach(keys, node.links.find, { concurrency: "unbounded" })
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores, {}, localOwners)
+      const keys = Array.from({ length: 200 }, (_, index) => `key-${index}`)
+      yield* stores.links.insertMany(keys.map((key) => linkOf(key)))
+      // A message is what starts an owner.
+      for (const key of keys) yield* resolve(node, `unknown-${key}`)
       const messages = Metered.counter(
         "linkmint_actor_messages_total",
         "Messages that came to actors of this node",
@@ -154,10 +160,9 @@ describe("the keeper of a partition", () => {
       )
       const reads = () =>
         node.faults.operations().filter((operation) => operation === "LinkStore.findMany").length
-      // Messages are what owners are started by.
-      yield* findAll
       const before = { messages: Metered.read(messages).count, reads: reads() }
-      yield* findAll
+      const found = yield* Effect.forEach(keys, node.links.find, { concurrency: "unbounded" })
+      expect(found.map((link) => link?.key)).toEqual(keys)
       expect([Metered.read(messages).count - before.messages, reads() - before.reads]).toEqual([0, 1])
     })
   )
