@@ -13,7 +13,6 @@ import * as LinkReader from "../actors/links/LinkReader.ts"
 import * as LocalOwners from "../actors/links/LocalOwners.ts"
 import { KeyRangeLive } from "../actors/keys/KeyRangeLive.ts"
 import { type PoolMarks, PoolShardLive } from "../actors/keys/PoolShardLive.ts"
-import type { LinkStore } from "../storage/links/LinkStore.ts"
 import { UrlMappingLive } from "../actors/links/UrlMappingLive.ts"
 
 /**
@@ -52,8 +51,8 @@ export interface ActorsOptions {
   readonly pool: PoolMarks
   /** Rows that the owner of a partition remembers; by default as `UrlMappingLive` has it. */
   readonly ownerCacheMax?: number
-  /** What calls the owners in this process; tests replace it, to have them asked by messages. */
-  readonly localOwners?: Layer.Layer<LocalOwners.LocalOwners, never, LinkStore>
+  /** What knows the owners in this process; tests replace it, to have none. */
+  readonly localOwners?: ReturnType<typeof LocalOwners.layer>
   /** Statements of one kind that are under way at the database. */
   readonly inFlightMax: number
 }
@@ -66,5 +65,5 @@ export const actors = ({
   pool
 }: ActorsOptions) =>
   Layer.mergeAll(KeyRangeLive, PoolShardLive(pool), UrlMappingLive(ownerCacheMax)).pipe(
-    Layer.provideMerge(Layer.merge(LinkReader.layer(inFlightMax), localOwners))
+    Layer.provideMerge(Layer.provideMerge(localOwners, LinkReader.layer(inFlightMax)))
   )

@@ -1,5 +1,5 @@
 import { Sharding } from "@effect/cluster"
-import { Context, Duration, Effect, Exit, Fiber, Layer, Runtime, Scope, TestClock } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import * as KeyBuffer from "../../src/actors/keys/KeyBuffer.ts"
 import { KeyRange } from "../../src/actors/keys/KeyRange.ts"
 import { followersMax } from "../../src/actors/keys/KeyRing.ts"
@@ -137,25 +137,13 @@ export const ports = (stores: Stores, faults: Faults.Faults) =>
 /** Statements of one kind at once. */
 const inFlightMax = 4
 
-/** Has owners asked by messages, as those on another node are. That of partition `silent` answers none until an effect has ended. */
-export const ownersElsewhere = (silent: number, until: Effect.Effect<void>) =>
-  Layer.effect(
-    LocalOwners.LocalOwners,
-    Effect.gen(function* () {
-      const owners = yield* LocalOwners.LocalOwners
-      const run = Runtime.runFork(yield* Effect.runtime())
-      const bindThen: typeof owners.bindThen = (links, ...rest) => {
-        if (!links.some(({ key }) => partitionOf(key) === silent)) return owners.bindThen(links, ...rest)
-        run(
-          Effect.zipRight(
-            until,
-            Effect.sync(() => owners.bindThen(links, ...rest))
-          )
-        )
-      }
-      return { ...owners, of: () => undefined, bindThen }
-    })
-  ).pipe(Layer.provide(LocalOwners.layer(inFlightMax)))
+/** All owners live in other processes, as far as the node knows. */
+export const ownersElsewhere = Layer.map(LocalOwners.layer(inFlightMax), (context) =>
+  Context.add(context, LocalOwners.LocalOwners, {
+    ...Context.get(context, LocalOwners.LocalOwners),
+    of: () => undefined
+  })
+)
 
 /**
  * Starts a node of real actors over the stores. It stops with the scope, or before:

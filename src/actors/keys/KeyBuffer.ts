@@ -12,7 +12,6 @@ import { KeyRing } from "./KeyRing.ts"
 import { PoolShard } from "./PoolShard.ts"
 import { orElsewhere, Unavailable } from "../Unavailable.ts"
 import * as UnconfirmedKeys from "./UnconfirmedKeys.ts"
-import { partitionOf } from "../links/UrlMapping.ts"
 
 /**
  * The node's keys: leased from the pool shards in blocks, taken one at a time without a message.
@@ -31,10 +30,8 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
     readonly take: Effect.Effect<string, Unavailable>
     /** The same without an effect: `undefined` where the buffer is empty. */
     readonly takeNow: () => string | undefined
-    /** The same for up to `count` keys at once: as many as the buffer has, of whatever partitions, and one at least. */
+    /** The same for up to `count` keys at once: as many as the buffer has, and one at least. */
     readonly takeMany: (count: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** Makes `take` prefer keys of the partition that `partition` gives at that moment, if it gives one. */
-    readonly prefer: (partition: () => number | undefined) => void
     /** Puts back keys that no create was asked to bind. */
     readonly putBack: (keys: ReadonlyArray<string>) => Effect.Effect<void>
     /** Puts back keys of creates that failed without being applied, some seconds later and only where the store says that they are not bound. */
@@ -126,9 +123,8 @@ export const make = (
   Effect.gen(function* () {
     const store = yield* LinkStore
     const { clientOf, lease } = yield* makeLease
-    const ring = new KeyRing(capacity, partitionOf)
+    const ring = new KeyRing(capacity)
     const runtime = yield* Effect.runtime()
-    let preferred: () => number | undefined = () => undefined
     let lastShard = 0
     let closed = false
 
@@ -187,15 +183,10 @@ export const make = (
         return isLow() ? Effect.as(refill.start, taken) : Effect.succeed(taken)
       })
 
-    const takeOne = () => {
-      const partition = preferred()
-      return partition === undefined ? ring.take() : ring.takeOf(partition)
-    }
-
-    const take = taking(takeOne)
+    const take = taking(() => ring.take())
 
     const takeNow = () => {
-      const taken = takeOne()
+      const taken = ring.take()
       if (taken !== undefined && isLow()) Runtime.runFork(runtime, refill.start)
       return taken
     }
@@ -225,9 +216,6 @@ export const make = (
       take,
       takeNow,
       takeMany,
-      prefer: (partition) => {
-        preferred = partition
-      },
       putBack,
       putBackUnbound: unsure.add,
       dropBound: drop.join,

@@ -10,7 +10,7 @@ import { Unavailable } from "../Unavailable.ts"
 import type { Ask, Outcome } from "./CreateAsks.ts"
 import * as CreateAsks from "./CreateAsks.ts"
 import { AliasTaken, type Guarding, type LinkDraft, linkOf, type Superseded } from "./LinkDraft.ts"
-import * as LinkWriters from "./LinkWriters.ts"
+import { LocalOwners } from "./LocalOwners.ts"
 import { mayGoOn, retryWhileAway } from "./OwnersAway.ts"
 
 /** How a node creates links. */
@@ -36,10 +36,7 @@ export interface LinkCreates {
 /** Keys tried for one create. */
 const keyTriesMax = 8
 
-/**
- * The pause after the first key whose owner is away, doubled with each further one: an owner can be known to be away at once, and eight keys
- * would be used up long before one is back.
- */
+/** The pause after the first key that this node could not bind because it stops, doubled with each further one. */
 const awayPause_ms = 25
 
 /** Links that were bound. */
@@ -86,62 +83,45 @@ const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
   return by === "key" ? Effect.zipRight(Effect.logWarning(`Key ${key} was bound already`), counted) : counted
 }
 
-/** Keys that a create passes over at most, in one search for a partition that has an owner; many creates that search together pass over one each. */
-const passedOverMax = 8
-
 /**
- * Takes keys whose partitions have an owner, as far as this node knows; any keys when it knows of too few. Gives fewer than were asked for, and why, where no more can be had. All that wait for a lease fail together, also
+ * Takes keys. Gives fewer than were asked for, and why, where no more can be had. All that wait for a lease fail together, also
  * those that came last: they go on as long as their own time lasts, which began at `start` (in `monotonicNow_ms`).
  *
  * To be run where it cannot be interrupted, so that no key is lost: its waits can be interrupted all the same.
  */
-const taking = (buffer: typeof KeyBuffer.Service, { isAway }: LinkWriters.LinkWriters) => {
-  /** A single key is of the preferred partition, if there is one. */
-  const take = (wanted: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
-    wanted === 1 ? Effect.map(buffer.take, (key) => [key]) : buffer.takeMany(wanted)
-
-  return Effect.fnUntraced(function* (wanted: number, start: number) {
-    const now = yield* monotonic_ms
+const taking = (buffer: typeof KeyBuffer.Service) =>
+  Effect.fnUntraced(function* (wanted: number, start: number) {
     const keys: Array<string> = []
-    const passedOver: Array<string> = []
     let failure: Unavailable | null = null
     while (keys.length < wanted) {
-      const taken = yield* take(wanted - keys.length).pipe(
+      const taken = yield* buffer.takeMany(wanted - keys.length).pipe(
         retryWhileAway(start),
         Effect.either,
-        Effect.onError(() => buffer.putBack([...keys, ...passedOver]))
+        Effect.onError(() => buffer.putBack(keys))
       )
       if (Either.isLeft(taken)) {
         failure = taken.left
         break
       }
-      for (const key of taken.right) {
-        const isPassedOver = isAway(key, now) && passedOver.length < Math.max(passedOverMax, wanted)
-        const into = isPassedOver ? passedOver : keys
-        into.push(key)
-      }
+      keys.push(...taken.right)
     }
-    if (passedOver.length > 0) yield* buffer.putBack(passedOver)
     return { keys, failure }
   })
-}
 
 /** See {@link LinkCreates}. */
 export const make = Effect.gen(function* () {
   const buffer = yield* KeyBuffer
   /** Keys of links that were not bound go back, whether or not anyone still waits for the outcome. */
   const onRefused = (links: ReadonlyArray<Link>) => buffer.putBackUnbound(mintedOf(links))
-  const writers = yield* LinkWriters.make({
-    onUnsent: (links) => buffer.putBack(mintedOf(links)),
-    onRefused
-  })
-  buffer.prefer(writers.gathering)
-  const takeKeys = taking(buffer, writers)
-  const askAlone = CreateAsks.alone(writers)
-  const askGuarded = yield* CreateAsks.guarded(onRefused)
+  const local = yield* LocalOwners
+  const runtime = yield* Effect.runtime()
+  const bindThen = CreateAsks.telling(local.bindThen, onRefused, runtime)
+  const takeKeys = taking(buffer)
+  const askAlone = CreateAsks.alone(bindThen)
+  const askGuarded = CreateAsks.guarded(local, onRefused)
   const nextId = yield* sequentialIds
   const clock = yield* Effect.clock
-  const runFork = Runtime.runFork(yield* Effect.runtime())
+  const runFork = Runtime.runFork(runtime)
 
   /** Takes a key for each draft, asks for their links and waits for what became of them. Only the wait can be interrupted, so that no key is lost. */
   const roundOf = <E>(drafts: ReadonlyArray<LinkDraft>, { ask, restore, start }: Going<E>) =>
@@ -244,12 +224,8 @@ export const make = Effect.gen(function* () {
     const start = monotonicNow_ms(clock)
     const key = buffer.takeNow()
     if (key === undefined) return otherwise(bindOne(draft, askAlone))
-    if (writers.isAway(key, start)) {
-      const putBack = Effect.uninterruptible(buffer.putBack([key]))
-      return otherwise(Effect.zipRight(putBack, bindOne(draft, askAlone)))
-    }
     const link = linkOf(draft, key, clock.unsafeCurrentTimeMillis(), nextId())
-    writers.bindThen([link], (outcomes) => {
+    bindThen([link], (outcomes) => {
       if (!isBound(outcomes[0]!)) {
         return otherwise(bindOne(draft, askAlone, { start, links: [link], outcomes, failure: null }))
       }

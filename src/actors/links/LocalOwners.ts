@@ -1,13 +1,16 @@
-import { Cause, Context, Effect, Exit, Layer, type Scope, type Tracer } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, type Scope, type Tracer } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
+import { GuardedCreates, type GuardedLink } from "../../storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { fromFailure, Unavailable } from "../Unavailable.ts"
-import type { LinkCache } from "./LinkCache.ts"
-import { batchMax, type CreateOutcome, partitionOf } from "./UrlMapping.ts"
+import type * as LinkCache from "./LinkCache.ts"
+import { LinkReader } from "./LinkReader.ts"
+import { batchMax, type CreateOutcome, type GuardedOutcome, partitionOf } from "./UrlMapping.ts"
 
 /** The cache of an owner on this node, by which it is asked for links and learns of those that are bound. */
-type Owner = Pick<LinkCache<Unavailable>, "getThen" | "beginWrite">
+type Owner = Pick<LinkCache.LinkCache<Unavailable>, "getThen" | "beginWrite">
 
 /** What became of a link that was to be bound. */
 export type BindOutcome = Exit.Exit<CreateOutcome, Unavailable>
@@ -34,8 +37,8 @@ export const bind = (
   )
 
 /**
- * The owners of partitions that live in this process: they are asked for links, and bind them, without a message, and just as they would for one. An actor
- * that is about to go, because its shard has moved, is asked as long as it lives: the store decides, not the owner.
+ * Binds the links that this node creates, and knows the owners of partitions that live in this process: their caches are asked for links without a message, and keep those
+ * that are bound here. An actor that is about to go, because its shard has moved, is asked as long as it lives: the store decides, not the owner.
  */
 export class LocalOwners extends Context.Tag("linkmint/LocalOwners")<
   LocalOwners,
@@ -46,6 +49,10 @@ export class LocalOwners extends Context.Tag("linkmint/LocalOwners")<
     readonly add: (partition: number, owner: Owner) => Effect.Effect<void, never, Scope.Scope>
     /** Binds links, together with all others that this node binds at the time, for whichever partition. At most `batchMax` at a time. */
     readonly bindThen: BindThen
+    /** Binds links that are guarded, each alone: what became of them, in their order. At most `batchMax` at a time. Being interrupted stops the waiting, not the binding. */
+    readonly bindGuarded: (
+      links: ReadonlyArray<GuardedLink>
+    ) => Effect.Effect<ReadonlyArray<GuardedOutcome>, Unavailable>
   }
 >() {}
 
@@ -61,17 +68,18 @@ const tooMany: BindOutcome = Exit.fail(
   new Unavailable({ reason: "too many links wait to be bound", applied: "no" })
 )
 
-/** The node stopped while the link was being bound: its owner will be on another one. */
-const stopped: BindOutcome = Exit.fail(
-  new Unavailable({ reason: "the node stops", applied: "unknown", away: true })
-)
+/** The node stopped while the link was being bound: another one may bind it. */
+const stopped = new Unavailable({ reason: "the node stops", applied: "unknown", away: true })
 
 /** See {@link LocalOwners}. `inFlightMax`: statements that bind links, and are under way, at most. */
 export const make = (
   inFlightMax: number
-): Effect.Effect<typeof LocalOwners.Service, never, LinkStore | Scope.Scope> =>
+): Effect.Effect<typeof LocalOwners.Service, never, GuardedCreates | LinkReader | LinkStore | Scope.Scope> =>
   Effect.gen(function* () {
     const store = yield* LinkStore
+    const guarded = yield* GuardedCreates
+    const { readThen } = yield* LinkReader
+    const scope = yield* Effect.scope
     const owners = new Map<number, Owner>()
     const ownerOf = (key: string) => owners.get(partitionOf(key))
 
@@ -112,20 +120,41 @@ export const make = (
       quietTurns: 1
     })
 
-    /** By what a key was bound already, where its owner lives here and can say it. */
-    const askHolder = (key: string, answer: (outcome: BindOutcome) => void, span?: Tracer.AnySpan) => {
-      const owner = ownerOf(key)
-      if (owner === undefined) return answer(Exit.succeed("taken"))
-      owner.getThen(
+    /** By what a key was bound already, where the store can say it. */
+    const askHolder = (key: string, answer: (outcome: CreateOutcome) => void, span?: Tracer.AnySpan) =>
+      readThen(
         key,
         (row) => {
           const holder = Exit.getOrElse(row, () => undefined)
-          if (holder === undefined) return answer(Exit.succeed("taken"))
-          answer(Exit.succeed(holder?.custom === true ? "taken-by-alias" : "taken-by-key"))
+          if (holder === undefined) return answer("taken")
+          answer(holder?.custom === true ? "taken-by-alias" : "taken-by-key")
         },
         span
       )
-    }
+
+    const holderOf = (key: string) =>
+      Effect.withFiberRuntime<CreateOutcome>((fiber) =>
+        Effect.async((resume) =>
+          askHolder(key, (outcome) => resume(Effect.succeed(outcome)), fiber.currentSpan)
+        )
+      )
+
+    /** Binds guarded links. One that comes twice is bound again, also where its link was changed or deleted in between: owners' caches keep none. */
+    const bindGuardedNow = (links: ReadonlyArray<GuardedLink>) =>
+      Effect.suspend(() => {
+        const ends = links.map(({ link }) => ownerOf(link.key)?.beginWrite(link.key))
+        return Effect.ensuring(
+          guarded.bindMany(links),
+          Effect.sync(() => ends.forEach((end) => end?.(undefined)))
+        )
+      }).pipe(
+        Effect.mapError(fromFailure),
+        Effect.flatMap((outcomes) =>
+          Parallel.forEach(outcomes, (outcome, index): Effect.Effect<GuardedOutcome> =>
+            outcome === "taken" ? holderOf(links[index]!.link.key) : Effect.succeed(outcome)
+          )
+        )
+      )
 
     return {
       of: (partition) => owners.get(partition),
@@ -139,7 +168,9 @@ export const make = (
         const answerAll = (outcome: BindOutcome) => answer(links.map(() => outcome))
         const answerBound = (done: Exit.Exit<ReadonlyArray<boolean>, Unavailable>) => {
           if (Exit.isFailure(done)) {
-            return answerAll(Cause.isInterruptedOnly(done.cause) ? stopped : Exit.failCause(done.cause))
+            return answerAll(
+              Exit.failCause(Cause.isInterruptedOnly(done.cause) ? Cause.fail(stopped) : done.cause)
+            )
           }
           if (done.value.every(Boolean)) return answerAll(bound)
           const outcomes = links.map(() => bound)
@@ -149,7 +180,7 @@ export const make = (
             askHolder(
               key,
               (outcome) => {
-                outcomes[place] = outcome
+                outcomes[place] = Exit.succeed(outcome)
                 if (--open === 0) answer(outcomes)
               },
               span
@@ -157,10 +188,21 @@ export const make = (
           }
         }
         if (!batcher.submitThen(links, answerBound, span)) answerAll(tooMany)
-      }
+      },
+      bindGuarded: (links) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.forkIn(Effect.interruptible(bindGuardedNow(links)), scope).pipe(
+            Effect.flatMap((fiber) => restore(Fiber.await(fiber))),
+            Effect.flatMap((exit) =>
+              Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause) ? stopped : exit
+            )
+          )
+        )
     }
   })
 
 /** See {@link make}. */
-export const layer = (inFlightMax: number): Layer.Layer<LocalOwners, never, LinkStore> =>
+export const layer = (
+  inFlightMax: number
+): Layer.Layer<LocalOwners, never, GuardedCreates | LinkReader | LinkStore> =>
   Layer.scoped(LocalOwners, make(inFlightMax))

@@ -11,9 +11,6 @@ import { Unavailable } from "../Unavailable.ts"
  */
 export const partitionCount = 32
 
-/** How long a node does not ask an owner again that was away, in milliseconds. */
-export const ownerRest_ms = 300
-
 /** Questions in one message at most. */
 export const batchMax = 1_000
 
@@ -41,10 +38,11 @@ const unchecked = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.typeSchema(Schema.Struct(fields))
 
 /**
- * The keeper of one partition of the links: every create, change and delete of its keys, and every read that a node cannot answer from its own cache,
- * goes through it. Answers come in the order of the questions.
+ * The keeper of one partition of the links: every change and delete of its keys, and every visit of links that have only so many, goes through it. Answers come in the order
+ * of the questions. Creates and reads do not: nodes do them at the store themselves (`LocalOwners`, `RedirectCache`), and only those of the version before send messages for them.
  *
- * `CreateMany` binds links, each alone; `CreateGuarded` those that are bound only while their guards are held. `ResolveMany` gives rows, tombstones included, `null` for unknown keys. `Delete` makes a tombstone, and answers
+ * `CreateMany` binds links, each alone; `CreateGuarded` those that are bound only while their guards are held. `ResolveMany` gives rows, tombstones included, `null` for unknown keys;
+ * of no keys, it asks whether the owner is there. `Delete` makes a tombstone, and answers
  * whether this call did. `Update` changes a link and gives it as it is then, `null` where there is none of that owner that is not deleted.
  * Writes have ids: a message that comes twice is answered like the first time.
  */

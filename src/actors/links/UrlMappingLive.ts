@@ -4,7 +4,7 @@ import * as Parallel from "../../fibers/Parallel.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import * as ActorMetrics from "../ActorMetrics.ts"
 import type { Link } from "../../model/Link.ts"
-import { type GuardedLink, GuardedCreates } from "../../storage/links/GuardedCreates.ts"
+import type { GuardedLink } from "../../storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { Take } from "../../storage/visits/VisitTakes.ts"
 import * as LinkCache from "./LinkCache.ts"
@@ -42,7 +42,6 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
   UrlMapping.toLayer(
     Effect.gen(function* () {
       const store = yield* LinkStore
-      const guarded = yield* GuardedCreates
       const { readThen } = yield* LinkReader
       const { entityId } = yield* Entity.CurrentAddress
       const cache = yield* LinkCache.make<Unavailable>({
@@ -55,28 +54,12 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
       const local = yield* LocalOwners
       yield* local.add(Number(entityId), cache)
 
-      const holderOf = (key: string): Effect.Effect<CreateOutcome> =>
-        Effect.match(LinkCache.get(cache, key), {
-          onSuccess: (holder) => (holder?.custom === true ? "taken-by-alias" : "taken-by-key"),
-          // The batch is durable, so it must not fail any more.
-          onFailure: () => "taken"
-        })
-
       /** Each link alone, and with them what else this node binds. */
       const createMany = (links: ReadonlyArray<Link>) =>
         Effect.flatMap(bind(local.bindThen, links), outcomesOf).pipe(Traced.span("UrlMapping.createMany"))
 
-      const createGuarded = Effect.fnUntraced(function* (links: ReadonlyArray<GuardedLink>) {
-        const outcomes = yield* cache.write(
-          links.map(({ link }) => link.key),
-          guarded.bindMany(links),
-          // One that comes twice is bound again, also where its link was changed or deleted in between.
-          () => []
-        )
-        return yield* Parallel.forEach(outcomes, (outcome, index) =>
-          outcome === "taken" ? holderOf(links[index]!.link.key) : Effect.succeed(outcome)
-        )
-      }, Traced.span("UrlMapping.createGuarded"))
+      const createGuarded = (links: ReadonlyArray<GuardedLink>) =>
+        Traced.span("UrlMapping.createGuarded")(local.bindGuarded(links))
 
       /** The cached row knows that its link has visits left, until it has none: then nothing but a change gives it some again. */
       const takeVisits = (takes: ReadonlyArray<Take>) =>
@@ -90,7 +73,7 @@ export const UrlMappingLive = (cacheMax = ownerCacheMax) =>
         "UrlMapping",
         UrlMapping.of({
           CreateMany: ({ payload }) => createMany(payload.links),
-          CreateGuarded: ({ payload }) => Effect.mapError(createGuarded(payload.links), fromFailure),
+          CreateGuarded: ({ payload }) => createGuarded(payload.links),
           ResolveMany: ({ payload }) =>
             Effect.flatMap(Parallel.exits(payload.keys, cache.getThen), Effect.all),
           Visit: ({ payload }) => Effect.mapError(takeVisits(payload.takes), fromFailure),

@@ -1,6 +1,6 @@
 import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
-import { followersMax, KeyRing } from "../../../src/actors/keys/KeyRing.ts"
+import { KeyRing } from "../../../src/actors/keys/KeyRing.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 
 const key = fc.string({ unit: fc.constantFrom(..."0Az-_"), minLength: 1, maxLength: 12 })
@@ -18,12 +18,8 @@ const block = fc.oneof(
 const step = fc.oneof(
   fc.record({ do: fc.constant("add" as const), keys: block }),
   fc.record({ do: fc.constant("take" as const), times: fc.integer({ min: 1, max: 8 }) }),
-  fc.record({ do: fc.constant("takeOf" as const), kind: fc.integer({ min: 0, max: 5 }) }),
   { weight: 1, arbitrary: fc.record({ do: fc.constant("drain" as const) }) }
 )
-
-const kinds = "0Az-_"
-const kindOf = (key: string) => kinds.indexOf(key[0]!)
 
 const scripts = fc.record({
   capacity: fc.integer({ min: 1, max: 12 }),
@@ -31,12 +27,11 @@ const scripts = fc.record({
 })
 
 describe("a key ring", () => {
-  it("is a queue of at most its capacity that gives keys of a kind before others, and gives back what finds no room", () => {
+  it("is a queue of at most its capacity, and gives back what finds no room", () => {
     fc.assert(
       fc.property(scripts, ({ capacity, steps }) => {
-        const ring = new KeyRing(capacity, kindOf)
-        let model: Array<{ readonly key: string; readonly birth: number }> = []
-        let added = 0
+        const ring = new KeyRing(capacity)
+        let model: Array<string> = []
         let widest = 0
         for (const step of steps) {
           switch (step.do) {
@@ -44,56 +39,23 @@ describe("a key ring", () => {
               const room = capacity - model.length
               const fitting = step.keys.slice(0, room)
               expect(toStrings(ring.add(fromStrings(step.keys)))).toEqual(step.keys.slice(room))
-              model.push(...fitting.map((key) => ({ key, birth: added++ })))
+              model.push(...fitting)
               if (fitting.length > 0) widest = Math.max(widest, ...step.keys.map(({ length }) => length))
               break
             }
             case "take":
-              for (let turn = 0; turn < step.times; turn++) expect(ring.take()).toBe(model.shift()?.key)
+              for (let turn = 0; turn < step.times; turn++) expect(ring.take()).toBe(model.shift())
               break
-            case "takeOf": {
-              const [oldest] = model
-              const isOverdue = oldest !== undefined && added - oldest.birth >= 2 * capacity
-              const place = isOverdue ? 0 : model.findIndex(({ key }) => kindOf(key) === step.kind)
-              const [taken] = model.splice(Math.max(0, place), 1)
-              expect(ring.takeOf(step.kind)).toBe(taken?.key)
-              break
-            }
             case "drain":
-              expect(toStrings(ring.drain())).toEqual(model.map(({ key }) => key))
+              expect(toStrings(ring.drain())).toEqual(model)
               model = []
           }
           expect(ring.size).toBe(model.length)
           expect(ring.byteLength).toBeLessThanOrEqual(capacity * widest)
         }
-        expect(toStrings(ring.drain())).toEqual(model.map(({ key }) => key))
+        expect(toStrings(ring.drain())).toEqual(model)
       }),
       { numRuns: 2_000 }
-    )
-  })
-
-  it("keeps no key while more than so many are added behind it, though nobody asks for its kind", () => {
-    const turn = fc.record({
-      added: fc.array(fc.constantFrom(...Array<number>(19).fill(0), 1), { minLength: 9, maxLength: 9 }),
-      takes: fc.integer({ min: 0, max: 9 })
-    })
-    const capacity = fc.integer({ min: 1, max: 9 })
-    fc.assert(
-      fc.property(capacity, fc.array(turn, { minLength: 50, maxLength: 50 }), (capacity, turns) => {
-        const ring = new KeyRing(capacity, kindOf)
-        const births = new Map<string, number>()
-        let born = 0
-        for (const { added, takes } of turns) {
-          const keys = added.map((kind, index) => `${kinds[kind]}${born + index}`)
-          const left = toStrings(ring.add(fromStrings(keys)))
-          for (const key of keys.slice(0, keys.length - left.length)) births.set(key, born++)
-          for (let take = 0; take < takes; take++) births.delete(ring.takeOf(0) ?? "")
-          const [oldest = born] = births.values()
-          expect(births.size).toBe(ring.size)
-          expect(born - oldest).toBeLessThanOrEqual(followersMax(capacity))
-        }
-      }),
-      { numRuns: 500 }
     )
   })
 

@@ -1,7 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Fiber } from "effect"
 import { describe } from "vitest"
-import { partitionCount } from "../../../src/actors/links/UrlMapping.ts"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
 import { once, type Verdict } from "../../support/ActorFaults.ts"
 import {
@@ -161,24 +160,6 @@ describe("a process whose pool dies with it", () => {
         expect(links.length + left.length).toBe(yield* minted(stores))
       }),
     { timeout: 60_000, fastCheck: { numRuns: 6 } }
-  )
-
-  it.scoped.prop(
-    "loses none either when keys of some partitions are preferred, whichever these are",
-    [fc.infiniteStream(fc.integer({ min: 0, max: partitionCount - 1 })), fc.boolean()],
-    ([preferred, kill]) =>
-      Effect.gen(function* () {
-        const sizes = { capacity: 48, low: 60, high: 80 }
-        const stores = yield* freshStores(sizes)
-        const node = yield* startNode(stores, sizes)
-        node.buffer.prefer(() => preferred.next().value)
-        const links = yield* createMany(node, 700)
-        yield* kill ? Effect.zipRight(others, node.kill) : node.stop
-        const left = yield* drain({ ...stores, pool: yield* freshPool() })
-        expectDistinct([...links.map(({ key }) => key), ...left])
-        expect(links.length + left.length).toBe(yield* minted(stores))
-      }),
-    { timeout: 60_000, fastCheck: { numRuns: 10 } }
   )
 
   it.scoped("keeps only the records that it needs", () =>

@@ -5,9 +5,9 @@ import * as KeyMetrics from "../../../src/actors/keys/KeyMetrics.ts"
 import { linksCreated } from "../../../src/actors/links/LinkCreates.ts"
 import { AliasTaken } from "../../../src/actors/links/LinkDraft.ts"
 import type { Unavailable } from "../../../src/actors/Unavailable.ts"
-import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
+import * as Metered from "../../../src/telemetry/Metered.ts"
 import type { Link } from "../../../src/model/Link.ts"
-import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
+import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
 import { StepScheduler } from "../../support/StepScheduler.ts"
 import { all, always } from "../../support/ActorFaults.ts"
@@ -89,6 +89,24 @@ describe.each(ways)("creating a link by $way", ({ create }) => {
       )
       expect(new Set(links.map(({ key }) => key)).size).toBe(300)
       expect((yield* Metric.value(linksCreated)).count - before.count).toBe(300)
+    })
+  )
+
+  it.scoped("sends no message for it, wherever the owner of its partition lives", () =>
+    Effect.gen(function* () {
+      const came = (message: string) =>
+        Metered.read(
+          Metered.counter("linkmint_actor_messages_total", "Messages that came to actors of this node", {
+            actor: "UrlMapping",
+            message
+          })
+        ).count
+      const count = () => came("CreateMany") + came("ResolveMany")
+      const node = yield* startNode(yield* freshStores(), {}, ownersElsewhere)
+      const before = count()
+      const { key } = yield* create(node)
+      expect((yield* node.links.find(key))?.key).toBe(key)
+      expect(count()).toBe(before)
     })
   )
 
@@ -227,22 +245,6 @@ describe("creating many links", () => {
       })
   )
 
-  it.scoped("takes other keys where the owner of a partition does not answer", () =>
-    Effect.gen(function* () {
-      const stores = yield* freshStores()
-      const silent = partitionOf(firstKeys(1)[0]!)
-      const latch = yield* Effect.makeLatch()
-      const node = yield* startNode(stores, {}, ownersElsewhere(silent, latch.await))
-      const creating = yield* Effect.fork(node.links.createMany(manyDrafts))
-      yield* node.faults.called("LinkStore.insertMany")
-      const made = (yield* joinInTime(creating)).map(Either.getOrThrow)
-      expect(made.filter(({ key }) => partitionOf(key) === silent)).toEqual([])
-      yield* latch.open
-      yield* others
-      yield* expectNoneLost(stores, node)
-    })
-  )
-
   it.scoped("says at once that no pool shard has keys", () =>
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores({ shards: 2 }))
@@ -291,39 +293,6 @@ describe.each(ways)("creating a link by $way while something fails", ({ create }
       })
   )
 
-  it.scoped(
-    "takes another key when the owner of its partition does not answer, and then avoids that owner",
-    () =>
-      Effect.gen(function* () {
-        const stores = yield* freshStores()
-        const silent = partitionOf(firstKeys(1)[0]!)
-        const latch = yield* Effect.makeLatch()
-        const node = yield* startNode(stores, {}, ownersElsewhere(silent, latch.await))
-        const creating = yield* Effect.fork(create(node))
-        expect(partitionOf((yield* joinInTime(creating)).key)).not.toBe(silent)
-        const next = yield* Effect.forEach(Array.from({ length: 100 }), () => create(node))
-        next.forEach(({ key }) => expect(partitionOf(key)).not.toBe(silent))
-        // What was sent to the silent owner is bound after all: the key was not put back.
-        yield* latch.open
-        yield* others
-        expect((yield* node.links.find(firstKeys(1)[0]!))?.key).toBe(firstKeys(1)[0])
-        yield* expectNoneLost(stores, node)
-      })
-  )
-
-  it.scoped("spends no more than one of its eight keys on an owner that does not answer", () =>
-    Effect.gen(function* () {
-      const stores = yield* freshStores()
-      const some = toStrings(realMinter.mint(8, 0, 0, 1_000))
-      const silentKeys = some.filter((key) => partitionOf(key) === 3).slice(0, 9)
-      const otherKeys = some.filter((key) => partitionOf(key) !== 3).slice(0, 20)
-      yield* stores.stock.add(fromStrings([...silentKeys, ...otherKeys]))
-      const node = yield* startNode(stores, {}, ownersElsewhere(3, Effect.never))
-      const creating = yield* Effect.fork(create(node))
-      expect((yield* joinInTime(creating)).key).toBe(otherKeys[0])
-    })
-  )
-
   it.scoped("goes on while all pool shards are away, and gets a key when one is back", () =>
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores({ shards: 2 }))
@@ -363,22 +332,19 @@ describe.each(ways)("creating a link by $way while something fails", ({ create }
       })
   )
 
-  it.scoped(
-    "goes on while the owners of all partitions are known to be away, and binds when they are back",
-    () =>
-      Effect.gen(function* () {
-        const stores = yield* freshStores()
-        const node = yield* startNode(stores)
-        // An actor that stops, as all do that move, fails what it has at once.
-        node.faults.set(always("stop", "LinkStore.insertMany"))
-        const creating = yield* Effect.fork(create(node))
-        yield* others
-        yield* TestClock.adjust("1 seconds")
-        yield* others
-        node.faults.set()
-        expect((yield* joinInTime(creating)).key).toMatch(/^\w{7}$/)
-        expect(yield* Clock.currentTimeMillis).toBeLessThan(4_000)
-      })
+  it.scoped("goes on while its statements are given up, and binds when they are not", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      node.faults.set(always("stop", "LinkStore.insertMany"))
+      const creating = yield* Effect.fork(create(node))
+      yield* others
+      yield* TestClock.adjust("1 seconds")
+      yield* others
+      node.faults.set()
+      expect((yield* joinInTime(creating)).key).toMatch(/^\w{7}$/)
+      expect(yield* Clock.currentTimeMillis).toBeLessThan(4_000)
+    })
   )
 
   it.scoped("says at once that no pool shard has keys", () =>

@@ -6,6 +6,8 @@ import * as LocalOwners from "../../../src/actors/links/LocalOwners.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import { type CreateOutcome, partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Link } from "../../../src/model/Link.ts"
+import { LinkReader } from "../../../src/actors/links/LinkReader.ts"
+import { GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
 import { plainRow } from "../../support/Plain.ts"
@@ -21,17 +23,22 @@ const linkOf = (key: string, custom = false): Link => ({
 
 type Insert = (typeof LinkStore.Service)["insertMany"]
 
-const ownersOver = (insertMany: Insert) =>
-  Effect.provideService(LocalOwners.make(1), LinkStore, { insertMany } as typeof LinkStore.Service)
+/** Over a store that binds as `insertMany` does, and has `row` of every key. */
+const ownersOver = (insertMany: Insert, row: Exit.Exit<Link | null, Unavailable> = Exit.succeed(null)) =>
+  LocalOwners.make(1).pipe(
+    Effect.provideService(LinkStore, { insertMany } as typeof LinkStore.Service),
+    Effect.provideService(LinkReader, { readThen: (_, answer) => answer(row) }),
+    Effect.provideService(GuardedCreates, {} as typeof GuardedCreates.Service)
+  )
 
 const bind = ({ bindThen }: typeof LocalOwners.LocalOwners.Service, link: Link) =>
   Effect.async<CreateOutcome, Unavailable>((resume) => bindThen([link], ([outcome]) => resume(outcome!)))
 
-/** An owner that notes what its cache is told, and gives `row` to those who ask. */
-const ownerOf = (row: Exit.Exit<Link | null, Unavailable>) => {
+/** An owner that notes what its cache is told. */
+const makeOwner = () => {
   const notes: Array<string> = []
   const owner: Pick<LinkCache.LinkCache<Unavailable>, "getThen" | "beginWrite"> = {
-    getThen: (_, answer) => answer(row),
+    getThen: () => expect.unreachable(),
     beginWrite: (key) => {
       notes.push(`begin ${key}`)
       return (left) => notes.push(`end ${key}: ${left?.key ?? "nothing"}`)
@@ -75,7 +82,7 @@ describe("owners in this process", () => {
       const calls = yield* Effect.all([bindMany(["a", "b", "c"]), bindMany(["d"]), bindMany(["e", "b"])], {
         concurrency: "unbounded"
       })
-      const [done, taken] = [Exit.succeed("bound"), Exit.succeed("taken")]
+      const [done, taken] = [Exit.succeed("bound"), Exit.succeed("taken-by-key")]
       expect(calls).toEqual([[done, taken, done], [done], [done, taken]])
       expect(statements).toEqual([["a", "b", "c", "d", "e", "b"]])
     })
@@ -83,11 +90,14 @@ describe("owners in this process", () => {
 
   it.scoped("have their caches keep what was bound, and nothing else", () =>
     Effect.gen(function* () {
-      const { notes, owner } = ownerOf(Exit.succeed(linkOf("b", true)))
-      const owners = yield* ownersOver((links) => {
-        notes.push("insert")
-        return Effect.succeed(links.map(({ key }) => key === "a"))
-      })
+      const { notes, owner } = makeOwner()
+      const owners = yield* ownersOver(
+        (links) => {
+          notes.push("insert")
+          return Effect.succeed(links.map(({ key }) => key === "a"))
+        },
+        Exit.succeed(linkOf("b", true))
+      )
       yield* owners.add(partitionOf("a"), owner)
       yield* owners.add(partitionOf("b"), owner)
       const outcomes = yield* Effect.all([bind(owners, linkOf("a")), bind(owners, linkOf("b"))], {
@@ -103,7 +113,7 @@ describe("owners in this process", () => {
     [101, false]
   ] as const)("of a call with %d links, have their caches keep them: %s", ([count, isKept]) =>
     Effect.gen(function* () {
-      const { notes, owner } = ownerOf(Exit.succeed(null))
+      const { notes, owner } = makeOwner()
       const owners = yield* ownersOver((links) => Effect.succeed(links.map(() => true)))
       yield* owners.add(partitionOf("k"), owner)
       const others = Array.from({ length: 1_000 }, (_, n) => linkOf(`other${n}`)).filter(
@@ -118,19 +128,17 @@ describe("owners in this process", () => {
     ["an alias", Exit.succeed(linkOf("k", true)), "taken-by-alias"],
     ["a minted key", Exit.succeed(linkOf("k")), "taken-by-key"],
     ["nobody any more", Exit.succeed(null), "taken-by-key"],
-    ["an owner that cannot say it", Exit.fail(new Unavailable({ reason: "away", applied: "no" })), "taken"]
+    ["a store that cannot say it", Exit.fail(new Unavailable({ reason: "away", applied: "no" })), "taken"]
   ] as const)("say of a key that is taken that it is held by %s", ([, row, outcome]) =>
     Effect.gen(function* () {
-      const owners = yield* ownersOver((links) => Effect.succeed(links.map(() => false)))
-      expect(yield* bind(owners, linkOf("k"))).toBe("taken")
-      yield* owners.add(partitionOf("k"), ownerOf(row).owner)
+      const owners = yield* ownersOver((links) => Effect.succeed(links.map(() => false)), row)
       expect(yield* bind(owners, linkOf("k"))).toBe(outcome)
     })
   )
 
   it.scoped("fail with what the store says, and their caches forget the key", () =>
     Effect.gen(function* () {
-      const { notes, owner } = ownerOf(Exit.succeed(null))
+      const { notes, owner } = makeOwner()
       const owners = yield* ownersOver(
         () => new StorageError({ operation: "LinkStore.insertMany", reason: "away", applied: "no" })
       )
@@ -147,7 +155,7 @@ describe("owners in this process", () => {
         ownersOver(() => Effect.never),
         scope
       )
-      const { notes, owner } = ownerOf(Exit.succeed(null))
+      const { notes, owner } = makeOwner()
       yield* Scope.extend(owners.add(partitionOf("k"), owner), scope)
       const outcomes: Array<LocalOwners.BindOutcome> = []
       owners.bindThen([linkOf("k")], (all) => outcomes.push(...all))

@@ -5,7 +5,14 @@ import type { Link } from "../../../src/model/Link.ts"
 import * as Metered from "../../../src/telemetry/Metered.ts"
 import { guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
 import { always, once } from "../../support/ActorFaults.ts"
-import { freshStores, joinInTime, others, ownersElsewhere, startNode, type TestNode } from "../../support/TestNode.ts"
+import {
+  freshStores,
+  joinInTime,
+  others,
+  ownersElsewhere,
+  startNode,
+  type TestNode
+} from "../../support/TestNode.ts"
 import * as Model from "./UrlMappingModel.ts"
 import { plainDraft, plainRow } from "../../support/Plain.ts"
 
@@ -144,7 +151,7 @@ describe("the keeper of a partition", () => {
 
   it.scoped.each([
     ["here", undefined],
-    ["elsewhere", ownersElsewhere(-1, Effect.void)]
+    ["elsewhere", ownersElsewhere]
   ] as const)("reads links whose owners live %s in one statement, without a message", ([, localOwners]) =>
     Effect.gen(function* () {
       const stores = yield* freshStores()

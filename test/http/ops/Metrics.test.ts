@@ -50,6 +50,8 @@ withService("the metrics", {}, (it) => {
 
   it.effect("count each lookup of a link once", () =>
     Effect.gen(function* () {
+      // It asks all owners, which starts them.
+      expect((yield* get("/health/ready")).status).toBe(200)
       yield* create({ url: "https://example.com/", alias: "looked-up" })
       const before = (yield* metrics).text
       yield* get("/looked-up")
