@@ -19,6 +19,8 @@ export type StoreEntry =
       readonly slot: RangeSlot
       readonly first: number
       readonly count: number
+      /** At a primary that had been left behind. */
+      readonly isInVain?: true
     }
   | { readonly tag: "bound"; readonly by: string; readonly link: Link }
   /** A key that an insert found bound, by another create. */
@@ -39,6 +41,8 @@ export type StoreEntry =
       readonly epoch: number
       readonly batch: string
       readonly keys: ReadonlyArray<string>
+      /** At a primary that had been left behind. */
+      readonly isInVain?: true
     }
   | { readonly tag: "closed"; readonly by: string; readonly shard: number; readonly batch: string }
   /** An epoch that a pool shard's Redis has stored. */
@@ -87,7 +91,7 @@ export type StoreEntry =
 /** What becomes of the database itself. */
 export type DatabaseEntry =
   /**
-   * A failover to a standby that had not been given the last commits: the keys of links that these had bound, changed, ended, freed or taken a visit of; the keys in stock and in records that they had moved; the visits that they
+   * A failover to a standby that had not been given the last commits, or a commit at a primary that had been left behind: the keys of links that these had bound, changed, ended, freed or taken a visit of; the keys in stock and in records that they had moved; the visits that they
    * had counted, by process; and the watermarks and epochs that are left. `commits`: how many.
    */
   | {
@@ -102,6 +106,8 @@ export type DatabaseEntry =
       readonly watermarks: ReadonlyArray<Watermark>
       readonly epochs: ReadonlyArray<readonly [shard: number, epoch: number]>
     }
+  /** A process was answered by a primary that had been left behind. */
+  | { readonly tag: "left behind"; readonly by: string }
   /** A process found the database behind its witnesses: it gave up all keys in stock and in records, and raised watermarks and epochs to these. */
   | {
       readonly tag: "recovered"

@@ -30,7 +30,7 @@ export const Fencing: Checker = {
           found(`epoch ${epoch} of pool shard ${shard} was claimed again`)
         claimed.set(shard, Math.max(epoch, claimed.get(shard) ?? 0))
       }
-      if (entry.tag === "recorded") {
+      if (entry.tag === "recorded" && entry.isInVain === undefined) {
         const { epoch, shard } = entry
         const newest = claimed.get(shard) ?? 0
         if (epoch !== newest)

@@ -21,10 +21,11 @@ export const MintedOnce: Checker = {
     for (const entry of journal) {
       if (entry.tag === "advanced") {
         const { at_us, count, first, slot } = entry
+        reached.set(nameOf(slot), Math.max(reached.get(nameOf(slot)) ?? 0, first + count))
+        if (entry.isInVain === true) continue
         const next = watermarks.get(nameOf(slot)) ?? 0
         if (first < next) found(at_us, `${nameOf(slot)} gave ${first} out again, from ${next} on it may`)
         watermarks.set(nameOf(slot), Math.max(next, first + count))
-        reached.set(nameOf(slot), Math.max(reached.get(nameOf(slot)) ?? 0, first + count))
       }
       if (entry.tag === "database forgot" || entry.tag === "recovered") {
         watermarks.clear()

@@ -56,6 +56,8 @@ export const FaultOptions = Schema.Struct({
   databaseFailover: Occasional,
   /** How far behind the standby is, at most; 0: it is synchronous, and no commit is forgotten. */
   databaseLag_ms: Count,
+  /** How long the old primary lives on for some of those that are connected to it, at most: they read there, and write in vain. */
+  formerPrimary_ms: Count,
   databaseCalls: CallFaults,
   redisRestart: Occasional,
   /** A pool shard's primary is lost, and a replica takes over that has not seen the last operations: pushes and pops. */

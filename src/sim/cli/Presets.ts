@@ -18,6 +18,7 @@ export const noFaults: FaultOptions = {
   databaseRestart: never,
   databaseFailover: never,
   databaseLag_ms: 0,
+  formerPrimary_ms: 0,
   databaseCalls: { refused: 0, lost: 0, ignored: 0 },
   redisRestart: never,
   redisFailover: never,
@@ -87,6 +88,7 @@ const liteFaults: FaultOptions = {
   databaseRestart: { perMinute: 0.3, least_ms: 100, most_ms: 4_000 },
   databaseFailover: { perMinute: 0.2, least_ms: 500, most_ms: 4_000 },
   databaseLag_ms: 0,
+  formerPrimary_ms: 0,
   databaseCalls: { refused: 0.002, lost: 0.001, ignored: 0.001 },
   redisRestart: { perMinute: 0.3, least_ms: 100, most_ms: 5_000 },
   redisFailover: { perMinute: 0.5, least_ms: 500, most_ms: 4_000 },
@@ -126,6 +128,7 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
     databaseRestart: often("databaseRestart"),
     databaseFailover: faults.databaseFailover,
     databaseLag_ms: faults.databaseLag_ms,
+    formerPrimary_ms: faults.formerPrimary_ms,
     databaseCalls: calls("databaseCalls"),
     slowCalls: { ...faults.slowCalls, probability: faults.slowCalls.probability * weight("slowCalls") },
     redisRestart: often("redisRestart"),
@@ -348,7 +351,8 @@ const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
   if (!chance.happens(0.2)) return options
   const databaseLag_ms = chance.pick([0, 100, 600, 3_000])
   const databaseFailover = { perMinute: chance.pick([1, 4]), least_ms: 200, most_ms: 4_000 }
-  const faults = { ...options.faults, databaseFailover, databaseLag_ms }
+  const formerPrimary_ms = chance.pick([0, 0, 1_000, 6_000])
+  const faults = { ...options.faults, databaseFailover, databaseLag_ms, formerPrimary_ms }
   if (databaseLag_ms === 0) return { ...options, witnessed: true, faults }
   return {
     ...withWorkload(options, { withAccount: 0 }),

@@ -272,7 +272,7 @@ export class Deployment {
     this.world.tell("faults", "heal")
     this.#faults = noFaults
     this.#network.healAll()
-    this.#database.server.start()
+    this.#database.heal()
     this.#pools.forEach(({ server }) => server.start())
     for (const place of this.#places) {
       if (place.node === undefined) this.#start(place)
@@ -437,7 +437,9 @@ export class Deployment {
       },
       failOverDatabase: (down_us) => {
         met("databaseFailover")
-        this.#database.failOver(down_us)
+        const { formerPrimary_ms } = this.#faults
+        const livesOn_us = this.world.chance("former primary").below(formerPrimary_ms + 1) * ms_us
+        this.#database.failOver(down_us, livesOn_us)
       },
       restartRedis: (pool, down_us) => {
         met("redisRestart")

@@ -11,7 +11,6 @@ import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { Journal } from "../Journal.ts"
 import type { Backends, Mutation } from "../mutants/Mutation.ts"
 import type { CommitLog } from "./database/CommitLog.ts"
-import type { DatabaseServer } from "./database/DatabaseServer.ts"
 import * as DatabaseMarkMemory from "./DatabaseMarkMemory.ts"
 import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
 import * as KeyRangeStoreMemory from "./KeyRangeStoreMemory.ts"
@@ -33,7 +32,7 @@ export interface Tables {
 }
 
 /** What the database says of itself at first. */
-const identity = { system: "the simulation's", timeline: 1 }
+export const identity = { system: "the simulation's", timeline: 1 }
 
 /** Empty tables, which tell a log of their changes. Those of visits do not. */
 export const emptyTables = (log: CommitLog): Tables => ({
@@ -57,36 +56,38 @@ export const emptyTables = (log: CommitLog): Tables => ({
   visits: VisitStoreMemory.emptyTables()
 })
 
-/** The same rows, in tables of their own. */
-export const cloned = ({ ended, guards, rows, stocked, takes, updateIds, visits }: Tables): Tables => {
-  const { ahead, batches, epochs, own, regressions, slots, stock } = stocked
-  const remembering = ({ unused, used }: KeyStockMemory.Remembering) => ({
-    unused: new Set(unused),
-    used: new Set(used)
-  })
-  return {
-    rows: new Map(rows),
-    ended: new Map(ended),
-    updateIds: new Map(updateIds),
-    takes: new Map(takes),
-    guards: new Map(guards),
-    stocked: {
-      epochs: new Map(epochs),
-      stock: new Set(stock),
-      batches: new Map(batches),
-      ahead: { status: remembering(ahead.status), "two-table": remembering(ahead["two-table"]) },
-      slots: new Map(slots),
-      regressions: regressions.slice(),
-      own: { ...own }
-    },
-    visits: VisitStoreMemory.cloned(visits)
+const copyMap = <K, V>(from: ReadonlyMap<K, V>, to: Map<K, V>) =>
+  from.forEach((value, key) => to.set(key, value))
+const copySet = (from: ReadonlySet<string>, to: Set<string>) => from.forEach((key) => to.add(key))
+
+/** The same rows, in tables of their own, which tell a log of their changes. */
+export const cloned = (from: Tables, log: CommitLog): Tables => {
+  const to = { ...emptyTables(log), visits: VisitStoreMemory.cloned(from.visits) }
+  copyMap(from.rows, to.rows)
+  copyMap(from.ended, to.ended)
+  copyMap(from.updateIds, to.updateIds)
+  copyMap(from.takes, to.takes)
+  copyMap(from.guards, to.guards)
+  const [stocked, others] = [from.stocked, to.stocked]
+  copyMap(stocked.epochs, others.epochs)
+  copyMap(stocked.batches, others.batches)
+  copyMap(stocked.slots, others.slots)
+  copySet(stocked.stock, others.stock)
+  for (const kind of ["status", "two-table"] as const) {
+    copySet(stocked.ahead[kind].unused, others.ahead[kind].unused)
+    copySet(stocked.ahead[kind].used, others.ahead[kind].used)
   }
+  others.regressions.push(...stocked.regressions)
+  Object.assign(others.own, stocked.own)
+  return to
 }
 
 /** What surrounds a copy of the database. */
 export interface CopyOptions {
   readonly tables: Tables
-  readonly server: DatabaseServer
+  readonly log: CommitLog
+  /** Whether another transaction than the one at hand has locked a row. */
+  readonly isLocked: (name: string) => boolean
   readonly journal: Pick<Journal, "add">
   /** Announces keys to all who listen to this copy. */
   readonly announce: (keys: ReadonlySet<string>) => void
@@ -98,6 +99,7 @@ export interface CopyOptions {
 /** One copy of the database, on one server: its tables, and what transactions do to them at one moment. */
 export class DatabaseCopy {
   readonly tables: Tables
+  readonly log: CommitLog
   readonly journal: Pick<Journal, "add">
   readonly announce: (keys: ReadonlySet<string>) => void
   readonly links: typeof LinkStore.Service
@@ -110,12 +112,13 @@ export class DatabaseCopy {
   /** Whether another transaction has locked the row of a key. */
   readonly isLocked: (key: string) => boolean
 
-  constructor({ announce, broken, journal, keyStock, server, tables }: CopyOptions) {
+  constructor({ announce, broken, isLocked, journal, keyStock, log, tables }: CopyOptions) {
     const { ended, guards, rows, stocked, takes, updateIds, visits } = tables
     this.tables = tables
+    this.log = log
     this.journal = journal
     this.announce = announce
-    this.isLocked = (key) => server.isLocked(linkRow(key))
+    this.isLocked = (key) => isLocked(linkRow(key))
     const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes })
     const right: Backends = {
       links: rightLinks,
@@ -138,8 +141,9 @@ export class DatabaseCopy {
   }
 
   /** Notes for the log how the row of the mark is, before it is changed. */
-  noteMark(log: CommitLog): Effect.Effect<void> {
+  get noteMark(): Effect.Effect<void> {
     return Effect.sync(() => {
+      const { log } = this
       if (!log.isKept) return
       const { own, regressions } = this.tables.stocked
       const before = { ...own }

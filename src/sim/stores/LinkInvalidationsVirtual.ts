@@ -138,6 +138,7 @@ class Listener implements LinkInvalidationsService {
       () => this.#news.listen(connection, this),
       () => {
         this.#process.world.tell(this.#process.id, "listening")
+        this.#news.connected(this.#process)
         this.#subscribers.forEach((subscriber) => subscriber.forgetAll())
         this.#prove(connection)
       }
@@ -190,15 +191,22 @@ export interface Silence {
 export class VirtualNews {
   readonly #server: VirtualServer
   readonly #faults: () => CallFaults
+  readonly connected: (process: VirtualProcess) => void
   readonly #connections = new Set<Connection>()
   readonly #listeners = new Map<Connection, Listener>()
   /** When each process sent its last heartbeat that was answered. */
   readonly #heard_us = new Map<string, number>()
   readonly #silences: Array<Silence> = []
 
-  constructor(server: VirtualServer, faults: () => CallFaults) {
+  /** `connected` is told of each connection that listens. */
+  constructor(
+    server: VirtualServer,
+    faults: () => CallFaults,
+    connected: (process: VirtualProcess) => void = () => {}
+  ) {
     this.#server = server
     this.#faults = faults
+    this.connected = connected
     server.whenStopped(() => {
       for (const connection of this.#connections) {
         connection.isKnown = false

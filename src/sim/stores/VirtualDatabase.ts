@@ -35,9 +35,9 @@ import { type Mutation, sound } from "../mutants/Mutation.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
-import { CommitLog } from "./database/CommitLog.ts"
+import { type Changed, CommitLog } from "./database/CommitLog.ts"
 import { DatabaseServer } from "./database/DatabaseServer.ts"
-import { DatabaseCopy, emptyTables, linkRow, type Tables } from "./DatabaseCopy.ts"
+import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } from "./DatabaseCopy.ts"
 import type { Testimony } from "../../storage/nodes/Witness.ts"
 import type { Chance } from "../world/Chance.ts"
 import { ms_us } from "../world/Time.ts"
@@ -73,6 +73,16 @@ export interface DatabaseOptions {
   readonly lag_ms?: number
 }
 
+/** Visits of keys that a process had counted. */
+type Uncounted = readonly [by: string, visits: ReadonlyArray<readonly [key: string, visits: number]>]
+
+/** A primary that has been left behind, and the visits that its last commit has counted in vain. */
+interface Former {
+  readonly server: DatabaseServer
+  readonly copy: DatabaseCopy
+  readonly visits: Array<Uncounted>
+}
+
 /** Has a process carry out an operation, by these statements. */
 type Call = <A, E>(
   operation: string,
@@ -92,7 +102,7 @@ const batchRow = (batch: BatchId) => `pool_batches ${KeyStockMemory.idOf(batch)}
  */
 export class VirtualDatabase {
   readonly server: VirtualServer
-  readonly #sessions: DatabaseServer
+  #sessions: DatabaseServer
   readonly #transactions: Transactions
   readonly #journal: Journal
   readonly #news: VirtualNews
@@ -101,7 +111,10 @@ export class VirtualDatabase {
   readonly #lag_us: number
   readonly #primary: DatabaseCopy
   /** What was counted of visits, and has just been forgotten: of which process, the visits of keys. */
-  readonly #uncounted: Array<readonly [by: string, visits: ReadonlyArray<readonly [string, number]>]> = []
+  readonly #uncounted: Array<Uncounted> = []
+  readonly #stockKind: Exclude<StockKind, "file"> | undefined
+  /** The primary that has been left behind last, as long as it lives on. */
+  #former: Former | undefined
   /** Of users, quotas and webhooks, at one moment. No failover forgets anything of them. */
   readonly accounts = Effect.runSync(AccountStoreMemory.make)
   readonly webhooks = Effect.runSync(WebhookStoreMemory.makeOver(this.accounts))
@@ -117,6 +130,7 @@ export class VirtualDatabase {
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
     this.#journal = journal
+    this.#stockKind = keyStock
     this.#lag_us = lag_ms * ms_us
     this.#log = new CommitLog(this.#lag_us)
     this.#chance = world.chance("standby of the database")
@@ -131,12 +145,16 @@ export class VirtualDatabase {
       heldUp: journal.heldUp,
       ...(begins !== undefined && { begins })
     })
-    this.#sessions = new DatabaseServer(this.server)
-    this.#transactions = new Transactions(this.#sessions, options)
-    this.#news = new VirtualNews(this.server, faults)
+    this.#sessions = new DatabaseServer(this.server, identity.timeline)
+    this.server.whenStopped(() => this.#sessions.shutDown())
+    this.#transactions = new Transactions(() => this.#sessions, options)
+    this.#news = new VirtualNews(this.server, faults, (process) =>
+      this.#transactions.proved(process, this.#sessions)
+    )
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
-      server: this.#sessions,
+      log: this.#log,
+      isLocked: (name) => this.#sessions.isLocked(name),
       journal,
       announce: (keys) => this.#news.announce(keys),
       keyStock,
@@ -151,23 +169,100 @@ export class VirtualDatabase {
 
   /**
    * The primary is lost, and after a time, in microseconds, its standby is the primary. Of the last commits it has a part only, unless it is synchronous: the
-   * journal has what it has forgotten.
+   * journal has what it has forgotten. The old primary lives on for a time for some of those that are connected to it: they read there, and what they write is lost.
    */
-  failOver(down_us: number) {
-    const now_us = this.server.world.now_us
+  failOver(down_us: number, livesOn_us = 0) {
+    const { world } = this.server
+    const now_us = world.now_us
+    this.#endFormer()
+    const left = this.#sessions
+    if (livesOn_us > 0) this.#leaveBehind(left, livesOn_us)
+    this.#sessions = new DatabaseServer(this.server, left.timeline + 1)
+    if (livesOn_us === 0) left.shutDown()
     this.server.stop(down_us)
     const { changed, commits } = this.#log.rewind(now_us - this.#chance.below(this.#lag_us + 1))
     const { own } = this.#stocked
-    own.identity = { ...own.identity, timeline: own.identity.timeline + 1 }
+    own.identity = { ...own.identity, timeline: this.#sessions.timeline }
     if (commits === 0) return
-    this.server.world.tell(databaseName, "forgot", `${commits} commits`)
+    world.tell(databaseName, "forgot", `${commits} commits`)
+    this.#tellForgotten(commits, changed, this.#uncounted)
+  }
+
+  /** All faults are over. */
+  heal() {
+    this.#endFormer()
+    this.server.start()
+  }
+
+  #endFormer() {
+    this.#former?.server.shutDown()
+    this.#former = undefined
+  }
+
+  /** Has a server live on that is the primary no more, with the sessions of some clients. */
+  #leaveBehind(server: DatabaseServer, for_us: number) {
+    const { world } = this.server
+    const stays = new Map<string, boolean>()
+    server.shutDown((client) => {
+      const known = stays.get(client) ?? this.#chance.happens(0.5)
+      stays.set(client, known)
+      return known
+    })
+    server.isAlone = this.#lag_us === 0
+    const log = new CommitLog(Number.POSITIVE_INFINITY)
+    const visits: Array<Uncounted> = []
+    const copy = new DatabaseCopy({
+      tables: cloned(this.#primary.tables, log),
+      log,
+      isLocked: (name) => server.isLocked(name),
+      journal: this.#inVain(visits),
+      announce: nothing,
+      keyStock: this.#stockKind,
+      broken: undefined
+    })
+    const former: Former = { server, copy, visits }
+    this.#former = former
+    world.tell(databaseName, "lives on", `for ${Math.round(for_us / ms_us)} ms, as it was`)
+    world.after(for_us, null, () => {
+      if (this.#former === former) this.#endFormer()
+    })
+  }
+
+  /** Has the journal told of what is written to a primary that has been left behind. */
+  #inVain(visits: Array<Uncounted>): Pick<Journal, "add"> {
+    const journal = this.#journal
+    return {
+      add: (entry) => {
+        if (entry.tag === "advanced" || entry.tag === "recorded") journal.add({ ...entry, isInVain: true })
+        if (entry.tag === "stocked" || entry.tag === "freed" || entry.tag === "fenced") journal.add(entry)
+        if (entry.tag !== "counted") return
+        journal.add(entry)
+        visits.push([entry.by, entry.visits])
+      }
+    }
+  }
+
+  /** Has happen what a process's transaction did at a server. */
+  #commit<A>(process: VirtualProcess, server: DatabaseServer, apply: (copy: DatabaseCopy) => A): A {
+    const { now_us } = this.server.world
+    const former = this.#former
+    if (former?.server !== server) return this.#log.commit(now_us, () => apply(this.#primary))
+    const { copy, visits } = former
+    const value = copy.log.commit(now_us, () => apply(copy))
+    this.#journal.add({ tag: "left behind", by: process.id })
+    this.#tellForgotten(1, copy.log.settle(), visits)
+    return value
+  }
+
+  #tellForgotten(commits: number, changed: Changed, visits: Array<Uncounted>) {
+    if (changed.size === 0) return
     this.#journal.add({
       tag: "database forgot",
       by: databaseName,
       commits,
       links: Array.from(changed.get("links") ?? []),
       keys: [...(changed.get("keys") ?? []), ...(changed.get("recorded") ?? [])],
-      visits: this.#uncounted.splice(0),
+      visits: visits.splice(0),
       watermarks: this.watermarks,
       epochs: Array.from(this.#stocked.epochs)
     })
@@ -220,8 +315,8 @@ export class VirtualDatabase {
 
   #callOf(process: VirtualProcess): Call {
     return (operation, plan, apply) =>
-      this.#transactions.run(process, operation, plan, () =>
-        this.#log.commit(this.server.world.now_us, () => Effect.runSyncExit(apply(this.#primary)))
+      this.#transactions.run(process, operation, plan, (server) =>
+        this.#commit(process, server, (copy) => Effect.runSyncExit(apply(copy)))
       )
   }
 
@@ -564,7 +659,7 @@ export class VirtualDatabase {
     return {
       move: (floor) =>
         call("DatabaseMark.move", statement(row), (copy) =>
-          Effect.zipRight(copy.noteMark(this.#log), copy.mark.move(floor))
+          Effect.zipRight(copy.noteMark, copy.mark.move(floor))
         ),
       look: call("DatabaseMark.look", query, ({ mark }) => mark.look),
       recover: (witnessed) =>
@@ -591,7 +686,7 @@ export class VirtualDatabase {
       ...Array.from(batches.values()).flatMap((batch) => toStrings(batch.keys)),
       ...[stock, ahead.status.unused, ahead["two-table"].unused].flatMap((keys) => [...keys])
     ]
-    return copy.noteMark(this.#log).pipe(
+    return copy.noteMark.pipe(
       Effect.zipRight(mark.recover(witnessed)),
       Effect.tap((regression) =>
         Effect.map(ranges.watermarks, (watermarks) => {
@@ -610,10 +705,10 @@ export class VirtualDatabase {
 
   #keyStock(call: Call, by: string): typeof KeyStock.Service {
     const recorded =
-      ({ shard, ...batch }: BatchId, { journal }: DatabaseCopy) =>
+      ({ shard, ...batch }: BatchId, { journal, log }: DatabaseCopy) =>
       (keys: ReadonlyArray<string>) => {
         const { epoch } = batch
-        for (const key of keys) this.#log.changed("recorded", key, nothing)
+        for (const key of keys) log.changed("recorded", key, nothing)
         if (keys.length > 0) journal.add({ tag: "recorded", by, shard, epoch, batch: nameOf(batch), keys })
       }
     const inBatch = (batch: BatchId) =>
@@ -685,13 +780,13 @@ export class VirtualDatabase {
     }
   }
 
-  #writeVisits({ journal, tables, visits }: DatabaseCopy, by: string, batch: VisitBatch) {
+  #writeVisits({ journal, log, tables, visits }: DatabaseCopy, by: string, batch: VisitBatch) {
     const subjects = batch.hours.flatMap(({ subject }) => (isLinkSubject(subject) ? [subject] : []))
     const totals = Effect.map(visits.totals(subjects), (all) =>
       all.map(({ bots, nonBots }) => bots + nonBots)
     )
     return Effect.gen(this, function* () {
-      if (this.#log.isKept) this.#log.changed("visits", by, VisitStoreMemory.remembered(tables.visits, batch))
+      if (log.isKept) log.changed("visits", by, VisitStoreMemory.remembered(tables.visits, batch))
       const before = yield* totals
       yield* visits.write(batch)
       const after = yield* totals
@@ -700,7 +795,7 @@ export class VirtualDatabase {
       )
       const counted = added.filter(([, count]) => count > 0)
       journal.add({ tag: "counted", by, visits: counted })
-      this.#log.changed("visits", by, () => this.#uncounted.push([by, counted]))
+      log.changed("visits", by, () => this.#uncounted.push([by, counted]))
     })
   }
 

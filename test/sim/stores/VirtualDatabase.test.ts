@@ -355,3 +355,52 @@ it("is after a failover as it was after one of its last commits, and says what i
   expect(Math.max(...forgotten)).toBeGreaterThan(5)
   expect(new Set(forgotten).size).toBeGreaterThan(4)
 })
+
+/** Two processes of which one is connected to a primary that is left behind, and the other to none. */
+const leftBehind = (lag_ms: number) => {
+  for (let seed = 1; ; seed++) {
+    const one = failingOver(seed, lag_ms)
+    const node2 = one.little.world.spawn("node-2", 1)
+    const other = { process: node2, ...portsOf(one.little, node2) }
+    const run = () => one.little.run(one.process, one.links.findMany(["k"]))
+    one.little.run(one.process, one.links.insertMany([linkOf("k")]))
+    one.little.database.failOver(300_000, 2_000_000)
+    if (Exit.isFailure(one.little.exit(one.process, one.links.findMany(["k"])))) continue
+    return { ...one, other, run }
+  }
+}
+
+it("has a primary that is left behind read and write in vain for those who are connected to it, until they learn of the other one", () => {
+  const { links, little, other, process } = leftBehind(1)
+  expect(little.run(process, links.insertMany([linkOf("vain")]))).toEqual([true])
+  expect(little.run(process, links.findMany(["vain"]))).toEqual([linkOf("vain")])
+  expect(little.database.row("vain")).toBeUndefined()
+  expect(errorOf(little.exit(other.process, other.links.findMany(["vain"])))).toMatchObject({ applied: "no" })
+  const forgot = little.journal.entries.filter((entry) => entry.tag === "database forgot")
+  expect(forgot.at(-1)).toMatchObject({ links: ["vain"] })
+  expect(little.told("bound").map(({ link }) => link.key)).toEqual(["k"])
+  little.pass(300)
+  expect(little.run(other.process, other.links.insertMany([linkOf("new")]))).toEqual([true])
+  expect(little.run(process, links.findMany(["new"]))).toEqual([null])
+  // More at once than it has connections: a new one leads to the other server, and all others are dropped.
+  const both = [1, 2, 3].map(() => little.begin(process, links.findMany(["new"])))
+  both.forEach((each) => little.end(each))
+  expect(little.run(process, links.findMany(["new"]))).toEqual([linkOf("new")])
+})
+
+it("ends the sessions of a primary that was left behind", () => {
+  const { links, little, process } = leftBehind(1)
+  little.pass(2_000)
+  expect(little.run(process, links.findMany(["k"]))).toEqual([
+    little.database.row("k") === undefined ? null : linkOf("k")
+  ])
+  expect(little.journal.entries.filter(({ tag }) => tag === "left behind")).toHaveLength(1)
+})
+
+it("never acknowledges what is written to a synchronous primary that is left behind", () => {
+  const { links, little, process } = leftBehind(0)
+  expect(errorOf(little.exit(process, links.insertMany([linkOf("vain")])))).toMatchObject({
+    applied: "unknown"
+  })
+  expect(little.run(process, links.findMany(["vain", "k"]))).toEqual([null, linkOf("k")])
+})

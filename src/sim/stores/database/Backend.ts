@@ -22,7 +22,7 @@ export interface Command {
   /** What it does to the transaction: leaves it open, commits it, with all that it changes, or rolls it back. */
   readonly ends: "no" | "commit" | "rollback"
   /** Of a statement that commits: what the transaction did, which happens at that moment. */
-  readonly apply: (() => unknown) | undefined
+  readonly apply: ((server: DatabaseServer) => unknown) | undefined
 }
 
 /** The bounds of the sessions of a node's stores, as production asks PostgreSQL for them. */
@@ -43,6 +43,7 @@ export const keepalive_us = 15 * s_us
  */
 export class Backend {
   isOpen = true
+  readonly client: string
   readonly #server: DatabaseServer
   readonly #ended: (problem: Problem) => void
   #reply: ((reply: Reply) => void) | undefined
@@ -50,7 +51,8 @@ export class Backend {
   #isLeft = false
 
   /** `ended` is told when the server ends the session. */
-  constructor(server: DatabaseServer, ended: (problem: Problem) => void) {
+  constructor(server: DatabaseServer, ended: (problem: Problem) => void, client: string) {
+    this.client = client
     this.#server = server
     this.#ended = ended
   }
@@ -119,6 +121,8 @@ export class Backend {
   #complete(command: Command) {
     const refusal = this.#server.refusal(command)
     if (refusal !== undefined) return this.#fail(refusal)
+    // It waits for a standby that has left, until the session ends.
+    if (this.#server.isAlone && command.writes && command.ends === "commit") return
     const value = command.apply === undefined ? undefined : this.#server.applied(this, command.apply)
     if (command.ends !== "no") this.#server.locks.release(this)
     this.#answer({ value })

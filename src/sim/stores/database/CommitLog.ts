@@ -59,6 +59,15 @@ export class CommitLog {
     return value
   }
 
+  /** Forgets all commits, which stand: gives what they had changed. */
+  settle(): Changed {
+    const changed = new Map<string, Set<string>>()
+    for (const { changes } of this.#commits)
+      for (const { key, table } of changes) changed.set(table, (changed.get(table) ?? new Set()).add(key))
+    this.#commits = []
+    return changed
+  }
+
   /** Takes back all commits after a time, in microseconds, and forgets the others: what it gives is how many, and what they had changed. */
   rewind(to_us: number): { readonly commits: number; readonly changed: Changed } {
     const changed = new Map<string, Set<string>>()

@@ -6,6 +6,7 @@ import { ms_us } from "../../world/Time.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import type { WorldEvent } from "../../world/World.ts"
 import { type Backend, type Command, keepalive_us, type Problem, type Reply } from "./Backend.ts"
+import type { VirtualServer } from "../../world/VirtualServer.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
 
 /** What a fault makes of a command: it does not arrive, or its answer does not. */
@@ -55,7 +56,7 @@ export class Connection {
     answered: (reply: Reply) => void
   ) {
     const { process, server } = this.#pool
-    const { name, network, world } = server.server
+    const { name, network, world } = server
     if (this.problem !== undefined) return answered({ problem: { ...this.problem, code: undefined } })
     const timer = world.after(answerMax_us, process, () =>
       process.post(() => {
@@ -80,7 +81,7 @@ export class Connection {
     const arrive = () =>
       this.#backend.execute(command, (reply) => {
         if (fate === "lost") return
-        server.server.after(answerLate_us, () =>
+        server.after(answerLate_us, () =>
           network.deliver(name, process.name, () => {
             if (!process.isAlive) return
             arriving()
@@ -90,18 +91,18 @@ export class Connection {
         )
       })
     this.#late_us = world.now_us + late_us
-    server.server.after(late_us, () => network.deliver(process.name, name, arrive, isWanted))
+    server.after(late_us, () => network.deliver(process.name, name, arrive, isWanted))
   }
 
   /** Closes it. `cancels`: what runs there is cancelled, as `PrimaryClient` asks for. */
   close(cancels: boolean) {
     this.problem ??= { code: undefined, reason: "Connection terminated" }
     const { process, server } = this.#pool
-    const { name, network, world } = server.server
+    const { name, network, world } = server
     const backend = this.#backend
     if (!backend.isOpen) return
     // It does not overtake a command that is late.
-    server.server.after(Math.max(0, this.#late_us - world.now_us), () =>
+    server.after(Math.max(0, this.#late_us - world.now_us), () =>
       network.deliver(
         process.name,
         name,
@@ -139,7 +140,8 @@ interface Waiter {
 /** A process's connections, as `PrimaryPool` keeps them: so many at most, those last used first, and those who find none wait for a time. */
 export class ConnectionPool {
   readonly process: VirtualProcess
-  readonly server: DatabaseServer
+  readonly server: VirtualServer
+  readonly #primary: () => DatabaseServer
   readonly servers: DatabaseServers.DatabaseServersService
   readonly #most: number
   readonly #open = new Set<Connection>()
@@ -148,13 +150,22 @@ export class ConnectionPool {
   #count = 0
   #givenUp_us: Array<number> = []
 
-  /** `most`: connections at most. */
-  constructor(process: VirtualProcess, server: DatabaseServer, most: number) {
+  /** `primary`: where new connections lead; `most`: connections at most. */
+  constructor(process: VirtualProcess, primary: () => DatabaseServer, most: number) {
     this.process = process
-    this.server = server
+    this.server = primary().server
+    this.#primary = primary
     this.#most = most
-    this.servers = DatabaseServers.make([server.server.name])
+    this.servers = DatabaseServers.make([this.server.name])
     process.whenDead(() => this.#open.forEach((connection) => connection.close(false)))
+  }
+
+  /** A server has proved to be a primary, to whatever connection of the process: gives why it is not to be worked on, if so. */
+  proved({ timeline }: DatabaseServer): string | undefined {
+    return this.servers.proved(this.server.name, {
+      system: undefined,
+      timeline: String(timeline).padStart(8, "0")
+    })
   }
 
   /** Lends a connection, which is to be released. Returns what to call when it is not wanted any more. */
@@ -193,7 +204,7 @@ export class ConnectionPool {
 
   /** A connection was given up unanswered: the server may have it for a while. */
   gaveUp() {
-    this.#givenUp_us.push(this.server.server.world.now_us)
+    this.#givenUp_us.push(this.server.world.now_us)
   }
 
   #pulse() {
@@ -205,7 +216,7 @@ export class ConnectionPool {
 
   #connect(lease: Lease) {
     const { process, server, servers } = this
-    const { name, network, world } = server.server
+    const { name, network, world } = server
     const since_us = world.now_us - goneAfter_us
     this.#givenUp_us = this.#givenUp_us.filter((at_us) => at_us > since_us)
     if (this.#givenUp_us.length >= this.#most)
@@ -236,12 +247,21 @@ export class ConnectionPool {
       name,
       () => {
         if (isOver || !process.isAlive) return
-        const accepted = server.accept((problem) => toProcess(() => connection?.broke(problem)))
+        const primary = this.#primary()
+        const accepted = primary.accept(
+          (problem) => toProcess(() => connection?.broke(problem)),
+          process.name
+        )
         const connection = "code" in accepted ? undefined : new Connection(this, accepted, generation)
         if (connection === undefined) return toProcess(() => fail(accepted as Problem))
         this.#open.add(connection)
         toProcess(() => {
           if (isOver) return this.#forget(connection)
+          const refused = this.proved(primary)
+          if (refused !== undefined) {
+            this.#forget(connection)
+            return fail(noConnection(refused))
+          }
           isOver = true
           timer.isCancelled = true
           lease(connection)
@@ -263,7 +283,7 @@ export class ConnectionPool {
 
   #after(delay_us: number, then: () => void): WorldEvent {
     const { process } = this
-    const event = this.server.server.world.after(delay_us, process, () =>
+    const event = this.server.world.after(delay_us, process, () =>
       process.post(() => {
         if (!event.isCancelled) then()
       })

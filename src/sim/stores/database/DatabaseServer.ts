@@ -13,20 +13,19 @@ const flushMean_us = 400
 /** The PostgreSQL of a database's machine: its sessions, and the locks of their transactions. */
 export class DatabaseServer {
   readonly server: VirtualServer
+  /** Which promotion of a standby it is of. */
+  readonly timeline: number
+  /** Whether commits wait for a standby that it has no more. */
+  isAlone = false
   readonly locks = new RowLocks<Backend>()
   readonly #chance: Chance
   readonly #backends = new Set<Backend>()
   #working: Backend | undefined
 
-  constructor(server: VirtualServer) {
+  constructor(server: VirtualServer, timeline: number) {
     this.server = server
+    this.timeline = timeline
     this.#chance = server.world.chance("statements")
-    server.whenStopped(() =>
-      this.#terminateAll({
-        code: "57P01",
-        reason: "terminating connection due to administrator command"
-      })
-    )
   }
 
   /** How many sessions there are. */
@@ -34,12 +33,12 @@ export class DatabaseServer {
     return this.#backends.size
   }
 
-  /** A new session, or why there is none. `ended` is told when the server ends it. */
-  accept(ended: (problem: Problem) => void): Backend | Problem {
+  /** A new session of a client, or why there is none. `ended` is told when the server ends it. */
+  accept(ended: (problem: Problem) => void, client = ""): Backend | Problem {
     if (!this.server.isUp) return { code: "ECONNREFUSED", reason: "connection refused" }
     if (this.#backends.size >= connectionsMax)
       return { code: "53300", reason: "sorry, too many clients already" }
-    const backend = new Backend(this, ended)
+    const backend = new Backend(this, ended, client)
     this.#backends.add(backend)
     return backend
   }
@@ -61,9 +60,9 @@ export class DatabaseServer {
   }
 
   /** Has happen what a session's transaction did. */
-  applied(backend: Backend, apply: () => unknown): unknown {
+  applied(backend: Backend, apply: (server: DatabaseServer) => unknown): unknown {
     this.#working = backend
-    const value = apply()
+    const value = apply(this)
     this.#working = undefined
     return value
   }
@@ -74,7 +73,13 @@ export class DatabaseServer {
     this.locks.release(backend)
   }
 
-  #terminateAll(problem: Problem) {
-    for (const backend of Array.from(this.#backends)) backend.terminate(problem)
+  /** Ends all sessions, but for those of some clients. */
+  shutDown(keeps: (client: string) => boolean = () => false) {
+    for (const backend of Array.from(this.#backends))
+      if (!keeps(backend.client))
+        backend.terminate({
+          code: "57P01",
+          reason: "terminating connection due to administrator command"
+        })
   }
 }

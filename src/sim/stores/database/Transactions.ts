@@ -7,6 +7,7 @@ import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import type { StoreOptions } from "../StoreCalls.ts"
 import type { Command, Problem } from "./Backend.ts"
 import { type Connection, ConnectionPool, type Fate, type Passage } from "./Connections.ts"
+import type { VirtualServer } from "../../world/VirtualServer.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
 
 /** A statement of an operation. */
@@ -39,7 +40,10 @@ export const transaction = (...locks: ReadonlyArray<(() => ReadonlyArray<string>
   isTransaction: true
 })
 
-const commandsOf = ({ isTransaction, steps }: Plan, apply: () => unknown): ReadonlyArray<Command> =>
+const commandsOf = (
+  { isTransaction, steps }: Plan,
+  apply: (server: DatabaseServer) => unknown
+): ReadonlyArray<Command> =>
   isTransaction
     ? [
         ...steps.map(({ locks, writes }): Command => ({ locks, writes, ends: "no", apply: undefined })),
@@ -60,14 +64,16 @@ const sqlError = (message: string, { code, reason }: Problem) =>
  * happens at the moment of its commit, at once.
  */
 export class Transactions {
-  readonly #server: DatabaseServer
+  readonly #primary: () => DatabaseServer
+  readonly #server: VirtualServer
   readonly #options: StoreOptions
   readonly #pools = new Map<VirtualProcess, ConnectionPool>()
   readonly #most: number
 
   /** `most`: connections that each process has at most. */
-  constructor(server: DatabaseServer, options: StoreOptions, most = connections.maxConnections) {
-    this.#server = server
+  constructor(primary: () => DatabaseServer, options: StoreOptions, most = connections.maxConnections) {
+    this.#primary = primary
+    this.#server = primary().server
     this.#options = options
     this.#most = most
   }
@@ -77,7 +83,7 @@ export class Transactions {
     process: VirtualProcess,
     operation: string,
     plan: Plan,
-    apply: () => Exit.Exit<A, E>
+    apply: (server: DatabaseServer) => Exit.Exit<A, E>
   ): Effect.Effect<A, E | StorageError> {
     return Effect.async<Exit.Exit<A, E>, SqlError>((resume) =>
       this.#begin(process, operation, plan, apply, resume)
@@ -88,11 +94,11 @@ export class Transactions {
     process: VirtualProcess,
     operation: string,
     plan: Plan,
-    apply: () => Exit.Exit<A, E>,
+    apply: (server: DatabaseServer) => Exit.Exit<A, E>,
     resume: (result: Effect.Effect<Exit.Exit<A, E>, SqlError>) => void
   ) {
     const { begins, crashPoint, faults, journal } = this.#options
-    const { calls, world } = this.#server.server
+    const { calls, world } = this.#server
     calls.set(operation, (calls.get(operation) ?? 0) + 1)
     crashPoint(process, operation)
     if (!process.isAlive) return
@@ -113,8 +119,8 @@ export class Transactions {
       if (isWanted) journal.unanswered(process, operation)
       over(Effect.fail(sqlError(message, problem)))
     }
-    const commands = commandsOf(plan, () => {
-      const value = apply()
+    const commands = commandsOf(plan, (server) => {
+      const value = apply(server)
       world.tell(process.id, operation, isWanted ? "" : "(nobody waits)")
       return value
     })
@@ -123,7 +129,7 @@ export class Transactions {
     const fatal = fate === "arrives" ? -1 : chance.below(commands.length)
     const arriving = () => this.#options.crashPoint(process, operation)
     // The first statement may be late, and the last answer.
-    const late_us = (isLate: boolean) => (isLate ? this.#server.server.late_us(process, operation) : 0)
+    const late_us = (isLate: boolean) => (isLate ? this.#server.late_us(process, operation) : 0)
     const next = (connection: Connection, index: number) => {
       const isGone = !isWanted && index > 0
       const isLast = isGone || index + 1 === commands.length
@@ -162,10 +168,15 @@ export class Transactions {
     })
   }
 
+  /** The server has proved to a process to be the primary, on a connection beside its pool. */
+  proved(process: VirtualProcess, server: DatabaseServer) {
+    this.#poolOf(process).proved(server)
+  }
+
   #poolOf(process: VirtualProcess): ConnectionPool {
     const known = this.#pools.get(process)
     if (known !== undefined) return known
-    const pool = new ConnectionPool(process, this.#server, this.#most)
+    const pool = new ConnectionPool(process, this.#primary, this.#most)
     this.#pools.set(process, pool)
     process.whenDead(() => this.#pools.delete(process))
     return pool
