@@ -58,6 +58,12 @@ export const FaultOptions = Schema.Struct({
   databaseLag_ms: Count,
   /** How long the old primary lives on for some of those that are connected to it, at most: they read there, and write in vain. */
   formerPrimary_ms: Count,
+  /** The database's disk is full: it takes no writes. */
+  databaseFull: Occasional,
+  /** Its disk is slow: a commit that writes takes 0.3 s longer on average. */
+  databaseSlow: Occasional,
+  /** It takes no writes, because somebody has made it read-only. */
+  databaseReadOnly: Occasional,
   databaseCalls: CallFaults,
   redisRestart: Occasional,
   /** A pool shard's primary is lost, and a replica takes over that has not seen the last operations: pushes and pops. */

@@ -19,6 +19,9 @@ export const noFaults: FaultOptions = {
   databaseFailover: never,
   databaseLag_ms: 0,
   formerPrimary_ms: 0,
+  databaseFull: never,
+  databaseSlow: never,
+  databaseReadOnly: never,
   databaseCalls: { refused: 0, lost: 0, ignored: 0 },
   redisRestart: never,
   redisFailover: never,
@@ -89,6 +92,9 @@ const liteFaults: FaultOptions = {
   databaseFailover: { perMinute: 0.2, least_ms: 500, most_ms: 4_000 },
   databaseLag_ms: 0,
   formerPrimary_ms: 0,
+  databaseFull: { perMinute: 0.1, least_ms: 200, most_ms: 4_000 },
+  databaseSlow: { perMinute: 0.1, least_ms: 500, most_ms: 8_000 },
+  databaseReadOnly: { perMinute: 0.1, least_ms: 200, most_ms: 4_000 },
   databaseCalls: { refused: 0.002, lost: 0.001, ignored: 0.001 },
   redisRestart: { perMinute: 0.3, least_ms: 100, most_ms: 5_000 },
   redisFailover: { perMinute: 0.5, least_ms: 500, most_ms: 4_000 },
@@ -129,6 +135,9 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
     databaseFailover: faults.databaseFailover,
     databaseLag_ms: faults.databaseLag_ms,
     formerPrimary_ms: faults.formerPrimary_ms,
+    databaseFull: faults.databaseFull,
+    databaseSlow: faults.databaseSlow,
+    databaseReadOnly: faults.databaseReadOnly,
     databaseCalls: calls("databaseCalls"),
     slowCalls: { ...faults.slowCalls, probability: faults.slowCalls.probability * weight("slowCalls") },
     redisRestart: often("redisRestart"),
@@ -363,6 +372,22 @@ const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
   }
 }
 
+/** The database is there, and something is wrong with it. */
+const withAilments = (options: SimOptions, chance: Chance): SimOptions => {
+  if (!chance.happens(0.2)) return options
+  const drawn = (fault: Occasional) => ({ ...fault, perMinute: chance.pick([0, 1, 4]) })
+  const { databaseFull, databaseReadOnly, databaseSlow } = liteFaults
+  return {
+    ...options,
+    faults: {
+      ...options.faults,
+      databaseFull: drawn(databaseFull),
+      databaseSlow: drawn(databaseSlow),
+      databaseReadOnly: drawn(databaseReadOnly)
+    }
+  }
+}
+
 /** Everything that can be drawn is: the deployment's shape and sizes, what clients do, and which faults come how often. */
 const swarm = (seed: number): SimOptions => {
   const chance = new Chance(seed, "swarm")
@@ -405,7 +430,7 @@ const swarm = (seed: number): SimOptions => {
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
   const aimed = chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
-  return withStandby(aimed, new Chance(seed, "standby"))
+  return withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

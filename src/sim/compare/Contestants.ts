@@ -66,6 +66,9 @@ const { faults, ...cruel } = presets.cruel()
 const compared: SimOptions["faults"] = {
   ...faults,
   databaseFailover: noFaults.databaseFailover,
+  databaseFull: noFaults.databaseFull,
+  databaseSlow: noFaults.databaseSlow,
+  databaseReadOnly: noFaults.databaseReadOnly,
   kill: { perMinute: 12, least_ms: 500, most_ms: 3_000 },
   pause: { perMinute: 12, least_ms: 500, most_ms: 4_000 },
   redisFailover: { perMinute: 8, least_ms: 100, most_ms: 1_000 },

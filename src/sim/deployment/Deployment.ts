@@ -70,6 +70,12 @@ interface Place {
   starts: number
 }
 
+const ailmentOf = {
+  databaseFull: "full disk",
+  databaseSlow: "slow disk",
+  databaseReadOnly: "read-only"
+} as const
+
 const counted = (names: ReadonlyArray<string>) =>
   names.reduce((counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1), new Map<string, number>())
 
@@ -440,6 +446,10 @@ export class Deployment {
         const { formerPrimary_ms } = this.#faults
         const livesOn_us = this.world.chance("former primary").below(formerPrimary_ms + 1) * ms_us
         this.#database.failOver(down_us, livesOn_us)
+      },
+      ailDatabase: (fault, for_us) => {
+        met(fault)
+        this.#database.ail(ailmentOf[fault], for_us)
       },
       restartRedis: (pool, down_us) => {
         met("redisRestart")

@@ -17,6 +17,7 @@ export interface Victim {
   readonly cutRedis: (node: number, pool: number, for_us: number, oneWay: boolean) => void
   readonly restartDatabase: (down_us: number) => void
   readonly failOverDatabase: (down_us: number) => void
+  readonly ailDatabase: (fault: "databaseFull" | "databaseSlow" | "databaseReadOnly", for_us: number) => void
   readonly restartRedis: (pool: number, down_us: number) => void
   readonly failOver: (pool: number, down_us: number) => void
   readonly loseData: (pool: number, down_us: number) => void
@@ -116,6 +117,14 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
         return "the database"
       }
     },
+    ...(["databaseFull", "databaseSlow", "databaseReadOnly"] as const).map((name): Kind => ({
+      name,
+      how: faults[name],
+      strike: (for_us) => {
+        victim.ailDatabase(name, for_us)
+        return "the database"
+      }
+    })),
     { name: "redisRestart", how: faults.redisRestart, strike: atPool(victim.restartRedis) },
     { name: "redisFailover", how: faults.redisFailover, strike: atPool(victim.failOver) },
     { name: "redisLoss", how: faults.redisLoss, strike: atPool(victim.loseData) },

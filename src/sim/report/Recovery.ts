@@ -19,6 +19,8 @@ const measured: ReadonlySet<string> = new Set([
   "crash point",
   "databaseRestart",
   "databaseFailover",
+  "databaseFull",
+  "databaseReadOnly",
   "redisRestart",
   "redisFailover",
   "redisLoss"

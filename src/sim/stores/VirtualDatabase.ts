@@ -36,7 +36,7 @@ import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
 import { type Changed, CommitLog } from "./database/CommitLog.ts"
-import { DatabaseServer } from "./database/DatabaseServer.ts"
+import { type Ailment, DatabaseServer } from "./database/DatabaseServer.ts"
 import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } from "./DatabaseCopy.ts"
 import type { Testimony } from "../../storage/nodes/Witness.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -188,8 +188,14 @@ export class VirtualDatabase {
     this.#tellForgotten(commits, changed, this.#uncounted)
   }
 
+  /** Something is wrong with the primary for a time, in microseconds. */
+  ail(ailment: Ailment, for_us: number) {
+    this.#sessions.ail(ailment, for_us)
+  }
+
   /** All faults are over. */
   heal() {
+    this.#sessions.heal()
     this.#endFormer()
     this.server.start()
   }

@@ -404,3 +404,48 @@ it("never acknowledges what is written to a synchronous primary that is left beh
   })
   expect(little.run(process, links.findMany(["vain", "k"]))).toEqual([null, linkOf("k")])
 })
+
+it("refuses writes with what PostgreSQL says while its disk is full or it is read-only, and answers queries", () => {
+  const { links, little, process } = setUp()
+  little.run(process, links.insertMany([linkOf("k")]))
+  const ailing = [
+    ["full disk", "No space left on device"],
+    ["read-only", "read-only transaction"]
+  ] as const
+  for (const [ailment, reason] of ailing) {
+    const other = little.begin(process, links.findMany(["k"]))
+    little.database.ail(ailment, 1_000_000)
+    expect(errorOf(little.exit(process, links.insertMany([linkOf(ailment)])))).toMatchObject({
+      applied: "no",
+      reason: expect.stringContaining(reason)
+    })
+    expect(little.end(other)).toEqual(Exit.succeed([linkOf("k")]))
+    little.pass(1_000)
+    expect(little.run(process, links.insertMany([linkOf(ailment)]))).toEqual([true])
+  }
+})
+
+it("lends no connection to a read-only server, as production refuses it", () => {
+  const { links, little, process } = setUp()
+  little.database.ail("read-only", 1_000_000)
+  expect(errorOf(little.exit(process, links.findMany(["k"])))).toMatchObject({
+    applied: "no",
+    reason: expect.stringContaining("the server is read-only")
+  })
+  little.pass(1_000)
+  expect(little.run(process, links.findMany(["k"]))).toEqual([null])
+})
+
+it("takes longer for commits that write while its disk is slow, and not for queries", () => {
+  const { links, little, process } = setUp()
+  little.run(process, links.insertMany([linkOf("k")]))
+  little.database.ail("slow disk", 60_000_000)
+  const takes_us = (count: number, run: (index: number) => void) => {
+    const before_us = little.world.now_us
+    for (let index = 0; index < count; index++) run(index)
+    return little.world.now_us - before_us
+  }
+  const insert = (index: number) => little.run(process, links.insertMany([linkOf(`k${index}`)]))
+  expect(takes_us(10, insert)).toBeGreaterThan(1_000_000)
+  expect(takes_us(10, () => little.run(process, links.findMany(["k"])))).toBeLessThan(100_000)
+})

@@ -257,7 +257,7 @@ export class ConnectionPool {
         this.#open.add(connection)
         toProcess(() => {
           if (isOver) return this.#forget(connection)
-          const refused = this.proved(primary)
+          const refused = primary.has("read-only") ? "the server is read-only" : this.proved(primary)
           if (refused !== undefined) {
             this.#forget(connection)
             return fail(noConnection(refused))

@@ -6,6 +6,14 @@ import { RowLocks } from "./RowLocks.ts"
 /** PostgreSQL's default of `max_connections`. */
 const connectionsMax = 100
 
+/** What can be wrong with a database that is there: its disk has no room, or is slow, or it takes no writes. */
+export const ailments = ["full disk", "slow disk", "read-only"] as const
+/** See {@link ailments}. */
+export type Ailment = (typeof ailments)[number]
+
+/** How much longer a commit takes that writes to a slow disk, on average: microseconds. */
+const slowFlushMean_us = 300_000
+
 /** How long a statement takes, and a commit that writes, on average: microseconds. */
 const statementMean_us = 80
 const flushMean_us = 400
@@ -28,6 +36,26 @@ export class DatabaseServer {
     this.#chance = server.world.chance("statements")
   }
 
+  /** What is wrong with it now, each as often as it was said to be. */
+  readonly #ailments = new Map<Ailment, number>()
+
+  /** Has something be wrong with it for a time, in microseconds. */
+  ail(ailment: Ailment, for_us: number) {
+    const add = (count: number) => this.#ailments.set(ailment, (this.#ailments.get(ailment) ?? 0) + count)
+    add(1)
+    this.server.world.after(for_us, null, () => add(-1))
+  }
+
+  /** Nothing is wrong with it any more. */
+  heal() {
+    this.#ailments.clear()
+  }
+
+  /** Whether something is wrong with it. */
+  has(ailment: Ailment): boolean {
+    return (this.#ailments.get(ailment) ?? 0) > 0
+  }
+
   /** How many sessions there are. */
   get sessions(): number {
     return this.#backends.size
@@ -47,15 +75,22 @@ export class DatabaseServer {
   readonly isLocked = (name: string): boolean => this.locks.isTaken(name, this.#working)
 
   /** Why a command is refused, if it is. */
-  refusal(_command: Command): Problem | undefined {
-    return undefined
+  refusal({ writes }: Command): Problem | undefined {
+    if (!writes || this.#ailments.size === 0) return undefined
+    if (this.has("read-only"))
+      return { code: "25006", reason: "cannot execute INSERT in a read-only transaction" }
+    return this.has("full disk")
+      ? { code: "53100", reason: "could not extend file: No space left on device" }
+      : undefined
   }
 
   /** How long a command takes: itself, which the session's bounds may cut short, and its commit, which they do not. */
   times({ ends, writes }: Command): { readonly statement_us: number; readonly flush_us: number } {
+    const isFlushed = writes && ends === "commit"
+    const slow_us = isFlushed && this.has("slow disk") ? this.#chance.waiting(slowFlushMean_us) : 0
     return {
       statement_us: 20 + this.#chance.waiting(statementMean_us),
-      flush_us: writes && ends === "commit" ? 100 + this.#chance.waiting(flushMean_us) : 0
+      flush_us: isFlushed ? 100 + this.#chance.waiting(flushMean_us) + slow_us : 0
     }
   }
 
