@@ -13,12 +13,12 @@ export interface Tables extends KeyStockMemory.Tables {
   readonly own: { mark: number; lineage: number; movedAt: number; identity: Identity }
 }
 
-/** Empty tables, of a database that says so much of itself. */
-export const emptyTables = (identity: Identity = { system: undefined, timeline: 0 }): Tables => ({
+/** Empty tables. */
+export const emptyTables = (): Tables => ({
   ...KeyStockMemory.emptyTables(),
   slots: new Map(),
   regressions: [],
-  own: { mark: 0, lineage: 0, movedAt: 0, identity }
+  own: { mark: 0, lineage: 0, movedAt: 0, identity: { system: undefined, timeline: 0 } }
 })
 
 /** `DatabaseMark` over tables, which others may look into. */

@@ -98,7 +98,7 @@ const batchRow = (batch: BatchId) => `pool_batches ${KeyStockMemory.idOf(batch)}
 
 /**
  * The database: the tables of the ports' backends in memory, outside of every process. What a transaction does happens at its commit, at one moment; until then it
- * holds the locks of its rows as in production. What was committed stays.
+ * holds the locks of its rows as in production. What was committed stays, unless it fails over to a standby that lags.
  */
 export class VirtualDatabase {
   readonly server: VirtualServer
