@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Fiber, TestClock } from "effect"
 import { describe } from "vitest"
 import { fromStrings, toStrings } from "../../../src/keys/PackedKeys.ts"
+import { ShardOwnership } from "../../../src/storage/keys/ShardOwnership.ts"
 import { all, always, once, type Rule } from "../../support/ActorFaults.ts"
 import {
   drain,
@@ -24,6 +25,21 @@ const stocked = (count: number) => Array.from({ length: count }, (_, index) => `
 const expectDistinct = (keys: ReadonlyArray<string>) => expect(new Set(keys).size).toBe(keys.length)
 
 describe("a pool shard", () => {
+  it.scoped("claims nothing while its node does not hold the shard, and says that its owner is away", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      let holds = false
+      const node = yield* Effect.provideService(startNode(stores), ShardOwnership, {
+        holds: () => Effect.sync(() => holds)
+      })
+      const refused = yield* Effect.flip(node.shard().Lease({ count: 8 }))
+      expect(refused).toMatchObject({ _tag: "Unavailable", applied: "no", away: true })
+      expect(node.faults.operations()).not.toContain("KeyStock.claim")
+      holds = true
+      expect((yield* lease(node, 8)).length).toBe(8)
+    })
+  )
+
   it.scoped.prop(
     "keeps its level between the marks, whatever is leased and returned",
     [fc.array(fc.integer({ min: -8, max: 12 }), { maxLength: 30 })],
