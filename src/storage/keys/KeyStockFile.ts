@@ -32,6 +32,7 @@ export const make = Effect.fnUntraced(function* (
   preload: Preload
 ) {
   let ahead: PackedKeys = empty
+  let closed = false
   const taking = FairSemaphore.make(1)
 
   /** A file that cannot be read counts as empty: the missing keys are minted. */
@@ -57,6 +58,7 @@ export const make = Effect.fnUntraced(function* (
   /** Keys that are in no batch are nowhere else: they are recorded, or put back. */
   const recordNext = (batch: BatchId, wanted: number) =>
     Effect.gen(function* () {
+      if (closed) return empty
       const keys = yield* next(wanted)
       if (count(keys) === 0) return keys
       yield* Effect.tapError(base.record(batch, keys), (error) =>
@@ -67,8 +69,13 @@ export const make = Effect.fnUntraced(function* (
       return keys
     }).pipe(taking, Effect.uninterruptible)
 
+  /** After the take that is under way: its keys would be nowhere else. */
   yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => (count(ahead) === 0 ? Effect.void : file.append(ahead))).pipe(
+    Effect.suspend(() => {
+      closed = true
+      return count(ahead) === 0 ? Effect.void : file.append(ahead)
+    }).pipe(
+      taking,
       Effect.tapError(({ reason }) =>
         Effect.logWarning(`${count(ahead)} keys did not get back into the key file: ${reason}`)
       ),

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { concat, count, empty, type PackedKeys, slice, toStrings } from "../../../src/keys/PackedKeys.ts"
 import type { KeyFile } from "../../../src/storage/keys/KeyFile.ts"
 import type { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
@@ -85,4 +85,33 @@ it.effect("gives the keys of a record that was refused to the next batch, before
       })
     )
   })
+)
+
+it.effect(
+  "puts back at a graceful shutdown what a refill under way has read and does not record, and then gives none",
+  () =>
+    Effect.gen(function* () {
+      const { file, left } = makeFile()
+      yield* file.append(keys("k", 20))
+      const base = KeyStockMemory.makeOver(KeyStockMemory.emptyTables(), "none")
+      const isAsked = yield* Deferred.make<void>()
+      const answer = yield* Deferred.make<void, StorageError>()
+      const slow: typeof KeyStock.Service = {
+        ...base,
+        record: () => Effect.zipRight(Deferred.succeed(isAsked, undefined), Deferred.await(answer))
+      }
+      const owner = yield* base.claim(shard)
+      const scope = yield* Scope.make()
+      const stock = yield* Scope.extend(KeyStockFile.make(slow, file, { low: 2, high: 8 }), scope)
+      const taking = yield* Effect.fork(stock.take({ ...owner, sequence: 0 }, 6))
+      yield* Deferred.await(isAsked)
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* Effect.repeatN(Effect.yieldNow(), 20)
+      yield* Deferred.fail(answer, refused("no"))
+      yield* Fiber.await(taking)
+      yield* Fiber.join(closing)
+      expect(left().toSorted()).toEqual(numbered("k", 20).toSorted())
+      expect(count(yield* stock.take({ ...owner, sequence: 1 }, 6))).toBe(0)
+      expect(left().length).toBe(20)
+    })
 )
