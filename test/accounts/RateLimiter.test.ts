@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, TestClock } from "effect"
+import { type Clock, Effect, Fiber, TestClock } from "effect"
 import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import { KeyedHash } from "../../src/secrets/KeyedHash.ts"
 import type { Limit, Standing } from "../../src/accounts/Meter.ts"
@@ -14,9 +14,10 @@ type Fault = "none" | "fails" | "silent"
 const day = (limit: number, id = "day"): Quota => ({ id, limit, period: "day" })
 const minute = (limit: number, id = "minute"): Quota => ({ id, limit, period: "minute" })
 
-/** Nodes over one store that can be made to fail, and what was asked of it. */
-const nodes = (count: number) =>
+/** Nodes over one store that can be made to fail, and what was asked of it. `withClock`: what clock the nodes go by; the store has the test's. */
+const nodes = (count: number, withClock = <A, E, R>(node: Effect.Effect<A, E, R>) => node) =>
   Effect.gen(function* () {
+    const ofStore = Effect.withClock(yield* Effect.clock)
     const memory = yield* QuotaStoreMemory.make
     const asked: Array<ReadonlyArray<Ask>> = []
     let fault: Fault = "none"
@@ -25,7 +26,7 @@ const nodes = (count: number) =>
       leaseMany: (asks) =>
         Effect.suspend(() => {
           asked.push(asks)
-          if (fault === "none") return Effect.zipRight(Effect.yieldNow(), memory.leaseMany(asks))
+          if (fault === "none") return Effect.zipRight(Effect.yieldNow(), ofStore(memory.leaseMany(asks)))
           return fault === "silent"
             ? Effect.never
             : new StorageError({ operation: "test", applied: "no", reason: "the test has broken it" })
@@ -35,7 +36,8 @@ const nodes = (count: number) =>
       Array.from({ length: count }, () =>
         RateLimiter.make.pipe(
           Effect.provideService(QuotaStore, store),
-          Effect.provideService(KeyedHash, testHash)
+          Effect.provideService(KeyedHash, testHash),
+          withClock
         )
       )
     )
@@ -363,6 +365,34 @@ describe("while the store", () => {
           yield* TestClock.adjust("1 minutes")
           expect(yield* drain(first, guess)).toBe(18)
         })
+    )
+  }
+})
+
+describe("while the wall clock jumps", () => {
+  /** The clock of the test, whose wall time is `skew.ms` ahead. */
+  const skewed = (skew: { readonly ms: number }) =>
+    Effect.map(Effect.clock, (clock): Clock.Clock => {
+      const wall_ms = () => clock.unsafeCurrentTimeMillis() + skew.ms
+      return Object.assign(Object.create(clock) as Clock.Clock, {
+        unsafeCurrentTimeMillis: wall_ms,
+        currentTimeMillis: Effect.sync(wall_ms),
+        unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos()
+      })
+    })
+
+  for (const jump_ms of [-3_600_000, 3_600_000]) {
+    it.scoped(`by ${jump_ms} ms, a limit is neither full again sooner nor used up for longer`, () =>
+      Effect.gen(function* () {
+        const skew = { ms: 0 }
+        const { first } = yield* nodes(1, Effect.withClock(yield* skewed(skew)))
+        const limits: ReadonlyArray<Limit> = [minute(10), { ...minute(10, "held"), isHeld: true }]
+        for (const limit of limits) expect(yield* drain(first, limit)).toBe(10)
+        skew.ms = jump_ms
+        for (const limit of limits) expect((yield* take(first, limit)).isAllowed).toBe(false)
+        yield* TestClock.adjust("1 minutes")
+        for (const limit of limits) expect(yield* drain(first, limit)).toBe(10)
+      })
     )
   }
 })

@@ -159,6 +159,20 @@ describe("Visits", () => {
     }).pipe(quiet)
   )
 
+  it.effect("are written by a stop that comes amid a write that fails, also where no others wait", () =>
+    Effect.gen(function* () {
+      const { counted, record, stop, total, world } = yield* counting
+      world.mood = "away"
+      records(record, 10)
+      yield* TestClock.adjust("600 millis")
+      expect(world.batches.length).toBeGreaterThan(0)
+      world.mood = "well"
+      yield* stop
+      expect(yield* total).toBe(10)
+      expect((yield* counted).shed).toBe(0)
+    }).pipe(quiet)
+  )
+
   it.effect("do not hold a stop up for longer than 5 s where the database is silent", () =>
     Effect.gen(function* () {
       const { record, stop, world } = yield* counting

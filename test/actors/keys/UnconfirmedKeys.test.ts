@@ -15,6 +15,21 @@ it.scoped("keeps no more keys of creates that failed than its bound, and those t
   })
 )
 
+it.scoped("gives no key before 5 s are over, when an owner's statement has come to its end", () =>
+  Effect.gen(function* () {
+    const free: Array<string> = []
+    const unsure = yield* UnconfirmedKeys.make(yield* LinkStoreMemory.make, (keys) =>
+      Effect.sync(() => void free.push(...keys))
+    )
+    yield* TestClock.adjust("4 seconds")
+    yield* unsure.add(["k"])
+    yield* TestClock.adjust("4900 millis")
+    expect(free).toEqual([])
+    yield* TestClock.adjust("5100 millis")
+    expect(free).toEqual(["k"])
+  })
+)
+
 it.scoped("gives each key once, whether it asks in its time or when it closes", () =>
   Effect.gen(function* () {
     const free: Array<string> = []

@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe } from "vitest"
+import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import * as Idempotency from "../../../src/http/links/Idempotency.ts"
 import { KeyedHash } from "../../../src/secrets/KeyedHash.ts"
 import * as Secret from "../../../src/secrets/Secret.ts"
@@ -43,7 +44,37 @@ const settled = (fingerprint: string): GuardState => ({
   answer: JSON.stringify(kept)
 })
 
+/** How often the guard is given up when its create fails so. */
+const abandonedAfter = (applied: "no" | "unknown") =>
+  Effect.gen(function* () {
+    let abandoned = 0
+    const guarded = {
+      beginMany: () => Effect.succeed([{ _tag: "Begun" }]),
+      abandonMany: () => Effect.sync(() => [++abandoned > 0])
+    } as unknown as typeof GuardedCreates.Service
+    const once = yield* Idempotency.make.pipe(
+      Effect.provideService(GuardedCreates, guarded),
+      Effect.provideService(KeyedHash, testHash)
+    )
+    const failed = yield* Effect.flip(
+      once({
+        repeats: { key: "a", owner: null, body: JSON.stringify(body) },
+        answerOf: () => kept,
+        create: () => new Unavailable({ reason: "for the test", applied })
+      })
+    )
+    expect(failed.kind).toBe("unavailable")
+    return abandoned
+  })
+
 describe("the guard of a create with an Idempotency-Key", () => {
+  it.effect("is given up when the create certainly failed, and held while it may still be applied", () =>
+    Effect.gen(function* () {
+      expect(yield* abandonedAfter("no")).toBe(1)
+      expect(yield* abandonedAfter("unknown")).toBe(0)
+    })
+  )
+
   it.effect("has a keyed hash of the body: passwords cannot be found from it by trying", () =>
     Effect.gen(function* () {
       const { begun } = yield* over({ _tag: "Begun" })
