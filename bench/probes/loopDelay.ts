@@ -18,11 +18,13 @@ if (isMainThread) {
   }
   process.on("SIGUSR2", () => {
     // Node counts the wait between two looks as well, and begins with a maximum of 0.
-    answer(Math.max(0, delays.max / 1e6 - resolution_ms))
+    const longest_ms = Math.max(0, delays.max / 1e6 - resolution_ms)
     delays.reset()
+    // It counts from its next look on: who has the answer can rely on that.
+    setTimeout(answer, 2 * resolution_ms, longest_ms)
   })
   // A file says that this process can be asked.
   process.on("exit", () => rmSync(file, { force: true }))
-  answer(0)
   delays.enable()
+  setTimeout(answer, 2 * resolution_ms, 0)
 }

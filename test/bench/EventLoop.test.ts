@@ -7,10 +7,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { longestHold, watched } from "../../bench/EventLoop.ts"
 
-/** Holds its event loop for 0.2 s when it is told to. */
+/** Holds its event loop for 50 ms when it is told to. */
 const holding = `
   process.stdin.on("data", () => {
-    const end = performance.now() + 200
+    const end = performance.now() + 50
     while (performance.now() < end);
     console.log("held")
   })
@@ -29,9 +29,12 @@ it("finds how long a watched program held its event loop, and does not signal ot
   const ask = (...pids: ReadonlyArray<number>) => Effect.runPromise(longestHold({ folder }, pids))
   try {
     await ask(child.pid!)
-    child.stdin.write("hold")
-    await once(child.stdout, "data")
-    expect(await ask(unwatched.pid!, child.pid!)).toBeGreaterThan(190)
+    // Whenever it was asked before.
+    for (let round = 0; round < 20; round++) {
+      child.stdin.write("hold")
+      await once(child.stdout, "data")
+      expect(await ask(unwatched.pid!, child.pid!)).toBeGreaterThan(45)
+    }
     expect(await ask(unwatched.pid!)).toBe(null)
     unwatched.stdin.write("hold")
     expect(String(await once(unwatched.stdout, "data"))).toBe("held\n")
