@@ -1,4 +1,5 @@
 import { Effect, Layer, Option } from "effect"
+import * as Concurrent from "../fibers/Concurrent.ts"
 import { join, resolve } from "node:path"
 import { DeploymentName } from "./Deployment.ts"
 import type { Settings } from "./Settings.ts"
@@ -43,8 +44,6 @@ export const clustered = (
     Witness.Witness,
     Effect.gen(function* () {
       const deployment = yield* DeploymentName
-      return Witness.among(
-        yield* Effect.forEach(urls, (url) => WitnessRedis.make(url, deployment), { concurrency: "unbounded" })
-      )
+      return Witness.among(yield* Concurrent.forEach(urls, (url) => WitnessRedis.make(url, deployment)))
     })
   )

@@ -1,4 +1,5 @@
 import { Clock, Effect, Either } from "effect"
+import * as Concurrent from "../../fibers/Concurrent.ts"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { Links } from "../../actors/links/Links.ts"
 import { bulkMax } from "../contract/LinkSchemas.ts"
@@ -119,7 +120,7 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation
           : problemAnswer(yield* Effect.flip(Problem.orUnavailable(Effect.fail(link.left))))
       )
     }
-    yield* Effect.forEach(
+    yield* Concurrent.forEach(
       others,
       ([index, plan]) =>
         carryOut(plan, quota).pipe(
@@ -127,7 +128,7 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation
           Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem))),
           Effect.map((answer) => (results[index] = resultOf(answer)))
         ),
-      { concurrency: othersAtOnce, discard: true }
+      othersAtOnce
     )
     // All at once: a text that is put together from long ones is copied when it is sent.
     results[0] = `{"results":[${results[0]}`

@@ -1,4 +1,5 @@
 import { Effect, Layer, type Scope } from "effect"
+import * as Concurrent from "../../fibers/Concurrent.ts"
 import { toStrings } from "../../keys/PackedKeys.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import * as KeyPoolShard from "../../storage/keys/KeyPoolShard.ts"
@@ -155,7 +156,7 @@ export const make = (
   process: VirtualProcess
 ): Effect.Effect<typeof KeyPool.Service, never, Scope.Scope> =>
   Effect.map(
-    Effect.forEach(servers, (redis) => makeShard(redis, process), { concurrency: "unbounded" }),
+    Concurrent.forEach(servers, (redis) => makeShard(redis, process)),
     KeyPoolShard.join
   )
 

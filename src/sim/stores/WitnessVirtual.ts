@@ -1,4 +1,5 @@
 import { Effect, type Scope } from "effect"
+import * as Concurrent from "../../fibers/Concurrent.ts"
 import * as Witness from "../../storage/nodes/Witness.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import * as KeyPoolVirtual from "./KeyPoolVirtual.ts"
@@ -21,6 +22,6 @@ export const among = (
   process: VirtualProcess
 ): Effect.Effect<typeof Witness.Witness.Service, never, Scope.Scope> =>
   Effect.map(
-    Effect.forEach(servers, (redis) => make(redis, process), { concurrency: "unbounded" }),
+    Concurrent.forEach(servers, (redis) => make(redis, process)),
     Witness.among
   )

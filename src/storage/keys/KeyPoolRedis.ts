@@ -1,4 +1,5 @@
 import { Effect, Layer, type Scope } from "effect"
+import * as Concurrent from "../../fibers/Concurrent.ts"
 import type { PackedKeys } from "../../keys/PackedKeys.ts"
 import { KeyPool, type PoolKind } from "./KeyPool.ts"
 import { scripts } from "./KeyPoolRedisScripts.ts"
@@ -85,9 +86,7 @@ export const make = ({
     if (!/^[\w.-]{1,64}$/.test(namespace)) {
       return yield* Effect.die(new RangeError("a namespace has 1 to 64 letters, digits, '.', '_' and '-'"))
     }
-    const shards = yield* Effect.forEach(urls, (url, shard) => makeShard(url, namespace, shard, kind), {
-      concurrency: "unbounded"
-    })
+    const shards = yield* Concurrent.forEach(urls, (url, shard) => makeShard(url, namespace, shard, kind))
     return KeyPoolShard.join(shards)
   })
 
