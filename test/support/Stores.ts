@@ -93,7 +93,9 @@ const tables = [
   "audit_entries",
   "database_regressions",
   "link_removals",
-  "url_indexed_owners"
+  "url_indexed_owners",
+  "bucket_placement",
+  "bucket_homes"
 ]
 
 /**

@@ -1,0 +1,11 @@
+import { BucketPlacement } from "../../../src/storage/links/BucketPlacement.ts"
+import * as BucketPlacementSql from "../../../src/storage/links/BucketPlacementSql.ts"
+import * as BucketPlacementMemory from "../../support/memory/BucketPlacementMemory.ts"
+import { onEveryBackend } from "../../support/Stores.ts"
+import { bucketPlacementLaws } from "./BucketPlacementLaws.ts"
+
+onEveryBackend(
+  BucketPlacement,
+  { memory: BucketPlacementMemory.layer, sql: BucketPlacementSql.layer },
+  (open) => bucketPlacementLaws("BucketPlacement", open)
+)
