@@ -5,6 +5,7 @@ import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import type { Link } from "../../model/Link.ts"
 import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
+import { writersGone } from "./LinkWriters.ts"
 import { forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { type Columns, rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
@@ -19,7 +20,7 @@ const fillsMax = 2
 /** How long a caller waits for the links of an owner to be filled in, which goes on after that. */
 const fillWaitMax = Duration.seconds(3)
 
-/** How often is looked whether other transactions, or another node, are done. */
+/** How often is looked whether another node is done. */
 const lookAgain = Duration.millis(20)
 
 /**
@@ -68,29 +69,6 @@ export const make = Effect.gen(function* () {
   const enter = (owner: string) =>
     sql`INSERT INTO url_indexed_owners (owner, filled) VALUES (${owner}, ${false}) ON CONFLICT DO NOTHING`
 
-  /** Transactions that write links, but for those that begin later than this statement. */
-  const writers = sql<{ id: string }>`
-    SELECT DISTINCT virtualtransaction AS id FROM pg_locks
-    WHERE relation = 'links'::regclass AND mode = 'RowExclusiveLock' AND pid <> pg_backend_pid()
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-
-  /**
-   * Waits until nobody writes links any more who may not have seen the owner's entry: a statement of PostgreSQL locks its table before it takes its snapshot. SQLite has one
-   * writer.
-   */
-  const writersGone = sql.onDialectOrElse({
-    orElse: () => Effect.void,
-    pg: () =>
-      Effect.flatMap(writers, (before) =>
-        Effect.asVoid(
-          Effect.repeat(writers, {
-            schedule: Schedule.spaced(lookAgain),
-            while: (now) => now.some(({ id }) => before.some((one) => one.id === id))
-          })
-        )
-      )
-  })
-
   const unlessLocked = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE SKIP LOCKED` })
 
   /** Fills in the hashes of an owner's next links. Another node that is at it has locked the owner's entry. */
@@ -132,7 +110,7 @@ export const make = Effect.gen(function* () {
   const fill = (owner: string) =>
     Effect.gen(function* () {
       yield* enter(owner)
-      yield* writersGone
+      yield* writersGone(sql)
       return yield* Effect.repeat(fillSome(owner), { while: (state) => state === "more" })
     }).pipe(
       Effect.repeat({ schedule: Schedule.spaced(lookAgain), while: (state) => state === "busy" }),

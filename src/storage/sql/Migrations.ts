@@ -22,6 +22,7 @@ import { oneLinksTable } from "./migrations/0018_one_links_table.ts"
 import { urlIndexedOwners } from "./migrations/0019_url_indexed_owners.ts"
 import { totalsFromPeriods } from "./migrations/0020_totals_from_periods.ts"
 import { bucketPlacement } from "./migrations/0021_bucket_placement.ts"
+import { linkEpoch } from "./migrations/0022_link_epoch.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -46,7 +47,8 @@ export const migrations = {
   "0018_one_links_table": oneLinksTable,
   "0019_url_indexed_owners": urlIndexedOwners,
   "0020_totals_from_periods": totalsFromPeriods,
-  "0021_bucket_placement": bucketPlacement
+  "0021_bucket_placement": bucketPlacement,
+  "0022_link_epoch": linkEpoch
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
