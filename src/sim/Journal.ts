@@ -75,6 +75,17 @@ export type StoreEntry =
       readonly shard: number
       readonly keys: ReadonlyArray<string>
     }
+  /** A process was told of keys that a lease brought it, so long after it had asked. */
+  | {
+      readonly tag: "handed"
+      readonly by: string
+      readonly keys: ReadonlyArray<string>
+      readonly took_us: number
+    }
+  /** A create of keys that a process had been handed failed, and certainly did not bind them; or it may have, or a return or a question of them failed. */
+  | { readonly tag: "refused" | "unsure"; readonly by: string; readonly keys: ReadonlyArray<string> }
+  /** A create was asked for with a key that an earlier one with an unknown outcome had, though it was not handed out again. */
+  | { readonly tag: "reused"; readonly by: string; readonly key: string }
   /**
    * A failover or a loss of data: keys that are missing from the list, and keys that are in it again though they had been leased. `unleased` are all keys
    * whose lease was lost: each may be leased once more.

@@ -13,6 +13,7 @@ import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import type { Begins, CrashPoint } from "../world/VirtualServer.ts"
 import type { World } from "../world/World.ts"
 import { ActorHost, type ActorId, nameOf, type Outcome } from "./ActorHost.ts"
+import type { KeyTrail } from "./KeyTrail.ts"
 
 /** How long a message to an actor that has no owner waits before it looks for one again. */
 const lookAgainAfter_us = 50 * ms_us
@@ -42,6 +43,7 @@ export interface AdversaryOptions {
   readonly messages: () => FaultOptions["messages"]
   readonly crashPoint: CrashPoint
   readonly begins?: Begins
+  readonly trail: KeyTrail
 }
 
 /** A message under way, and what its sender waits for. */
@@ -242,7 +244,7 @@ export class AdversarialPlacement implements Placement {
 
   #call(sender: ActorHost, actor: ActorId, tag: string, payload: unknown): Effect.Effect<unknown, unknown> {
     return Effect.async<unknown, unknown>((resume) => {
-      const { begins, journal, world } = this.#options
+      const { begins, journal, trail, world } = this.#options
       const end = begins?.(sender.process.id, `send ${tag}`)
       const sent_us = world.now_us
       const message: Message = {
@@ -258,12 +260,16 @@ export class AdversarialPlacement implements Placement {
             if (message.isOver) return
             message.isOver = true
             end?.()
+            trail.message(sender.process, tag, payload, outcome, world.now_us - sent_us)
             resume(outcome)
           })
       }
       this.#send(message)
       return Effect.sync(() => {
-        if (!message.isOver) message.lost(world.now_us - sent_us)
+        if (!message.isOver) {
+          message.lost(world.now_us - sent_us)
+          trail.message(sender.process, tag, payload, undefined, world.now_us - sent_us)
+        }
         message.isOver = true
         end?.()
         message.interrupt()

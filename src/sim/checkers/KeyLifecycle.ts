@@ -58,6 +58,8 @@ class Ways {
         return entry.link.custom ? undefined : this.#use(entry)
       case "freed":
         return entry.custom ? undefined : this.#free(entry.key)
+      case "reused":
+        return this.#found(entry, `${entry.key} was used again, though it may have been bound`, entry.key)
       case "changed":
       case "deleted":
       case "expired":

@@ -1,7 +1,7 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import type { JournalEntry } from "../Journal.ts"
-import { ms_us } from "../world/Time.ts"
+import { ms_us, s_us } from "../world/Time.ts"
 
 /** What became of the keys that are lost, by the last that is known of each. */
 export interface Losses {
@@ -13,9 +13,12 @@ export interface Losses {
   readonly pools: number
   /** Leased all together, and not one of them was seen again: the lease's answer was lost, or came to nobody. */
   readonly leases: number
-  /** Leased, and held by a node that was killed, or taken for a create whose outcome is unknown. */
+  /** Leased, and held by a node that was killed, or taken for a create, a return or a question whose outcome is unknown. */
   readonly held: number
 }
+
+/** Whether it tells of keys that a node had. */
+const isHeld = ({ tag }: JournalEntry) => tag === "handed" || tag === "refused" || tag === "unsure"
 
 /** Where each key that is not accounted for was last seen: how many of each entry's. */
 const lastSeen = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence) => {
@@ -39,6 +42,7 @@ export const lossesOf = (evidence: Evidence): Losses => {
   for (const [entry, count] of lastSeen(evidence)) {
     if (entry.tag === "minted") losses.refills += count
     else if (entry.tag === "preloaded") losses.preloaded += dead.has(entry.by) ? count : 0
+    else if (isHeld(entry)) losses.held += count
     else if (entry.tag !== "leased") losses.pools += count
     else if (count === entry.keys.length) losses.leases += count
     else losses.held += count
@@ -60,6 +64,16 @@ const askedAtTheEnd = ({ journal }: Evidence): number => {
   ).length
 }
 
+/** Keys that were minted when the process that had asked for them may have ended by itself: as late as slow calls are. */
+const mintedAfterAnEnd = ({ journal, options }: Evidence): number => {
+  const late_us = lastAsked_us + 2 * options.faults.slowCalls.most_ms * ms_us
+  const ends_us = journal.flatMap((one) => (one.tag === "ended" ? [one.at_us] : []))
+  return journal.filter(
+    ({ at_us, tag }) =>
+      tag === "minted" && ends_us.some((end_us) => end_us <= at_us && at_us < end_us + late_us)
+  ).length
+}
+
 /** How long minted keys are waited for: a process that was paused for longer gives up those that have come meanwhile. */
 const mintWaitMax_us = 2_000 * ms_us
 
@@ -70,6 +84,15 @@ const witnessing: ReadonlySet<string> = new Set([
   "Witness.read",
   "Witness.raise"
 ])
+
+/** The shortest time after which a lease or a create is given up, and how long after a pause everything is told that came meanwhile. */
+const waitMin_us = s_us
+/** When an answer comes at that very moment, its caller may have given up just before. */
+const lateAfter_us = 0.99 * waitMin_us
+const wakes_us = 100 * ms_us
+
+/** Whether a lease came when it was about to be given up. */
+const isLateLease = (entry: JournalEntry) => entry.tag === "handed" && entry.took_us >= lateAfter_us
 
 /** How many times each thing happened that may lose keys. */
 const causesOf = (evidence: Evidence) => {
@@ -94,13 +117,14 @@ const causesOf = (evidence: Evidence) => {
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
-    leases: unanswered("KeyPool.lease", "send Lease"),
+    leases: unanswered("KeyPool.lease", "send Lease") + journal.filter(isLateLease).length,
     advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:
       fenced +
       drawn +
+      mintedAfterAnEnd(evidence) +
       unwitnessed +
       unanswered("KeyStock.record", "KeyStock.take", "KeyStock.fill", "KeyFile.append", "send Mint")
   }
@@ -149,10 +173,62 @@ const isUncertain = ({ end_us, journal }: Evidence) => {
 /** Keys that one create may have taken when its outcome is unknown: one for each of its tries. */
 const keysOfCreateMax = 8
 
+/** How long a node keeps keys of creates that failed before it has asked about them: twice its pause, and what a question may take. */
+const asked_us = 12 * s_us
+
+/** How long before the end of a process its last creates may have begun: a create goes on for some seconds when its client has gone. */
+const lastCreates_us = 8 * s_us
+
+/**
+ * The keys that each process has lost though it was not killed, and though it knew of each that it was not bound: none, but for those of creates that were under way at its end, those that it
+ * is still to ask about, and those about which it got no answer when it shut down.
+ */
+const lostByTheLiving = (
+  evidence: Evidence
+): ReadonlyArray<readonly [by: string, lost: number, bound: number]> => {
+  const { end_us, exchanges, journal } = evidence
+  const killed = new Set<string>()
+  const ended_us = new Map<string, number>()
+  const unasked = new Set<string>()
+  const woken_us = new Map<string, Array<number>>()
+  for (const entry of journal) {
+    if (entry.tag === "killed") killed.add(entry.by)
+    if (entry.tag === "ended") ended_us.set(entry.by, entry.at_us)
+    if (entry.tag === "unanswered" && entry.operation === "LinkStore.takenAmong") unasked.add(entry.by)
+    if (entry.tag === "paused" && entry.for_us >= waitMin_us)
+      woken_us.set(entry.by, [...(woken_us.get(entry.by) ?? []), entry.at_us + entry.for_us])
+  }
+  /** When it comes with the end of a pause, whoever waited for it may have given up at the same moment. */
+  const isTooLate = (by: string, at_us: number) =>
+    (woken_us.get(by) ?? []).some((from_us) => from_us <= at_us && at_us < from_us + wakes_us)
+  const lost = new Map<string, number>()
+  for (const [entry, count] of lastSeen(evidence)) {
+    const { at_us, by, tag } = entry
+    if (killed.has(by) || (tag !== "handed" && tag !== "refused") || isTooLate(by, at_us)) continue
+    if (isLateLease(entry)) continue
+    const isToBeAsked = ended_us.has(by) ? unasked.has(by) : at_us > end_us - asked_us
+    if (tag === "handed" || !isToBeAsked) lost.set(by, (lost.get(by) ?? 0) + count)
+  }
+  const failed = exchanges.filter(isUncertain(evidence))
+  /** Creates that may have been under way when a process ended, or the run did. */
+  const lastCreates = (by: string) => {
+    const until_us = ended_us.get(by) ?? end_us
+    return failed.filter(
+      ({ answered_us = end_us, answeredBy = by, sent_us, tries }) =>
+        (answeredBy === by || tries > 1) &&
+        sent_us <= until_us &&
+        (answered_us === end_us || answered_us > until_us - lastCreates_us)
+    ).length
+  }
+  return Array.from(lost, ([by, count]) => [by, count, lastCreates(by) * keysOfCreateMax] as const).filter(
+    ([, count, bound]) => count > bound
+  )
+}
+
 /**
  * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer for each kill, for
  * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
- * the witnesses that was not answered, and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
+ * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
 export const Ledger: Checker = {
   name: "ledger",
@@ -190,6 +266,12 @@ export const Ledger: Checker = {
         withheld,
       "by nodes"
     )
+    // Who has keys is known of the actors' messages, and of rows that the database has not forgotten.
+    if (options.level === "actors" && givenUp + withheld + forgot.length === 0) {
+      atMost(losses.leases, (kills + leases) * options.bufferCapacity, "that leases gave to nobody")
+      for (const [by, lost, bound] of lostByTheLiving(evidence))
+        atMost(lost, bound, `by ${by}, which was not killed`)
+    }
     for (const [by, lost, bound] of preloadedTooMuch(evidence))
       atMost(lost, bound, `that ${by} had read ahead from its file`)
     atMost(losses.pools, redis * 2 * options.poolHigh + givenUp + forgottenLinks + withheld, "by pool shards")

@@ -286,11 +286,12 @@ const slowStores: Aim = (options, chance) => ({
     changed: 0.15,
     withMaxVisits: 0.2,
     withAccount: chance.pick([0, 0.3]),
-    remembered: chance.pick([5, 40])
+    remembered: chance.pick([3, 40])
   }),
   faults: {
     ...options.faults,
     slowCalls: { probability: chance.pick([0.05, 0.2]), most_ms: chance.pick([300, 1_200, 3_000]) },
+    move: { perMinute: chance.pick([3, 20]), least_ms: 500, most_ms: 8_000 },
     kill: { ...options.faults.kill, perMinute: Math.min(1, options.faults.kill.perMinute) }
   }
 })
@@ -346,14 +347,84 @@ const stopping: Aim = (options, chance) => ({
     ...noFaults,
     stop: { perMinute: chance.pick([6, 12]), least_ms: 500, most_ms: 3_000 },
     move: { perMinute: chance.pick([0, 6, 20]), least_ms: 0, most_ms: 3_000 },
-    slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 400 },
+    slowCalls: { probability: chance.pick([0, 0.1, 0.4]), most_ms: 400 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Pools and stocks so small that each key goes through everything, beside ranges that go on to longer keys. */
+const scarce = (options: SimOptions, chance: Chance): SimOptions => ({
+  ...options,
+  keyStock: chance.pick(["file", "file", options.keyStock]),
+  keyStockTarget: chance.pick([30, 120]),
+  keysPerRange: chance.pick([null, 4, 10]),
+  bufferCapacity: 4,
+  poolLow: 8,
+  poolHigh: chance.pick([12, 30])
+})
+
+/** The stores refuse calls, and nothing else goes wrong: what was refused is known not to have happened, so that nothing may be lost. */
+const refusals: Aim = (options, chance) => ({
+  ...withWorkload(scarce(options, chance), { created: 0.8, bursts: 0.1 }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: chance.pick([0.03, 0.1]), lost: 0, ignored: 0 },
+    redisCalls: { refused: chance.pick([0, 0.05]), lost: 0, ignored: 0 },
+    stop: { perMinute: chance.pick([3, 8]), least_ms: 500, most_ms: 3_000 },
+    move: { perMinute: chance.pick([0, 0, 12]), least_ms: 0, most_ms: 3_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** The answers of calls and messages are lost, or come when nobody waits any more. */
+const lostAnswers: Aim = (options, chance) => ({
+  ...withWorkload(scarce(options, chance), { created: 0.7, deleted: 0.1, withKey: 0.2, reused: 0.2 }),
+  nodes: chance.between(2, 4),
+  faults: {
+    ...noFaults,
+    databaseCalls: { refused: 0, lost: chance.pick([0.03, 0.1]), ignored: chance.pick([0, 0.02]) },
+    redisCalls: { refused: 0, lost: chance.pick([0, 0.03]), ignored: 0 },
+    slowCalls: { probability: chance.pick([0, 0.1]), most_ms: 1_500 },
+    messages: { dropped: 0.005, repeated: 0.03, delayed: 0.05, delay_ms: 2_000 },
+    move: { perMinute: chance.pick([0, 12]), least_ms: 0, most_ms: 5_000 },
+    preemption: options.faults.preemption
+  }
+})
+
+/** Wall clocks jump back and forth, of nodes that count by the minute and whose links expire. */
+const jumpingClocks: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.5,
+    withExpiry: 0.3,
+    withAccount: 0.5,
+    remembered: chance.pick([8, 40])
+  }),
+  createsPerMinute: chance.pick([2, 8]),
+  faults: {
+    ...noFaults,
+    clockJump: { perMinute: chance.pick([6, 20]), least_ms: 1_000, most_ms: 60_000 },
+    cutDatabase: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 5_000 },
+    pause: { perMinute: chance.pick([0, 2]), least_ms: 100, most_ms: 3_000 },
     preemption: options.faults.preemption
   }
 })
 
 const noAim: Aim = (options) => options
 
-const aims = [hotStale, recycled, crashAtStep, slowStores, failingPools, lateOwners, lateRepeats, stopping]
+const aims = [
+  hotStale,
+  recycled,
+  crashAtStep,
+  slowStores,
+  failingPools,
+  lateOwners,
+  lateRepeats,
+  stopping,
+  refusals,
+  lostAnswers,
+  jumpingClocks
+]
 
 /** The database fails over, in some seeds to a standby that has not been given the last commits: what of the witnesses is left knows, and users' tables are left alone. */
 const withStandby = (options: SimOptions, chance: Chance): SimOptions => {

@@ -11,6 +11,7 @@ import { visitsShed } from "../../visits/Visits.ts"
 import { Witness } from "../../storage/nodes/Witness.ts"
 import { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import { AdversarialPlacement } from "../actors/AdversarialPlacement.ts"
+import { type KeyTrail, makeTrail } from "../actors/KeyTrail.ts"
 import { Balancer } from "../clients/Balancer.ts"
 import { livesOf } from "../checkers/lives.ts"
 import { Clients } from "../clients/Clients.ts"
@@ -98,6 +99,7 @@ export class Deployment {
   readonly #minter: typeof KeyMinter.Service
   readonly #network: Network
   readonly #journal: Journal
+  readonly #trail: KeyTrail
   readonly #history: History
   readonly #database: VirtualDatabase
   readonly #pools: ReadonlyArray<VirtualRedis>
@@ -126,6 +128,7 @@ export class Deployment {
       delay: { probability: 0.001, max_ms: 100 }
     })
     this.#journal = new Journal(this.world)
+    this.#trail = makeTrail(this.#journal)
     this.#history = new History(this.world)
     const crashing = this.world.chance("crash points")
     const crashPoint = (process: VirtualProcess, operation: string) => {
@@ -181,7 +184,7 @@ export class Deployment {
     if (mutation.redis !== undefined) this.#pools.forEach(mutation.redis)
     this.#placement =
       options.level === "actors"
-        ? new AdversarialPlacement({ ...around, messages: () => this.#faults.messages })
+        ? new AdversarialPlacement({ ...around, trail: this.#trail, messages: () => this.#faults.messages })
         : new ClusterPlacement({
             ...around,
             server: this.#database.server,
@@ -354,7 +357,8 @@ export class Deployment {
         Context.add(KeyStock, stock),
         BriefGuards.over(this.options.answersKept_s)
       )
-      return Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, told)
+      const mutated = Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, told)
+      return this.#trail.over(process, mutated)
     })
   }
 

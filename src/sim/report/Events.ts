@@ -52,6 +52,14 @@ export const sentenceOf = (entry: JournalEntry): string => {
       return `recorded ${count(entry.keys)} for pool shard ${entry.shard}, batch ${entry.batch}`
     case "closed":
       return `closed batch ${entry.batch} of pool shard ${entry.shard}`
+    case "handed":
+      return `was handed ${count(entry.keys)}: ${named(entry.keys)}`
+    case "refused":
+      return `knows that ${count(entry.keys)} were not bound: ${named(entry.keys)}`
+    case "reused":
+      return `used ${entry.key} again, of which it does not know whether it was bound`
+    case "unsure":
+      return `does not know what became of ${count(entry.keys)}: ${named(entry.keys)}`
     case "pushed":
     case "leased":
     case "returned":

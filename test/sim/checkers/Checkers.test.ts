@@ -32,6 +32,8 @@ const by = "node-0#1"
 const leased = (at_us: number, keys: ReadonlyArray<string>) =>
   ({ tag: "leased", at_us, by, shard: 0, keys }) as const
 
+const handed = { tag: "handed", at_us: 2, by, keys: ["k"], took_us: 1 } as const
+
 const bound = { tag: "bound", at_us: s_us, by, link: row } as const
 const expiring = { ...bound, link: { ...row, expiresAt: 9_000 } }
 const deleted = (at_us: number) => ({ tag: "deleted", at_us, by, key: "abc" }) as const
@@ -148,6 +150,19 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     "an alias that is refused to the one who has it",
     UniqueBinding,
     { exchanges: [created(1, { alias: "abc", key: undefined, status: 409 })] }
+  ],
+  [
+    "an alias that is refused as taken, and free",
+    UniqueBinding,
+    { exchanges: [created(1, { alias: "xyz", key: undefined, status: 409 })] }
+  ],
+  [
+    "an alias that is bound after it was refused to its only try",
+    UniqueBinding,
+    {
+      exchanges: [created(2, { alias: "abc", key: undefined, status: 409, url: "https://example.com/2" })],
+      journal: [bound, deleted(1.5 * s_us), freed(3 * s_us), rebound]
+    }
   ],
   [
     "a redirect to another link's target",
@@ -421,6 +436,30 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
   ["a number that became no key", Ledger, { journal: [advanced(1, 0, 1)] }],
   ["a lease that nobody got", Ledger, { journal: [leased(1, ["k"])] }],
   ["a refill that was not recorded", Ledger, { journal: [minted(1, 0, ["k"])] }],
+  [
+    "a key that a node was handed and has no more, whatever befell others",
+    Ledger,
+    {
+      journal: [...way(["k"]), handed, { tag: "killed", at_us: 2, by: "node-1#1" }]
+    }
+  ],
+  [
+    "a key that a node gave up though it knew that it was not bound",
+    Ledger,
+    {
+      journal: [
+        ...way(["k"]),
+        handed,
+        { ...handed, tag: "refused" },
+        { tag: "killed", at_us: 2, by: "node-1#1" }
+      ]
+    }
+  ],
+  [
+    "a key that is used again though it may be bound",
+    KeyLifecycle,
+    { journal: [...way(["k"]), { tag: "reused", at_us: 2, by, key: "k" }] }
+  ],
   [
     "a key read ahead from a file by a node that shut down, whatever befell others",
     Ledger,

@@ -1,0 +1,105 @@
+import { Cause, Chunk, Context, Effect, Exit } from "effect"
+import { type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
+import type { Link } from "../../model/Link.ts"
+import { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { Journal } from "../Journal.ts"
+import type { VirtualProcess } from "../world/VirtualProcess.ts"
+
+/** How a call or a message ended; `undefined` where whoever waited gave up. */
+type Ending = Exit.Exit<unknown, unknown> | undefined
+
+const isSuccess = (ending: Ending): ending is Exit.Success<unknown, unknown> =>
+  ending !== undefined && Exit.isSuccess(ending)
+
+/** Whether what failed has certainly left nothing behind. */
+const isKnownUndone = (ending: Ending): boolean =>
+  ending !== undefined &&
+  Exit.isFailure(ending) &&
+  Chunk.some(
+    Cause.failures(ending.cause),
+    (error) => (error as { readonly applied?: string }).applied === "no"
+  )
+
+/** A message's links, as those of `UrlMapping` have them. */
+const linksOf = (payload: unknown): ReadonlyArray<Link> =>
+  (payload as { readonly links: ReadonlyArray<Link | { readonly link: Link }> }).links.map((one) =>
+    "link" in one ? one.link : one
+  )
+
+const packedOf = (value: unknown) => toStrings((value as { readonly keys: PackedKeys }).keys)
+
+/**
+ * Notes in the journal what each process comes to know of the keys that it was given: which a lease brought, and which were in a create or a return that failed.
+ * So a process that still lives accounts for each of its keys.
+ */
+export const makeTrail = (journal: Journal) => {
+  /** Who was given each key last, and knows what became of it. */
+  const holders = new Map<string, string>()
+  /** Keys with an unknown outcome, the targets that they may have, and who does not know. */
+  const doubtful = new Map<string, { readonly by: string; readonly url: string }>()
+  const note = (tag: "refused" | "unsure", by: string, all: ReadonlyArray<string>) => {
+    const keys = all.filter((key) => holders.get(key) === by)
+    if (keys.length === 0) return
+    // What it does not know it never learns: a key with an unknown outcome is not used again.
+    if (tag === "unsure") keys.forEach((key) => holders.delete(key))
+    journal.add({ tag, by, keys })
+  }
+  const created = (by: string, links: ReadonlyArray<Link>, ending: Ending) => {
+    for (const { custom, key, url } of links) {
+      if (custom) continue
+      const doubt = doubtful.get(key)
+      // A pool that forgets has given it to another process as well.
+      if (doubt?.by === by && doubt.url !== url) journal.add({ tag: "reused", by, key })
+      const isUnknown = !isSuccess(ending) && !isKnownUndone(ending)
+      if (isUnknown && holders.get(key) === by) doubtful.set(key, { by, url })
+    }
+    if (isSuccess(ending)) {
+      const outcomes = ending.value as ReadonlyArray<unknown>
+      const superseded = links.filter((_, index) => outcomes[index] === "superseded")
+      return note(
+        "refused",
+        by,
+        superseded.map(({ key }) => key)
+      )
+    }
+    note(
+      isKnownUndone(ending) ? "refused" : "unsure",
+      by,
+      links.map(({ key }) => key)
+    )
+  }
+  return {
+    /** A message that a process sent has come to its end. */
+    message: ({ id: by }: VirtualProcess, tag: string, payload: unknown, ending: Ending, took_us: number) => {
+      if (tag === "CreateMany" || tag === "CreateGuarded") created(by, linksOf(payload), ending)
+      // They are given back once.
+      if (tag === "Return" && !isSuccess(ending)) note("unsure", by, packedOf(payload))
+      if (tag !== "Lease" || !isSuccess(ending)) return
+      const keys = packedOf(ending.value)
+      for (const key of keys) {
+        holders.set(key, by)
+        // A pool that forgets gives it to somebody else, or again to this one.
+        doubtful.delete(key)
+      }
+      journal.add({ tag: "handed", by, keys, took_us })
+    },
+    /** The ports of a process, whose owners bind its links without a message. */
+    over: <A>({ id: by }: VirtualProcess, ports: Context.Context<A | LinkStore>) => {
+      const links = Context.get(ports, LinkStore)
+      return Context.add(ports, LinkStore, {
+        ...links,
+        insertMany: (batch) =>
+          Effect.onExit(links.insertMany(batch), (exit) => Effect.sync(() => created(by, batch, exit))),
+        takenAmong: (keys) =>
+          Effect.onExit(links.takenAmong(keys), (exit) =>
+            Effect.sync(() => {
+              if (!isSuccess(exit)) note("unsure", by, keys)
+            })
+          )
+      } satisfies typeof LinkStore.Service)
+    }
+  }
+}
+
+/** See {@link makeTrail}. */
+export type KeyTrail = ReturnType<typeof makeTrail>
