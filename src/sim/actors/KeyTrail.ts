@@ -1,6 +1,7 @@
 import { Cause, Chunk, Context, Effect, Exit } from "effect"
 import { type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import type { Link } from "../../model/Link.ts"
+import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { Journal } from "../Journal.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -18,12 +19,6 @@ const isKnownUndone = (ending: Ending): boolean =>
   Chunk.some(
     Cause.failures(ending.cause),
     (error) => (error as { readonly applied?: string }).applied === "no"
-  )
-
-/** A message's links, as those of `UrlMapping` have them. */
-const linksOf = (payload: unknown): ReadonlyArray<Link> =>
-  (payload as { readonly links: ReadonlyArray<Link | { readonly link: Link }> }).links.map((one) =>
-    "link" in one ? one.link : one
   )
 
 const packedOf = (value: unknown) => toStrings((value as { readonly keys: PackedKeys }).keys)
@@ -71,7 +66,6 @@ export const makeTrail = (journal: Journal) => {
   return {
     /** A message that a process sent has come to its end. */
     message: ({ id: by }: VirtualProcess, tag: string, payload: unknown, ending: Ending, took_us: number) => {
-      if (tag === "CreateMany" || tag === "CreateGuarded") created(by, linksOf(payload), ending)
       // They are given back once.
       if (tag === "Return" && !isSuccess(ending)) note("unsure", by, packedOf(payload))
       if (tag !== "Lease" || !isSuccess(ending)) return
@@ -83,10 +77,11 @@ export const makeTrail = (journal: Journal) => {
       }
       journal.add({ tag: "handed", by, keys, took_us })
     },
-    /** The ports of a process, whose owners bind its links without a message. */
-    over: <A>({ id: by }: VirtualProcess, ports: Context.Context<A | LinkStore>) => {
+    /** The ports by which a process binds its links, and asks about their keys. */
+    over: <A>({ id: by }: VirtualProcess, ports: Context.Context<A | LinkStore | GuardedCreates>) => {
       const links = Context.get(ports, LinkStore)
-      return Context.add(ports, LinkStore, {
+      const guarded = Context.get(ports, GuardedCreates)
+      const noted = Context.add(ports, LinkStore, {
         ...links,
         insertMany: (batch) =>
           Effect.onExit(links.insertMany(batch), (exit) => Effect.sync(() => created(by, batch, exit))),
@@ -97,6 +92,19 @@ export const makeTrail = (journal: Journal) => {
             })
           )
       } satisfies typeof LinkStore.Service)
+      return Context.add(noted, GuardedCreates, {
+        ...guarded,
+        bindMany: (batch) =>
+          Effect.onExit(guarded.bindMany(batch), (exit) =>
+            Effect.sync(() =>
+              created(
+                by,
+                batch.map(({ link }) => link),
+                exit
+              )
+            )
+          )
+      } satisfies typeof GuardedCreates.Service)
     }
   }
 }
