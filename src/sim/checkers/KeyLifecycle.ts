@@ -22,7 +22,10 @@ class Ways {
   readonly #twice = new Set<string>()
   /** Keys of the last kind that have been freed since: one node may bind what it was handed out while the stock has it, too. */
   readonly #strays = new Set<string>()
-  /** Keys whose last move the database has forgotten: whoever did not hear of it may make it once more. */
+  /**
+   * Keys whose last move the database has forgotten: whoever did not hear of it may make it once more. Who made it may have gone on meanwhile: then the
+   * key is in two places, until the recovery gives one of them up.
+   */
   readonly #again = new Set<string>()
   readonly #targets = new Map<string, string>()
   readonly #pushed = new Set<string>()
@@ -91,6 +94,11 @@ class Ways {
   ) {
     for (const key of entry.keys) {
       const place = this.#places.get(key)
+      const isForgotten = place !== undefined && entry.tag === "recorded" && this.#again.has(key)
+      if (isForgotten && (place === "pooled" || place === "leased")) {
+        this.#again.delete(key)
+        this.#twice.add(key)
+      }
       const isRight = place !== undefined && (from.includes(place) || (place === to && this.#again.has(key)))
       if (!isRight && !this.#twice.has(key))
         this.#found(entry, `${key} was ${entry.tag} when it was ${place ?? "unknown"}`, key)

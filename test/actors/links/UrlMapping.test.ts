@@ -1,6 +1,8 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, FastCheck as fc, Fiber } from "effect"
+import { Effect, Exit, FastCheck as fc, Fiber, Layer } from "effect"
 import { describe } from "vitest"
+import { type BindOutcome, LocalOwners } from "../../../src/actors/links/LocalOwners.ts"
+import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import * as Metered from "../../../src/telemetry/Metered.ts"
 import { guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
@@ -63,6 +65,33 @@ describe("the keeper of a partition", () => {
         yield* Model.checkKeys(model, real, Model.keys)
       }),
     { timeout: 60_000, fastCheck: { numRuns: 6 } }
+  )
+
+  it.scoped(
+    "says that a message may have been applied of whose links some were bound, or may have been",
+    () =>
+      Effect.gen(function* () {
+        const failed = (applied: "no" | "unknown") =>
+          Exit.fail(new Unavailable({ reason: "for the test", applied }))
+        const bound: BindOutcome = Exit.succeed("bound")
+        let outcomes: ReadonlyArray<BindOutcome> = []
+        const owners = Layer.succeed(LocalOwners, {
+          of: () => undefined,
+          add: () => Effect.void,
+          bindThen: (_, answer) => answer(outcomes),
+          bindGuarded: () => expect.unreachable()
+        })
+        const node = yield* startNode(yield* freshStores(), {}, owners)
+        const appliedOf = (...some: ReadonlyArray<BindOutcome>) => {
+          outcomes = some
+          return Effect.map(Effect.flip(create(node, linkOf("a"), linkOf("b"))), (error) =>
+            "applied" in error ? error.applied : error._tag
+          )
+        }
+        expect(yield* appliedOf(failed("no"), failed("no"))).toBe("no")
+        expect(yield* appliedOf(failed("no"), failed("unknown"))).toBe("unknown")
+        expect(yield* appliedOf(bound, failed("no"))).toBe("unknown")
+      })
   )
 
   it.scoped("binds an alias once for 50 creates at once, on two nodes", () =>

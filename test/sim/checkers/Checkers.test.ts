@@ -551,6 +551,17 @@ describe("the checkers", () => {
     expect(Ledger.check(evidence({ journal: [read, killed] }))).toEqual([])
   })
 
+  it("find nothing in a key that is recorded once more because a failover forgot its record, and something where none did", () => {
+    const journal = [
+      ...way(["k"]).slice(0, 5),
+      { ...databaseForgot(2), keys: ["k"] },
+      recorded(3 * s_us, 2, ["k"])
+    ]
+    expect(KeyLifecycle.check(evidence({ journal }))).toEqual([])
+    const unforgotten = [...way(["k"]).slice(0, 5), databaseForgot(2), recorded(3 * s_us, 2, ["k"])]
+    expect(KeyLifecycle.check(evidence({ journal: unforgotten }))).toHaveLength(1)
+  })
+
   it("find nothing in numbers that a node asked for in its last moment", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })
