@@ -71,16 +71,20 @@ describe("the figures of a run", () => {
   })
 
   it("tell a broken design from a sound one by the same seed", () => {
-    const of = (name: string) =>
+    const of = (name: string, seed: number) =>
       figuresOf(
         contestants.find((one) => one.name === name)!,
-        1
+        seed
       )
-    expect(of("default")).toMatchObject({ boundTwice: 0, createsLost: 0, brokenSeeds: 0, seeds: 1 })
-    const broken = of("random-without-arbiter")
-    expect(broken.boundTwice).toBeGreaterThan(0)
+    // Which seeds bring two creates to one key changes with everything that a node does.
+    const seed = Array.from({ length: 20 }, (_, index) => index + 1).find(
+      (one) => of("random-without-arbiter", one).boundTwice > 0
+    )
+    expect(seed, "the first of 20 seeds with a key that was bound twice").toBeDefined()
+    const broken = of("random-without-arbiter", seed!)
     expect(broken.createsLost).toBeGreaterThan(0)
     expect(broken.violations["unique binding"]).toBeGreaterThan(0)
+    expect(of("default", seed!)).toMatchObject({ boundTwice: 0, createsLost: 0, brokenSeeds: 0, seeds: 1 })
   }, 120_000)
 })
 
