@@ -2,8 +2,8 @@ import type { RequestListener } from "node:http"
 import { type Clock, Duration, Effect, FiberSet, type Scope } from "effect"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 
-/** How often a process notes that it runs. */
-export const beatEvery = Duration.millis(250)
+/** How often a process notes that it runs: so no standstill of {@link stillMin_ms} is missed, and none of less than half of that is taken for one. */
+export const beatEvery = Duration.millis(500)
 
 /** A process that has not run for longer was paused, or had no CPU. In milliseconds. */
 const stillMin_ms = 1_000

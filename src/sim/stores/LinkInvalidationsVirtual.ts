@@ -1,8 +1,7 @@
 import { Effect, type Scope } from "effect"
-import {
-  freshFor_ms,
-  type LinkInvalidationsService,
-  type LinkChangesSubscriber
+import type {
+  LinkInvalidationsService,
+  LinkChangesSubscriber
 } from "../../storage/links/LinkInvalidations.ts"
 import { Heartbeats } from "../../storage/sql/postgres/PersistentSession.ts"
 import { ms_us, s_us } from "../world/Time.ts"
@@ -11,8 +10,8 @@ import type { CallFaults, VirtualServer } from "../world/VirtualServer.ts"
 import type { WorldEvent } from "../world/World.ts"
 import { Line } from "./Line.ts"
 
-/** How often the listening connection proves that it has caught up, and how soon a lost one is made again; as `LinkInvalidationsPostgres`. */
-const heartbeatEvery_us = 200 * ms_us
+/** How soon a lost connection is made again; as `LinkInvalidationsPostgres`. */
+const againAfter_us = 200 * ms_us
 
 /** A connection that does not answer for this long is given up; as `LinkInvalidationsPostgres`. */
 const answerMax_us = 1_000 * ms_us
@@ -109,7 +108,7 @@ class Listener implements LinkInvalidationsService {
     this.#connect()
   }
 
-  readonly isFresh = (now: number) => this.#isListening && this.#heartbeats.age(now) < freshFor_ms
+  readonly isFresh = (now: number) => this.#isListening && this.#heartbeats.isFresh(now)
 
   readonly awayFor = (now: number) => this.#heartbeats.awayFor(now)
 
@@ -158,7 +157,7 @@ class Listener implements LinkInvalidationsService {
         this.#isListening = true
         this.#heartbeats.answered(asked)
         this.#news.heard(this.#process.id, asked * ms_us)
-        this.#later(() => this.#prove(connection))
+        this.#proveLater(connection)
       }
     )
   }
@@ -168,15 +167,26 @@ class Listener implements LinkInvalidationsService {
     this.#isListening = false
     this.#heartbeats.failed()
     this.#process.world.tell(this.#process.id, "news lost", reason)
-    this.#later(() => this.#connect())
+    this.#later(againAfter_us, () => this.#connect())
   }
 
-  #later(then: () => void) {
-    this.#process.world.after(heartbeatEvery_us, this.#process, () =>
-      this.#process.post(() => {
-        if (this.#isOpen) then()
-      })
-    )
+  #proveLater(connection: Connection) {
+    const prove = () => this.#prove(connection)
+    const pause_ms = this.#heartbeats.pause_ms(() => {
+      timer.isCancelled = true
+      this.#post(prove)
+    })
+    const timer = this.#later(pause_ms * ms_us, prove)
+  }
+
+  #later(delay_us: number, then: () => void): WorldEvent {
+    return this.#process.world.after(delay_us, this.#process, () => this.#post(then))
+  }
+
+  #post(then: () => void) {
+    this.#process.post(() => {
+      if (this.#isOpen) then()
+    })
   }
 }
 

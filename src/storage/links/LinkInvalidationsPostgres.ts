@@ -1,6 +1,5 @@
 import { Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import {
-  freshFor_ms,
   LinkInvalidations,
   type LinkInvalidationsService,
   type LinkChangesSubscriber
@@ -17,7 +16,7 @@ const answerMax = Duration.millis(1_000)
 /**
  * `LinkInvalidations` by `LISTEN` on a session of its own.
  *
- * The primary is asked for an answer every 200 ms. PostgreSQL delivers what was notified before it answers, so an answer proves that
+ * The primary is asked for an answer every 200 ms, or 500 ms while no cache is looked into. PostgreSQL delivers what was notified before it answers, so an answer proves that
  * everything notified before the question has arrived: the news is as fresh as the last answered question. When the session is lost, or the
  * process was paused, there is no answer, and caches are bypassed. A new session has missed what was notified
  * meanwhile, so subscribers forget everything first.
@@ -54,7 +53,7 @@ export const make: Effect.Effect<LinkInvalidationsService, never, Scope.Scope | 
     yield* Effect.forkScoped(Effect.retry(listen, Schedule.spaced(heartbeatEvery)))
 
     return {
-      isFresh: (now) => isListening && heartbeats.age(now) < freshFor_ms,
+      isFresh: (now) => isListening && heartbeats.isFresh(now),
       awayFor: (now) => heartbeats.awayFor(now),
       subscribe: (subscriber) =>
         Effect.acquireRelease(

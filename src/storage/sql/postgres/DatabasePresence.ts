@@ -102,7 +102,7 @@ export const make = (
     yield* Deferred.await(first)
     return {
       lost: Deferred.await(lost),
-      isHeld: (now) => isHeld && heartbeats.age(now) < freshFor_ms,
+      isHeld: (now) => isHeld && heartbeats.isFresh(now),
       awayFor: (now) => heartbeats.awayFor(now),
       onRetaken: (call) => void retaken.add(call)
     }

@@ -1,11 +1,15 @@
-import { Data, Duration, Effect, Schedule, type Scope } from "effect"
+import { Data, Duration, Effect, type Scope } from "effect"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import { TrustedTime } from "../../../time/TrustedTime.ts"
+import { freshFor_ms } from "../../links/LinkInvalidations.ts"
 import type { DatabaseServersService } from "./DatabaseServers.ts"
 import { boundsFor, PrimaryClient, reasonOf } from "./PrimaryClient.ts"
 
-/** How often a kept session proves that it is one, and how soon another one is made. */
+/** How often a kept session proves that it is one while somebody relies on it, and how soon another one is made. */
 export const heartbeatEvery = Duration.millis(200)
+
+/** The same while nobody does, in milliseconds: such a session is fresh at any moment ({@link freshFor_ms}), at less than half the cost. */
+const idleBeatEvery_ms = 500
 
 /** A session that could not be made, or is over. */
 export class SessionLost extends Data.TaggedError("SessionLost")<{ readonly cause: unknown }> {
@@ -14,10 +18,14 @@ export class SessionLost extends Data.TaggedError("SessionLost")<{ readonly caus
   }
 }
 
+const nothing = () => {}
+
 /** What the heartbeats of a kept session show of the database. */
 export class Heartbeats {
   #answered = Number.NEGATIVE_INFINITY
   #failures = 0
+  #isReliedOn = false
+  #sooner = nothing
 
   /** The primary has answered a heartbeat that was sent at `asked`, of `monotonicNow_ms`. */
   answered(asked: number) {
@@ -28,6 +36,23 @@ export class Heartbeats {
   /** The session is over, or could not be made. */
   failed() {
     this.#failures++
+  }
+
+  /** Whether one was answered that was sent less than {@link freshFor_ms} before `now`. The caller relies on the session: the next heartbeat is due sooner. */
+  isFresh(now: number): boolean {
+    if (!this.#isReliedOn) {
+      this.#isReliedOn = true
+      this.#sooner()
+    }
+    return this.age(now) < freshFor_ms
+  }
+
+  /** How long after this heartbeat the next one is due, in milliseconds. Calls `sooner`, once, where it is due at once because somebody relies on the session again. */
+  pause_ms(sooner: () => void): number {
+    this.#sooner = this.#isReliedOn ? nothing : sooner
+    const pause_ms = this.#isReliedOn ? Duration.toMillis(heartbeatEvery) : idleBeatEvery_ms
+    this.#isReliedOn = false
+    return pause_ms
   }
 
   /** How long before `now` the last heartbeat was sent that was answered, in milliseconds. */
@@ -83,7 +108,8 @@ export const run = <E>(
         times: servers.urls.length - 1
       })
       const session: Session = {
-        ask: (statement) => attempt(() => client.ask(statement)),
+        ask: (statement) =>
+          Effect.tryPromise({ try: () => client.ask(statement), catch: (cause) => new SessionLost({ cause }) }),
         onNotification: (told) =>
           void client.on("notification", ({ payload }) => {
             if (payload !== undefined) told(payload)
@@ -100,14 +126,19 @@ export const run = <E>(
         return asked
       })
       const heartbeat = Effect.map(look, (asked) => heartbeats.answered(asked))
+      const pause = Effect.suspend(() => {
+        const sooner = Effect.unsafeMakeLatch()
+        const pause_ms = heartbeats.pause_ms(() => sooner.unsafeOpen())
+        return Effect.raceFirst(Effect.sleep(pause_ms), sooner.await)
+      })
       const ended = Effect.async<never, SessionLost>((resume) => {
         client.once("end", () => resume(new SessionLost({ cause: "the connection has ended" })))
       })
       const beating = Effect.zipRight(
         Effect.zipRight(Effect.zipRight(look, begin(session)), heartbeat),
-        Effect.repeat(heartbeat, Schedule.spaced(heartbeatEvery))
+        Effect.forever(Effect.zipRight(pause, heartbeat))
       )
-      return yield* Effect.raceFirst(Effect.zipRight(beating, Effect.never), ended)
+      return yield* Effect.raceFirst(beating, ended)
     })
   ).pipe(Effect.tapError(() => Effect.sync(() => heartbeats.failed())))
 
@@ -121,7 +152,8 @@ const connected = (
     Effect.suspend(() => {
       const client = new PrimaryClient(servers, boundsFor(0), {
         application_name: applicationName,
-        connectionTimeoutMillis: Duration.toMillis(answerMax)
+        connectionTimeoutMillis: Duration.toMillis(answerMax),
+        query_timeout: Duration.toMillis(answerMax)
       })
       // What is wrong shows when the connection has ended; without a listener it would end the process.
       client.on("error", () => {})

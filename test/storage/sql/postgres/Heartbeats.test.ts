@@ -22,6 +22,25 @@ describe("the heartbeats of a database", () => {
     expect(heartbeats.age(31_400)).toBe(100)
   })
 
+  it("come often while somebody relies on the session, and at once where nobody did", () => {
+    const heartbeats = new Heartbeats()
+    let sooner = 0
+    const pause_ms = () => heartbeats.pause_ms(() => sooner++)
+    heartbeats.answered(1_000)
+    // Also the slow ones come soon enough for it to be fresh when the next one is answered.
+    expect(pause_ms()).toBe(500)
+    expect(heartbeats.isFresh(1_749)).toBe(true)
+    expect(heartbeats.isFresh(1_750)).toBe(false)
+    expect(sooner).toBe(1)
+    expect(pause_ms()).toBe(200)
+    expect(heartbeats.isFresh(1_700)).toBe(true)
+    expect(sooner).toBe(1)
+    expect(pause_ms()).toBe(200)
+    expect(pause_ms()).toBe(500)
+    expect(heartbeats.age(1_100)).toBe(100)
+    expect(sooner).toBe(1)
+  })
+
   it("say nothing of a database that never answered but that it is away for ever", () => {
     const heartbeats = new Heartbeats()
     heartbeats.failed()
