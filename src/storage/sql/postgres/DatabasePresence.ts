@@ -1,6 +1,5 @@
 import { Context, Data, Deferred, Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
-import { freshFor_ms } from "../../links/LinkInvalidations.ts"
 import { DatabaseServers } from "./DatabaseServers.ts"
 import { heartbeatEvery, Heartbeats, run, type SessionLost } from "./PersistentSession.ts"
 
@@ -29,7 +28,7 @@ export class DatabasePresence extends Context.Reference<DatabasePresence>()("lin
 export interface DatabasePresenceService {
   /** Fails when others have taken the place while this process was away: it must not go on. */
   readonly lost: Effect.Effect<never, DatabaseInUse>
-  /** Whether the place was held within the last {@link freshFor_ms} before `now`, of `monotonicNow_ms`. */
+  /** Whether the place was held within the last `freshFor_ms` of `LinkInvalidations` before `now`, of `monotonicNow_ms`. */
   readonly isHeld: (now: number) => boolean
   /** For how long it was not, where the database does not answer; as `LinkInvalidations` has it. */
   readonly awayFor: (now: number) => number | undefined
