@@ -11,7 +11,7 @@ const misnamed = [
  * How often the event loop is looked at, in milliseconds: its lag is known to within this, and reads as this when nothing holds the loop up. By default it is 10, for which an idle process
  * is woken 100 times a second, at 5 to 7 ms of CPU time.
  */
-const lagResolution_ms = 50
+const lagResolution_ms = 100
 
 let registry: Registry | undefined
 

@@ -170,6 +170,7 @@ export const make = Effect.gen(function* () {
       claimSome.pipe(
         Effect.zipRight(Effect.sleep(claimEvery)),
         Effect.zipRight(Effect.timeoutOption(hasEnded.await, lookEvery)),
+        Effect.zipRight(listeners.waiting),
         Effect.forever
       )
     ),

@@ -6,7 +6,7 @@ import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import { AdminKey } from "../../src/accounts/AdminKey.ts"
 import * as AccountStoreMemory from "../../src/sim/stores/AccountStoreMemory.ts"
 import * as QuotaStoreMemory from "../../src/sim/stores/QuotaStoreMemory.ts"
-import { WebhookListeners } from "../../src/storage/webhooks/WebhookListeners.ts"
+import * as WebhookListeners from "../../src/storage/webhooks/WebhookListeners.ts"
 import { type Delivery, WebhookStore } from "../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreMemory from "../../src/sim/stores/WebhookStoreMemory.ts"
 import { testHashLayer } from "../support/TestHash.ts"
@@ -63,7 +63,7 @@ const start = (reply: Reply, store?: typeof WebhookStore.Service) =>
       WebhookDelivery.layer.pipe(
         Layer.provide([
           Layer.succeed(WebhookStore, webhooks),
-          Layer.succeed(WebhookListeners, { has: () => true, refresh: Effect.void }),
+          Layer.provide(WebhookListeners.layer, Layer.succeed(WebhookStore, webhooks)),
           Layer.succeed(WebhookSender, { send }),
           Layer.succeed(AdminKey, { digest, drawn: Option.none() }),
           Quotas.layer(Quotas.unlimited).pipe(

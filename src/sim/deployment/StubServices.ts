@@ -53,6 +53,6 @@ export const stubServices = Context.mergeAll(
     )
   ),
   Context.make(KeyedHash.KeyedHash, KeyedHash.make(Redacted.make("the secret of simulations"))),
-  Context.make(WebhookListeners, { has: () => false, refresh: Effect.void }),
+  Context.make(WebhookListeners, { has: () => false, refresh: Effect.void, waiting: Effect.never }),
   Context.make(WebhookStore, unasked<typeof WebhookStore.Service>("WebhookStore"))
 )

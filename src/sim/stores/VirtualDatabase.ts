@@ -406,7 +406,7 @@ export class VirtualDatabase {
     }
     const queue: typeof WebhookStore.Service = {
       ...webhooks,
-      listeners: (known) => ask("WebhookStore.listeners", query, webhooks.listeners(known)),
+      look: (known) => ask("WebhookStore.look", query, webhooks.look(known)),
       offer: (messages) => ask("WebhookStore.offer", statement(), webhooks.offer(messages)),
       claim: (claim) => ask("WebhookStore.claim", transaction(undefined, undefined), webhooks.claim(claim)),
       delivered: (delivery) =>

@@ -49,6 +49,9 @@ export interface Place {
 
 const isPending = ({ deadAt }: Held) => deadAt === null
 
+/** Whether a message waits for its delivery, or is on its way. */
+export const isWaiting = ({ messages }: Place): boolean => Array.from(messages.values()).some(isPending)
+
 const pendingOf = ({ messages }: Place) => [...messages.values()].filter(isPending)
 
 /** Events that wait, and their bytes. */

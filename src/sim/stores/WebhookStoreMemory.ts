@@ -195,15 +195,16 @@ export const makeOver = (accounts?: Accounts): Effect.Effect<typeof WebhookStore
               .reduce((sum, { place }) => sum + end(place, now), 0)
           )
         ),
-      listeners: (known) =>
+      look: (known) =>
         Effect.sync(() => {
-          if (known === version) return null
+          const isWaiting = all().some(Queue.isWaiting)
+          if (known === version) return { listeners: null, isWaiting }
           const byOwner = new Map<string, Set<WebhookEvent>>()
           for (const { endedAt, isVerified, webhook } of all()) {
             if (!isVerified || endedAt !== null) continue
             byOwner.set(webhook.owner, new Set([...(byOwner.get(webhook.owner) ?? []), ...webhook.events]))
           }
-          return { version, byOwner }
+          return { listeners: { version, byOwner }, isWaiting }
         }),
       offer: (messages) =>
         at((now) => Effect.map(inState(all(), "active"), (active) => Queue.offer(active, messages, now))),

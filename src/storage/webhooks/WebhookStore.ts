@@ -38,6 +38,14 @@ export interface WebhookStatus extends Webhook {
   readonly lastFailure: string | null
 }
 
+/** What a node asks again and again. */
+export interface Look {
+  /** The listeners, or `null` where their version is known. */
+  readonly listeners: Listeners | null
+  /** Whether a message waits for its delivery, or is on its way. Where none does, `claim` gives none. */
+  readonly isWaiting: boolean
+}
+
 /** Which owners have webhooks for which events. `version` changes whenever a verified webhook is added or removed. */
 export interface Listeners {
   readonly version: number
@@ -157,8 +165,8 @@ export class WebhookStore extends Context.Tag("linkmint/WebhookStore")<
      * this one has made (`Webhook.adminKeyIdOf`).
      */
     readonly lapse: (adminKeyId: string | null) => Effect.Effect<number, StorageError>
-    /** The listeners, or `null` where their version is `known`. */
-    readonly listeners: (known: number | null) => Effect.Effect<Listeners | null, StorageError>
+    /** See {@link Look}; `known`: the version of the listeners that the caller has. */
+    readonly look: (known: number | null) => Effect.Effect<Look, StorageError>
     /** Queues messages; gives how many were dropped for lack of room. */
     readonly offer: (messages: ReadonlyArray<WebhookMessage>) => Effect.Effect<number, StorageError>
     /** Claims messages that are due, the longest due first. */

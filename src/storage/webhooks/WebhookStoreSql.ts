@@ -151,18 +151,21 @@ export const make = Effect.gen(function* () {
       }
     }),
 
-    listeners: Effect.fnUntraced(function* (known) {
+    look: Effect.fnUntraced(function* (known) {
       // Read before the webhooks, so that one that is added in between is read again under its own version.
-      const [change] = yield* sql<{ version: number }>`SELECT version FROM webhook_changes`
+      const [change] = yield* sql<{ version: number; is_waiting: number }>`SELECT version,
+        CASE WHEN EXISTS (SELECT 1 FROM webhook_messages WHERE dead_at IS NULL) THEN 1 ELSE 0 END AS is_waiting
+        FROM webhook_changes`
       const { version } = change!
-      if (version === known) return null
+      const isWaiting = change!.is_waiting !== 0
+      if (version === known) return { listeners: null, isWaiting }
       const rows = yield* sql<{ owner: string; events: string }>`
         SELECT DISTINCT owner, events FROM webhooks WHERE verified_at IS NOT NULL AND ended_at IS NULL`
       const byOwner = new Map<string, Set<WebhookEvent>>()
       for (const row of rows) {
         byOwner.set(row.owner, new Set([...(byOwner.get(row.owner) ?? []), ...eventsOf(row)]))
       }
-      return { version, byOwner }
+      return { listeners: { version, byOwner }, isWaiting }
     }),
 
     deadLetters: (webhookId, limit, after) => {

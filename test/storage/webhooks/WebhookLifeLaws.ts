@@ -26,9 +26,10 @@ export const webhookLifeLaws = (title: string, open: Open<WebhookStores["Type"]>
         Effect.gen(function* () {
           const { webhooks } = yield* stores
           const challenge = challengeOf("a")
-          const before = yield* webhooks.listeners(null)
+          const { isWaiting, listeners: before } = yield* webhooks.look(null)
+          expect(isWaiting).toBe(false)
           yield* webhooks.add(webhookOf("a"), challenge, 10)
-          expect(yield* webhooks.listeners(before!.version)).toBeNull()
+          expect(yield* webhooks.look(before!.version)).toEqual({ listeners: null, isWaiting: true })
           expect(yield* webhooks.offer([message("early")])).toBe(0)
           const found = yield* webhooks.claim(claimOf())
           expect(found).toMatchObject([
@@ -48,10 +49,15 @@ export const webhookLifeLaws = (title: string, open: Open<WebhookStores["Type"]>
           expect(yield* webhooks.verify("a", challenge.id)).toBe(true)
           expect(yield* webhooks.verify("a", challenge.id)).toBe(false)
           expect(yield* webhooks.find("a")).toMatchObject({ status: "active", pending: 0 })
-          const after = yield* webhooks.listeners(before!.version)
-          expect([...after!.byOwner.keys()]).toEqual(["usr_a"])
+          const after = yield* webhooks.look(before!.version)
+          expect([...after.listeners!.byOwner.keys()]).toEqual(["usr_a"])
+          expect(after.isWaiting).toBe(false)
           yield* webhooks.offer([message("late")])
-          expect(idsOf(yield* webhooks.claim(claimOf()))).toEqual(["late"])
+          const [late] = yield* webhooks.claim(claimOf())
+          expect(late).toMatchObject({ id: "late" })
+          expect((yield* webhooks.look(null)).isWaiting).toBe(true)
+          yield* webhooks.delivered(late!)
+          expect((yield* webhooks.look(null)).isWaiting).toBe(false)
         })
     )
 
@@ -155,7 +161,7 @@ export const webhookLifeLaws = (title: string, open: Open<WebhookStores["Type"]>
           expect(yield* webhooks.list("usr_a")).toMatchObject([{ status: "ended" }, { status: "ended" }])
           expect(yield* webhooks.add(webhookOf("late"), challengeOf("late"), 10)).toBe(false)
           expect(yield* webhooks.lapse(null)).toBe(4)
-          expect((yield* webhooks.listeners(null))!.byOwner.size).toBe(0)
+          expect((yield* webhooks.look(null)).listeners!.byOwner.size).toBe(0)
         })
       )
     }
@@ -184,9 +190,9 @@ export const webhookLifeLaws = (title: string, open: Open<WebhookStores["Type"]>
     it.scopedLive("drops what waits for it, and counts it once", () =>
       Effect.gen(function* () {
         const { accounts, webhooks } = yield* started
-        const before = yield* webhooks.listeners(null)
+        const before = (yield* webhooks.look(null)).listeners
         expect(yield* webhooks.lapse(null)).toBe(0)
-        expect(yield* webhooks.listeners(before!.version)).toBeNull()
+        expect((yield* webhooks.look(before!.version)).listeners).toBeNull()
         const [dead] = yield* webhooks.claim(claimOf({ max: 1 }))
         yield* webhooks.failed(dead!, { reason: "It answered 500.", retryIn_ms: null, pause_ms: 0 })
         yield* accounts.removeKey("key_1", null)
@@ -200,7 +206,7 @@ export const webhookLifeLaws = (title: string, open: Open<WebhookStores["Type"]>
           dropped: waited
         })
         expect(yield* webhooks.find("free")).toMatchObject({ status: "active", dropped: 0 })
-        expect((yield* webhooks.listeners(before!.version))!.byOwner.size).toBe(1)
+        expect((yield* webhooks.look(before!.version)).listeners!.byOwner.size).toBe(1)
       })
     )
 

@@ -24,7 +24,11 @@ const telling = WebhookMessages.make({
   shortUrl: (key) => `https://sho.rt/${key}`
 })
 
-const everybodyListens = Layer.succeed(WebhookListeners, { has: () => true, refresh: Effect.void })
+const everybodyListens = Layer.succeed(WebhookListeners, {
+  has: () => true,
+  refresh: Effect.void,
+  waiting: Effect.never
+})
 onEverySqlBackend(
   LinkStore,
   WebhookOutbox.layer(telling).pipe(
@@ -165,7 +169,11 @@ it.live("LinkStoreTelling does nothing but write where nobody listens", () =>
       insertMany: () => Effect.succeed([true]),
       deleteMany: () => Effect.succeed([true])
     } as unknown as typeof LinkStore.Service),
-    Effect.provideService(WebhookListeners, { has: () => false, refresh: Effect.void }),
+    Effect.provideService(WebhookListeners, {
+      has: () => false,
+      refresh: Effect.void,
+      waiting: Effect.never
+    }),
     // Whatever is asked of these is a defect.
     Effect.provideService(WebhookStore, {} as typeof WebhookStore.Service),
     Effect.provideService(SqlClient.SqlClient, {} as SqlClient.SqlClient)

@@ -43,7 +43,7 @@ emptyDatabases((client) => {
         yield* fill
         yield* Migrations.migrate
         yield* (yield* AccountStore).addUser(userOf("usr_a"))
-        const { claim, delivered, find, listeners } = yield* WebhookStore
+        const { claim, delivered, find, look } = yield* WebhookStore
         expect(yield* find("whk_a")).toMatchObject({
           owner: "usr_a",
           keyId: null,
@@ -54,7 +54,7 @@ emptyDatabases((client) => {
           failures: 2,
           lastFailure: null
         })
-        expect([...(yield* listeners(null))!.byOwner.keys()]).toEqual(["usr_a"])
+        expect([...(yield* look(null)).listeners!.byOwner.keys()]).toEqual(["usr_a"])
         const join = { events: 100, bytes: 1_000_000 }
         const [tried] = yield* claim(claimOf({ join }))
         expect(tried).toMatchObject({ id: "tried", attempt: 3, body: "{}", host: "a.example" })
