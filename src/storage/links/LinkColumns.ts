@@ -1,5 +1,6 @@
 import { type Link, type LinkChange, LinkChoices, type RedirectStatus } from "../../model/Link.ts"
 import * as Secret from "../../secrets/Secret.ts"
+import type { Cells } from "../sql/DirectSql.ts"
 import type { Columns } from "../sql/SqlRows.ts"
 
 /** How PostgreSQL types a column that is filled. */
@@ -86,6 +87,40 @@ export const linkOf = (row: LinkRow): Link => ({
   ...(row.key_id !== null && { keyId: row.key_id }),
   ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: row.key_redirects_per_day })
 })
+
+const numberOf = (cell: Cells[number]): number | null => (cell === null ? null : Number(cell))
+
+const isTrue = (cell: Cells[number]): boolean => cell === "t" || cell === 1
+
+const noTags: ReadonlyArray<string> = []
+
+/** The link of a row's values, which are in the order of {@link linkColumns}. */
+export const linkOfCells = (cells: Cells): Link => {
+  const keyId = cells[17] as string | null
+  const keyRedirectsPerDay = numberOf(cells[18]!)
+  const tags = cells[4] as string
+  return {
+    key: cells[0] as string,
+    owner: cells[1] as string | null,
+    url: cells[2] as string,
+    title: cells[3] as string | null,
+    tags: tags === "[]" ? noTags : (JSON.parse(tags) as ReadonlyArray<string>),
+    custom: isTrue(cells[5]!),
+    createdAt: Number(cells[6]),
+    updatedAt: Number(cells[7]),
+    validSince: numberOf(cells[8]!),
+    expiresAt: numberOf(cells[9]!),
+    deletedAt: numberOf(cells[10]!),
+    maxVisits: numberOf(cells[11]!),
+    visitsLeft: numberOf(cells[12]!),
+    passwordHash: cells[13] as string | null,
+    redirectStatus: Number(cells[14]) as RedirectStatus,
+    forwardQuery: isTrue(cells[15]!),
+    crawlable: isTrue(cells[16]!),
+    ...(keyId !== null && { keyId }),
+    ...(keyRedirectsPerDay !== null && { keyRedirectsPerDay })
+  }
+}
 
 /** Identifies an owner's URL: the SHA-256 of both, in hexadecimal digits. An anonymous creator has no links to find. */
 export const urlDigest = (owner: string | null, url: string): string | null =>

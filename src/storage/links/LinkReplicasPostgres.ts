@@ -1,6 +1,4 @@
-import { SqlClient } from "@effect/sql"
-import { SqlError } from "@effect/sql/SqlError"
-import { PgClient } from "@effect/sql-pg"
+import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Duration, Effect, Layer, Option, type Scope } from "effect"
 import { Pool } from "pg"
 import { LinkReplicas } from "./LinkReplicas.ts"
@@ -9,6 +7,7 @@ import * as LinkStoreSql from "./LinkStoreSql.ts"
 import { StorageError } from "../StorageError.ts"
 import { numbers } from "../sql/postgres/PrimaryClient.ts"
 import { DatabaseServers } from "../sql/postgres/DatabaseServers.ts"
+import * as PostgresClient from "../sql/postgres/PostgresClient.ts"
 
 /** Connections to one server. */
 const connectionsMax = 4
@@ -42,7 +41,7 @@ const storeAt = (url: string): Effect.Effect<FindMany, SqlError, Scope.Scope> =>
   )
   const layer: Layer.Layer<LinkStore, SqlError> = Layer.provide(
     LinkStoreSql.layer,
-    PgClient.layerFromPool({ acquire }) as Layer.Layer<SqlClient.SqlClient, SqlError>
+    PostgresClient.layerFromPool(acquire)
   )
   return Effect.map(Layer.build(layer), (context) => Context.get(context, LinkStore).findMany)
 }

@@ -4,12 +4,13 @@ import { Array, Effect, Layer, Option } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
-import { insertedRows, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
+import { insertedRows, linkColumns, linkOfCells } from "./LinkColumns.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
+import { direct } from "../sql/DirectSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
@@ -162,31 +163,38 @@ export const make = Effect.gen(function* () {
       )
     )
 
-  return sqlPort(LinkStore, {
-    insertMany: (links) => askByKey(sql, links, insertAll),
-    findMany: Effect.fnUntraced(function* (keys) {
-      const rows = yield* rowsOfKeys<LinkRow>(linkNames, keys)
-      const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
+  const [findText] = rowsOfKeys(linkNames, []).compile()
+
+  const findMany: (typeof LinkStore.Service)["findMany"] = (keys) =>
+    direct(sql, "LinkStore.findMany", [findText, [JSON.stringify(keys)]]).map((rows) => {
+      const links = new Map(rows.map((cells) => [cells[0], linkOfCells(cells)]))
       return keys.map((key) => links.get(key) ?? null)
-    }),
-    deleteMany: (deletions) => askByKey(sql, deletions, deleteAll),
-    updateMany: yield* makeUpdateMany,
-    list: yield* makeList,
-    crawlable: Effect.fnUntraced(function* ({ at, limit }) {
-      const rows = yield* sql<{ key: string }>`
+    })
+
+  return sqlPort(
+    LinkStore,
+    {
+      insertMany: (links) => askByKey(sql, links, insertAll),
+      deleteMany: (deletions) => askByKey(sql, deletions, deleteAll),
+      updateMany: yield* makeUpdateMany,
+      list: yield* makeList,
+      crawlable: Effect.fnUntraced(function* ({ at, limit }) {
+        const rows = yield* sql<{ key: string }>`
         SELECT key FROM links
         WHERE crawlable AND deleted_at IS NULL AND password_hash IS NULL
           AND (valid_since IS NULL OR valid_since <= ${at}) AND (expires_at IS NULL OR expires_at > ${at})
           AND (visits_left IS NULL OR visits_left > 0)
         ORDER BY created_at DESC, key DESC LIMIT ${limit}`
-      return rows.map(({ key }) => key)
-    }),
-    takeVisits: yield* makeTakeVisits,
-    takenAmong: Effect.fnUntraced(function* (keys) {
-      const rows = yield* rowsOfKeys(sql.literal("key"), keys)
-      return new Set(rows.map((row) => row.key))
-    })
-  })
+        return rows.map(({ key }) => key)
+      }),
+      takeVisits: yield* makeTakeVisits,
+      takenAmong: Effect.fnUntraced(function* (keys) {
+        const rows = yield* rowsOfKeys(sql.literal("key"), keys)
+        return new Set(rows.map((row) => row.key))
+      })
+    },
+    { findMany }
+  )
 })
 
 /** `LinkStore` over whatever database the SQL client speaks to. The schema must be migrated. */

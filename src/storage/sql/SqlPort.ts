@@ -15,16 +15,20 @@ export type SqlOperations<S> = {
 }
 
 /**
- * A port over its operations on SQL. Each gets a span, and its SQL errors become `StorageError`s; both are named by the port and the operation, such as
+ * A port over its operations on SQL; `direct`: those that are ready as they are (`DirectSql`). Each of the others gets a span, and its SQL errors become `StorageError`s; both are named by the port and the operation, such as
  * `AccountStore.addUser`.
  */
-export const sqlPort = <I, S extends object>(
+export const sqlPort = <I, S extends object, Name extends keyof S = never>(
   port: Context.Tag<I, S>,
-  operations: SqlOperations<NoInfer<S>>
+  operations: SqlOperations<Omit<NoInfer<S>, Name>>,
+  direct?: Pick<S, Name>
 ): S =>
-  mapOperations(port.key.replace("linkmint/", ""), operations as S, ({ operation }, effect) =>
-    effect.pipe(asStorageError(operation), Traced.span(operation))
-  )
+  ({
+    ...mapOperations(port.key.replace("linkmint/", ""), operations, ({ operation }, effect) =>
+      effect.pipe(asStorageError(operation), Traced.span(operation))
+    ),
+    ...direct
+  }) as S
 
 const { array } = Statement.defaultTransforms(String.snakeToCamel, false)
 

@@ -27,7 +27,8 @@ const appliedAfter = (error: SqlError): "no" | "unknown" => {
 const reasonOf = (error: SqlError) =>
   error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 
-const storageError = (operation: string, error: SqlError) =>
+/** An SQL error of an operation. */
+export const storageErrorOf = (operation: string, error: SqlError): StorageError =>
   new StorageError({ operation, applied: appliedAfter(error), reason: reasonOf(error) })
 
 /**
@@ -41,11 +42,13 @@ export const asStorageError =
   ): Effect.Effect<A, Exclude<E, SqlError> | StorageError, R> =>
     self.pipe(
       Effect.catchSomeDefect((defect) =>
-        defect instanceof SqlError ? Option.some(Effect.fail(storageError(operation, defect))) : Option.none()
+        defect instanceof SqlError
+          ? Option.some(Effect.fail(storageErrorOf(operation, defect)))
+          : Option.none()
       ),
       Effect.mapError((error) =>
         error instanceof SqlError
-          ? storageError(operation, error)
+          ? storageErrorOf(operation, error)
           : (error as Exclude<E, SqlError> | StorageError)
       )
     )

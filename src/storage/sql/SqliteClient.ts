@@ -1,8 +1,22 @@
 import { layer as reactivityLayer } from "@effect/experimental/Reactivity"
 import { SqlClient, type SqlConnection, Statement } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
-import { type Clock, Data, Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
+import {
+  Cause,
+  type Clock,
+  Data,
+  Duration,
+  Effect,
+  Exit,
+  type Fiber,
+  Layer,
+  Option,
+  Runtime,
+  Schedule,
+  Stream
+} from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
+import { type Ask as AskDirect, type Cells, withDirect } from "./DirectSql.ts"
 import type { NowSegment } from "./SqlDialect.ts"
 import * as SqliteLog from "./SqliteLog.ts"
 import * as SqliteThread from "./SqliteThread.ts"
@@ -56,6 +70,9 @@ const waiting = (busyWaitMax: Duration.DurationInput) => {
 }
 type Waiting = ReturnType<typeof waiting>
 
+const sqlError = (cause: SqliteThread.SqliteFailure) =>
+  new SqlError({ cause, message: "Failed to execute statement" })
+
 const objectsOf = ({ columns, rows }: SqliteThread.Rows): ReadonlyArray<SqlConnection.Row> =>
   rows.map((row) => {
     const object: Record<string, unknown> = {}
@@ -65,11 +82,7 @@ const objectsOf = ({ columns, rows }: SqliteThread.Rows): ReadonlyArray<SqlConne
 
 /** What the SQL library has done by statements. */
 const connectionOf = (execute: Execute): SqlConnection.Connection => {
-  const run = (sql: string, args: ReadonlyArray<unknown>) =>
-    Effect.mapError(
-      execute({ sql, args }),
-      (cause) => new SqlError({ cause, message: "Failed to execute statement" })
-    )
+  const run = (sql: string, args: ReadonlyArray<unknown>) => Effect.mapError(execute({ sql, args }), sqlError)
   const objects: SqlConnection.Connection["execute"] = (sql, args, transform) =>
     Effect.map(run(sql, args), (rows) =>
       transform === undefined ? objectsOf(rows) : transform(objectsOf(rows))
@@ -136,19 +149,34 @@ const transactionOn = (ask: Ask, wait: Waiting): Execute => {
 const isRead = (sql: string) => /^\s*(SELECT|EXPLAIN)\b/i.test(sql)
 const isPragma = (sql: string) => /^\s*PRAGMA\b/i.test(sql)
 
-/** Has each statement read by a reader that is free. Who gives up waiting for one leaves nothing behind. */
-const readingBy = (readers: ReadonlyArray<SqliteThread.SqliteThread>, wait: Waiting): Execute => {
-  const turns = FairSemaphore.make(readers.length)
+/** Has a statement read, and calls back once with what it gave. Returns what ends the waiting for a reader. */
+type ReadThen = (
+  statement: SqliteThread.Statement,
+  done: (exit: Exit.Exit<SqliteThread.Rows, SqliteThread.SqliteFailure>) => void
+) => () => void
+
+/** Has each statement read by a reader that is free, those that came first first. */
+const readingBy = (readers: ReadonlyArray<SqliteThread.SqliteThread>): ReadThen => {
   // The first one is taken first.
   const free = readers.toReversed()
-  return (statement) =>
-    turns(
-      Effect.acquireUseRelease(
-        Effect.sync(() => free.pop()!),
-        ({ ask }) => wait(Effect.uninterruptible(ask({ kind: "outside", statement }))),
-        (reader) => Effect.sync(() => free.push(reader))
-      )
-    )
+  const waiting = new Set<(reader: SqliteThread.SqliteThread) => void>()
+  const giveBack = (reader: SqliteThread.SqliteThread) => {
+    const [next] = waiting
+    if (next === undefined) return void free.push(reader)
+    waiting.delete(next)
+    next(reader)
+  }
+  return (statement, done) => {
+    const readBy = (reader: SqliteThread.SqliteThread) =>
+      reader.askThen({ kind: "outside", statement }, (exit) => {
+        giveBack(reader)
+        done(exit)
+      })
+    const reader = free.pop()
+    if (reader === undefined) waiting.add(readBy)
+    else readBy(reader)
+    return () => void waiting.delete(readBy)
+  }
 }
 
 /** That of the SQL library, and `databaseNow` by this clock: the thread's own is the machine's, which others set. */
@@ -164,34 +192,62 @@ const compilerBy = (clock: Clock.Clock): Statement.Compiler =>
     }
   })
 
+type Fork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+
+const isLocked = (cause: Cause.Cause<SqliteThread.SqliteFailure>) =>
+  Option.exists(Cause.failureOption(cause), (failure) => failure.isLocked)
+
 /** `@effect/sql` over these threads. Transactions and statements that write take turns; those that read, outside of a transaction, wait for neither. */
 const clientOf = (
-  { ask }: SqliteThread.SqliteThread,
+  writer: SqliteThread.SqliteThread,
   readers: ReadonlyArray<SqliteThread.SqliteThread>,
   wait: Waiting,
   clock: Clock.Clock,
+  runFork: Fork,
   onWritten: () => void
 ) => {
   const turns = FairSemaphore.make(1)
   const writing: FairSemaphore.FairSemaphore = (self) => turns(Effect.ensuring(self, Effect.sync(onWritten)))
-  const read = readingBy(readers, wait)
+  const readThen = readingBy(readers)
+  const read: Execute = (statement) =>
+    wait(
+      Effect.async<SqliteThread.Rows, SqliteThread.SqliteFailure>((resume) =>
+        Effect.sync(readThen(statement, resume))
+      )
+    )
   const outside: Execute = (statement) => {
     if (isRead(statement.sql)) return read(statement)
-    const asked = (kind: "outside" | "alone") => wait(Effect.uninterruptible(ask({ kind, statement })))
+    const asked = (kind: "outside" | "alone") => wait(Effect.uninterruptible(writer.ask({ kind, statement })))
     return isPragma(statement.sql) ? turns(asked("outside")) : writing(asked("alone"))
   }
+  /** Reads without a fiber, unless another program has the database locked. */
+  const askDirect: AskDirect =
+    ([text, args]) =>
+    (done) => {
+      const answer = (exit: Exit.Exit<SqliteThread.Rows, SqliteThread.SqliteFailure>) =>
+        done(
+          Exit.mapBoth(exit, { onSuccess: ({ rows }) => rows as ReadonlyArray<Cells>, onFailure: sqlError })
+        )
+      const statement = { sql: text, args }
+      const inFiber = () => void runFork(outside(statement)).addObserver(answer)
+      if (!isRead(text)) return inFiber()
+      readThen(statement, (exit) => (Exit.isFailure(exit) && isLocked(exit.cause) ? inFiber() : answer(exit)))
+    }
   return Effect.map(
     SqlClient.make({
       acquirer: Effect.succeed(connectionOf(outside)),
-      transactionAcquirer: Effect.sync(() => connectionOf(transactionOn(ask, wait))),
+      transactionAcquirer: Effect.sync(() => connectionOf(transactionOn(writer.ask, wait))),
       compiler: compilerBy(clock),
       spanAttributes: [["db.system.name", "sqlite"]]
     }),
     (sql): SqlClient.SqlClient =>
-      Object.assign(sql, {
-        reserve: Effect.dieMessage("the only connection that writes is had by transactions alone"),
-        withTransaction: withTurns(sql.withTransaction, writing)
-      })
+      withDirect(
+        Object.assign(sql, {
+          reserve: Effect.dieMessage("the only connection that writes is had by transactions alone"),
+          withTransaction: withTurns(sql.withTransaction, writing)
+        }),
+        askDirect
+      )
   )
 }
 
@@ -233,7 +289,14 @@ export const layer = (
         (cause) => new SqliteOpenError({ path, cause })
       )
       const isWritten = Effect.unsafeMakeLatch()
-      const sql = yield* clientOf(writer, readers, wait, yield* Effect.clock, () => isWritten.unsafeOpen())
+      const sql = yield* clientOf(
+        writer,
+        readers,
+        wait,
+        yield* Effect.clock,
+        Runtime.runFork(yield* Effect.runtime<never>()),
+        () => isWritten.unsafeOpen()
+      )
       const log = yield* SqliteThread.make({ path, pragmas: logPragmas }, { heapMax_MiB })
       yield* Effect.forkScoped(SqliteLog.keepShort(sql, log, isWritten))
       return sql

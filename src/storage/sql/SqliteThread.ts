@@ -1,4 +1,4 @@
-import { Effect, type Scope } from "effect"
+import { Effect, Exit, type Scope } from "effect"
 import { Worker } from "node:worker_threads"
 
 /** A connection that is to be opened. */
@@ -58,7 +58,9 @@ export class SqliteFailure extends Error {
 
 /** A connection to an SQLite file in a thread of its own. */
 export interface SqliteThread {
-  /** Has an order carried out, after those that came before. Where nobody waits any more it is carried out all the same. */
+  /** Has an order carried out, after those that came before, and calls back once with what became of it. */
+  readonly askThen: (order: Omit<Order, "id">, done: (exit: Exit.Exit<Rows, SqliteFailure>) => void) => void
+  /** The same as an effect. Where nobody waits any more it is carried out all the same. */
   readonly ask: (order: Omit<Order, "id">) => Effect.Effect<Rows, SqliteFailure>
   /** Starts the thread, so that the first order need not wait for that. The file is opened with the first order all the same. */
   readonly begin: Effect.Effect<void>
@@ -70,10 +72,10 @@ export interface Options {
   readonly heapMax_MiB?: number | undefined
 }
 
-type Resume = (answer: Effect.Effect<Rows, SqliteFailure>) => void
+type Done = Parameters<SqliteThread["askThen"]>[1]
 
 const failed = (reason: string) =>
-  Effect.fail(new SqliteFailure(`the thread of the database has ended: ${reason}`))
+  Exit.fail(new SqliteFailure(`the thread of the database has ended: ${reason}`))
 
 /** A running thread. `onEnd` is called when it has ended and given up the file, before those who still wait hear of it. */
 const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
@@ -84,31 +86,31 @@ const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
   // `null` has it close the file and end. A thread's port has no origin to name.
   // eslint-disable-next-line unicorn/require-post-message-target-origin
   const send = (order: Order | null) => worker.postMessage(order)
-  const waiting = new Map<number, Resume>()
+  const waiting = new Map<number, Done>()
   let asked = 0
   let reason = "it was closed"
   worker.on("message", (answer: Answer) => {
-    const resume = waiting.get(answer.id)
+    const done = waiting.get(answer.id)
     waiting.delete(answer.id)
-    if ("rows" in answer) return resume?.(Effect.succeed(answer.rows))
+    if ("rows" in answer) return done?.(Exit.succeed(answer.rows))
     const { code, isLocked, message } = answer.failure
-    resume?.(Effect.fail(new SqliteFailure(message, code, isLocked)))
+    done?.(Exit.fail(new SqliteFailure(message, code, isLocked)))
   })
   worker.on("error", (error: Error) => {
     reason = error.message
   })
   worker.on("exit", () => {
     onEnd()
-    for (const resume of waiting.values()) resume(failed(reason))
+    const left = [...waiting.values()]
     waiting.clear()
+    for (const done of left) done(failed(reason))
   })
   return {
-    ask: (order: Omit<Order, "id">) =>
-      Effect.async<Rows, SqliteFailure>((resume) => {
-        const id = asked++
-        waiting.set(id, resume)
-        send({ id, ...order })
-      }),
+    askThen: ({ kind, statement }: Omit<Order, "id">, done: Done) => {
+      const id = asked++
+      waiting.set(id, done)
+      send(statement === undefined ? { id, kind } : { id, kind, statement })
+    },
     close: Effect.async<void>((resume) => {
       worker.once("exit", () => resume(Effect.void))
       send(null)
@@ -137,13 +139,13 @@ export const make = (
       (thread ??= start(opening, heapMax_MiB, () => {
         thread = undefined
       }))
+    const askThen: SqliteThread["askThen"] = (order, done) =>
+      isClosed
+        ? done(Exit.fail(new SqliteFailure("the database is closed", "SQLITE_MISUSE")))
+        : running().askThen(order, done)
     return {
-      ask: (order) =>
-        Effect.suspend(() =>
-          isClosed
-            ? Effect.fail(new SqliteFailure("the database is closed", "SQLITE_MISUSE"))
-            : running().ask(order)
-        ),
+      askThen,
+      ask: (order) => Effect.async((resume) => askThen(order, resume)),
       begin: Effect.sync(() => void running())
     }
   })

@@ -1,8 +1,11 @@
 import { SqlClient } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
-import { Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import type { Pool } from "pg"
+import { withDirect } from "../DirectSql.ts"
 import { DatabaseServers } from "./DatabaseServers.ts"
+import * as DirectQuery from "./DirectQuery.ts"
 import { reasonOf } from "./PrimaryClient.ts"
 import { type ConnectionOptions, PrimaryPool } from "./PrimaryPool.ts"
 
@@ -33,17 +36,25 @@ const makePool = (options: ConnectionOptions) =>
       Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption(Duration.seconds(1)))
   )
 
+/** A client of a pool's connections, whose statements can also be had by a call (`DirectSql`). */
+export const layerFromPool = <R>(
+  acquire: Effect.Effect<Pool, SqlError, Scope.Scope | R>
+): Layer.Layer<SqlClient.SqlClient, SqlError, Exclude<R, Scope.Scope>> =>
+  Layer.unwrapScoped(
+    Effect.map(acquire, (pool) =>
+      Layer.map(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }), (context) =>
+        Context.make(
+          SqlClient.SqlClient,
+          withDirect(Context.get(context, SqlClient.SqlClient), DirectQuery.asking(pool))
+        )
+      )
+    )
+  )
+
 /** Connections to the primary. One that cannot be had in time is an error, and so is a statement that is not answered in time. */
 export const layerBounded = (
   options: ConnectionOptions
-): Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> =>
-  Layer.unwrapEffect(
-    Effect.map(DatabaseServers, (servers) =>
-      PgClient.layerFromPool({
-        acquire: Effect.provideService(makePool(options), DatabaseServers, servers)
-      })
-    )
-  )
+): Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> => layerFromPool(makePool(options))
 
 /** At most 20 connections, each within 2 s; statements are answered within 4 s. See {@link layerBounded}. */
 export const layer: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded(connections)

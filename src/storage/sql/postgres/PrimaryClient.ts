@@ -66,8 +66,9 @@ const preparedMax = 100
 /** Their names by their texts, the same on all connections. */
 const preparedNames = new Map<string, string>()
 
-/** The name under which a statement is prepared, if it asks for that and there is room. */
-const preparedName = (text: string): string | undefined => {
+/** The name under which a statement is prepared, if it asks for that ({@link preparedMark}) and there is room. */
+export const preparedName = (text: string): string | undefined => {
+  if (!text.startsWith(preparedMark)) return undefined
   const known = preparedNames.get(text)
   if (known !== undefined || preparedNames.size === preparedMax) return known
   const name = `linkmint_${preparedNames.size + 1}`
@@ -78,8 +79,8 @@ const preparedName = (text: string): string | undefined => {
 /** The arguments of `query`, with a name for a statement that is to be prepared. */
 const withName = (args: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   const [text, values, ...others] = args
-  if (typeof text !== "string" || !text.startsWith(preparedMark)) return args
-  return [{ name: preparedName(text), text, values }, ...others]
+  const name = typeof text === "string" ? preparedName(text) : undefined
+  return name === undefined ? args : [{ name, text, values }, ...others]
 }
 
 /**

@@ -1,0 +1,46 @@
+import { Effect, Effectable, Exit } from "effect"
+
+/** Calls back once with what became of something, at once or later. `done` must not throw. */
+export type Run<A, E> = (done: (exit: Exit.Exit<A, E>) => void) => void
+
+/** How what is waited for is shown where it is traced. */
+export type Shown = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+const unshown: Shown = (self) => self
+
+/**
+ * An effect that waits for one callback and nothing else, so that what is common can have it without a fiber. As an effect it is within its span, and being interrupted stops the
+ * waiting, not what was begun.
+ */
+export class Direct<A, E = never> extends Effectable.Class<A, E> {
+  /** Begins it, without a fiber and without a span. */
+  readonly run: Run<A, E>
+  readonly #shown: Shown
+
+  constructor(run: Run<A, E>, shown: Shown = unshown) {
+    super()
+    this.run = run
+    this.#shown = shown
+  }
+
+  override commit(): Effect.Effect<A, E> {
+    return this.#shown(Effect.async<A, E>((resume) => this.run(resume)))
+  }
+
+  /** The same, of whose answer something is made. Where `f` throws it is a defect. */
+  map<B>(f: (a: A) => B, shown: Shown = unshown): Direct<B, E> {
+    return new Direct<B, E>(
+      (done) =>
+        this.run((exit) => {
+          let mapped: Exit.Exit<B, E>
+          try {
+            mapped = Exit.map(exit, f)
+          } catch (defect) {
+            mapped = Exit.die(defect)
+          }
+          done(mapped)
+        }),
+      (self) => shown(this.#shown(self))
+    )
+  }
+}
