@@ -44,3 +44,32 @@ export class Direct<A, E = never> extends Effectable.Class<A, E> {
     )
   }
 }
+
+/** The same, which a fiber has in a way of its own: as a part of the transaction that it is in, for instance. */
+export class DirectOr<A, E = never> extends Direct<A, E> {
+  readonly #inFiber: Effect.Effect<A, E>
+
+  constructor(run: Run<A, E>, inFiber: Effect.Effect<A, E>) {
+    super(run)
+    this.#inFiber = inFiber
+  }
+
+  override commit(): Effect.Effect<A, E> {
+    return this.#inFiber
+  }
+
+  override map<B>(f: (a: A) => B, shown: Shown = unshown): Direct<B, E> {
+    return new DirectOr<B, E>(super.map(f).run, shown(Effect.map(this.#inFiber, f)))
+  }
+}
+
+/** Does something with the outcome of an effect, and gives what that gives: without a fiber where the effect needs none. `settle` is called once, also where the effect is interrupted. */
+export const settled = <A, E, B, E1>(
+  self: Effect.Effect<A, E>,
+  settle: (exit: Exit.Exit<A, E>) => Exit.Exit<B, E1>
+): Effect.Effect<B, E1> => {
+  const inFiber = Effect.uninterruptibleMask((restore) => Effect.flatMap(Effect.exit(restore(self)), settle))
+  return self instanceof Direct
+    ? new DirectOr<B, E1>((done) => (self as Direct<A, E>).run((exit) => done(settle(exit))), inFiber)
+    : inFiber
+}

@@ -1,5 +1,6 @@
 import { Cause, Context, Effect, Exit, Fiber, Layer, type Scope, type Tracer } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
+import * as Direct from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates, type GuardedLink } from "../../storage/links/GuardedCreates.ts"
@@ -84,35 +85,32 @@ export const make = (
     const ownerOf = (key: string) => owners.get(partitionOf(key))
 
     /** Binds links in one statement; `calls`: those of each caller, whose answers come alike. */
-    const bindCalls = (calls: ReadonlyArray<ReadonlyArray<Link>>) =>
-      Effect.suspend(() => {
-        const links = calls.flat()
-        const ends = links.map(({ key }) => ownerOf(key)?.beginWrite(key))
-        /** Ends the writes; gives what became of each call's links. */
-        const end = (done: ReadonlyArray<boolean>) => {
-          let from = 0
-          return calls.map((call) => {
-            const bound = done.slice(from, from + call.length)
-            const isKept = call.length <= keptMax
-            call.forEach((link, place) =>
-              ends[from + place]?.(isKept && bound[place] === true ? link : undefined)
-            )
-            from += call.length
-            return bound
-          })
-        }
-        let outcomes: ReadonlyArray<ReadonlyArray<boolean>> = []
-        return Effect.onExit(store.insertMany(links), (exit) =>
-          Effect.sync(() => {
-            outcomes = end(Exit.isSuccess(exit) ? exit.value : [])
-          })
-        ).pipe(Effect.map(() => outcomes))
+    const bindCalls = (calls: ReadonlyArray<ReadonlyArray<Link>>) => {
+      const links = calls.flat()
+      const ends = links.map(({ key }) => ownerOf(key)?.beginWrite(key))
+      /** Ends the writes; gives what became of each call's links. */
+      const end = (done: ReadonlyArray<boolean>) => {
+        let from = 0
+        return calls.map((call) => {
+          const bound = done.slice(from, from + call.length)
+          const isKept = call.length <= keptMax
+          call.forEach((link, place) =>
+            ends[from + place]?.(isKept && bound[place] === true ? link : undefined)
+          )
+          from += call.length
+          return bound
+        })
+      }
+      return Direct.settled(store.insertMany(links), (exit) => {
+        const outcomes = end(Exit.isSuccess(exit) ? exit.value : [])
+        return Exit.mapBoth(exit, { onSuccess: () => outcomes, onFailure: fromFailure })
       })
+    }
 
     const batcher = yield* Batcher.make<ReadonlyArray<Link>, ReadonlyArray<boolean>, Unavailable>({
       name: "LinkStore.insertMany",
       kind: "LinkStore.insertMany",
-      run: (calls) => Effect.mapError(bindCalls(calls), fromFailure),
+      run: bindCalls,
       sizeOf: ({ length }) => length,
       batchMax,
       queueMax: waitingMax,

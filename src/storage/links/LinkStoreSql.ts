@@ -1,6 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Array, Effect, Layer, Option } from "effect"
+import { DirectOr } from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
@@ -16,7 +17,8 @@ import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 import { SqliteFailure } from "../sql/SqliteThread.ts"
-import { askByKey } from "../sql/Turns.ts"
+import { askByKey, inOrderOfKeys } from "../sql/Turns.ts"
+import * as Traced from "../../telemetry/Traced.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** Which of the questions are about keys that a statement returned. */
@@ -71,8 +73,13 @@ export const make = Effect.gen(function* () {
       )
     )
 
+  /** PostgreSQL gives the keys that it bound as one value: a row each takes both sides longer. */
+  const insertGivingKeys = (links: ReadonlyArray<Link>) =>
+    sql<{ readonly keys: ReadonlyArray<string> | null }>`${prepared(sql)}
+      WITH inserted AS (${insertFree(links)} RETURNING key) SELECT json_agg(key) AS keys FROM inserted`
+
   /**
-   * PostgreSQL gives the keys that it bound as one value: a row each takes both sides longer. On SQLite they are mostly not asked for: an `INSERT` that meets no row has bound all, and one that does
+   * On SQLite the keys that were bound are mostly not asked for: an `INSERT` that meets no row has bound all, and one that does
    * wrote nothing, and is repeated with an answer for each link.
    */
   const insertRows = (links: ReadonlyArray<Link>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
@@ -88,12 +95,7 @@ export const make = Effect.gen(function* () {
               isConflict,
               () => insertEach(links)
             ),
-      pg: () =>
-        Effect.map(
-          sql<{ readonly keys: ReadonlyArray<string> | null }>`${prepared(sql)}
-            WITH inserted AS (${insertFree(links)} RETURNING key) SELECT json_agg(key) AS keys FROM inserted`,
-          ([row]) => areAmong(links, row?.keys ?? [])
-        )
+      pg: () => Effect.map(insertGivingKeys(links), ([row]) => areAmong(links, row?.keys ?? []))
     })
 
   /**
@@ -128,6 +130,26 @@ export const make = Effect.gen(function* () {
   const insertAll = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
     const split = links.length >= splitFrom && (yield* canSplit)
     return yield* split ? insertHalves(links) : insertRows(links)
+  })
+
+  const insertInFiber = (links: ReadonlyArray<Link>) =>
+    askByKey(sql, links, insertAll).pipe(
+      asStorageError("LinkStore.insertMany"),
+      Traced.span("LinkStore.insertMany")
+    )
+
+  /** The common case needs no fiber: on PostgreSQL a batch of one statement. */
+  const insertMany: (typeof LinkStore.Service)["insertMany"] = sql.onDialectOrElse({
+    orElse: () => insertInFiber,
+    pg: () => (links) => {
+      const sorted = links.length > 0 && links.length < splitFrom ? inOrderOfKeys(links) : undefined
+      if (sorted === undefined) return insertInFiber(links)
+      const inserting = direct(sql, "LinkStore.insertMany", insertGivingKeys(sorted).compile())
+      const done = inserting.map(([row]) =>
+        areAmong(links, JSON.parse((row![0] as string | null) ?? "[]") as ReadonlyArray<string>)
+      )
+      return new DirectOr(done.run, insertInFiber(links))
+    }
   })
 
   /** A repeat of a deletion finds its own tombstone, and writes it as it is. */
@@ -174,7 +196,6 @@ export const make = Effect.gen(function* () {
   return sqlPort(
     LinkStore,
     {
-      insertMany: (links) => askByKey(sql, links, insertAll),
       deleteMany: (deletions) => askByKey(sql, deletions, deleteAll),
       updateMany: yield* makeUpdateMany,
       list: yield* makeList,
@@ -193,7 +214,7 @@ export const make = Effect.gen(function* () {
         return new Set(rows.map((row) => row.key))
       })
     },
-    { findMany }
+    { findMany, insertMany }
   )
 })
 

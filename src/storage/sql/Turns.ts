@@ -49,8 +49,18 @@ export const askInTurns = <A, B, E, R>(
 ): Effect.Effect<ReadonlyArray<B>, E, R> =>
   Effect.suspend(() => askAll(questions, turnsOf(questions, namesOf), ask))
 
+const inOrder = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Questions in the order of their keys; `undefined` where two are about one key. */
+export const inOrderOfKeys = <A extends { readonly key: string }>(
+  questions: ReadonlyArray<A>
+): ReadonlyArray<A> | undefined => {
+  const sorted = questions.toSorted((a, b) => inOrder(a.key, b.key))
+  return sorted.some(({ key }, index) => key === sorted[index - 1]?.key) ? undefined : sorted
+}
+
 /**
- * The same for questions about keys, in the order of their keys, so that two batches that overlap wait for each other and never deadlock. Several turns are one
+ * The same as `askInTurns` for questions about keys, in the order of their keys, so that two batches that overlap wait for each other and never deadlock. Several turns are one
  * transaction.
  */
 export const askByKey = <A extends { readonly key: string }, B, E, R>(
@@ -59,12 +69,9 @@ export const askByKey = <A extends { readonly key: string }, B, E, R>(
   ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
 ): Effect.Effect<ReadonlyArray<B>, E | SqlError, R> =>
   Effect.suspend(() => {
-    const keyOf = (place: number) => questions[place]!.key
-    const byKey = (places: ReadonlyArray<number>) =>
-      places.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
-    const places = byKey(questions.map((_, place) => place))
-    const isTwice = places.some((place, index) => index > 0 && keyOf(place) === keyOf(places[index - 1]!))
-    if (!isTwice) return askAll(questions, places.length === 0 ? [] : [places], ask)
-    const turns = turnsOf(questions, ({ key }) => [key]).map(byKey)
-    return inTransaction(sql, askAll(questions, turns, ask))
+    const turns = turnsOf(questions, ({ key }) => [key]).map((places) =>
+      places.toSorted((a, b) => inOrder(questions[a]!.key, questions[b]!.key))
+    )
+    const asked = askAll(questions, turns, ask)
+    return turns.length > 1 ? inTransaction(sql, asked) : asked
   })

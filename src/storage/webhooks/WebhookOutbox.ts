@@ -33,15 +33,16 @@ export const over = (
   { inTransaction, listeners, store, webhooks }: OutboxParts
 ): typeof LinkStore.Service => {
   /** Writes a batch together with the messages of the changes that were made. */
-  const writing = <A>(
-    operation: string,
-    write: (questions: ReadonlyArray<A>) => ReturnType<typeof store.insertMany>,
-    messageOf: (question: A) => WebhookMessage | undefined
-  ) =>
-    Effect.fnUntraced(function* (questions: ReadonlyArray<A>) {
+  const writing =
+    <A>(
+      operation: string,
+      write: (questions: ReadonlyArray<A>) => ReturnType<typeof store.insertMany>,
+      messageOf: (question: A) => WebhookMessage | undefined
+    ) =>
+    (questions: ReadonlyArray<A>): ReturnType<typeof store.insertMany> => {
       const messages = questions.map(messageOf)
-      if (messages.every((message) => message === undefined)) return yield* write(questions)
-      return yield* inTransaction(
+      if (messages.every((message) => message === undefined)) return write(questions)
+      return inTransaction(
         Effect.tap(write(questions), (done) =>
           webhooks.offer(
             messages.flatMap((message, index) =>
@@ -49,8 +50,8 @@ export const over = (
             )
           )
         )
-      )
-    }, asStorageError(operation))
+      ).pipe(asStorageError(operation))
+    }
 
   return LinkStore.of({
     ...store,
