@@ -1,6 +1,19 @@
-import { Context, Data, Deferred, Effect, Exit, FiberId, Runtime, type Scope, type Tracer } from "effect"
+import {
+  Context,
+  Data,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  FiberId,
+  FiberRef,
+  Runtime,
+  type Scope,
+  type Tracer
+} from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import * as Traced from "../telemetry/Traced.ts"
+import { Direct } from "./Direct.ts"
 
 /** The queue in front of a batch is full: the caller should say so at once rather than wait. */
 export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly queue: string }> {}
@@ -15,7 +28,7 @@ export interface Batcher<A, B, E> {
    */
   readonly ask: (question: A) => Effect.Effect<Effect.Effect<B, E>, QueueFull>
   /**
-   * Asks one question without an effect; `false`, and nothing is asked, when `queueMax` are waiting. `answer` is called once, by the fiber of the batch, and must
+   * Asks one question without an effect; `false`, and nothing is asked, when `queueMax` are waiting. `answer` is called once and must
    * not throw. `span`: that of who asks, where requests are traced.
    */
   readonly submitThen: (
@@ -25,18 +38,19 @@ export interface Batcher<A, B, E> {
   ) => boolean
 }
 
+/** Calls back once, later. */
+type Turn = (next: () => void) => void
+
 /**
  * What a batch waits for while it gathers: by default a turn of the scheduler, in which all fibers go on that can. A node waits for a turn of the event loop ({@link eventLoopTurn}).
  */
 export class GatheringTurn extends Context.Reference<GatheringTurn>()("linkmint/GatheringTurn", {
-  defaultValue: (): Effect.Effect<void> => Effect.yieldNow()
+  defaultValue: (): Turn | undefined => undefined
 }) {}
 
 /** Waits until the event loop has looked at all connections on which something has come: the requests that it finds go into one batch. */
-export const eventLoopTurn: Effect.Effect<void> = Effect.async((resume) => {
-  // eslint-disable-next-line eslint/no-restricted-globals
-  setImmediate(() => resume(Effect.void))
-})
+// eslint-disable-next-line eslint/no-restricted-globals
+export const eventLoopTurn: Turn = (next) => void setImmediate(next)
 
 interface Waiting<A, B, E> {
   readonly question: A
@@ -50,6 +64,7 @@ export interface BatcherOptions<A, B, E> {
   readonly name: string
   /** What the batcher is for; those of all partitions have one. Its questions are counted by it. */
   readonly kind: string
+  /** Answers a batch, in a fiber unless it is {@link Direct}. */
   readonly run: (batch: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
   /** How much of `batchMax` and `queueMax` a question is: 1 by default. */
   readonly sizeOf?: (question: A) => number
@@ -63,12 +78,22 @@ export interface BatcherOptions<A, B, E> {
   readonly quietTurns?: number
 }
 
+/** What batchers of a scope have in common. */
+interface Surroundings {
+  readonly runFork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
+  readonly isTraced: boolean
+  /** A turn of the scheduler. */
+  readonly later: Turn
+  readonly turn: Turn
+  /** Has something done when the scope closes. */
+  readonly whenClosed: (close: Effect.Effect<void>) => void
+}
+
 const makeIn = <A, B, E>(
-  scope: Scope.Scope,
-  runtime: Runtime.Runtime<never>,
-  turn: Effect.Effect<void>,
+  { isTraced, later, runFork, turn, whenClosed }: Surroundings,
   options: BatcherOptions<A, B, E>
 ): Batcher<A, B, E> => {
+  type Batch = ReadonlyArray<Waiting<A, B, E>>
   const { quietTurns = 0, sizeOf = () => 1 } = options
   const queued = Metered.gauge("linkmint_queue_waiting", "Questions that wait for the next batch", {
     queue: options.kind
@@ -76,31 +101,46 @@ const makeIn = <A, B, E>(
   let waiting: Array<Waiting<A, B, E>> = []
   let waitingSize = 0
   let inFlight = 0
+  let isClosed = false
+  /** Batches that are under way without a fiber, and fibers of the others. */
+  const called = new Set<Batch>()
+  const fibers = new Set<Fiber.RuntimeFiber<ReadonlyArray<B>, E>>()
 
-  /** Suspended, so that a `run` that throws fails its batch like one that dies. */
-  const runBatch = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
-    Effect.suspend(() => options.run(batch.map(({ question }) => question))).pipe(
-      Traced.forAll(
+  const answerAll = (batch: Batch, exit: Exit.Exit<ReadonlyArray<B>, E>) =>
+    Exit.isSuccess(exit)
+      ? batch.forEach(({ answer }, index) => answer(Exit.succeed(exit.value[index]!)))
+      : batch.forEach(({ answer }) => answer(Exit.failCause(exit.cause)))
+
+  /** Runs a batch; calls `next` once when it is answered, unless the scope has closed meanwhile. */
+  const runBatch = (batch: Batch, next: () => void) => {
+    const end = (exit: Exit.Exit<ReadonlyArray<B>, E>) => {
+      answerAll(batch, exit)
+      next()
+    }
+    try {
+      const effect = options.run(batch.map(({ question }) => question))
+      if (effect instanceof Direct && !isTraced) {
+        called.add(batch)
+        return effect.run((exit) => void (called.delete(batch) && end(exit)))
+      }
+      const traced = Traced.forAll(
         options.name,
         batch.map(({ span }) => span)
-      ),
-      Effect.interruptible,
-      Effect.matchCause({
-        onFailure: (cause) => batch.forEach(({ answer }) => answer(Exit.failCause(cause))),
-        onSuccess: (answers) => batch.forEach(({ answer }, index) => answer(Exit.succeed(answers[index]!)))
+      )
+      const fiber = runFork(Effect.interruptible(traced(effect)))
+      fibers.add(fiber)
+      fiber.addObserver((exit) => {
+        fibers.delete(fiber)
+        end(exit)
       })
-    )
-
-  /** Lets those ask who are about to. */
-  const gather = (quiet: number, known: number): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      if (waitingSize >= options.batchMax) return Effect.void
-      const left = waiting.length > known ? quietTurns : quiet
-      return left === 0 ? Effect.void : Effect.zipRight(turn, gather(left - 1, waiting.length))
-    })
+    } catch (defect) {
+      called.delete(batch)
+      end(Exit.die(defect))
+    }
+  }
 
   /** Takes as many questions as fit into a batch, and one at least. */
-  const takeBatch = (): ReadonlyArray<Waiting<A, B, E>> => {
+  const takeBatch = (): Batch => {
     let count = 0
     let size = 0
     while (count < waiting.length) {
@@ -112,46 +152,55 @@ const makeIn = <A, B, E>(
     const batch = waiting.slice(0, count)
     waiting = waiting.slice(count)
     waitingSize -= size
+    Metered.add(queued, -batch.length)
     return batch
   }
 
-  /**
-   * Runs batches until none is left. Only `run` itself can be interrupted: every caller that waits gets an answer even when the scope
-   * closes, since then each remaining `run` is interrupted before it begins.
-   */
-  const drainNow: Effect.Effect<void> = Effect.suspend(() => {
-    if (waiting.length === 0) {
-      inFlight--
-      return Effect.void
-    }
-    const batch = takeBatch()
-    Metered.add(queued, -batch.length)
-    return Effect.zipRight(runBatch(batch), drain)
-  })
-  const drain =
-    quietTurns === 0
-      ? drainNow
-      : Effect.zipRight(
-          Effect.suspend(() => gather(0, 0)),
-          drainNow
-        )
-
-  const hasRoom = (question: A) => waitingSize + sizeOf(question) <= options.queueMax
-
-  /** Puts a question into the queue; gives whether a fiber has to be made for it. */
-  const put = (asked: Waiting<A, B, E>): boolean => {
-    waiting.push(asked)
-    waitingSize += sizeOf(asked.question)
-    Metered.add(queued)
-    if (inFlight >= options.inFlightMax) return false
-    inFlight++
-    return true
+  /** Sends what waits, batch after batch, until nothing is left. */
+  const drain = () => {
+    if (waiting.length === 0) inFlight--
+    else runBatch(takeBatch(), begin)
   }
 
+  /** Lets those ask who are about to. */
+  const gather = (quiet: number, known: number) => {
+    const left = waiting.length > known ? quietTurns : quiet
+    if (left === 0 || waitingSize >= options.batchMax) return drain()
+    const { length } = waiting
+    turn(() => gather(left - 1, length))
+  }
+
+  const begin = () => (quietTurns === 0 ? later(drain) : gather(0, 0))
+
+  const interrupted = Exit.interrupt(FiberId.none)
+  whenClosed(
+    Effect.suspend(() => {
+      isClosed = true
+      const left = [...called].flat().concat(waiting)
+      called.clear()
+      Metered.add(queued, -waiting.length)
+      waiting = []
+      waitingSize = 0
+      return Effect.ensuring(
+        Fiber.interruptAll(fibers),
+        Effect.sync(() => left.forEach(({ answer }) => answer(interrupted)))
+      )
+    })
+  )
+
   const submitThen: Batcher<A, B, E>["submitThen"] = (question, answer, span) => {
-    if (!hasRoom(question)) return false
-    if (put({ question, answer, span })) {
-      Runtime.runFork(runtime, Effect.uninterruptible(Effect.forkIn(drain, scope)))
+    const size = sizeOf(question)
+    if (waitingSize + size > options.queueMax) return false
+    if (isClosed) {
+      answer(interrupted)
+      return true
+    }
+    waiting.push({ question, answer, span })
+    waitingSize += size
+    Metered.add(queued)
+    if (inFlight < options.inFlightMax) {
+      inFlight++
+      begin()
     }
     return true
   }
@@ -160,10 +209,10 @@ const makeIn = <A, B, E>(
     Effect.withFiberRuntime<Effect.Effect<B, E>, QueueFull>((fiber) => {
       const answered = Deferred.unsafeMake<B, E>(FiberId.none)
       const answer = (exit: Exit.Exit<B, E>) => Deferred.unsafeDone(answered, exit)
-      if (!hasRoom(question)) return new QueueFull({ queue: options.name })
-      const isFirst = put({ question, answer, span: fiber.currentSpan })
-      return Effect.as(isFirst ? Effect.forkIn(drain, scope) : Effect.void, Deferred.await(answered))
-    }).pipe(Effect.uninterruptible)
+      return submitThen(question, answer, fiber.currentSpan)
+        ? Effect.succeed(Deferred.await(answered))
+        : new QueueFull({ queue: options.name })
+    })
 
   return {
     ask,
@@ -190,8 +239,13 @@ export const maker: Effect.Effect<
   never,
   Scope.Scope
 > = Effect.gen(function* () {
-  const scope = yield* Effect.scope
-  const runtime = yield* Effect.runtime()
-  const turn = yield* GatheringTurn
-  return (options) => makeIn(scope, runtime, turn, options)
+  const runFork = Runtime.runFork(yield* Effect.runtime<never>())
+  const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
+  const scheduler = yield* FiberRef.get(FiberRef.currentScheduler)
+  const later: Turn = (next) => scheduler.scheduleTask(next, 0)
+  const turn = (yield* GatheringTurn) ?? later
+  const closes: Array<Effect.Effect<void>> = []
+  yield* Effect.addFinalizer(() => Effect.all(closes, { discard: true, concurrency: "unbounded" }))
+  return (options) =>
+    makeIn({ isTraced, later, runFork, turn, whenClosed: (close) => void closes.push(close) }, options)
 })

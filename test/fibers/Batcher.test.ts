@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { describe } from "vitest"
 import * as Batcher from "../../src/fibers/Batcher.ts"
+import { Direct, type Run } from "../../src/fibers/Direct.ts"
 
 /** A batch that was sent and waits for the test to answer it. */
 interface Sent {
@@ -111,6 +112,48 @@ describe("a batcher", () => {
     })
   )
 
+  it.scoped(
+    "sends what is direct without a fiber, and interrupts who waits for it when its scope closes",
+    () =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const begun: Array<ReadonlyArray<number>> = []
+        const ends: Array<Parameters<Run<ReadonlyArray<string>, string>>[0]> = []
+        const batcher = yield* Batcher.make<number, string, string>({
+          name: "direct",
+          kind: "test",
+          run: (questions) =>
+            new Direct((done) => {
+              if (questions.includes(0)) throw new Error("a defect")
+              begun.push(questions)
+              ends.push(done)
+            }),
+          batchMax: 2,
+          queueMax: 100,
+          inFlightMax: 1
+        }).pipe(Scope.extend(scope), Effect.withTracerEnabled(false))
+        const exits: Array<Exit.Exit<string, string>> = []
+        for (const question of [1, 2, 0, 3, 4, 5, 6]) batcher.submitThen(question, (exit) => exits.push(exit))
+        yield* others
+        ends[0]!(Exit.succeed([1, 2].map(answerOf)))
+        yield* others
+        expect(exits).toEqual([
+          ...[1, 2].map((question) => Exit.succeed(answerOf(question))),
+          ...[0, 3].map(() => Exit.die(new Error("a defect")))
+        ])
+        ends[1]!(Exit.fail("no"))
+        yield* others
+        expect(exits.slice(4)).toEqual([Exit.fail("no"), Exit.fail("no")])
+        const [fiber] = yield* submitAll(batcher, [7])
+        yield* Scope.close(scope, Exit.void)
+        expect(Exit.isInterrupted(yield* Fiber.await(fiber!))).toBe(true)
+        ends[2]!(Exit.succeed(["late"]))
+        yield* others
+        expect(begun).toEqual([[1, 2], [4, 5], [6]])
+        expect(exits.slice(6).map(Exit.isInterrupted)).toEqual([true])
+      })
+  )
+
   it.scoped("gathers what comes while a batch is under way into one more, in order", () =>
     Effect.gen(function* () {
       const { batcher, batches, sent } = yield* controlled()
@@ -144,15 +187,33 @@ describe("a batcher", () => {
 
   it.scoped("waits with quiet turns for those who are about to ask, and for nobody else", () =>
     Effect.gen(function* () {
-      const { batcher, batches } = yield* controlled({ quietTurns: 2, batchMax: 3 })
-      const askLater = (question: number) =>
-        Effect.fork(Effect.zipRight(Effect.repeatN(Effect.yieldNow(), question), batcher.submit(question)))
-      yield* Effect.forEach([0, 1, 2, 3], askLater)
-      yield* others
+      const turns: Array<() => void> = []
+      const gathering = (batchMax: number) =>
+        Effect.provideService(controlled({ quietTurns: 2, batchMax }), Batcher.GatheringTurn, (next) =>
+          turns.push(next)
+        )
+      const turn = Effect.zipRight(
+        Effect.sync(() => turns.shift()!()),
+        others
+      )
+      const { batcher, batches } = yield* gathering(3)
+      const ask = (question: number) => batcher.submitThen(question, () => {})
+      ask(0)
+      yield* turn
+      ask(1)
+      for (const _ of [1, 2]) yield* turn
+      expect(batches()).toEqual([])
+      ask(2)
+      ask(3)
+      yield* turn
       // The fourth comes too late: the batch was full.
       expect(batches()).toEqual([[0, 1, 2]])
-      const lone = yield* controlled({ quietTurns: 2 })
-      yield* submitAll(lone.batcher, [7])
+      expect(turns).toEqual([])
+      const lone = yield* gathering(3)
+      lone.batcher.submitThen(7, () => {})
+      yield* turn
+      expect(lone.batches()).toEqual([])
+      yield* turn
       expect(lone.batches()).toEqual([[7]])
     })
   )

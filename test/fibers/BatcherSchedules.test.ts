@@ -15,6 +15,15 @@ const questions = fc.array(fc.record({ fails: fc.boolean(), leaves: fc.boolean()
   maxLength: 12
 })
 
+/** Makes something in a fiber of the scheduler. */
+const madeBy =
+  (scheduler: StepScheduler) =>
+  <A>(make: Effect.Effect<A>): A => {
+    const making = scheduler.fork(make)
+    scheduler.settle()
+    return Effect.runSync(making.unsafePoll()!)
+  }
+
 describe("a batcher on any schedule", () => {
   it("answers every caller with its own answer, within its limits, and sends each question once", () => {
     fc.assert(
@@ -40,7 +49,7 @@ describe("a batcher on any schedule", () => {
                 return batch.map((question) => `answer ${question}`)
               }),
             ...limits
-          }).pipe(Scope.extend(scope), Effect.runSync)
+          }).pipe(Scope.extend(scope), madeBy(scheduler))
 
           const fibers = questions.map(({ leaves }, question) => {
             const fiber = scheduler.fork(batcher.submit(question))
@@ -87,7 +96,7 @@ describe("a batcher on any schedule", () => {
             kind: "test",
             run: (batch) => Effect.as(Effect.yieldNow(), batch.map(String)),
             ...limits
-          }).pipe(Scope.extend(scope), Effect.runSync)
+          }).pipe(Scope.extend(scope), madeBy(scheduler))
           const fibers = Array.from({ length: callers }, (_, caller) =>
             scheduler.fork(batcher.submit(caller))
           )

@@ -103,7 +103,7 @@ describe("a batch", () => {
         batchMax: 10,
         queueMax: 10,
         inFlightMax: 1
-      })
+      }).pipe(Effect.withTracer(sampling(tracer, 1)))
       const ask = (question: number, name: string, isTraced: boolean) =>
         batcher
           .submit(question)
@@ -142,7 +142,7 @@ describe("a batch", () => {
         batchMax: 10,
         queueMax: 10,
         inFlightMax: 1
-      })
+      }).pipe(Effect.withTracer(sampling(tracer, 1)))
       const traced = yield* batcher
         .submit(1)
         .pipe(

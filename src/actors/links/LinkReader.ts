@@ -2,6 +2,7 @@ import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import type { Link } from "../../model/Link.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
 import type { GetThen } from "./LinkCache.ts"
 import { fromFailure, Unavailable } from "../Unavailable.ts"
 
@@ -31,10 +32,10 @@ export const over = (
   inFlightMax: number
 ): Effect.Effect<typeof LinkReader.Service, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const batcher = yield* Batcher.make<string, Link | null, Unavailable>({
+    const batcher = yield* Batcher.make<string, Link | null, StorageError>({
       name: "LinkStore.findMany",
       kind: "LinkStore.findMany",
-      run: (keys) => Effect.mapError(findMany(keys), fromFailure),
+      run: findMany,
       batchMax: keysMax,
       queueMax: waitingMax,
       inFlightMax,
@@ -42,7 +43,8 @@ export const over = (
     })
     return {
       readThen: (key, answer, span) => {
-        if (!batcher.submitThen(key, answer, span)) answer(tooMany)
+        const isAsked = batcher.submitThen(key, (row) => answer(Exit.mapError(row, fromFailure)), span)
+        if (!isAsked) answer(tooMany)
       }
     }
   })
