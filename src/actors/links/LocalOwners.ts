@@ -87,16 +87,16 @@ export const make = (
     /** Binds links in one statement; `calls`: those of each caller, whose answers come alike. */
     const bindCalls = (calls: ReadonlyArray<ReadonlyArray<Link>>) => {
       const links = calls.flat()
-      const ends = links.map(({ key }) => ownerOf(key)?.beginWrite(key))
+      // What no cache keeps is nothing to owners: they learn of it as of links that other nodes bind.
+      const ends = calls.map((call) =>
+        call.length > keptMax ? undefined : call.map(({ key }) => ownerOf(key)?.beginWrite(key))
+      )
       /** Ends the writes; gives what became of each call's links. */
       const end = (done: ReadonlyArray<boolean>) => {
         let from = 0
-        return calls.map((call) => {
+        return calls.map((call, index) => {
           const bound = done.slice(from, from + call.length)
-          const isKept = call.length <= keptMax
-          call.forEach((link, place) =>
-            ends[from + place]?.(isKept && bound[place] === true ? link : undefined)
-          )
+          ends[index]?.forEach((end, place) => end?.(bound[place] === true ? call[place] : undefined))
           from += call.length
           return bound
         })

@@ -75,7 +75,7 @@ const resultOf = ({ body, contentType, status }: Idempotency.Answer): string =>
   `{"status":${status},"${contentType === Problem.contentType ? "problem" : "link"}":${body}}`
 
 /** Creates the links of a bulk's body. Each item is answered independently of the others. */
-export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation) {
+export const make = Effect.fnUntraced(function* ({ carryOut, createdText }: Creation) {
   const links = yield* Links
 
   /**
@@ -114,11 +114,9 @@ export const make = Effect.fnUntraced(function* ({ carryOut, created }: Creation
     const made = yield* links.createMany(drafts)
     for (const [place, link] of made.entries()) {
       if (isBreak(place)) yield* Effect.yieldNow()
-      results[places[place]!] = resultOf(
-        Either.isRight(link)
-          ? created(link.right)
-          : problemAnswer(yield* Effect.flip(Problem.orUnavailable(Effect.fail(link.left))))
-      )
+      results[places[place]!] = Either.isRight(link)
+        ? `{"status":201,"link":${createdText(link.right)}}`
+        : resultOf(problemAnswer(yield* Effect.flip(Problem.orUnavailable(Effect.fail(link.left)))))
     }
     yield* Concurrent.forEach(
       others,

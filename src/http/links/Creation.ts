@@ -14,7 +14,7 @@ import type { Request } from "../exchange/Request.ts"
 import type { CreatePlan, Creator } from "./CreatePlan.ts"
 import * as LinkChecks from "./LinkChecks.ts"
 import * as Idempotency from "./Idempotency.ts"
-import { aliasTaken, createAnswer } from "./LinkAnswers.ts"
+import { aliasTaken, createAnswer, textOf } from "./LinkAnswers.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 
 /** What creates need to know of the operator's choices. */
@@ -50,6 +50,8 @@ export interface Creation {
   ) => Effect.Effect<Carried, Problem.Problem>
   /** The answer to the create of a link. */
   readonly created: (link: Link) => Idempotency.Answer
+  /** Its body. */
+  readonly createdText: (link: Link) => string
 }
 
 /** The answer that a problem is, as it is kept for repeats. */
@@ -76,6 +78,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const { baseUrl } = options.own
 
   const created = (link: Link) => createAnswer(201, link, baseUrl, VisitTotals.none)
+  const createdText = (link: Link) => textOf(link, baseUrl, VisitTotals.none)
 
   const linkFor = (draft: LinkDraft, mayReuse: boolean, guarding: Guarding) => {
     const { owner } = draft
@@ -123,7 +126,8 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
       return { answered, standing }
     }),
 
-    created
+    created,
+    createdText
   }
   return creation
 })

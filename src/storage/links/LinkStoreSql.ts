@@ -1,8 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Array, Effect, Layer, Option } from "effect"
-import { DirectOr } from "../../fibers/Direct.ts"
-import * as Parallel from "../../fibers/Parallel.ts"
+import { Array, Cause, Effect, Exit, Layer, Option } from "effect"
+import { Direct, DirectOr, type Run } from "../../fibers/Direct.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
 import { insertedRows, linkColumns, linkOfCells } from "./LinkColumns.ts"
@@ -11,13 +10,13 @@ import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
-import { direct } from "../sql/DirectSql.ts"
+import { type Cells, direct } from "../sql/DirectSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 import { SqliteFailure } from "../sql/SqliteThread.ts"
-import { askByKey, inOrderOfKeys } from "../sql/Turns.ts"
+import { askByKey, placesByKey } from "../sql/Turns.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { StorageError } from "../StorageError.ts"
 
@@ -112,43 +111,48 @@ export const make = Effect.gen(function* () {
         CROSS JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
     })
 
-  /** SQLite has one writer, and a transaction one connection. */
-  const canSplit = sql.onDialectOrElse({
-    orElse: () => Effect.succeed(false),
-    pg: () => Effect.map(Effect.serviceOption(SqlClient.TransactionConnection), Option.isNone)
-  })
-
-  /** Both halves end before it does, so that none is cancelled: see `SqlTransaction`. Where one fails, the other may have been written. */
-  const insertHalves = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
-    const halves = yield* Parallel.forEach(halvesOf(links), (half) =>
-      Effect.either(asStorageError("LinkStore.insertMany")(insertRows(half)))
-    )
-    const [failed] = Array.getLefts(halves)
-    return failed === undefined ? Array.getRights(halves).flat() : yield* mayBeApplied(failed)
-  })
-
-  const insertAll = Effect.fnUntraced(function* (links: ReadonlyArray<Link>) {
-    const split = links.length >= splitFrom && (yield* canSplit)
-    return yield* split ? insertHalves(links) : insertRows(links)
-  })
-
   const insertInFiber = (links: ReadonlyArray<Link>) =>
-    askByKey(sql, links, insertAll).pipe(
+    askByKey(sql, links, insertRows).pipe(
       asStorageError("LinkStore.insertMany"),
       Traced.span("LinkStore.insertMany")
     )
 
-  /** The common case needs no fiber: on PostgreSQL a batch of one statement. */
+  /** Large batches in two halves. Both end before it does; where one fails, the other may have been written. */
+  const insertByCall =
+    (links: ReadonlyArray<Link>, places: ReadonlyArray<number>): Run<ReadonlyArray<boolean>, StorageError> =>
+    (done) => {
+      const sorted = places.map((place) => links[place]!)
+      const parts = links.length < splitFrom ? [sorted] : halvesOf(sorted)
+      const bound: Array<string> = []
+      let failed: Cause.Cause<StorageError> | undefined
+      let open = parts.length
+      const ended = (exit: Exit.Exit<ReadonlyArray<Cells>, StorageError>) => {
+        if (Exit.isFailure(exit)) failed = exit.cause
+        else bound.push(...(JSON.parse(String(exit.value[0]![0] ?? "[]")) as ReadonlyArray<string>))
+        if (--open > 0) return
+        if (failed === undefined) done(Exit.succeed(areAmong(links, bound)))
+        else done(Exit.failCause(parts.length === 1 ? failed : Cause.map(failed, mayBeApplied)))
+      }
+      for (const part of parts) {
+        direct(sql, "LinkStore.insertMany", insertGivingKeys(part).compile()).run(ended)
+      }
+    }
+
+  /** On PostgreSQL without a fiber, but for batches that have a key twice, and for what is a part of a transaction. SQLite has one writer. */
   const insertMany: (typeof LinkStore.Service)["insertMany"] = sql.onDialectOrElse({
     orElse: () => insertInFiber,
     pg: () => (links) => {
-      const sorted = links.length > 0 && links.length < splitFrom ? inOrderOfKeys(links) : undefined
-      if (sorted === undefined) return insertInFiber(links)
-      const inserting = direct(sql, "LinkStore.insertMany", insertGivingKeys(sorted).compile())
-      const done = inserting.map(([row]) =>
-        areAmong(links, JSON.parse((row![0] as string | null) ?? "[]") as ReadonlyArray<string>)
+      const places = links.length === 0 ? undefined : placesByKey(links)
+      if (places === undefined) return insertInFiber(links)
+      const run = insertByCall(links, places)
+      const alone = new Direct(run, (self) =>
+        self.pipe(Traced.span("sql.execute"), Traced.span("LinkStore.insertMany"))
       )
-      return new DirectOr(done.run, insertInFiber(links))
+      const inTransaction = Effect.serviceOption(SqlClient.TransactionConnection)
+      return new DirectOr(
+        run,
+        Effect.flatMap(inTransaction, (own) => (Option.isSome(own) ? insertInFiber(links) : alone))
+      )
     }
   })
 

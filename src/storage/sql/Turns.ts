@@ -49,14 +49,25 @@ export const askInTurns = <A, B, E, R>(
 ): Effect.Effect<ReadonlyArray<B>, E, R> =>
   Effect.suspend(() => askAll(questions, turnsOf(questions, namesOf), ask))
 
-const inOrder = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+/** The places of questions about keys, in the order of their keys; `undefined` where two are about one. */
+export const placesByKey = (
+  questions: ReadonlyArray<{ readonly key: string }>
+): ReadonlyArray<number> | undefined => {
+  const keyOf = (place: number) => questions[place]!.key
+  const places = sortedByKey(
+    questions,
+    questions.map((_, place) => place)
+  )
+  const isTwice = places.some((place, index) => index > 0 && keyOf(place) === keyOf(places[index - 1]!))
+  return isTwice ? undefined : places
+}
 
-/** Questions in the order of their keys; `undefined` where two are about one key. */
-export const inOrderOfKeys = <A extends { readonly key: string }>(
-  questions: ReadonlyArray<A>
-): ReadonlyArray<A> | undefined => {
-  const sorted = questions.toSorted((a, b) => inOrder(a.key, b.key))
-  return sorted.some(({ key }, index) => key === sorted[index - 1]?.key) ? undefined : sorted
+const sortedByKey = (
+  questions: ReadonlyArray<{ readonly key: string }>,
+  places: ReadonlyArray<number>
+): ReadonlyArray<number> => {
+  const keyOf = (place: number) => questions[place]!.key
+  return places.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0))
 }
 
 /**
@@ -69,9 +80,8 @@ export const askByKey = <A extends { readonly key: string }, B, E, R>(
   ask: (questions: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
 ): Effect.Effect<ReadonlyArray<B>, E | SqlError, R> =>
   Effect.suspend(() => {
-    const turns = turnsOf(questions, ({ key }) => [key]).map((places) =>
-      places.toSorted((a, b) => inOrder(questions[a]!.key, questions[b]!.key))
-    )
-    const asked = askAll(questions, turns, ask)
-    return turns.length > 1 ? inTransaction(sql, asked) : asked
+    const places = placesByKey(questions)
+    if (places !== undefined) return askAll(questions, places.length === 0 ? [] : [places], ask)
+    const turns = turnsOf(questions, ({ key }) => [key]).map((turn) => sortedByKey(questions, turn))
+    return inTransaction(sql, askAll(questions, turns, ask))
   })

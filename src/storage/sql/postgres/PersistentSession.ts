@@ -109,7 +109,10 @@ export const run = <E>(
       })
       const session: Session = {
         ask: (statement) =>
-          Effect.tryPromise({ try: () => client.ask(statement), catch: (cause) => new SessionLost({ cause }) }),
+          Effect.tryPromise({
+            try: () => client.ask(statement),
+            catch: (cause) => new SessionLost({ cause })
+          }),
         onNotification: (told) =>
           void client.on("notification", ({ payload }) => {
             if (payload !== undefined) told(payload)
