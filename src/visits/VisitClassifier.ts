@@ -3,8 +3,7 @@ import { LRUCache } from "lru-cache"
 import { atMost } from "../fibers/LruCacheOptions.ts"
 import * as Referrer from "./Referrer.ts"
 import * as UserAgent from "./UserAgent.ts"
-import type { Dimension, Visit, VisitClass } from "../model/Visit.ts"
-import { dimensions } from "../model/Visit.ts"
+import type { Dimension, dimensions, Visit, VisitClass } from "../model/Visit.ts"
 
 /** Different `User-Agent`s, and `Referer`s, whose results are cached: many visits have the same one. */
 const rememberedMax = 4_096
@@ -37,19 +36,24 @@ const remembering = <A extends object>(f: (text: string | undefined) => A) => {
   }
 }
 
+/** A value in each dimension, in their order. */
+type InOrder<Dimensions extends ReadonlyArray<Dimension>> = {
+  readonly [Index in keyof Dimensions]: string | undefined
+}
+
 /** Classifies visits. `ownHost` is the host of short URLs. */
 export const make = (ownHost: string, country: VisitorCountryService): ((visit: Visit) => VisitClass) => {
   const agentOf = remembering(UserAgent.parse)
   const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))
   return (visit) => {
     const { browser, device, isBot, os } = agentOf(visit.userAgent)
-    const values: Record<Dimension, string | undefined> = {
-      referrers: referrerOf(visit.referrer).host,
-      countries: country.of(visit) ?? "unknown",
-      browsers: browser,
+    const values: InOrder<typeof dimensions> = [
+      referrerOf(visit.referrer).host,
+      country.of(visit) ?? "unknown",
+      browser,
       os,
-      devices: device
-    }
-    return { isBot, values: dimensions.map((dimension) => values[dimension]) }
+      device
+    ]
+    return { isBot, values }
   }
 }

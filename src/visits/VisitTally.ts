@@ -1,5 +1,6 @@
 import type { HourCount, ValueCount } from "../storage/visits/VisitStore.ts"
-import { dimensions, type VisitClass, valuesMax } from "../model/Visit.ts"
+import type { Link } from "../model/Link.ts"
+import { type Dimension, dimensions, subjectOfLink, type VisitClass, valuesMax } from "../model/Visit.ts"
 
 interface Counted extends ValueCount {
   visits: number
@@ -18,6 +19,12 @@ interface Entry {
   index: ReadonlyArray<Map<string, Counted>> | undefined
 }
 
+/** The subjects of an hour. Links are found by their keys: to make the name of a link's subject takes longer than all else. */
+interface Subjects {
+  readonly links: Map<string, { readonly createdAt: number; readonly entry: Entry }>
+  readonly others: Map<string, Entry>
+}
+
 /** Values of an hour that are searched one by one: most links have one visit in an hour, for which maps would be the greater part. */
 const unindexedMax = 16
 
@@ -27,6 +34,14 @@ const indexOf = (values: ReadonlyArray<Counted>) => {
   return maps
 }
 
+/** Where a value of an hour is counted that is searched one by one. */
+const find = (values: ReadonlyArray<Counted>, dimension: Dimension, value: string): Counted | undefined => {
+  for (const counted of values) {
+    if (counted.dimension === dimension && counted.value === value) return counted
+  }
+  return undefined
+}
+
 const countsOf = ({ values }: Hour): number => 1 + values.length
 
 /** Counts of one hour at most. */
@@ -34,7 +49,7 @@ export const hourCountsMax = 1 + dimensions.length * valuesMax
 
 /** Visits added up by subject, hour and value, until they are written. A visit allocates no strings. */
 export class VisitTally {
-  readonly #hours = new Map<number, Map<string, Entry>>()
+  readonly #hours = new Map<number, Subjects>()
   #counts = 0
 
   /** Counts that wait to be written: one for each hour of a subject, and one for each value of it. */
@@ -42,8 +57,27 @@ export class VisitTally {
     return this.#counts
   }
 
-  add(subject: string, hour: number, { isBot, values }: VisitClass) {
-    const entry = this.#entryOf(subject, hour)
+  /** Adds a visit of a link. */
+  addLink(link: Link, hour: number, visit: VisitClass) {
+    const { links } = this.#subjectsOf(hour)
+    const present = links.get(link.key)
+    if (present?.createdAt === link.createdAt) return this.#count(present.entry, visit)
+    // Its key has been bound again within the hour.
+    if (present !== undefined) return this.add(subjectOfLink(link), hour, visit)
+    const entry = this.#entryOf(subjectOfLink(link), hour)
+    links.set(link.key, { createdAt: link.createdAt, entry })
+    this.#count(entry, visit)
+  }
+
+  /** Adds a visit of another subject. */
+  add(subject: string, hour: number, visit: VisitClass) {
+    const { others } = this.#subjectsOf(hour)
+    let entry = others.get(subject)
+    if (entry === undefined) others.set(subject, (entry = this.#entryOf(subject, hour)))
+    this.#count(entry, visit)
+  }
+
+  #count(entry: Entry, { isBot, values }: VisitClass) {
     if (isBot) entry.hour.bots++
     else entry.hour.nonBots++
     for (let index = 0; index < values.length; index++) {
@@ -56,10 +90,7 @@ export class VisitTally {
     const dimension = dimensions[index]!
     const { values } = entry.hour
     const map = entry.index?.[index]
-    const present =
-      map === undefined
-        ? values.find((counted) => counted.dimension === dimension && counted.value === value)
-        : map.get(value)
+    const present = map === undefined ? find(values, dimension, value) : map.get(value)
     if (present !== undefined) return void present.visits++
     if (map?.size === valuesMax) return
     const counted = { dimension, value, visits: 1 }
@@ -69,34 +100,45 @@ export class VisitTally {
     this.#counts++
   }
 
-  #entryOf(subject: string, hour: number): Entry {
-    let subjects = this.#hours.get(hour)
-    if (subjects === undefined) this.#hours.set(hour, (subjects = new Map()))
-    const present = subjects.get(subject)
+  #subjectsOf(hour: number): Subjects {
+    const present = this.#hours.get(hour)
     if (present !== undefined) return present
-    const entry: Entry = { hour: { subject, hour, nonBots: 0, bots: 0, values: [] }, index: undefined }
-    subjects.set(subject, entry)
+    const subjects: Subjects = { links: new Map(), others: new Map() }
+    this.#hours.set(hour, subjects)
+    return subjects
+  }
+
+  #entryOf(subject: string, hour: number): Entry {
     this.#counts++
-    return entry
+    return { hour: { subject, hour, nonBots: 0, bots: 0, values: [] }, index: undefined }
   }
 
   /** Removes and gives subjects' hours of at most `countsMax` counts together, the earliest first. `countsMax` must be at least `hourCountsMax`. */
   take(countsMax: number): ReadonlyArray<HourCount> {
     const taken: Array<HourCount> = []
     let counts = 0
-    for (const [at, subjects] of this.#hours) {
-      for (const [subject, { hour }] of subjects) {
-        const more = countsOf(hour)
-        if (counts + more > countsMax) {
-          this.#counts -= counts
-          return taken
-        }
-        counts += more
-        taken.push(hour)
-        subjects.delete(subject)
-      }
-      this.#hours.delete(at)
+    /** Whether there is room for an hour, which is taken then. */
+    const isTaken = ({ hour }: Entry) => {
+      const more = countsOf(hour)
+      if (counts + more > countsMax) return false
+      counts += more
+      taken.push(hour)
+      return true
     }
+    const takeSome = (): void => {
+      for (const [at, { links, others }] of this.#hours) {
+        for (const [key, { entry }] of links) {
+          if (!isTaken(entry)) return
+          links.delete(key)
+        }
+        for (const [subject, entry] of others) {
+          if (!isTaken(entry)) return
+          others.delete(subject)
+        }
+        this.#hours.delete(at)
+      }
+    }
+    takeSome()
     this.#counts -= counts
     return taken
   }

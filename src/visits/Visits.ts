@@ -13,9 +13,8 @@ import {
 } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import * as RetrySchedule from "../fibers/RetrySchedule.ts"
-import type { Link } from "../model/Link.ts"
 import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
-import { hourOf, isLinkSubject, subjectOfLink, subjectOfOwner, type Visit } from "../model/Visit.ts"
+import { hourOf, isLinkSubject, subjectOfOwner, type Visit } from "../model/Visit.ts"
 import { VisitEvents } from "../webhooks/VisitEvents.ts"
 import * as VisitClassifier from "./VisitClassifier.ts"
 import { VisitRing } from "./VisitRing.ts"
@@ -161,20 +160,10 @@ export const make = (
       else shed("full", 1)
     }
 
-    /** Links are cached objects that many visits share. */
-    const subjects = new WeakMap<Link, string>()
-    const subjectOf = (link: Link): string => {
-      const known = subjects.get(link)
-      if (known !== undefined) return known
-      const subject = subjectOfLink(link)
-      subjects.set(link, subject)
-      return subject
-    }
-
     const count = (visit: Visit) => {
       const hour = hourOf(visit.at)
       const visitClass = classify(visit)
-      tally.add(subjectOf(visit.link), hour, visitClass)
+      tally.addLink(visit.link, hour, visitClass)
       if (visit.link.owner !== null) tally.add(subjectOfOwner(visit.link.owner), hour, visitClass)
       news.note(visit.link, visitClass.isBot)
     }

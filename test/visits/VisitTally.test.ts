@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { hourCountsMax, VisitTally } from "../../src/visits/VisitTally.ts"
-import { valuesMax } from "../../src/model/Visit.ts"
+import { subjectOfLink, valuesMax } from "../../src/model/Visit.ts"
+import { linkOf } from "../support/SomeLinks.ts"
 
 const browser = (...values: ReadonlyArray<string | undefined>) => ({ isBot: false, values })
 
@@ -55,6 +56,37 @@ describe("VisitTally", () => {
         { dimension: "browsers", value: "unknown", visits: 1 }
       ])
     }
+  })
+
+  it("adds visits of links up by key and time of creation, beside other subjects of the same name", () => {
+    const tally = new VisitTally()
+    const [first, again] = [1_700_000_000_000, 1_700_000_000_001].map((createdAt) => ({
+      ...linkOf("a"),
+      createdAt
+    }))
+    for (const hour of [1, 2]) {
+      tally.addLink(first!, hour, browser("x"))
+      tally.addLink(again!, hour, browser("y"))
+      tally.add("a", hour, browser())
+      // Read again, it is another object.
+      tally.addLink({ ...first! }, hour, browser("x"))
+      tally.addLink(again!, hour, browser("y"))
+    }
+    expect(tally.counts).toBe(10)
+    const taken = [...tally.take(hourCountsMax), ...tally.take(hourCountsMax)]
+    const shown = taken.map(({ hour, nonBots, subject, values }) => [
+      hour,
+      subject,
+      nonBots,
+      ...values.map(({ value, visits }) => `${value} ${visits}`)
+    ])
+    for (const hour of [1, 2]) {
+      expect(shown).toContainEqual([hour, subjectOfLink(first!), 2, "x 2"])
+      expect(shown).toContainEqual([hour, subjectOfLink(again!), 2, "y 2"])
+      expect(shown).toContainEqual([hour, "a", 1])
+    }
+    expect(shown).toHaveLength(6)
+    expect(tally.counts).toBe(0)
   })
 
   it("is taken out in parts that have no more counts than asked for", () => {
