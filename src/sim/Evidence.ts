@@ -6,6 +6,8 @@ import type { RangeSlot } from "../storage/keys/KeyRangeStore.ts"
 import type { BatchId } from "../storage/keys/KeyStock.ts"
 import type { Lives } from "./checkers/lives.ts"
 import type { JournalEntry } from "./Journal.ts"
+import type { ClockRecord } from "./stores/database/DatabaseClock.ts"
+import type { SessionFigures } from "./stores/database/SessionFigures.ts"
 import type { Silence } from "./stores/LinkInvalidationsVirtual.ts"
 import type { SimOptions } from "./cli/Options.ts"
 
@@ -27,6 +29,10 @@ export interface Evidence {
   readonly strikes: ReadonlyArray<Strike>
   /** When nodes had nothing from the database for more than a second, in no order. */
   readonly silences: ReadonlyArray<Silence>
+  /** The database's clock. */
+  readonly clock: ClockRecord
+  /** What the database's sessions took at most. */
+  readonly sessions: SessionFigures
   /** The row of a key at the end. */
   readonly row: (key: string) => Link | null
   /** Keys in the pools, in open batch records, and in the stock at the end. */

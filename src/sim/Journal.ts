@@ -182,6 +182,8 @@ export type ProcessEntry =
       readonly by: string
       readonly operation: string
       readonly interrupted_us: number | undefined
+      /** It failed, and certainly did nothing. */
+      readonly isUnsent?: true | undefined
     }
   /** A call of a store, or its answer, was held up. */
   | { readonly tag: "held up"; readonly by: string; readonly operation: string; readonly for_us: number }
@@ -204,8 +206,12 @@ export class Journal {
   }
 
   /** Notes a call, or a message, of a process that it has no answer to. */
-  readonly unanswered = ({ id: by }: VirtualProcess, operation: string, interrupted_us?: number) =>
-    this.add({ tag: "unanswered", by, operation, interrupted_us })
+  readonly unanswered = (
+    { id: by }: VirtualProcess,
+    operation: string,
+    interrupted_us?: number,
+    isUnsent?: true
+  ) => this.add({ tag: "unanswered", by, operation, interrupted_us, isUnsent })
 
   /** Notes a call of a process that was held up. */
   readonly heldUp = ({ id: by }: VirtualProcess, operation: string, for_us: number) =>

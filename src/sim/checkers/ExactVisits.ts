@@ -1,7 +1,7 @@
 import { Array } from "effect"
 import type { Checker } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import { ms_us } from "../world/Time.ts"
+import { databaseTime } from "./databaseTime.ts"
 import { createdLinks } from "./lives.ts"
 
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
@@ -19,7 +19,9 @@ const usedAtMost = ({ status, tries }: Exchange): number => {
  */
 export const ExactVisits: Checker = {
   name: "exact visits",
-  check: ({ beginning_ms, end_us, exchanges, lives }) => {
+  check: (evidence) => {
+    const { end_us, exchanges, lives } = evidence
+    const time = databaseTime(evidence)
     const redirects = Array.groupBy(
       exchanges.filter(({ kind }) => kind === "redirect"),
       ({ key }) => key ?? ""
@@ -48,7 +50,8 @@ export const ExactVisits: Checker = {
       const ended = asked.find(({ sent_us, status }) => status === 410 && sent_us >= bound_us)
       if (ended === undefined) return []
       const at_us = ended.answered_us!
-      const hasExpired = expiresAt !== null && beginning_ms + at_us / ms_us >= expiresAt
+      const hasExpired =
+        expiresAt !== null && time.most_ms(ended.answeredBy, ended.sent_us, at_us) >= expiresAt
       if (ended_us <= at_us || hasExpired) return []
       const used = asked
         .filter(({ sent_us }) => sent_us < at_us)

@@ -1,6 +1,7 @@
 import type { Checker } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
 import { ms_us, s_us } from "../world/Time.ts"
+import { databaseTime } from "./databaseTime.ts"
 import { createdLinks, type Life, lifeOf, type Lives } from "./lives.ts"
 
 /** For each link, how many targets it had when a change of it was acknowledged, and when that was. */
@@ -22,7 +23,9 @@ const acknowledgedChanges = (exchanges: ReadonlyArray<Exchange>, lives: Lives) =
  */
 export const Freshness: Checker = {
   name: "freshness",
-  check: ({ beginning_ms, exchanges, lives, options, silences }) => {
+  check: (evidence) => {
+    const { exchanges, lives, options, silences } = evidence
+    const time = databaseTime(evidence)
     const created = createdLinks(exchanges, lives)
     const changes = acknowledgedChanges(exchanges, lives)
     const stale_us = options.staleRedirects_s * s_us
@@ -63,7 +66,7 @@ export const Freshness: Checker = {
         return violation(`${key} was asked for ${late_ms} ms after a change, and led to ${location}`)
       }
       const { expiresAt } = life.link
-      const sent_ms = beginning_ms + sent_us / ms_us
+      const sent_ms = time.least_ms(answeredBy, sent_us, answered_us!)
       return expiresAt !== null && sent_ms > expiresAt + 1_000
         ? violation(
             `${key} was asked for ${Math.round(sent_ms - expiresAt)} ms after it expired, and redirected`

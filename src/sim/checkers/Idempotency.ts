@@ -5,6 +5,9 @@ import { s_us } from "../world/Time.ts"
 
 const isMade = ({ status }: Exchange) => status === 200 || status === 201
 
+/** How fast a database's clock may be, as a share of true time. */
+const driftMax = 0.02
+
 /** Not answered, or so that it may be tried again: nothing is said of what came of it. */
 const isOpen = ({ status }: Exchange) => status === 0 || status >= 500
 
@@ -96,7 +99,11 @@ export const Idempotency: Checker = {
   check: (evidence) => {
     const keyed = evidence.exchanges.filter(({ idempotencyKey }) => idempotencyKey !== undefined)
     const bound = boundTo(evidence)
-    const kept_us = (evidence.options.answersKept_s ?? Number.POSITIVE_INFINITY) * s_us
+    // By the database's clock.
+    const skipped_us = evidence.clock.jumps.reduce((sum, { by_us }) => sum + Math.max(0, by_us), 0)
+    const { answersKept_s } = evidence.options
+    const kept_us =
+      answersKept_s === null ? Number.POSITIVE_INFINITY : (1 - driftMax) * answersKept_s * s_us - skipped_us
     return Object.entries(Array.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey!)).flatMap(
       ([idempotencyKey, requests]) =>
         faultsOf(requests, bound, kept_us).map(([at, text]): Violation => ({

@@ -27,6 +27,8 @@ class Ways {
    * key is in two places, until the recovery gives one of them up.
    */
   readonly #again = new Set<string>()
+  /** Where keys are beside the stock: the database has forgotten that they were free, and they were freed once more. A recovery empties the stock. */
+  readonly #beside = new Map<string, Place>()
   readonly #targets = new Map<string, string>()
   readonly #pushed = new Set<string>()
   readonly #pausedUntil_us = new Map<string, number>()
@@ -71,6 +73,12 @@ class Ways {
         entry.keys.forEach((key) => this.#again.add(key))
         // A tombstone may be there again whose key is on its way.
         return entry.links.forEach((key) => this.#changed.add(key))
+      case "recovered":
+        return entry.keys.forEach((key) => {
+          const place = this.#beside.get(key)
+          if (place !== undefined) this.#places.set(key, place)
+          this.#beside.delete(key)
+        })
       case "paused":
         return void this.#pausedUntil_us.set(entry.by, entry.at_us + entry.for_us)
     }
@@ -93,6 +101,11 @@ class Ways {
     from: ReadonlyArray<Place>
   ) {
     for (const key of entry.keys) {
+      const beside = this.#beside.get(key)
+      if (beside !== undefined && from.includes(beside)) {
+        this.#beside.set(key, to)
+        continue
+      }
       const place = this.#places.get(key)
       const isForgotten = place !== undefined && entry.tag === "recorded" && this.#again.has(key)
       if (isForgotten && (place === "pooled" || place === "leased")) {
@@ -127,6 +140,8 @@ class Ways {
 
   /** Its next life begins in the stock. */
   #free(key: string) {
+    const place = this.#places.get(key)
+    if (this.#again.has(key) && (place === "pooled" || place === "leased")) this.#beside.set(key, place)
     this.#places.set(key, "stocked")
     if (this.#twice.has(key)) this.#strays.add(key)
     this.#bound.delete(key)
@@ -159,7 +174,7 @@ class Ways {
     }
     this.#bound.set(key, entry.at_us)
     this.#targets.set(key, entry.link.url)
-    const place = this.#places.get(key)
+    const place = this.#beside.get(key) ?? this.#places.get(key)
     if (place !== "leased" && !this.#twice.has(key))
       this.#found(entry, `${key} was bound when it was ${place ?? "unknown"}`, key)
   }

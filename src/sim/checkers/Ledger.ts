@@ -117,7 +117,13 @@ const causesOf = (evidence: Evidence) => {
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
-    leases: unanswered("KeyPool.lease", "send Lease") + journal.filter(isLateLease).length,
+    leases:
+      unanswered("KeyPool.lease", "send Lease") -
+      journal.filter(
+        (entry) =>
+          entry.tag === "unanswered" && entry.operation === "KeyPool.lease" && entry.isUnsent === true
+      ).length +
+      journal.filter(isLateLease).length,
     advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
@@ -128,6 +134,39 @@ const causesOf = (evidence: Evidence) => {
       unwitnessed +
       unanswered("KeyStock.record", "KeyStock.take", "KeyStock.fill", "KeyFile.append", "send Mint")
   }
+}
+
+/** For how long a refill may hold minted keys that nothing has recorded yet, all its calls being slow. */
+const refillMax_us = 15 * s_us
+
+/** Minted keys that were lost though nothing happened meanwhile that a refill does not survive. */
+const lostRefills = (evidence: Evidence): number => {
+  const { end_us, journal } = evidence
+  const ops = new Set([
+    ...witnessing,
+    "KeyStock.record",
+    "KeyStock.take",
+    "KeyStock.fill",
+    "KeyFile.append",
+    "LinkStore.takenAmong",
+    "send Mint"
+  ])
+  const causes_us = journal.flatMap((entry) => {
+    if (entry.tag === "paused") return [entry.at_us, entry.at_us + entry.for_us]
+    const isCause =
+      ["killed", "ended", "draining", "fenced"].includes(entry.tag) ||
+      (entry.tag === "unanswered" && ops.has(entry.operation))
+    return isCause ? [entry.at_us] : []
+  })
+  let lost = 0
+  for (const [{ at_us, tag }, count] of lastSeen(evidence)) {
+    if (tag !== "minted" || at_us + refillMax_us > end_us) continue
+    const isCaused = causes_us.some(
+      (cause_us) => at_us - refillMax_us < cause_us && cause_us < at_us + refillMax_us
+    )
+    if (!isCaused) lost += count
+  }
+  return lost
 }
 
 /** What is too much of the keys that each process has read ahead from its file: up to two refills where it was killed, one for each record or return to the file whose end it did not learn, and none where it shut down. */
@@ -269,6 +308,8 @@ export const Ledger: Checker = {
     // Who has keys is known of the actors' messages, and of rows that the database has not forgotten.
     if (options.level === "actors" && givenUp + withheld + forgot.length === 0) {
       atMost(losses.leases, (kills + leases) * options.bufferCapacity, "that leases gave to nobody")
+      if (options.keyOrder !== "random")
+        atMost(lostRefills(evidence), 0, "by refills that nothing had stopped")
       for (const [by, lost, bound] of lostByTheLiving(evidence))
         atMost(lost, bound, `by ${by}, which was not killed`)
     }

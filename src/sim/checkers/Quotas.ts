@@ -23,7 +23,7 @@ interface Lease {
   emptyUntil_us: number
 }
 
-/** What a quota of a minute has left for all, as the store must have it. */
+/** What a quota of a minute has left for all, as the store must have it, by the database's clock. */
 interface Bucket {
   left: number
   at_us: number
@@ -37,7 +37,7 @@ interface Bucket {
 export const Quotas: Checker = {
   name: "quotas",
   seesForgotten: true,
-  check: ({ end_us, exchanges, journal, options }) => {
+  check: ({ clock, end_us, exchanges, journal, options }) => {
     const violations: Array<Violation> = []
     const found = (at_us: number, text: string) =>
       violations.push({ checker: Quotas.name, at_us, text, keys: [] })
@@ -61,7 +61,11 @@ export const Quotas: Checker = {
     }
     const grant = ({ at_us, by, demand, granted, limit, nextIn_ms, quota }: Granted) => {
       const bucket = buckets.get(quota) ?? { left: limit, at_us }
-      const left = Math.min(limit, bucket.left + ((at_us - bucket.at_us) * limit) / (60 * s_us)) - granted
+      const passed_us = Math.max(
+        0,
+        at_us + clock.ahead_us(at_us) - bucket.at_us - clock.ahead_us(bucket.at_us)
+      )
+      const left = Math.min(limit, bucket.left + (passed_us * limit) / (60 * s_us)) - granted
       // The store counts in milliseconds.
       if (left < -0.1) found(at_us, `a quota of ${limit} was granted ${(-left).toFixed(1)} times too often`)
       buckets.set(quota, { left, at_us })

@@ -1,11 +1,13 @@
 import type { Checker } from "../Evidence.ts"
-import { ms_us } from "../world/Time.ts"
+import { databaseTime } from "./databaseTime.ts"
 import { createdLinks, lifeAt } from "./lives.ts"
 
 /** C3: after a 201, every node redirects the key until it is free again: it is never unknown, and it has ended only if it was deleted or has expired. */
 export const ReadYourWrites: Checker = {
   name: "read your writes",
-  check: ({ beginning_ms, end_us, exchanges, lives }) => {
+  check: (evidence) => {
+    const { end_us, exchanges, lives } = evidence
+    const time = databaseTime(evidence)
     const created = createdLinks(exchanges, lives)
     const acknowledged_us = new Map<string, number>()
     for (const { answered_us, key, kind, status } of exchanges)
@@ -26,7 +28,7 @@ export const ReadYourWrites: Checker = {
       if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
       if (life.freed_us <= answered_us) return []
       const hadExpired =
-        life.link.expiresAt !== null && beginning_ms + answered_us / ms_us >= life.link.expiresAt
+        life.link.expiresAt !== null && time.most_ms(answeredBy, sent_us, answered_us) >= life.link.expiresAt
       if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadExpired)
         return violation(`${key} was created, and its only delete found nothing`)
       if (kind !== "redirect") return []

@@ -1,6 +1,6 @@
 import type { Checker, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
-import { ms_us } from "../world/Time.ts"
+import { databaseTime } from "./databaseTime.ts"
 import { createdLinks, type Life, lifeAt } from "./lives.ts"
 
 /** Whether it is known what came of it, and that it was asked once. */
@@ -11,7 +11,9 @@ const isPlain = ({ status, tries }: Exchange) => tries === 1 && (status === 204 
  */
 export const RepeatedDeletes: Checker = {
   name: "repeated deletes",
-  check: ({ beginning_ms, end_us, exchanges, lives }) => {
+  check: (evidence) => {
+    const { end_us, exchanges, lives } = evidence
+    const time = databaseTime(evidence)
     const deletes = new Map<Life, Array<Exchange>>()
     const created = createdLinks(exchanges, lives)
     for (const exchange of exchanges) {
@@ -31,7 +33,7 @@ export const RepeatedDeletes: Checker = {
       const acknowledged = all.filter(({ status }) => status === 204).length
       if (acknowledged > 1) return violation(`${acknowledged} deletes of ${key} were acknowledged`)
       const { expiresAt } = life.link
-      const answered_ms = beginning_ms + (last.answered_us ?? end_us) / ms_us
+      const answered_ms = time.most_ms(undefined, all[0]!.sent_us, last.answered_us ?? end_us)
       const hadExpired = expiresAt !== null && expiresAt <= answered_ms
       const create = created.get(life)?.create
       const wasThere = create !== undefined && all.every(({ sent_us }) => sent_us > create.answered_us!)

@@ -14,19 +14,24 @@ const takenOver_us = 2 * s_us
 export const WebhookEvents: Checker = {
   name: "webhook events",
   seesForgotten: true,
-  check: ({ end_us, healed_us, journal, undelivered }) => {
+  check: ({ clock, end_us, healed_us, journal, undelivered }) => {
     const violation = (at_us: number, text: string) => [
       { checker: WebhookEvents.name, at_us, text, keys: [] }
     ]
     const received = new Set<string>()
     const offered = new Map<string, number>()
-    let failed_us = Number.NEGATIVE_INFINITY
+    // What is due by the database's clock is later by as much as that jumps back.
+    let failed_us = clock.jumps.reduce(
+      (most_us, { at_us, by_us }) => Math.max(most_us, at_us - Math.min(0, by_us)),
+      Number.NEGATIVE_INFINITY
+    )
     const owned = new Set<string>()
     let changes = 0
     for (const entry of journal) {
       if (entry.tag === "received") entry.events.forEach((event) => received.add(event))
       if (entry.tag === "offered") entry.events.forEach((event) => offered.set(event, entry.at_us))
-      if (entry.tag === "unanswered" && /^Webhook(Store)?\./.test(entry.operation)) failed_us = entry.at_us
+      if (entry.tag === "unanswered" && /^Webhook(Store)?\./.test(entry.operation))
+        failed_us = Math.max(failed_us, entry.at_us)
       if (entry.tag === "bound" && entry.link.owner !== null && entry.link.owner !== adminId) {
         owned.add(entry.link.key)
         changes++

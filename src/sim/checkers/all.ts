@@ -17,7 +17,9 @@ import { RepeatedDeletes } from "./RepeatedDeletes.ts"
 import { remembered } from "./remembered.ts"
 import { ReusedLinks } from "./ReusedLinks.ts"
 import { Revocation } from "./Revocation.ts"
+import { Sessions } from "./Sessions.ts"
 import { Shutdown } from "./Shutdown.ts"
+import { Specification } from "./Specification.ts"
 import { UniqueBinding } from "./UniqueBinding.ts"
 import { Visits } from "./Visits.ts"
 import { WebhookEvents } from "./WebhookEvents.ts"
@@ -35,10 +37,12 @@ export const checkers: ReadonlyArray<Checker> = [
   MintedOnce,
   Forgotten,
   KeyLifecycle,
+  Specification,
   Fencing,
   Recovery,
   Ledger,
   Liveness,
+  Sessions,
   Shutdown,
   RepeatedDeletes,
   Visits,

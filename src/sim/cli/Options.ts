@@ -58,9 +58,15 @@ export const FaultOptions = Schema.Struct({
   databaseLag_ms: Count,
   /** How long the old primary lives on for some of those that are connected to it, at most: they read there, and write in vain. */
   formerPrimary_ms: Count,
+  /** How long new connections of some nodes lead to a standby after a failover, at most: what they find there takes no writes. */
+  standbyRoutes_ms: Count,
+  /** The database's clock jumps by up to the duration, either way, and stays so. */
+  databaseClock: Occasional,
+  /** Microseconds that the database's clock gains in a second; below 0 it loses them. */
+  databaseDrift: Schema.Int.pipe(Schema.between(-20_000, 20_000)),
   /** The database's disk is full: it takes no writes. */
   databaseFull: Occasional,
-  /** Its disk is slow: a commit that writes takes 0.3 s longer on average. */
+  /** Its disk is slow: a commit that writes takes 0.3 s longer on average, and one statement of a hundred hangs. */
   databaseSlow: Occasional,
   /** It takes no writes, because somebody has made it read-only. */
   databaseReadOnly: Occasional,
@@ -126,6 +132,8 @@ export const WorkloadOptions = Schema.Struct({
   wished: Probability,
   /** How likely a client sends many requests at once. */
   bursts: Probability,
+  /** How likely others ask for a link while a client changes or deletes it, and some of the nodes again when that must hold everywhere. */
+  followed: Probability,
   /** How many links clients remember together, to ask for them; with few of them these are hot, and newer ones take their places. */
   remembered: Schema.Int.pipe(Schema.between(1, 10_000))
 })
@@ -142,6 +150,8 @@ export const SimOptions = Schema.Struct({
   /** Who places the actors: an adversary, or the production stack. */
   level: Level,
   nodes: Size,
+  /** Connections to the database that a node has at most: 20 in production. */
+  connectionsMax: Size,
   pools: Size,
   keyOrder: Schema.Literal(...keyOrders),
   keyPool: Schema.Literal(...poolKinds),

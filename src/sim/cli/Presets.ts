@@ -19,6 +19,9 @@ export const noFaults: FaultOptions = {
   databaseFailover: never,
   databaseLag_ms: 0,
   formerPrimary_ms: 0,
+  standbyRoutes_ms: 0,
+  databaseClock: never,
+  databaseDrift: 0,
   databaseFull: never,
   databaseSlow: never,
   databaseReadOnly: never,
@@ -39,6 +42,7 @@ export const noFaults: FaultOptions = {
 const calm: SimOptions = {
   level: "actors",
   nodes: 3,
+  connectionsMax: 20,
   pools: 2,
   keyOrder: "permuted",
   keyPool: "list",
@@ -73,6 +77,7 @@ const calm: SimOptions = {
     justCreated: 0.4,
     wished: 0.05,
     bursts: 0.02,
+    followed: 0,
     remembered: 400
   },
   faults: noFaults
@@ -92,6 +97,9 @@ const liteFaults: FaultOptions = {
   databaseFailover: { perMinute: 0.2, least_ms: 500, most_ms: 4_000 },
   databaseLag_ms: 0,
   formerPrimary_ms: 0,
+  standbyRoutes_ms: 3_000,
+  databaseClock: never,
+  databaseDrift: 0,
   databaseFull: { perMinute: 0.1, least_ms: 200, most_ms: 4_000 },
   databaseSlow: { perMinute: 0.1, least_ms: 500, most_ms: 8_000 },
   databaseReadOnly: { perMinute: 0.1, least_ms: 200, most_ms: 4_000 },
@@ -135,6 +143,9 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
     databaseFailover: faults.databaseFailover,
     databaseLag_ms: faults.databaseLag_ms,
     formerPrimary_ms: faults.formerPrimary_ms,
+    standbyRoutes_ms: faults.standbyRoutes_ms,
+    databaseClock: faults.databaseClock,
+    databaseDrift: faults.databaseDrift,
     databaseFull: faults.databaseFull,
     databaseSlow: faults.databaseSlow,
     databaseReadOnly: faults.databaseReadOnly,
@@ -380,6 +391,7 @@ const refusals: Aim = (options, chance) => ({
 /** The answers of calls and messages are lost, or come when nobody waits any more. */
 const lostAnswers: Aim = (options, chance) => ({
   ...withWorkload(scarce(options, chance), { created: 0.7, deleted: 0.1, withKey: 0.2, reused: 0.2 }),
+  keyStock: chance.pick(stockKinds),
   nodes: chance.between(2, 4),
   faults: {
     ...noFaults,
@@ -410,9 +422,41 @@ const jumpingClocks: Aim = (options, chance) => ({
   }
 })
 
+/** The database's clock jumps, by which everything is judged, and is not right in between. */
+const jumpingDatabase: Aim = (options, chance) => ({
+  ...withWorkload(options, {
+    created: 0.5,
+    deleted: 0.1,
+    withExpiry: 0.4,
+    withMaxVisits: 0,
+    withAccount: chance.pick([0, 0.4]),
+    remembered: chance.pick([8, 40])
+  }),
+  quarantine_s: 4,
+  staleRedirects_s: 0,
+  answersKept_s: null,
+  createsPerMinute: chance.pick([null, 8]),
+  faults: {
+    ...noFaults,
+    databaseClock: {
+      perMinute: chance.pick([1, 2, 4]),
+      least_ms: 3_000,
+      most_ms: chance.pick([6_000, 30_000])
+    },
+    databaseDrift: chance.pick([0, 10_000, -10_000]),
+    kill: { perMinute: chance.pick([0, 1]), least_ms: 500, most_ms: 3_000 },
+    move: { perMinute: chance.pick([0, 6]), least_ms: 0, most_ms: 3_000 },
+    cutDatabase: { perMinute: chance.pick([0, 2]), least_ms: 500, most_ms: 5_000 },
+    preemption: options.faults.preemption
+  }
+})
+
 const noAim: Aim = (options) => options
 
 const aims = [
+  jumpingDatabase,
+  stopping,
+  refusals,
   hotStale,
   recycled,
   crashAtStep,
@@ -428,11 +472,13 @@ const aims = [
 
 /** The database fails over, in some seeds to a standby that has not been given the last commits: what of the witnesses is left knows, and users' tables are left alone. */
 const withStandby = (options: SimOptions, chance: Chance): SimOptions => {
-  if (!chance.happens(0.2)) return options
+  // Whether a tombstone is older than a recovery is told by the clock that jumps.
+  if (!chance.happens(0.2) || options.faults.databaseClock.perMinute > 0) return options
   const databaseLag_ms = chance.pick([0, 100, 600, 3_000])
   const databaseFailover = { perMinute: chance.pick([1, 4]), least_ms: 200, most_ms: 4_000 }
   const formerPrimary_ms = chance.pick([0, 0, 1_000, 6_000])
-  const faults = { ...options.faults, databaseFailover, databaseLag_ms, formerPrimary_ms }
+  const standbyRoutes_ms = new Chance(chance.below(2 ** 31), "routes").pick([0, 3_000])
+  const faults = { ...options.faults, databaseFailover, databaseLag_ms, formerPrimary_ms, standbyRoutes_ms }
   if (databaseLag_ms === 0) return { ...options, witnessed: true, faults }
   return {
     ...withWorkload(options, { withAccount: 0 }),
@@ -457,6 +503,18 @@ const withAilments = (options: SimOptions, chance: Chance): SimOptions => {
       databaseReadOnly: drawn(databaseReadOnly)
     }
   }
+}
+
+/** Few connections, for which calls wait: where none is given up unanswered, since a pool opens no others for 15 s when it has given up as many as it may have. */
+const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => {
+  const { cutDatabase, databaseCalls, databaseFailover, databaseRestart, databaseSlow, pause, slowCalls } =
+    options.faults
+  const faults = [cutDatabase, databaseFailover, databaseRestart, databaseSlow, pause]
+  const isAnswered =
+    faults.every(({ perMinute }) => perMinute === 0) &&
+    databaseCalls.lost + databaseCalls.ignored === 0 &&
+    slowCalls.most_ms * slowCalls.probability < 500
+  return isAnswered ? { ...options, connectionsMax: chance.pick([20, 3]) } : options
 }
 
 /** Everything that can be drawn is: the deployment's shape and sizes, what clients do, and which faults come how often. */
@@ -496,12 +554,14 @@ const swarm = (seed: number): SimOptions => {
       justCreated: chance.pick([0.1, 0.4, 0.8]),
       wished: chance.pick([0, 0.05, 0.2]),
       bursts: chance.pick([0, 0.02, 0.1]),
+      followed: new Chance(seed, "followers").pick([0, 0, 0.5]),
       remembered: chance.pick([5, 40, 400])
     },
     faults: { ...weighted(liteFaults, weight), preemption: chance.pick([0, 0.01, 0.02]) }
   }
   const aimed = chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
-  return withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
+  const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
+  return withFewConnections(ailing, new Chance(seed, "connections"))
 }
 
 /** The presets, by name: each makes the options of a seed. */

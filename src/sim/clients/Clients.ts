@@ -15,6 +15,11 @@ const burstMax = 20
 /** How likely a new link takes the place of one that clients remember, when they remember as many as they can. They ask for the first ones most often. */
 const replacedShare = 0.3
 
+/** How many follow a write; within what time most writes are done, and after what time one that was acknowledged holds everywhere. */
+const followers = 4
+const writtenWithin_us = 20 * ms_us
+const holds_us = 1_300 * ms_us
+
 const requestOf = (
   kind: "redirect" | "change" | "delete",
   key: string,
@@ -47,6 +52,7 @@ export interface ClientsOptions extends RequestsOptions {
 export class Clients {
   readonly #options: ClientsOptions
   readonly #chance: Chance
+  readonly #followers: Chance
   readonly #requests: Requests
   readonly #creates: Creates
   /** Keys that clients were given, the oldest first. */
@@ -55,6 +61,7 @@ export class Clients {
   constructor(options: ClientsOptions) {
     this.#options = options
     this.#chance = options.world.chance("clients")
+    this.#followers = options.world.chance("followers")
     this.#requests = new Requests(options)
     this.#creates = new Creates(options.world, this.#requests, options, options.users, (exchange) =>
       this.#know(exchange)
@@ -115,6 +122,22 @@ export class Clients {
   #simple(client: string, kind: "redirect" | "change" | "delete", key: string, done: () => void) {
     const url = kind === "change" ? this.#creates.drafts.newUrl() : undefined
     const direct = kind === "redirect" && this.#chance.happens(0.3)
+    if (kind !== "redirect" && this.#followers.happens(this.#options.workload.followed))
+      this.#follow(`${client}'s followers`, key)
     this.#requests.send([{ client, kind, key, url, direct }], requestOf(kind, key, url), () => done())
+  }
+
+  /** Asks some nodes for a link while it is written, and again when that must hold everywhere. */
+  #follow(client: string, key: string) {
+    const chance = this.#followers
+    const wish = { client, kind: "redirect", key, direct: true } as const
+    const ask = (after_us: number) =>
+      this.#options.world.after(after_us, null, () =>
+        this.#requests.send([wish], requestOf("redirect", key, undefined), () => {})
+      )
+    for (let times = 0; times < followers; times++) {
+      ask(chance.below(writtenWithin_us))
+      ask(holds_us + chance.below(holds_us))
+    }
   }
 }

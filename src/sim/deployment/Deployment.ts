@@ -153,7 +153,9 @@ export class Deployment {
       mutation,
       {
         keyStock: options.keyStock === "file" ? "none" : options.keyStock,
-        lag_ms: options.faults.databaseLag_ms
+        lag_ms: options.faults.databaseLag_ms,
+        connectionsMax: options.connectionsMax,
+        drift: options.faults.databaseDrift
       }
     )
     this.#users = new Users(this.world, this.#database, options)
@@ -215,6 +217,8 @@ export class Deployment {
       faults: counted(this.#strikes.map(({ name }) => name)),
       strikes: this.#strikes,
       silences: this.#database.silences,
+      sessions: this.#database.figures,
+      clock: this.#database.clock.record,
       row: (key) => this.#database.row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       open: this.#database.openBatches,
@@ -441,15 +445,20 @@ export class Deployment {
         met("cutRedis", node)
         this.#network.cut(nameOf(node), this.#pools[pool]!.server.name, { for_us, oneWay })
       },
+      jumpDatabaseClock: (by_us) => {
+        met("databaseClock")
+        this.#database.clock.jump(by_us)
+      },
       restartDatabase: (down_us) => {
         met("databaseRestart")
         this.#database.restart(down_us)
       },
       failOverDatabase: (down_us) => {
         met("databaseFailover")
-        const { formerPrimary_ms } = this.#faults
+        const { formerPrimary_ms, standbyRoutes_ms } = this.#faults
         const livesOn_us = this.world.chance("former primary").below(formerPrimary_ms + 1) * ms_us
-        this.#database.failOver(down_us, livesOn_us)
+        const astray_us = this.world.chance("standby's routes").below(standbyRoutes_ms + 1) * ms_us
+        this.#database.failOver(down_us, livesOn_us, astray_us)
       },
       ailDatabase: (fault, for_us) => {
         met(fault)

@@ -15,6 +15,7 @@ export interface Victim {
   readonly cutNodes: (one: number, other: number, for_us: number, oneWay: boolean) => void
   readonly cutDatabase: (node: number, for_us: number, oneWay: boolean) => void
   readonly cutRedis: (node: number, pool: number, for_us: number, oneWay: boolean) => void
+  readonly jumpDatabaseClock: (by_us: number) => void
   readonly restartDatabase: (down_us: number) => void
   readonly failOverDatabase: (down_us: number) => void
   readonly ailDatabase: (fault: "databaseFull" | "databaseSlow" | "databaseReadOnly", for_us: number) => void
@@ -31,7 +32,7 @@ export interface Strike {
   /** The process or server that it hit. */
   readonly whom: string
   readonly at_us: number
-  /** How long it lasts, unless all faults end before; for a `clockJump`, how far the clock jumps. */
+  /** How long it lasts, unless all faults end before; for a `clockJump` or a `databaseClock`, how far the clock jumps. */
   readonly for_us: number
 }
 
@@ -99,6 +100,14 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
         const [number, shard] = [node(chance), pool(chance)]
         victim.cutRedis(number, shard, for_us, chance.happens(0.3))
         return `node ${number} and pool shard ${shard}`
+      }
+    },
+    {
+      name: "databaseClock",
+      how: faults.databaseClock,
+      strike: (by_us, chance) => {
+        victim.jumpDatabaseClock(chance.happens(0.5) ? by_us : -by_us)
+        return "the database"
       }
     },
     {

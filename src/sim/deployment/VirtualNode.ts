@@ -24,6 +24,7 @@ import type { Witnessed } from "../../storage/nodes/Witnessed.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { Witness } from "../../storage/nodes/Witness.ts"
+import { TrustedTime, type TrustedTimeService } from "../../time/TrustedTime.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import { stubServices } from "./StubServices.ts"
 import * as UserParts from "./UserParts.ts"
@@ -272,10 +273,16 @@ export class VirtualNode {
     const { mutation, options, placement, ports, users } = this.#surroundings
     const { process } = this
     const same = <A>(context: A) => context
+    const time: TrustedTimeService = {
+      isSettled: () => process.time.isSettled(process.monotonicNow_ms()),
+      wallAhead_ms: () => process.wallClock_ms() - process.time.at(process.monotonicNow_ms()),
+      heard: () => Effect.void
+    }
     const own = Effect.map(ports(process), (ports) =>
       Context.merge(stubServices, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
-        Context.add(Draining, this.#drain)
+        Context.add(Draining, this.#drain),
+        Context.add(TrustedTime, mutation.time?.(time) ?? time)
       )
     )
     const whole = own.pipe(

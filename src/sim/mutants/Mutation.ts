@@ -22,6 +22,9 @@ import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { Witness } from "../../storage/nodes/Witness.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
+import type { TrustedTimeService } from "../../time/TrustedTime.ts"
+import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
+import type { PoolOptions } from "../stores/database/Connections.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
 import type { VirtualRedis } from "../stores/VirtualRedis.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -65,6 +68,11 @@ export interface DatabaseTables {
 export interface Mutation {
   readonly ports?: (ports: Ports, process: VirtualProcess) => Partial<Ports>
   readonly database?: (backends: Backends, tables: DatabaseTables) => Partial<Backends>
+  /** How processes are connected to the database: the bounds of their sessions that differ from production's, and their pools. */
+  readonly connections?: {
+    readonly bounds?: Partial<SessionBounds>
+    readonly pool?: Partial<PoolOptions>
+  }
   readonly minter?: (minter: typeof KeyMinter.Service, process: VirtualProcess) => typeof KeyMinter.Service
   /** The key file on a node's disk. */
   readonly file?: (
@@ -97,6 +105,8 @@ export interface Mutation {
   ) => typeof LinkStore.Service
   /** What a process's clock shows, in milliseconds since the Unix epoch. */
   readonly clock?: (process: VirtualProcess) => () => number
+  /** What a node knows of its time. */
+  readonly time?: (time: TrustedTimeService) => TrustedTimeService
   /** How a node stops serving. */
   readonly drain?: (drain: Drain, process: VirtualProcess) => Drain
 }

@@ -7,6 +7,7 @@ import { losses } from "./losses.ts"
 import { minting } from "./minting.ts"
 import type { Mutant } from "./Mutant.ts"
 import { pools } from "./pools.ts"
+import { sessions } from "./sessions.ts"
 import { standbys } from "./standbys.ts"
 import { users } from "./users.ts"
 import { visits } from "./visits.ts"
@@ -23,5 +24,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...visits,
   ...users,
   ...standbys,
+  ...sessions,
   ...designs
 ]

@@ -128,6 +128,17 @@ export const lifetimes: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "sweep-after-a-jump",
+    text: "A node ends links and frees keys also when the database's clock has jumped.",
+    promise: "C4",
+    checker: "quarantine",
+    options: withFaults(
+      { databaseClock: { perMinute: 2, least_ms: 3_000, most_ms: 30_000 } },
+      { withExpiry: 0.4, deleted: 0.15 }
+    ),
+    make: () => ({ time: (time) => ({ ...time, isSettled: () => true }) })
+  },
+  {
     name: "ended-too-early",
     text: "Links end for good 3 s before they expire.",
     promise: "C3",

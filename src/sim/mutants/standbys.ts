@@ -42,6 +42,22 @@ export const standbys: ReadonlyArray<Mutant> = [
     })
   },
   {
+    name: "witness-ignored",
+    text: "The database's mark moves whatever its witnesses know, and nobody looks.",
+    promise: "C9",
+    checker: "minted once",
+    options: forgetful(3_000),
+    make: () => ({
+      ports: ({ mark }) => ({
+        mark: {
+          ...mark,
+          move: () => mark.move(0),
+          look: Effect.map(mark.look, (found) => ({ ...found, mark: Number.MAX_SAFE_INTEGER }))
+        }
+      })
+    })
+  },
+  {
     name: "mark-never-moves",
     text: "Keys leave the database without a move of its mark.",
     promise: "C9",

@@ -150,7 +150,7 @@ class Listener implements LinkInvalidationsService {
     let database_ms = 0
     connection.ask(
       () => {
-        database_ms = this.#process.world.now_ms
+        database_ms = this.#news.now_ms()
       },
       () => {
         this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonicNow_ms() })
@@ -202,6 +202,8 @@ export class VirtualNews {
   readonly #server: VirtualServer
   readonly #faults: () => CallFaults
   readonly connected: (process: VirtualProcess) => void
+  /** What the database's clock shows. */
+  readonly now_ms: () => number
   readonly #connections = new Set<Connection>()
   readonly #listeners = new Map<Connection, Listener>()
   /** When each process sent its last heartbeat that was answered. */
@@ -212,8 +214,10 @@ export class VirtualNews {
   constructor(
     server: VirtualServer,
     faults: () => CallFaults,
-    connected: (process: VirtualProcess) => void = () => {}
+    connected: (process: VirtualProcess) => void = () => {},
+    now_ms: () => number = () => server.world.now_ms
   ) {
+    this.now_ms = now_ms
     this.#server = server
     this.#faults = faults
     this.connected = connected

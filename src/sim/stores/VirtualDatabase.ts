@@ -36,7 +36,10 @@ import type { VirtualProcess } from "../world/VirtualProcess.ts"
 import { VirtualServer } from "../world/VirtualServer.ts"
 import { type Silence, VirtualNews } from "./LinkInvalidationsVirtual.ts"
 import { type Changed, CommitLog } from "./database/CommitLog.ts"
+import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
+import { DatabaseClock } from "./database/DatabaseClock.ts"
 import { type Ailment, DatabaseServer } from "./database/DatabaseServer.ts"
+import { SessionFigures } from "./database/SessionFigures.ts"
 import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } from "./DatabaseCopy.ts"
 import type { Testimony } from "../../storage/nodes/Witness.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -71,6 +74,10 @@ export interface DatabaseOptions {
   readonly keyStock?: Exclude<StockKind, "file"> | undefined
   /** How far behind its standby is, at most; 0: it has every commit before that is answered. */
   readonly lag_ms?: number
+  /** Connections that each process has at most; as in production unless said otherwise. */
+  readonly connectionsMax?: number
+  /** Microseconds that its clock gains in a second. */
+  readonly drift?: number
 }
 
 /** Visits of keys that a process had counted. */
@@ -102,6 +109,7 @@ const batchRow = (batch: BatchId) => `pool_batches ${KeyStockMemory.idOf(batch)}
  */
 export class VirtualDatabase {
   readonly server: VirtualServer
+  readonly clock: DatabaseClock
   #sessions: DatabaseServer
   readonly #transactions: Transactions
   readonly #journal: Journal
@@ -113,6 +121,11 @@ export class VirtualDatabase {
   /** What was counted of visits, and has just been forgotten: of which process, the visits of keys. */
   readonly #uncounted: Array<Uncounted> = []
   readonly #stockKind: Exclude<StockKind, "file"> | undefined
+  readonly #bounds: Partial<SessionBounds> | undefined
+  readonly figures = new SessionFigures()
+  /** A standby that was made last, and the clients whose new connections lead there. */
+  #standby: DatabaseServer | undefined
+  readonly #astray = new Set<string>()
   /** The primary that has been left behind last, as long as it lives on. */
   #former: Former | undefined
   /** Of users, quotas and webhooks, at one moment. No failover forgets anything of them. */
@@ -125,8 +138,8 @@ export class VirtualDatabase {
 
   constructor(
     options: StoreOptions,
-    { database }: Pick<Mutation, "database"> = sound,
-    { keyStock, lag_ms = 0 }: DatabaseOptions = {}
+    { connections = {}, database }: Pick<Mutation, "connections" | "database"> = sound,
+    { connectionsMax, drift = 0, keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
     this.#journal = journal
@@ -145,11 +158,19 @@ export class VirtualDatabase {
       heldUp: journal.heldUp,
       ...(begins !== undefined && { begins })
     })
-    this.#sessions = new DatabaseServer(this.server, identity.timeline)
+    this.clock = new DatabaseClock(world, drift)
+    this.#bounds = connections.bounds
+    this.#sessions = this.#serverOf(identity.timeline)
     this.server.whenStopped(() => this.#sessions.shutDown())
-    this.#transactions = new Transactions(() => this.#sessions, options)
-    this.#news = new VirtualNews(this.server, faults, (process) =>
-      this.#transactions.proved(process, this.#sessions)
+    this.#transactions = new Transactions((client) => this.#routeOf(client), options, {
+      ...(connectionsMax !== undefined && { most: connectionsMax }),
+      ...connections.pool
+    })
+    this.#news = new VirtualNews(
+      this.server,
+      faults,
+      (process) => this.#transactions.proved(process, this.#sessions),
+      () => this.clock.now_ms
     )
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
@@ -162,6 +183,15 @@ export class VirtualDatabase {
     })
   }
 
+  #serverOf(timeline: number): DatabaseServer {
+    return new DatabaseServer(this.server, timeline, this.#bounds, this.figures)
+  }
+
+  /** Where new connections of a client lead. */
+  #routeOf(client: string): DatabaseServer {
+    return this.#astray.has(client) ? this.#standby! : this.#sessions
+  }
+
   /** The sessions of the primary, and their locks. */
   get sessions(): DatabaseServer {
     return this.#sessions
@@ -169,15 +199,17 @@ export class VirtualDatabase {
 
   /**
    * The primary is lost, and after a time, in microseconds, its standby is the primary. Of the last commits it has a part only, unless it is synchronous: the
-   * journal has what it has forgotten. The old primary lives on for a time for some of those that are connected to it: they read there, and what they write is lost.
+   * journal has what it has forgotten. The old primary lives on for a time for some of those that are connected to it: they read there, and what they write is lost. For another time new connections of
+   * some lead to a standby of the new primary.
    */
-  failOver(down_us: number, livesOn_us = 0) {
+  failOver(down_us: number, livesOn_us = 0, astray_us = 0) {
     const { world } = this.server
     const now_us = world.now_us
     this.#endFormer()
     const left = this.#sessions
     if (livesOn_us > 0) this.#leaveBehind(left, livesOn_us)
-    this.#sessions = new DatabaseServer(this.server, left.timeline + 1)
+    this.#sessions = this.#serverOf(left.timeline + 1)
+    if (astray_us > 0) this.#leadAstray(astray_us)
     if (livesOn_us === 0) left.shutDown()
     this.server.stop(down_us)
     const { changed, commits } = this.#log.rewind(now_us - this.#chance.below(this.#lag_us + 1))
@@ -197,7 +229,22 @@ export class VirtualDatabase {
   heal() {
     this.#sessions.heal()
     this.#endFormer()
+    this.#astray.clear()
     this.server.start()
+  }
+
+  /** Has new connections of some clients lead to a standby, whose sessions stay. */
+  #leadAstray(for_us: number) {
+    const { world } = this.server
+    const standby = this.#serverOf(this.#sessions.timeline)
+    standby.isStandby = true
+    this.#standby = standby
+    this.#astray.clear()
+    for (const client of this.#transactions.clients) if (this.#chance.happens(0.5)) this.#astray.add(client)
+    world.tell(databaseName, "leads astray", `${[...this.#astray].join(", ")} to a standby`)
+    world.after(for_us, null, () => {
+      if (this.#standby === standby) this.#astray.clear()
+    })
   }
 
   #endFormer() {
@@ -322,7 +369,9 @@ export class VirtualDatabase {
   #callOf(process: VirtualProcess): Call {
     return (operation, plan, apply) =>
       this.#transactions.run(process, operation, plan, (server) =>
-        this.#commit(process, server, (copy) => Effect.runSyncExit(apply(copy)))
+        this.#commit(process, server, (copy) =>
+          Effect.runSyncExit(Effect.withClock(apply(copy), this.clock.service))
+        )
       )
   }
 
@@ -353,12 +402,12 @@ export class VirtualDatabase {
   #recyclable({ count, quarantine_ms }: Recycling): ReadonlyArray<string> {
     const { isLocked, tables: all } = this.#primary
     const tables = { ended: all.ended, isLocked }
-    return LinkLifetimeMemory.recyclable(tables, this.server.world.now_ms - quarantine_ms, count)
+    return LinkLifetimeMemory.recyclable(tables, this.clock.now_ms - quarantine_ms, count)
   }
 
   /** Takes the events that wait for webhooks, by their ids: when the world runs no more. */
   get undelivered(): ReadonlyArray<string> {
-    const now_ms = this.server.world.now_ms + 24 * 3_600_000
+    const now_ms = this.clock.now_ms + 24 * 3_600_000
     const later = {
       ...Clock.make(),
       unsafeCurrentTimeMillis: () => now_ms,
@@ -787,7 +836,8 @@ export class VirtualDatabase {
   }
 
   #writeVisits({ journal, log, tables, visits }: DatabaseCopy, by: string, batch: VisitBatch) {
-    const subjects = batch.hours.flatMap(({ subject }) => (isLinkSubject(subject) ? [subject] : []))
+    // One can have visits in two hours.
+    const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject))).filter(isLinkSubject)
     const totals = Effect.map(visits.totals(subjects), (all) =>
       all.map(({ bots, nonBots }) => bots + nonBots)
     )

@@ -31,8 +31,13 @@ export interface SlowCalls {
 /** What becomes of a process that makes a call: it may be killed right then. Told before the call is sent, and when its answer has come. */
 export type CrashPoint = (process: VirtualProcess, operation: string) => void
 
-/** Is told of each call whose caller does not learn what came of it: it failed, or its caller was interrupted after `interrupted_us`. */
-export type Unanswered = (process: VirtualProcess, operation: string, interrupted_us?: number) => void
+/** Is told of each call whose caller does not learn what came of it: it failed, or its caller was interrupted after `interrupted_us`; or that failed, and certainly did nothing (`isUnsent`). */
+export type Unanswered = (
+  process: VirtualProcess,
+  operation: string,
+  interrupted_us?: number,
+  isUnsent?: true
+) => void
 
 /** See `Meetings.begin`. */
 export type Begins = (process: string, operation: string) => () => void
@@ -107,7 +112,7 @@ export class VirtualServer {
 
   /** Notes a call that could not be sent, because its process has no connection. */
   unsent(process: VirtualProcess, operation: string) {
-    this.#options.unanswered?.(process, operation)
+    this.#options.unanswered?.(process, operation, undefined, true)
   }
 
   /**
@@ -131,7 +136,8 @@ export class VirtualServer {
       }
       const called_us = this.world.now_us
       const fail = (applied: "no" | "unknown", reason: string) => {
-        if (!isSettled) this.#options.unanswered?.(process, operation)
+        if (!isSettled)
+          this.#options.unanswered?.(process, operation, undefined, applied === "no" ? true : undefined)
         settle(Effect.fail(new CallFailed({ operation, applied, reason })))
       }
       const pending: Pending = {

@@ -5,6 +5,8 @@ import type { Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { livesOf } from "../../../src/sim/checkers/lives.ts"
 import { presets } from "../../../src/sim/cli/Presets.ts"
+import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
+import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
 import { plainRow } from "../../support/Plain.ts"
 
@@ -54,6 +56,8 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   faults: new Map(),
   strikes: [],
   silences: [],
+  sessions: new SessionFigures(),
+  clock: recordOf([], 0),
   row: (key) => (key === row.key ? row : null),
   pooled: new Set(),
   recorded: new Set(),

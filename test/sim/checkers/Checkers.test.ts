@@ -20,6 +20,10 @@ import { Recovery } from "../../../src/sim/checkers/Recovery.ts"
 import { RepeatedDeletes } from "../../../src/sim/checkers/RepeatedDeletes.ts"
 import { ReusedLinks } from "../../../src/sim/checkers/ReusedLinks.ts"
 import { Revocation } from "../../../src/sim/checkers/Revocation.ts"
+import { Sessions } from "../../../src/sim/checkers/Sessions.ts"
+import { Specification } from "../../../src/sim/checkers/Specification.ts"
+import { recordOf } from "../../../src/sim/stores/database/DatabaseClock.ts"
+import { SessionFigures } from "../../../src/sim/stores/database/SessionFigures.ts"
 import { Shutdown } from "../../../src/sim/checkers/Shutdown.ts"
 import { UniqueBinding } from "../../../src/sim/checkers/UniqueBinding.ts"
 import { Visits } from "../../../src/sim/checkers/Visits.ts"
@@ -298,6 +302,64 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
       exchanges: [reusing(4, { status: 200 })],
       journal: [bound, deleted(3 * s_us)]
     }
+  ],
+  [
+    "a key freed by a node that must know that the database's clock has jumped",
+    Quarantine,
+    {
+      journal: [
+        { tag: "started", at_us: 0, by },
+        { ...bound, at_us: 21 * s_us },
+        deleted(22 * s_us),
+        freed(50 * s_us)
+      ],
+      clock: recordOf([{ at_us: 30 * s_us, by_us: 5 * s_us }], 0)
+    }
+  ],
+  [
+    "a redirect 1.1 s after the expiry by the database's clock, which is 5 s ahead",
+    Freshness,
+    {
+      exchanges: [created(1), exchange(6.1, {})],
+      journal: [expiring],
+      clock: recordOf([{ at_us: 2 * s_us, by_us: 5 * s_us }], 0)
+    }
+  ],
+  [
+    "a statement that took longer than its bound",
+    Sessions,
+    { sessions: Object.assign(new SessionFigures(), { statementMost_us: 3.6 * s_us }) }
+  ],
+  [
+    "a transaction that waited with its locks for longer than its bound",
+    Sessions,
+    { sessions: Object.assign(new SessionFigures(), { idleMost_us: 3.1 * s_us }) }
+  ],
+  [
+    "a node with more sessions than its pool may have",
+    Sessions,
+    { sessions: Object.assign(new SessionFigures(), { sessionsMost: 41 }) }
+  ],
+  [
+    "a lease that the specification does not have",
+    Specification,
+    { journal: [minted(1, 0, ["k"]), leased(2, ["k"])] }
+  ],
+  [
+    "a push that the specification does not have",
+    Specification,
+    { journal: [minted(1, 0, ["k"]), pushed(2, 1, ["k"])] }
+  ],
+  [
+    "an old owner's record",
+    Specification,
+    { journal: [minted(1, 0, ["k"]), claimed(1, 2), recorded(2, 1, ["k"])] }
+  ],
+  ["a second row of a key", Specification, { journal: [...way(["abc"]), bound, bound] }],
+  [
+    "a key that is not where the specification has it",
+    Specification,
+    { journal: [minted(1, 0, ["k"]), claimed(1, 1), recorded(1, 1, ["k"])] }
   ],
   ["a key leased twice", KeyLifecycle, { journal: [...way(["k"]), leased(2, ["k"])] }],
   ["a key pushed again", KeyLifecycle, { journal: [...way(["k"]), pushed(2, 2, ["k"])] }],
@@ -725,6 +787,50 @@ describe("the checkers", () => {
       ]
     })
     expect(KeyLifecycle.check(kept)).toEqual([])
+  })
+
+  it("find nothing in a key that is freed once more after a failover, and that a recovery takes out of the stock again", () => {
+    const again = { ...databaseForgot(26), keys: ["abc"] }
+    const leasedAgain = leased(32 * s_us, ["abc"])
+    const journal = [
+      ...way(["abc"]),
+      bound,
+      deleted(2 * s_us),
+      freed(25 * s_us),
+      recorded(25 * s_us, 2, ["abc"]),
+      { ...pushed(25 * s_us, 2, ["abc"]), batch: "2/0" },
+      again,
+      freed(30 * s_us)
+    ]
+    const recovered = {
+      tag: "recovered",
+      at_us: 31 * s_us,
+      by,
+      keys: ["abc"],
+      watermarks: [],
+      epochs: []
+    } as const
+    const rest = [leasedAgain, { ...rebound, at_us: 33 * s_us }]
+    expect(KeyLifecycle.check(evidence({ journal: [...journal, recovered, ...rest] }))).toEqual([])
+    const twice = [...journal, recorded(30.5 * s_us, 3, ["abc"]), ...rest, leasedAgain]
+    expect(KeyLifecycle.check(evidence({ journal: twice }))).not.toEqual([])
+  })
+
+  it("find nothing in a link that ends by the database's clock, as nodes hear of it", () => {
+    const fine = evidence({
+      exchanges: [created(1), exchange(4, { status: 410 }), exchange(2.9, {})],
+      journal: [
+        ...way(["abc"]),
+        expiring,
+        { tag: "expired", at_us: 4.5 * s_us, by, key: "abc" },
+        freed(30 * s_us)
+      ],
+      clock: recordOf([{ at_us: 2 * s_us, by_us: 7 * s_us }], 0),
+      stocked: new Set(["abc"]),
+      row: () => null
+    })
+    expect(Freshness.check(fine)).toEqual([])
+    expect(ReadYourWrites.check(fine)).toEqual([])
   })
 
   it("find nothing in repeats that are answered alike, refused with another body, or one of them under way", () => {

@@ -30,7 +30,11 @@ const quick = [
   "delivered-before-it-is-sent",
   "stopping-for-ever",
   "requests-cut-by-a-stop",
-  "mark-never-moves"
+  "mark-never-moves",
+  "statement-timeout-removed",
+  "idle-in-transaction-for-ever",
+  "read-only-connection-kept",
+  "sweep-after-a-jump"
 ]
 
 /** The test runner gets its turn between two worlds. */

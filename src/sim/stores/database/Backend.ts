@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 import { connections } from "../../../storage/sql/postgres/PostgresClient.ts"
-import { boundsFor } from "../../../storage/sql/postgres/PrimaryClient.ts"
+import { boundsFor, type SessionBounds } from "../../../storage/sql/postgres/PrimaryClient.ts"
 import { ms_us, s_us } from "../../world/Time.ts"
 import type { WorldEvent } from "../../world/World.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
@@ -26,7 +26,7 @@ export interface Command {
 }
 
 /** The bounds of the sessions of a node's stores, as production asks PostgreSQL for them. */
-export const bounds = boundsFor(Duration.toMillis(connections.answerTimeout))
+export const bounds: SessionBounds = boundsFor(Duration.toMillis(connections.answerTimeout))
 
 /** PostgreSQL's `deadlock_timeout`: how long a statement waits for a lock before it looks for a deadlock. */
 const deadlockAfter_us = s_us
@@ -49,6 +49,9 @@ export class Backend {
   #reply: ((reply: Reply) => void) | undefined
   #timers: Array<WorldEvent> = []
   #isLeft = false
+  /** When its command began, and since when its transaction has waited for the next one. */
+  #begun_us = 0
+  #idle_us: number | undefined
 
   /** `ended` is told when the server ends the session. */
   constructor(server: DatabaseServer, ended: (problem: Problem) => void, client: string) {
@@ -61,6 +64,8 @@ export class Backend {
   execute(command: Command, reply: (reply: Reply) => void) {
     if (!this.isOpen) return
     this.#settleTimers()
+    this.#noteIdle()
+    this.#begun_us = this.#server.server.world.now_us
     this.#reply = reply
     const refusal = this.#server.refusal(command)
     if (refusal !== undefined) return this.#fail(refusal)
@@ -85,7 +90,7 @@ export class Backend {
   }
 
   #lock(command: Command, names: ReadonlyArray<string>, from: number, hasWaited: boolean) {
-    const { locks } = this.#server
+    const { bounds, locks } = this.#server
     for (let index = from; index < names.length; index++) {
       const granted = () => {
         this.#settleTimers(1)
@@ -110,12 +115,18 @@ export class Backend {
 
   #work(command: Command) {
     const { statement_us, flush_us } = this.#server.times(command)
-    const most_us = bounds.statement_ms * ms_us
+    const waited_us = this.#server.server.world.now_us - this.#begun_us
+    const most_us = this.#server.bounds.statement_ms * ms_us - waited_us
     if (statement_us > most_us) {
       this.#after(most_us, () =>
         this.#fail({ code: "57014", reason: "canceling statement due to statement timeout" })
       )
-    } else this.#after(statement_us + flush_us, () => this.#complete(command))
+    } else {
+      this.#after(statement_us + flush_us, () => {
+        this.#server.figures.statement(waited_us + statement_us)
+        this.#complete(command)
+      })
+    }
   }
 
   #complete(command: Command) {
@@ -126,13 +137,15 @@ export class Backend {
     const value = command.apply === undefined ? undefined : this.#server.applied(this, command.apply)
     if (command.ends !== "no") this.#server.locks.release(this)
     this.#answer({ value })
-    if (command.ends === "no")
-      this.#after(bounds.idleInTransaction_ms * ms_us, () =>
-        this.terminate({
-          code: "25P03",
-          reason: "terminating connection due to idle-in-transaction timeout"
-        })
-      )
+    if (command.ends !== "no") return
+    const { bounds, server } = this.#server
+    this.#idle_us = server.world.now_us
+    this.#after(bounds.idleInTransaction_ms * ms_us, () =>
+      this.terminate({
+        code: "25P03",
+        reason: "terminating connection due to idle-in-transaction timeout"
+      })
+    )
   }
 
   /** PostgreSQL gives the locks back at once, before the client says `ROLLBACK`. */
@@ -151,12 +164,22 @@ export class Backend {
 
   #end() {
     this.isOpen = false
+    this.#noteIdle()
     this.#settleTimers()
     this.#server.ended(this)
   }
 
+  /** Its transaction goes on, or is over. */
+  #noteIdle() {
+    const { figures, server } = this.#server
+    if (this.#idle_us !== undefined) figures.idle(server.world.now_us - this.#idle_us)
+    this.#idle_us = undefined
+  }
+
+  /** Does something later, unless it is never. */
   #after(delay_us: number, then: () => void) {
-    this.#timers.push(this.#server.server.world.after(delay_us, null, then))
+    if (delay_us !== Number.POSITIVE_INFINITY)
+      this.#timers.push(this.#server.server.world.after(delay_us, null, then))
   }
 
   /** Cancels its timers, but for the first `kept`. */

@@ -69,7 +69,7 @@ export class Connection {
       timer.isCancelled = true
       const code = "problem" in reply ? reply.problem.code : undefined
       // As `PrimaryClient` does: the server is no primary any more, or goes away.
-      if (code !== undefined && gone.test(code)) {
+      if (code !== undefined && gone.test(code) && !this.#pool.keeps(code)) {
         this.#pool.servers.dropAll()
         this.close(false)
       }
@@ -129,6 +129,14 @@ export class Connection {
   }
 }
 
+/** How a pool is. */
+export interface PoolOptions {
+  /** Connections at most. */
+  readonly most: number
+  /** Whether it works on servers that take no writes: a defect. */
+  readonly keepsReadOnly?: boolean | undefined
+}
+
 /** Is told of a connection, or why there is none. */
 type Lease = (connection: Connection | Problem) => void
 
@@ -141,21 +149,27 @@ interface Waiter {
 export class ConnectionPool {
   readonly process: VirtualProcess
   readonly server: VirtualServer
-  readonly #primary: () => DatabaseServer
+  readonly #route: (client: string) => DatabaseServer
   readonly servers: DatabaseServers.DatabaseServersService
   readonly #most: number
+  readonly #keepsReadOnly: boolean
   readonly #open = new Set<Connection>()
   readonly #idle: Array<Connection> = []
   readonly #waiters: Array<Waiter> = []
   #count = 0
   #givenUp_us: Array<number> = []
 
-  /** `primary`: where new connections lead; `most`: connections at most. */
-  constructor(process: VirtualProcess, primary: () => DatabaseServer, most: number) {
+  /** `route`: where new connections of a client lead. */
+  constructor(
+    process: VirtualProcess,
+    route: (client: string) => DatabaseServer,
+    { keepsReadOnly = false, most }: PoolOptions
+  ) {
     this.process = process
-    this.server = primary().server
-    this.#primary = primary
+    this.server = route(process.name).server
+    this.#route = route
     this.#most = most
+    this.#keepsReadOnly = keepsReadOnly
     this.servers = DatabaseServers.make([this.server.name])
     process.whenDead(() => this.#open.forEach((connection) => connection.close(false)))
   }
@@ -200,6 +214,11 @@ export class ConnectionPool {
     if (connection.problem === undefined) this.#idle.push(connection)
     else this.#remove(connection)
     this.#pulse()
+  }
+
+  /** Whether a connection is kept whose server has refused a command with a code. */
+  keeps(code: string): boolean {
+    return this.#keepsReadOnly && code === "25006"
   }
 
   /** A connection was given up unanswered: the server may have it for a while. */
@@ -247,7 +266,7 @@ export class ConnectionPool {
       name,
       () => {
         if (isOver || !process.isAlive) return
-        const primary = this.#primary()
+        const primary = this.#route(process.name)
         const accepted = primary.accept(
           (problem) => toProcess(() => connection?.broke(problem)),
           process.name
@@ -257,7 +276,10 @@ export class ConnectionPool {
         this.#open.add(connection)
         toProcess(() => {
           if (isOver) return this.#forget(connection)
-          const refused = primary.has("read-only") ? "the server is read-only" : this.proved(primary)
+          const refused =
+            primary.has("read-only") && !this.#keepsReadOnly
+              ? "the server is read-only"
+              : this.proved(primary)
           if (refused !== undefined) {
             this.#forget(connection)
             return fail(noConnection(refused))

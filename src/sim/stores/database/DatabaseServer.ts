@@ -1,6 +1,8 @@
 import type { Chance } from "../../world/Chance.ts"
 import type { VirtualServer } from "../../world/VirtualServer.ts"
-import { Backend, type Command, type Problem } from "./Backend.ts"
+import type { SessionBounds } from "../../../storage/sql/postgres/PrimaryClient.ts"
+import { Backend, bounds, type Command, type Problem } from "./Backend.ts"
+import { SessionFigures } from "./SessionFigures.ts"
 import { RowLocks } from "./RowLocks.ts"
 
 /** PostgreSQL's default of `max_connections`. */
@@ -14,6 +16,9 @@ export type Ailment = (typeof ailments)[number]
 /** How much longer a commit takes that writes to a slow disk, on average: microseconds. */
 const slowFlushMean_us = 300_000
 
+/** How likely a statement that writes to a slow disk hangs, and for how long on average: microseconds. */
+const hangs = { probability: 0.01, mean_us: 4_000_000 }
+
 /** How long a statement takes, and a commit that writes, on average: microseconds. */
 const statementMean_us = 80
 const flushMean_us = 400
@@ -25,14 +30,26 @@ export class DatabaseServer {
   readonly timeline: number
   /** Whether commits wait for a standby that it has no more. */
   isAlone = false
+  /** Whether it follows another one, and takes no writes. */
+  isStandby = false
+  readonly bounds: SessionBounds
+  readonly figures: SessionFigures
   readonly locks = new RowLocks<Backend>()
   readonly #chance: Chance
   readonly #backends = new Set<Backend>()
   #working: Backend | undefined
 
-  constructor(server: VirtualServer, timeline: number) {
+  /** `own`: what the bounds of its sessions differ in from production's. */
+  constructor(
+    server: VirtualServer,
+    timeline: number,
+    own: Partial<SessionBounds> = {},
+    figures: SessionFigures = new SessionFigures()
+  ) {
     this.server = server
     this.timeline = timeline
+    this.bounds = { ...bounds, ...own }
+    this.figures = figures
     this.#chance = server.world.chance("statements")
   }
 
@@ -53,7 +70,7 @@ export class DatabaseServer {
 
   /** Whether something is wrong with it. */
   has(ailment: Ailment): boolean {
-    return (this.#ailments.get(ailment) ?? 0) > 0
+    return (this.#ailments.get(ailment) ?? 0) > 0 || (ailment === "read-only" && this.isStandby)
   }
 
   /** How many sessions there are. */
@@ -68,6 +85,7 @@ export class DatabaseServer {
       return { code: "53300", reason: "sorry, too many clients already" }
     const backend = new Backend(this, ended, client)
     this.#backends.add(backend)
+    this.figures.sessions(Array.from(this.#backends).filter((one) => one.client === client).length)
     return backend
   }
 
@@ -76,7 +94,7 @@ export class DatabaseServer {
 
   /** Why a command is refused, if it is. */
   refusal({ writes }: Command): Problem | undefined {
-    if (!writes || this.#ailments.size === 0) return undefined
+    if (!writes || (this.#ailments.size === 0 && !this.isStandby)) return undefined
     if (this.has("read-only"))
       return { code: "25006", reason: "cannot execute INSERT in a read-only transaction" }
     return this.has("full disk")
@@ -87,9 +105,12 @@ export class DatabaseServer {
   /** How long a command takes: itself, which the session's bounds may cut short, and its commit, which they do not. */
   times({ ends, writes }: Command): { readonly statement_us: number; readonly flush_us: number } {
     const isFlushed = writes && ends === "commit"
-    const slow_us = isFlushed && this.has("slow disk") ? this.#chance.waiting(slowFlushMean_us) : 0
+    const isSlow = writes && this.has("slow disk")
+    const slow_us = isFlushed && isSlow ? this.#chance.waiting(slowFlushMean_us) : 0
+    const hangs_us =
+      isSlow && this.#chance.happens(hangs.probability) ? this.#chance.waiting(hangs.mean_us) : 0
     return {
-      statement_us: 20 + this.#chance.waiting(statementMean_us),
+      statement_us: 20 + this.#chance.waiting(statementMean_us) + hangs_us,
       flush_us: isFlushed ? 100 + this.#chance.waiting(flushMean_us) + slow_us : 0
     }
   }

@@ -6,7 +6,7 @@ import type { StorageError } from "../../../storage/StorageError.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import type { StoreOptions } from "../StoreCalls.ts"
 import type { Command, Problem } from "./Backend.ts"
-import { type Connection, ConnectionPool, type Fate, type Passage } from "./Connections.ts"
+import { type Connection, ConnectionPool, type Fate, type Passage, type PoolOptions } from "./Connections.ts"
 import type { VirtualServer } from "../../world/VirtualServer.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
 
@@ -64,18 +64,22 @@ const sqlError = (message: string, { code, reason }: Problem) =>
  * happens at the moment of its commit, at once.
  */
 export class Transactions {
-  readonly #primary: () => DatabaseServer
+  readonly #route: (client: string) => DatabaseServer
   readonly #server: VirtualServer
   readonly #options: StoreOptions
   readonly #pools = new Map<VirtualProcess, ConnectionPool>()
-  readonly #most: number
+  readonly #connections: PoolOptions
 
-  /** `most`: connections that each process has at most. */
-  constructor(primary: () => DatabaseServer, options: StoreOptions, most = connections.maxConnections) {
-    this.#primary = primary
-    this.#server = primary().server
+  /** `route`: where new connections of a client lead. */
+  constructor(
+    route: (client: string) => DatabaseServer,
+    options: StoreOptions,
+    own: Partial<PoolOptions> = {}
+  ) {
+    this.#route = route
+    this.#server = route("").server
     this.#options = options
-    this.#most = most
+    this.#connections = { most: connections.maxConnections, ...own }
   }
 
   /** Has a process carry out an operation. Its expected errors are answers too, after a rollback. */
@@ -168,6 +172,11 @@ export class Transactions {
     })
   }
 
+  /** The names of the processes that have connections. */
+  get clients(): ReadonlyArray<string> {
+    return Array.from(this.#pools.keys(), ({ name }) => name)
+  }
+
   /** The server has proved to a process to be the primary, on a connection beside its pool. */
   proved(process: VirtualProcess, server: DatabaseServer) {
     this.#poolOf(process).proved(server)
@@ -176,7 +185,7 @@ export class Transactions {
   #poolOf(process: VirtualProcess): ConnectionPool {
     const known = this.#pools.get(process)
     if (known !== undefined) return known
-    const pool = new ConnectionPool(process, this.#primary, this.#most)
+    const pool = new ConnectionPool(process, this.#route, this.#connections)
     this.#pools.set(process, pool)
     process.whenDead(() => this.#pools.delete(process))
     return pool

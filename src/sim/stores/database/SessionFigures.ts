@@ -1,0 +1,21 @@
+/** The greatest of what a database's sessions took, of all its servers: microseconds, and how many sessions. */
+export class SessionFigures {
+  /** A statement that was carried out, its waits for locks included, its commit not. */
+  statementMost_us = 0
+  /** How long a transaction waited for its next statement, and held its locks meanwhile. */
+  idleMost_us = 0
+  /** Sessions of one process. */
+  sessionsMost = 0
+
+  statement(took_us: number) {
+    this.statementMost_us = Math.max(this.statementMost_us, took_us)
+  }
+
+  idle(for_us: number) {
+    this.idleMost_us = Math.max(this.idleMost_us, for_us)
+  }
+
+  sessions(count: number) {
+    this.sessionsMost = Math.max(this.sessionsMost, count)
+  }
+}
