@@ -95,7 +95,8 @@ const tables = [
   "link_removals",
   "url_indexed_owners",
   "bucket_placement",
-  "bucket_homes"
+  "bucket_homes",
+  "link_outbox"
 ]
 
 /**

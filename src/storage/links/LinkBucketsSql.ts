@@ -1,6 +1,16 @@
+import { defaultDomain } from "../../keys/Buckets.ts"
+
+const bucketOfText = (domain: number, text: string): string =>
+  `get_byte(sha256(decode('${domain}/' || lower(${text} COLLATE "C"), 'escape')), 0)`
+
 /**
  * `bucketOf` of a row of `links` as an expression of PostgreSQL. It has only functions that come with the server and are immutable, as the row filter of a
  * publication asks for, and only a column of the primary key.
  */
-export const bucketOfRow = (domain: number): string =>
-  `get_byte(sha256(decode('${domain}/' || lower(key COLLATE "C"), 'escape')), 0)`
+export const bucketOfRow = (domain: number): string => bucketOfText(domain, "key")
+
+/** The same of a row of `create_guards`: `bucketOfName`. */
+export const bucketOfGuardRow: string = bucketOfText(defaultDomain, "name")
+
+/** The same of a row of `visit_periods`: `bucketOfSubject`. */
+export const bucketOfSubjectRow: string = bucketOfText(defaultDomain, "split_part(subject, '@', 1)")

@@ -23,6 +23,7 @@ import { urlIndexedOwners } from "./migrations/0019_url_indexed_owners.ts"
 import { totalsFromPeriods } from "./migrations/0020_totals_from_periods.ts"
 import { bucketPlacement } from "./migrations/0021_bucket_placement.ts"
 import { linkEpoch } from "./migrations/0022_link_epoch.ts"
+import { linkOutbox } from "./migrations/0023_link_outbox.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -48,7 +49,8 @@ export const migrations = {
   "0019_url_indexed_owners": urlIndexedOwners,
   "0020_totals_from_periods": totalsFromPeriods,
   "0021_bucket_placement": bucketPlacement,
-  "0022_link_epoch": linkEpoch
+  "0022_link_epoch": linkEpoch,
+  "0023_link_outbox": linkOutbox
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

@@ -1,8 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { bucketOf } from "../../../src/keys/Buckets.ts"
-import { bucketOfRow } from "../../../src/storage/links/LinkBucketsSql.ts"
+import { bucketOf, bucketOfName, bucketOfSubject } from "../../../src/keys/Buckets.ts"
+import {
+  bucketOfGuardRow,
+  bucketOfRow,
+  bucketOfSubjectRow
+} from "../../../src/storage/links/LinkBucketsSql.ts"
 import { describePostgres } from "../../support/services/Postgres.ts"
 import { migratedDatabase, postgresAt } from "../../support/Stores.ts"
 
@@ -25,10 +29,29 @@ describePostgres("the bucket of a row on PostgreSQL", () => {
     })
   )
 
+  it.scopedLive(
+    "is that of its name where it is a guard, and that of its key or owner where it is a subject of visits",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* sqlOfNewDatabase
+        const names = keys.map((key, n) => (n % 2 === 0 ? `reuse:${key}` : key))
+        const subjects = keys.map((key, n) => (n % 2 === 0 ? `${key}@${n.toString(36)}` : key))
+        expect(
+          yield* sql`SELECT name, ${sql.literal(bucketOfGuardRow)} AS bucket FROM unnest(${names}::text[]) AS given (name)`
+        ).toEqual(names.map((name) => ({ name, bucket: bucketOfName(name) })))
+        expect(
+          yield* sql`SELECT ${sql.literal(bucketOfSubjectRow)} AS bucket FROM unnest(${subjects}::text[]) AS given (subject)`
+        ).toEqual(keys.map((key) => ({ bucket: bucketOf(0, key) })))
+        expect(subjects.map(bucketOfSubject)).toEqual(keys.map((key) => bucketOf(0, key)))
+      })
+  )
+
   it.scopedLive("can filter the rows of a publication, with changes and deletes", () =>
     Effect.gen(function* () {
       const sql = yield* sqlOfNewDatabase
-      yield* sql`CREATE PUBLICATION moving FOR TABLE links WHERE (${sql.literal(bucketOfRow(0))} IN (7, 8))`
+      yield* sql`CREATE PUBLICATION moving FOR TABLE links WHERE (${sql.literal(bucketOfRow(0))} IN (7, 8)),
+        create_guards WHERE (${sql.literal(bucketOfGuardRow)} IN (7, 8)),
+        visit_periods WHERE (${sql.literal(bucketOfSubjectRow)} IN (7, 8))`
       yield* sql`INSERT INTO links (key, url, custom, created_at, updated_at) VALUES ('kept', 'https://example.com', false, 1, 1)`
       yield* sql`UPDATE links SET title = 'changed' WHERE key = 'kept'`
       expect(yield* sql`DELETE FROM links WHERE key = 'kept' RETURNING title`).toEqual([{ title: "changed" }])
