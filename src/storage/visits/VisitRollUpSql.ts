@@ -7,8 +7,8 @@ import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, finerThan, grains, type RolledUp, startOf } from "./VisitPeriods.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
 
-/** The advisory lock of the node that rolls up or drops. An arbitrary fixed number. */
-const upkeepLock = 5_012_704_418
+/** The advisory lock of the node that rolls up or drops. An arbitrary fixed number, which no other lock has: nodes hold that of `DatabasePresence` all the time. */
+export const upkeepLock = 5_012_704_419
 
 type Coarse = keyof typeof finerThan
 
