@@ -96,7 +96,10 @@ const tables = [
   "url_indexed_owners",
   "bucket_placement",
   "bucket_homes",
-  "link_outbox"
+  "link_outbox",
+  "bucket_moves",
+  "bucket_marks",
+  "bucket_leftovers"
 ]
 
 /**

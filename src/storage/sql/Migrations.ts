@@ -24,6 +24,7 @@ import { totalsFromPeriods } from "./migrations/0020_totals_from_periods.ts"
 import { bucketPlacement } from "./migrations/0021_bucket_placement.ts"
 import { linkEpoch } from "./migrations/0022_link_epoch.ts"
 import { linkOutbox } from "./migrations/0023_link_outbox.ts"
+import { bucketMoves } from "./migrations/0024_bucket_moves.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -50,7 +51,8 @@ export const migrations = {
   "0020_totals_from_periods": totalsFromPeriods,
   "0021_bucket_placement": bucketPlacement,
   "0022_link_epoch": linkEpoch,
-  "0023_link_outbox": linkOutbox
+  "0023_link_outbox": linkOutbox,
+  "0024_bucket_moves": bucketMoves
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
