@@ -311,7 +311,7 @@ export const make = <E = never>(
       Effect.gen(function* () {
         const lowered = ([grain, hour]: readonly [number, number]) => to`
           UPDATE visit_rolled SET hour = ${hour}, seen_hour = ${hour}, seen_subject = '' WHERE grain = ${grain} AND hour > ${hour}`
-        // Where the mover died after the fence and a day has ended since: the target rolls it up once more, with the rows that have arrived.
+        // Where the mover died after the fence and a day has ended since: the target rolls it up once more, with the rows that have arrived. Hours are kept for weeks, and count until then.
         yield* Effect.forEach(
           [
             [1, move.rolled.day],

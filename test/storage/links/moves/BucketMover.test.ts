@@ -1,8 +1,13 @@
+import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { Data, Effect, Fiber, Ref } from "effect"
+import { Context, Data, Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { describe } from "vitest"
 import { bucketOf } from "../../../../src/keys/Buckets.ts"
 import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts"
+import { asStorageError, inTransaction } from "../../../../src/storage/sql/SqlTransaction.ts"
+import * as VisitStoreSql from "../../../../src/storage/visits/VisitStoreSql.ts"
+import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
+import { migratedDatabase, postgresAt } from "../../../support/Stores.ts"
 import { hasPrograms } from "../../../support/services/PostgresPair.ts"
 import { sharedLogicalServer } from "../../../support/services/PostgresLogical.ts"
 import {
@@ -131,5 +136,313 @@ const homes = (databases: Databases) =>
         }
       }),
     600_000
+  )
+
+  /** Kills the mover at a place, does something, and lets another one go on. */
+  const interrupted = <A, E>(all: Databases, place: string, then: Effect.Effect<A, E>) =>
+    Effect.gen(function* () {
+      expect(yield* Effect.flip(move(all, 0, 1, killing(place)))).toEqual(new Killed({ place }))
+      const result = yield* then
+      yield* resume(all)
+      return result
+    })
+
+  const abort = (all: Databases, watcher: BucketMover.Watcher<unknown> = watching([])) =>
+    Effect.scoped(Effect.flatMap(BucketMover.make(all, watcher), (mover) => mover.abort))
+
+  it.scopedLive(
+    "refuses another mover while one is at it, and another move before one is finished",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(20))
+        const others: Array<unknown> = []
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            place === "the rows are copied"
+              ? Effect.map(Effect.flip(resume(all)), (error) => void others.push(error))
+              : Effect.void
+        })
+        expect(others).toMatchObject([{ _tag: "MoverBusy" }])
+        const refused = interrupted(all, "the next step is copy", Effect.flip(move(all, 1, 0)))
+        yield* move(all, 1, 0)
+        expect(yield* refused).toMatchObject({
+          _tag: "MoveRefused",
+          message: expect.stringContaining("not finished")
+        })
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "is undone before the fence, wherever it was killed, and not after it",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(60))
+        const before = yield* contents(all)
+        const early = [
+          "the target has its barrier",
+          "the source has its barrier",
+          "the publication is there",
+          "the slot is there",
+          "the next step is copy",
+          "the rows are copied",
+          "the next step is fence"
+        ]
+        for (const place of early) {
+          yield* Effect.flip(move(all, 0, 1, killing(place)))
+          // The abort is killed as well, and can only be finished.
+          if (place === "the rows are copied") {
+            yield* Effect.flip(abort(all, killing("rows of links are deleted")))
+            expect(yield* Effect.flip(resume(all))).toMatchObject({ _tag: "MoveRefused" })
+          }
+          expect(yield* abort(all)).toMatchObject({ from: 0, to: 1 })
+          expect([place, yield* traces(all)]).toEqual([place, []])
+          expect(yield* contents(all)).toEqual(before)
+          expect(yield* homes(all)).toEqual(half.map(() => 0))
+        }
+        expect(yield* abort(all)).toBe(undefined)
+        for (const place of ["the buckets are marked as moving", "the next step is detach"]) {
+          const [from, to] = place === "the next step is detach" ? [1, 0] : [0, 1]
+          yield* Effect.flip(move(all, from, to, killing(place)))
+          expect(yield* Effect.flip(abort(all))).toMatchObject({ _tag: "MoveRefused" })
+          yield* resume(all)
+          expect(yield* contents(all)).toEqual(before)
+        }
+      }),
+    300_000
+  )
+
+  /** Changes rows of a database as nobody can but replication, and the disk. */
+  const plant = (all: Databases, number: number, statement: string) => {
+    const { sql } = all.get(number)!
+    return inTransaction(
+      sql,
+      Effect.zipRight(sql`SET LOCAL session_replication_role = replica`, sql.unsafe(statement))
+    )
+  }
+
+  const inHalf = "get_byte(sha256(decode('0/' || lower(split_part(ID, '@', 1)), 'escape')), 0) % 2 = 0"
+
+  const planted = (table: string, id: string) => {
+    const first = `${id} = (SELECT ${id} FROM ${table} WHERE ${inHalf.replace("ID", id)} LIMIT 1)`
+    const changed = {
+      links: "url = 'https://example.org'",
+      create_guards: "token = 7",
+      visit_periods: "bots = 7"
+    }[table]!
+    return [`UPDATE ${table} SET ${changed} WHERE ${first}`, `DELETE FROM ${table} WHERE ${first}`]
+  }
+
+  it.scopedLive(
+    "finds rows that differ before it fences the buckets, and before it deletes any",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(60))
+        const before = yield* contents(all)
+        const statements = (
+          [
+            ["links", "key"],
+            ["create_guards", "name"],
+            ["visit_periods", "subject"]
+          ] as const
+        ).flatMap(([table, id]) => planted(table, id).map((statement) => ({ table, statement })))
+        const extra = {
+          table: "links",
+          statement: `INSERT INTO links (key, url, custom, created_at, updated_at) SELECT 'x' || n, 'u', false, 1, 1 FROM generate_series(1, 50) AS n WHERE ${inHalf.replace("ID", "'x' || n")}`
+        }
+        const during = (place: string, statement: string) => ({
+          ...quiet,
+          at: (now: string) => (now === place ? Effect.asVoid(plant(all, 1, statement)) : Effect.void)
+        })
+        for (const { statement, table } of [...statements, extra]) {
+          const error = yield* Effect.flip(move(all, 0, 1, during("the rows are copied", statement)))
+          expect([statement, error]).toMatchObject([statement, { _tag: "RowsDiffer", table }])
+          yield* abort(all)
+          expect(yield* contents(all)).toEqual(before)
+        }
+        for (const { statement, table } of statements) {
+          const error = yield* Effect.flip(move(all, 0, 1, during("the target has all changes", statement)))
+          expect([statement, error]).toMatchObject([statement, { _tag: "RowsDiffer", table }])
+          // It is found again, as nothing was deleted: put right, the move is finished.
+          expect(yield* Effect.flip(resume(all))).toMatchObject({ _tag: "RowsDiffer", table })
+          const { sql } = all.get(0)!
+          const rows = yield* sql<{ rows: string }>`SELECT json_agg(t)::text AS rows FROM ${sql(table)} t`
+          yield* plant(all, 1, `DELETE FROM ${table}`)
+          const isMoved = inHalf.replace(
+            "ID",
+            { links: "key", create_guards: "name", visit_periods: "subject" }[table]
+          )
+          yield* plant(
+            all,
+            1,
+            `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, '${rows[0]!.rows}') WHERE ${isMoved}`
+          )
+          yield* plant(all, 0, `UPDATE bucket_moves SET snapshot = '1000000:1000000:' WHERE step = 'verify'`)
+          yield* resume(all)
+          expect(yield* contents(all)).toEqual(before)
+          yield* move(all, 1, 0)
+        }
+      }),
+    300_000
+  )
+
+  it.scopedLive(
+    "keeps sweeps away from rows that arrive or have left, and refuses other writes of them",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        const keys = someKeys(40)
+        yield* fill(all, keys)
+        yield* all.get(0)!.sql`UPDATE links SET expires_at = 5`
+        const isMoved = (key: string) => bucketOf(0, key) % 2 === 0
+        const [moved, other] = [keys.find(isMoved)!, someKeys(9, "o").find((key) => !isMoved(key))!]
+        const probe = (number: number) =>
+          Effect.gen(function* () {
+            const { sql } = all.get(number)!
+            expect(yield* sql`DELETE FROM links WHERE key = ${moved} RETURNING key`).toEqual([])
+            expect(yield* sql`UPDATE links SET deleted_at = 9 WHERE key = ${moved} RETURNING key`).toEqual([])
+            const counted =
+              yield* sql`INSERT INTO visit_periods (subject, grain, hour, non_bots, bots) VALUES (${`${moved}@1`}, 1, 480000, 3, 0) RETURNING subject`
+            expect(counted).toEqual([])
+            for (const refused of [
+              sql`UPDATE links SET title = 'new' WHERE key = ${moved}`,
+              sql`INSERT INTO create_guards (name, token, begun_at, fingerprint) VALUES (${moved}, 1, 1, '')`,
+              sql`INSERT INTO visit_periods (subject, grain, hour, non_bots, bots) VALUES (${`${moved}@1`}, 0, 480000, 3, 0)`
+            ]) {
+              expect(yield* asStorageError("probe")(Effect.flip(refused))).toMatchObject({
+                cause: { code: "55000" }
+              })
+            }
+            yield* sql`INSERT INTO links (key, url, custom, created_at, updated_at) VALUES (${other}, 'u', false, 1, 1)`
+            expect(yield* sql`DELETE FROM links WHERE key = ${other} RETURNING key`).toHaveLength(1)
+          })
+        const open = Effect.gen(function* () {
+          const { sql } = all.get(0)!
+          expect(
+            yield* sql`UPDATE links SET title = 'newer' WHERE key = ${moved} RETURNING key`
+          ).toHaveLength(1)
+        })
+        yield* interrupted(all, "the rows are copied", Effect.zipRight(probe(1), open))
+        yield* move(all, 1, 0)
+        yield* interrupted(all, "the next step is delete", probe(0))
+        expect(yield* all.get(1)!.sql`SELECT title FROM links WHERE key = ${moved}`).toEqual([
+          { title: "newer" }
+        ])
+        expect(yield* traces(all)).toEqual([])
+      }),
+    120_000
+  )
+
+  describe("keeps all visits counted", () => {
+    const day = 20_000 * 24
+    const counted = (all: Databases, number: number, subject: string) =>
+      Effect.flatMap(visitsOf(all, number), ({ totals }) => totals([subject]))
+    const visitsOf = (all: Databases, number: number) =>
+      Effect.provideService(VisitStoreSql.make, SqlClient.SqlClient, all.get(number)!.sql)
+    const visit = (all: Databases, number: number, subject: string, hour: number, sequence: number) =>
+      Effect.flatMap(visitsOf(all, number), ({ write }) =>
+        write({
+          writer: "node",
+          sequence,
+          at: hour * 3_600_000,
+          hours: [{ subject, hour, nonBots: 1, bots: 0, values: [] }]
+        })
+      )
+    const rollUp = (all: Databases, number: number, until: number, hoursBefore = until) =>
+      Effect.flatMap(visitsOf(all, number), (store) =>
+        Effect.zipRight(
+          Effect.repeat(store.rollUp(until, 100), { while: (more) => more }),
+          store.drop({ hours: hoursBefore, days: 0 }, 100)
+        )
+      )
+    const [subject, resident] = (["moved", "resident"] as const).map(
+      (name, at) => someKeys(99, name).find((key) => bucketOf(0, key) % 2 === at)! + "@1"
+    ) as [string, string]
+    const visits = (all: Databases) =>
+      Effect.gen(function* () {
+        yield* fill(all, [subject.split("@")[0]!])
+        yield* all.get(0)!.sql`DELETE FROM visit_periods`
+        for (let n = 0; n < 3; n++) {
+          yield* visit(all, 0, subject, day + 24 * n, n + 1)
+          yield* visit(all, 1, resident, day + 24 * n, n + 1)
+        }
+      })
+    const three = [{ nonBots: 3, bots: 0 }]
+
+    for (const [title, source, target] of [
+      ["where only the source has rolled them up", 48, 0],
+      ["where only the target has", 0, 48],
+      ["where the source has rolled up more", 72, 24]
+    ] as const) {
+      it.scopedLive(
+        title,
+        () =>
+          Effect.gen(function* () {
+            const all = yield* databases(2)
+            yield* visits(all)
+            if (source > 0) yield* rollUp(all, 0, day + source)
+            if (target > 0) yield* rollUp(all, 1, day + target)
+            yield* move(all, 0, 1)
+            expect(yield* counted(all, 1, subject)).toEqual(three)
+            expect(yield* counted(all, 1, resident)).toEqual(three)
+            yield* rollUp(all, 1, day + 24 * 40)
+            expect(yield* counted(all, 1, subject)).toEqual(three)
+          }),
+        120_000
+      )
+    }
+
+    it.scopedLive(
+      "where the target goes on while the mover is dead",
+      () =>
+        Effect.gen(function* () {
+          const all = yield* databases(2)
+          yield* visits(all)
+          yield* rollUp(all, 0, day + 24)
+          yield* interrupted(all, "the epoch is raised", rollUp(all, 1, day + 72, day + 24))
+          expect(yield* counted(all, 1, subject)).toEqual(three)
+          expect(yield* counted(all, 1, resident)).toEqual(three)
+          yield* rollUp(all, 1, day + 24 * 40)
+          expect(yield* counted(all, 1, subject)).toEqual(three)
+          expect(yield* counted(all, 1, resident)).toEqual(three)
+        }),
+      120_000
+    )
+  })
+})
+
+describePostgres("a server that cannot copy its rows", () => {
+  it.scopedLive("is told what it lacks, before anything is changed", () =>
+    Effect.gen(function* () {
+      const [one, other] = [yield* migratedDatabase, yield* freshDatabase]
+      const open = (url: string) =>
+        Effect.map(Layer.build(postgresAt(url)), (context) => ({
+          sql: Context.get(context, SqlClient.SqlClient),
+          url: Redacted.make(url)
+        }))
+      const all = new Map([
+        [0, yield* open(one)],
+        [1, yield* open(other)],
+        [2, yield* open(yield* migratedDatabase)]
+      ])
+      const { sql } = all.get(0)!
+      yield* all.get(2)!.sql`INSERT INTO links (key, url, custom, created_at, updated_at)
+        SELECT 'k' || n, 'u', false, 1, 1 FROM generate_series(1, 20) AS n`
+      const message = Effect.fnUntraced(function* (to: number) {
+        const error = yield* Effect.flip(move(all, 0, to))
+        expect(error).toMatchObject({ _tag: "MoveRefused" })
+        return (error as BucketMover.MoveRefused).message
+      })
+      expect(yield* message(1)).toContain("Database 1 does not have the tables of this version")
+      expect(yield* message(2)).toContain("Database 0 has wal_level = replica; set wal_level = logical")
+      expect(yield* message(2)).toContain("Database 2 has rows of these buckets in links already")
+      expect(yield* message(3)).toContain("There are 3 databases, 0 to 2")
+      expect(yield* sql`SELECT * FROM bucket_moves`).toEqual([])
+      expect(yield* sql`SELECT proname FROM pg_proc WHERE proname LIKE 'linkmint%'`).toEqual([])
+    })
   )
 })
