@@ -3,7 +3,7 @@ import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { SqlClient } from "@effect/sql/SqlClient"
-import { Console, Effect, Layer, Logger, LogLevel, Option, type Redacted } from "effect"
+import { Console, Context, Effect, Layer, Logger, LogLevel, Option, type Redacted } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as Sessions from "../accounts/Sessions.ts"
 import * as Users from "../accounts/Users.ts"
@@ -34,6 +34,7 @@ import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import { Witness } from "../storage/nodes/Witness.ts"
 import * as Witnesses from "../node/Witnesses.ts"
 import { commandsWith, ledger } from "./Commands.ts"
+import { connections, LinkDatabases, moveBuckets } from "./MoveBuckets.ts"
 import { plan } from "./PlanCommand.ts"
 import { Refused } from "./Refused.ts"
 import { skipKeys, Standstill } from "./SkipKeys.ts"
@@ -134,6 +135,30 @@ const standstill = (settings: Settings) =>
     Layer.provide(DeploymentStore.layer)
   )
 
+/** All databases of links, with the tables of this version in the first one. */
+const linkDatabases = (settings: Settings) =>
+  Layer.scoped(
+    LinkDatabases,
+    Effect.gen(function* () {
+      if (Option.isNone(settings.databaseUrl) || settings.linkDatabaseUrls.length === 0) {
+        return yield* new Refused({
+          message:
+            "There is one database of links. Set LINK_DATABASE_URLS, beside DATABASE_URL, to what the deployment has."
+        })
+      }
+      const urls = [settings.databaseUrl.value, ...settings.linkDatabaseUrls]
+      const databases = yield* Effect.forEach(urls, (url, number) =>
+        Effect.map(
+          Layer.build(
+            PostgresClient.layerBounded(connections).pipe(Layer.provide(DatabaseServers.layer(url)))
+          ),
+          (context) => [number, { sql: Context.get(context, SqlClient), url }] as const
+        )
+      )
+      return new Map(databases)
+    })
+  )
+
 /** `npm run admin -- …` */
 const admin = (settings: Settings) => {
   // Built only for a command that needs them: `--help` needs no database.
@@ -143,6 +168,7 @@ const admin = (settings: Settings) => {
     Command.withSubcommands([
       plan,
       ...commandsWith(provided),
+      moveBuckets.pipe(Command.provide(linkDatabases(settings))),
       ledger.pipe(Command.provide(Layer.merge(pool(settings), keyFile(settings))), Command.provide(provided)),
       skipKeys.pipe(Command.provide(standstill(settings)), Command.provide(provided))
     ])

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 export const secretSettings = [
   "DATABASE_URL",
   "DATABASE_REPLICA_URLS",
+  "LINK_DATABASE_URLS",
   "REDIS_URLS",
   "KEY_SECRET",
   "HASH_SECRET",

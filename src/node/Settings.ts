@@ -20,6 +20,8 @@ export interface Settings {
   readonly databaseUrl: Option.Option<Redacted.Redacted>
   /** Standbys of the database, which redirects read while it is away. */
   readonly databaseReplicaUrls: Option.Option<Redacted.Redacted<ReadonlyArray<string>>>
+  /** Further databases of links, in an order that counts: the first is number 1, beside `databaseUrl`, which is 0. */
+  readonly linkDatabaseUrls: ReadonlyArray<Redacted.Redacted>
   /** Pool shards; with them, and a database to share, the process is one node of a cluster. */
   readonly redisUrls: Option.Option<ReadonlyArray<RedisUrl.RedisUrl>>
   /** Where the other nodes of the cluster reach this one. */
@@ -197,6 +199,19 @@ const databaseReplicaUrls = optional(
     )
 )
 
+/** Databases that `LINK_DATABASE_URLS` can name: each has some buckets. */
+const linkDatabasesMax = 63
+
+const linkDatabaseUrls = setting<ReadonlyArray<Redacted.Redacted>>("LINK_DATABASE_URLS", {
+  example: "postgres://user:password@links-1:5432/linkmint",
+  orElse: [],
+  read: (value) => {
+    const urls = value.split(betweenUrls)
+    if (urls.length > linkDatabasesMax) return Either.left(`must name ${linkDatabasesMax} databases at most`)
+    return Either.map(Either.all(urls.map(DatabaseUrl.parse)), () => urls.map((url) => Redacted.make(url)))
+  }
+})
+
 const redisUrls = optional("REDIS_URLS", "redis://localhost:6379,redis://localhost:6380", RedisUrl.parseAll)
 
 /** A duration in ISO 8601. One of hours or less has the same length whenever it begins. */
@@ -356,6 +371,7 @@ const raw = Config.all({
   dataDir: text("DATA_DIR", "./data"),
   databaseUrl,
   databaseReplicaUrls,
+  linkDatabaseUrls,
   redisUrls,
   runnerHost: text("RUNNER_HOST", "localhost"),
   runnerPort: integer("RUNNER_PORT", 1, 65_535, 34_431),
@@ -487,6 +503,13 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
   }
   if (values.keyPool !== "list" && Option.isNone(values.redisUrls)) {
     return invalid("KEY_POOL", "can be set in a cluster only, with DATABASE_URL and REDIS_URLS", "list")
+  }
+  if (values.linkDatabaseUrls.length > 0 && Option.isNone(values.databaseUrl)) {
+    return invalid(
+      "DATABASE_URL",
+      "is needed beside LINK_DATABASE_URLS: it is the first database of links, and has all else",
+      "postgres://user:password@localhost:5432/linkmint"
+    )
   }
   if (values.processes > 1 && Option.isNone(values.redisUrls)) {
     return invalid(

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Data, Effect } from "effect"
+import { Data, Effect, Schedule } from "effect"
 import { databaseNow } from "../../sql/SqlDialect.ts"
 import type { Move } from "../BucketPlacement.ts"
 
@@ -61,6 +61,9 @@ const moveOf = (row: MoveRow): LoggedMove => ({
 /** The advisory lock of the process that moves buckets. An arbitrary fixed number. */
 const moverLock = 5_012_704_420
 
+/** How long is waited for it: the session of a mover that was killed is over after a second. */
+const lockTries = Schedule.spaced("100 millis").pipe(Schedule.intersect(Schedule.recurs(30)))
+
 /** Changes of a move that are written together with its next step. */
 export type Change = Partial<Pick<LoggedMove, "rolled" | "snapshot">>
 
@@ -78,7 +81,7 @@ export const open = (control: SqlClient.SqlClient) =>
         ask(control<{ locked: boolean }>`SELECT pg_try_advisory_lock(${moverLock}) AS locked`),
         ([row]) => row!.locked,
         () => new MoverBusy()
-      ),
+      ).pipe(Effect.retry({ schedule: lockTries, while: (error) => error._tag === "MoverBusy" })),
       () => Effect.ignore(ask(control`SELECT pg_advisory_unlock(${moverLock})`))
     )
     const now = databaseNow(control)

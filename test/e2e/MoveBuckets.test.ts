@@ -1,0 +1,102 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { describe } from "vitest"
+import { hasPrograms } from "../support/services/PostgresPair.ts"
+import { type LogicalServer, sharedLogicalServer } from "../support/services/PostgresLogical.ts"
+import {
+  contents,
+  databasesOn,
+  fill,
+  placementOf,
+  someKeys,
+  traces
+} from "../storage/links/moves/MovingDatabases.ts"
+import { run, type Variables } from "./Program.ts"
+
+/** Runs `admin move-buckets` to its end: its exit code and what it printed. */
+const moveBuckets = (settings: Variables, ...args: ReadonlyArray<string>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const program = yield* run(process.execPath, ["dist/admin.js", "move-buckets", ...args], settings)
+      const { code } = yield* program.ended
+      return { code, output: program.output() }
+    })
+  )
+
+;(hasPrograms ? describe : describe.skip)("admin move-buckets", () => {
+  const servers: ReadonlyArray<Effect.Effect<LogicalServer>> = [sharedLogicalServer(), sharedLogicalServer()]
+
+  it.scopedLive(
+    "spreads links evenly over databases on two servers, goes on after a kill, and moves them back",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databasesOn(yield* Effect.all(servers), 3)
+        yield* fill(all, someKeys(2_000))
+        yield* all.get(0)!.sql`ANALYZE`
+        const before = yield* contents(all)
+        const urls = [...all.values()].map(({ url }) => Redacted.value(url))
+        const settings = { DATABASE_URL: urls[0]!, LINK_DATABASE_URLS: urls.slice(1).join(",") }
+        const sizes = Effect.map(placementOf(all), ({ places }) =>
+          [0, 1, 2].map((number) => places.filter(({ home }) => home === number).length)
+        )
+
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const killed = yield* run(process.execPath, ["dist/admin.js", "move-buckets", "--even"], settings)
+            yield* killed.printed(/^Copying$/m)
+            killed.signal("SIGKILL")
+            expect((yield* killed.ended).signal).toBe("SIGKILL")
+          })
+        )
+        const even = yield* moveBuckets(settings, "--even")
+        expect(even.output).toMatch(
+          /^Moved 85 buckets \(\d+ rows\) from database 0 to 1; they were not written for \d+ ms\.$/m
+        )
+        expect(even.output).toMatch(
+          /^Moved 85 buckets \(\d+ rows\) from database 0 to 2; they were not written for \d+ ms\.$/m
+        )
+        expect(even.code).toBe(0)
+        expect(yield* sizes).toEqual([86, 85, 85])
+        expect(yield* contents(all)).toEqual(before)
+        expect(yield* moveBuckets(settings, "--even")).toEqual({
+          code: 0,
+          output: "No bucket has to be moved.\n"
+        })
+
+        const back = yield* moveBuckets(settings, "--to", "0", "--count", "256", "--json")
+        expect(back.code).toBe(0)
+        const { moves } = JSON.parse(/^\{$[^]*^\}$/m.exec(back.output)![0]) as {
+          moves: ReadonlyArray<{ from: number }>
+        }
+        expect(moves).toMatchObject([{ to: 0 }, { to: 0 }])
+        expect(new Set(moves.map(({ from }) => from))).toEqual(new Set([1, 2]))
+        expect(yield* sizes).toEqual([256, 0, 0])
+        expect(yield* contents(all)).toEqual(before)
+        expect(yield* traces(all)).toEqual([])
+      }),
+    180_000
+  )
+
+  it.scopedLive(
+    "is refused with what is wrong",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databasesOn([yield* servers[0]!], 2)
+        const [one, other] = [...all.values()].map(({ url }) => Redacted.value(url))
+        const settings = { DATABASE_URL: one!, LINK_DATABASE_URLS: other! }
+        for (const [variables, args, message] of [
+          [{ DATABASE_URL: one! }, ["--even"], "There is one database of links."],
+          [settings, [], "Give one of --to, --even and --abort."],
+          [settings, ["--to", "2"], "--to must be a database from 0 to 1"],
+          [settings, ["--to", "1", "--buckets", "300"], "--buckets must be a list such as"]
+        ] as const) {
+          const { code, output } = yield* moveBuckets(variables, ...args)
+          expect(output).toContain(message)
+          expect(code).toBe(1)
+        }
+        const { output } = yield* moveBuckets(settings, "--abort")
+        expect(output).toBe("There is no move that is not finished.\n")
+      }),
+    120_000
+  )
+})
