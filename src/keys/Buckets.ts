@@ -15,8 +15,12 @@ export const defaultDomain = 0
 export const bucketOf = (domain: number, key: string): number =>
   Number.parseInt(hash("sha256", `${domain}/${key.toLowerCase()}`, "hex").slice(0, 2), 16)
 
-/** The bucket of a guard of creates, by its name, and of all that is kept under another text than a key. */
-export const bucketOfName = (name: string): number => bucketOf(defaultDomain, name)
+/**
+ * The bucket of a guard of creates, by its name, and of all that is kept under another text than a key. What follows a name's last `@` decides alone, so that `name@key` is kept, and moves, with the
+ * link.
+ */
+export const bucketOfName = (name: string): number =>
+  bucketOf(defaultDomain, name.slice(name.lastIndexOf("@") + 1))
 
 /** The bucket of a subject of visits: a link's is that of its key; an owner's is that of their id. */
 export const bucketOfSubject = (subject: string): number => bucketOfName(subject.split("@", 1)[0]!)

@@ -10,7 +10,7 @@ const bucketOfText = (domain: number, text: string): string =>
 export const bucketOfRow = (domain: number): string => bucketOfText(domain, "key")
 
 /** The same of a row of `create_guards`: `bucketOfName`. */
-export const bucketOfGuardRow: string = bucketOfText(defaultDomain, "name")
+export const bucketOfGuardRow: string = bucketOfText(defaultDomain, "split_part(name, '@', -1)")
 
 /** The same of a row of `visit_periods`: `bucketOfSubject`. */
 export const bucketOfSubjectRow: string = bucketOfText(defaultDomain, "split_part(subject, '@', 1)")

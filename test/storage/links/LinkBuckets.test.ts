@@ -35,6 +35,11 @@ describePostgres("the bucket of a row on PostgreSQL", () => {
       Effect.gen(function* () {
         const sql = yield* sqlOfNewDatabase
         const names = keys.map((key, n) => (n % 2 === 0 ? `reuse:${key}` : key))
+        const besides = keys.map((key, n) => `idempotency:${n}@${key}`)
+        expect(
+          yield* sql`SELECT ${sql.literal(bucketOfGuardRow)} AS bucket FROM unnest(${besides}::text[]) AS given (name)`
+        ).toEqual(keys.map((key) => ({ bucket: bucketOf(0, key) })))
+        expect(besides.map(bucketOfName)).toEqual(keys.map((key) => bucketOf(0, key)))
         const subjects = keys.map((key, n) => (n % 2 === 0 ? `${key}@${n.toString(36)}` : key))
         expect(
           yield* sql`SELECT name, ${sql.literal(bucketOfGuardRow)} AS bucket FROM unnest(${names}::text[]) AS given (name)`
