@@ -1,9 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { Context, Data, Effect, Fiber, Layer, Redacted, Ref } from "effect"
+import { Context, Data, Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { describe } from "vitest"
 import { bucketOf } from "../../../../src/keys/Buckets.ts"
+import * as LinksByUrlSql from "../../../../src/storage/links/LinksByUrlSql.ts"
 import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts"
+import * as BucketRows from "../../../../src/storage/links/moves/BucketRows.ts"
+import { movedTables } from "../../../../src/storage/links/moves/MovedTables.ts"
 import { asStorageError, inTransaction } from "../../../../src/storage/sql/SqlTransaction.ts"
 import * as VisitStoreSql from "../../../../src/storage/visits/VisitStoreSql.ts"
 import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
@@ -78,6 +81,11 @@ const homes = (databases: Databases) =>
         yield* move(all, 1, 0)
         expect(yield* contents(all)).toEqual(before)
         expect(yield* traces(all)).toEqual([])
+        // A process that was believed dead goes on with what it did.
+        const links = movedTables.find(({ name }) => name === "links")!
+        const { deleteSome } = BucketRows.make(all.get(0)!.sql, links, half)
+        expect(yield* deleteSome(moved.id, null)).toEqual({ count: 0, last: null })
+        expect(yield* contents(all)).toEqual(before)
       }),
     120_000
   )
@@ -105,6 +113,67 @@ const homes = (databases: Databases) =>
         for (const writer of writers) expect(yield* Fiber.join(writer)).toBeGreaterThanOrEqual(100)
         const written = nodes.flatMap((node) => [...node.written])
         expect(yield* contents(all)).toEqual(new Map(written))
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "waits for transactions that began to write before the fence, of visits alone as well",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        const key = someKeys(9).find((one) => bucketOf(0, one) % 2 === 0)!
+        yield* fill(all, [key])
+        const { sql } = all.get(0)!
+        const [begun, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const events: Array<string> = []
+        const writing = inTransaction(
+          sql,
+          Effect.gen(function* () {
+            yield* sql`UPDATE visit_periods SET non_bots = non_bots + 1 WHERE subject = ${`${key}@1`}`
+            yield* Deferred.succeed(begun, undefined)
+            yield* Deferred.await(mayEnd)
+            events.push("commits")
+          })
+        )
+        // It is given time for a hundred statements, in which nobody may go on.
+        const later = Effect.zipRight(Effect.repeatN(sql`SELECT 1`, 100), Deferred.succeed(mayEnd, undefined))
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            Effect.gen(function* () {
+              if (place === "the buckets are marked as moving") {
+                yield* Effect.forkDaemon(writing)
+                yield* Deferred.await(begun)
+              }
+              if (place === "the source's barrier is closed") yield* Effect.forkDaemon(later)
+              if (place === "the target has all changes") events.push(place)
+            })
+        })
+        expect(events).toEqual(["commits", "the target has all changes"])
+        const visits = yield* all.get(1)!
+          .sql`SELECT non_bots FROM visit_periods WHERE subject = ${`${key}@1`}`
+        expect(visits).toEqual([{ non_bots: 2 }, { non_bots: 2 }, { non_bots: 2 }])
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "lets links that have arrived be found by their URLs",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        const key = someKeys(9).find((one) => bucketOf(0, one) % 2 === 0)!
+        yield* fill(all, [key])
+        const find = (number: number) =>
+          Effect.flatMap(
+            Effect.provideService(LinksByUrlSql.make, SqlClient.SqlClient, all.get(number)!.sql),
+            (findByUrl) => findByUrl("usr_1", `https://example.com/${key}`, 9)
+          )
+        // The target has been asked for all of the owner's links before.
+        expect(yield* find(1)).toBe(null)
+        yield* move(all, 0, 1)
+        expect(yield* find(1)).toMatchObject({ key })
       }),
     120_000
   )
