@@ -50,7 +50,7 @@ export const lossesOf = (evidence: Evidence): Losses => {
   return losses
 }
 
-/** A call that is given up sooner was interrupted with its actor or its node, which loses nothing: no time of the product's is shorter. */
+/** A call that is given up sooner was interrupted with its actor or its node, which loses nothing while the store answers: no time of the product's is shorter. */
 const givenUpAfter_us = 500 * ms_us
 
 /** How long before its end a process may have asked for numbers whose answer found nobody. */
@@ -96,7 +96,7 @@ const isLateLease = (entry: JournalEntry) => entry.tag === "handed" && entry.too
 
 /** How many times each thing happened that may lose keys. */
 const causesOf = (evidence: Evidence) => {
-  const { faults, journal, options } = evidence
+  const { faults, journal, options, strikes } = evidence
   const kills = journal.filter(({ tag }) => tag === "killed").length
   const fenced = journal.filter(({ tag }) => tag === "fenced").length
   const unanswered = (...operations: ReadonlyArray<string>) =>
@@ -106,6 +106,20 @@ const causesOf = (evidence: Evidence) => {
         operations.includes(entry.operation) &&
         (entry.interrupted_us ?? Infinity) >= givenUpAfter_us
     ).length
+  /** Advances that were interrupted with their actor while its node was cut off from the database: what is on its way arrives when the cut ends. */
+  const cutOff = journal.filter(
+    (entry) =>
+      entry.tag === "unanswered" &&
+      entry.operation === "KeyRangeStore.advance" &&
+      (entry.interrupted_us ?? Infinity) < givenUpAfter_us &&
+      strikes.some(
+        ({ at_us, for_us, name, whom }) =>
+          name === "cutDatabase" &&
+          entry.by.startsWith(`${whom.replace(" ", "-")}#`) &&
+          at_us <= entry.at_us &&
+          entry.at_us <= at_us + for_us
+      )
+  ).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
   const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0
   /** What stops them, be it with their actor, stops the keys that they let go. */
@@ -124,7 +138,8 @@ const causesOf = (evidence: Evidence) => {
           entry.tag === "unanswered" && entry.operation === "KeyPool.lease" && entry.isUnsent === true
       ).length +
       journal.filter(isLateLease).length,
-    advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
+    advances:
+      unanswered("KeyRangeStore.advance", "send Mint") + cutOff + unwitnessed + askedAtTheEnd(evidence),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:

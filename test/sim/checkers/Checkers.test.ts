@@ -628,6 +628,21 @@ describe("the checkers", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })
 
+  it("find nothing in numbers whose asker was stopped while it was cut off from the database, and something where it was not", () => {
+    const stopped = {
+      tag: "unanswered",
+      at_us: 2 * s_us,
+      by,
+      operation: "KeyRangeStore.advance",
+      interrupted_us: 90_000
+    } as const
+    const journal = [stopped, advanced(3 * s_us, 0, 1)]
+    const cut = { name: "cutDatabase", whom: "node 0", at_us: s_us, for_us: 2 * s_us }
+    expect(Ledger.check(evidence({ journal, strikes: [cut] }))).toEqual([])
+    expect(Ledger.check(evidence({ journal, strikes: [] }))).toHaveLength(1)
+    expect(Ledger.check(evidence({ journal, strikes: [{ ...cut, whom: "node 1" }] }))).toHaveLength(1)
+  })
+
   it("find nothing in quotas that are used, given out, or not asked for while the store is away", () => {
     const away = {
       tag: "unanswered",
