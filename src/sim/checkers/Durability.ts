@@ -1,5 +1,5 @@
 import type { Checker } from "../Evidence.ts"
-import { lifeAt, lifeOf } from "./lives.ts"
+import { deletedLife, lifeOf } from "./lives.ts"
 
 /**
  * C2: what a client was told to be created or changed stands in the database at the end, unless it was changed once more or its key was freed, whatever
@@ -8,11 +8,12 @@ import { lifeAt, lifeOf } from "./lives.ts"
 export const Durability: Checker = {
   name: "durability",
   check: ({ end_us, exchanges, lives, row }) =>
-    exchanges.flatMap(({ answered_us, key, kind, status, url }) => {
+    exchanges.flatMap((exchange) => {
+      const { answered_us, key, kind, status, url } = exchange
       if (key === undefined || answered_us === undefined) return []
       const violation = (text: string) => [{ checker: Durability.name, at_us: end_us, text, keys: [key] }]
       if (kind === "delete" && status === 204) {
-        const isLater = lives.get(key)?.at(-1) !== lifeAt(lives, key, answered_us)
+        const isLater = lives.get(key)?.at(-1) !== deletedLife(lives, key, exchange)
         return !isLater && row(key)?.deletedAt === null ? violation(`${key} was deleted, and lives`) : []
       }
       const isMade = kind === "create" && (status === 200 || status === 201)

@@ -59,6 +59,16 @@ export const livesOf = (journal: ReadonlyArray<JournalEntry>): Lives => {
 export const lifeAt = (lives: Lives, key: string, at_us: number): Life | undefined =>
   lives.get(key)?.findLast(({ bound_us }) => bound_us <= at_us)
 
+/** The life of a key that a delete was of, whose answer may come when the key has been freed and bound again: that in which it was sent, unless it had ended. */
+export const deletedLife = (
+  lives: Lives,
+  key: string,
+  { answered_us = never_us, sent_us }: Pick<Exchange, "answered_us" | "sent_us">
+): Life | undefined => {
+  const before = lifeAt(lives, key, sent_us)
+  return before !== undefined && before.ended_us > sent_us ? before : lifeAt(lives, key, answered_us)
+}
+
 /** The life in which a key had a target by a time, if any: the last one. */
 export const lifeOf = (lives: Lives, key: string, url: string | undefined, by_us: number): Life | undefined =>
   lives.get(key)?.findLast(({ versions }) => versions.some((one) => one.url === url && one.since_us <= by_us))
@@ -88,9 +98,10 @@ export const createdLinks = (
     if (life === undefined || (before !== undefined && before.create.answered_us! < answered_us!)) continue
     created.set(life, { life, create, deleted_us: never_us, deletes: 0 })
   }
-  for (const { answered_us = never_us, key, kind, status } of exchanges) {
+  for (const exchange of exchanges) {
+    const { answered_us = never_us, key, kind, status } = exchange
     if (kind !== "delete" || key === undefined) continue
-    const life = lifeAt(lives, key, answered_us)
+    const life = deletedLife(lives, key, exchange)
     const link = life && created.get(life)
     if (link === undefined) continue
     const deleted_us = status === 204 ? Math.min(answered_us, link.deleted_us) : link.deleted_us

@@ -788,6 +788,22 @@ describe("the checkers", () => {
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })
 
+  it("find nothing in a delete that is answered when its key has been freed and bound again", () => {
+    const again = { ...row, url: rebound.link.url }
+    const late = { ...deleting(2), answered_us: 31 * s_us }
+    const some = {
+      exchanges: [created(1), late, created(30.5, { url: again.url }), exchange(33, { location: again.url })],
+      journal: [bound, deleted(2.1 * s_us), freed(25 * s_us), rebound],
+      row: () => again
+    }
+    expect(Durability.check(evidence(some))).toEqual([])
+    expect(ReadYourWrites.check(evidence(some))).toEqual([])
+    expect(Freshness.check(evidence(some))).toEqual([])
+    // One that was sent later is of the link that lives.
+    const violations = Durability.check(evidence({ ...some, exchanges: [...some.exchanges, deleting(40)] }))
+    expect(violations.map(({ text }) => text)).toEqual(["abc was deleted, and lives"])
+  })
+
   it("find nothing in a key that was handed out twice, freed, and bound by who still had it before the stock gave it away", () => {
     const kept = evidence({
       journal: [
