@@ -3,6 +3,7 @@ import { Duration, Effect } from "effect"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { type BatchName, KeyPool } from "../../storage/keys/KeyPool.ts"
+import { drawId } from "../../model/RandomId.ts"
 import { KeyStock, type PoolClaim } from "../../storage/keys/KeyStock.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
@@ -136,21 +137,35 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
 
   const refillWhereLow = (level: number) => (level < marks.low ? refill.start : Effect.void)
 
+  /** What follows when keys were taken for a lease, which must not fail then: that would lose them. An owner that stops meanwhile gives them back, and its successor is asked. */
+  const afterTaking = (keys: PackedKeys) =>
+    pool.level(shard).pipe(
+      Effect.orElseSucceed(() => 0),
+      Effect.tap(refillWhereLow),
+      Effect.onInterrupt(() => Effect.ignore(Effect.flatMap(drawId, (id) => pool.giveBack(shard, id, keys)))),
+      Effect.map((level) => ({ keys, level }))
+    )
+
+  /** Takes up to `wanted` keys. Only what follows can be interrupted: a pool that is asked answers within its bound, and what it gives would come to nobody. */
+  const take = (wanted: number) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.mapError(pool.lease(shard, wanted), fromFailure), (keys) =>
+        count(keys) === 0 ? Effect.succeed({ keys, level: 0 }) : restore(afterTaking(keys))
+      )
+    )
+
   const lease = Effect.fnUntraced(function* (wanted: number) {
     yield* Effect.mapError(claimed, fromFailure)
-    const take = Effect.mapError(pool.lease(shard, wanted), fromFailure)
-    let keys: PackedKeys = yield* take
+    let taken = yield* take(wanted)
     // More leases may have waited for the refill than it brought keys for.
-    for (let turn = 0; count(keys) === 0 && turn < leaseTurnsMax; turn++) {
+    for (let turn = 0; count(taken.keys) === 0 && turn < leaseTurnsMax; turn++) {
       yield* refill.join
-      keys = yield* take
+      taken = yield* take(wanted)
     }
-    if (count(keys) === 0) return yield* new Unavailable({ reason: "pool shard is empty", applied: "no" })
-    // From here on the lease must not fail: that would lose its keys.
-    Metered.add(KeyMetrics.leased, count(keys))
-    const level = yield* Effect.orElseSucceed(pool.level(shard), () => 0)
-    yield* refillWhereLow(level)
-    return { keys, level }
+    if (count(taken.keys) === 0)
+      return yield* new Unavailable({ reason: "pool shard is empty", applied: "no" })
+    Metered.add(KeyMetrics.leased, count(taken.keys))
+    return taken
   }, Traced.span("PoolShard.lease"))
 
   const status = Effect.gen(function* () {

@@ -195,6 +195,24 @@ describe("a pool shard", () => {
       expect(first.length + second.length + rest.length).toBe(yield* minted(stores))
     })
   )
+
+  it.scoped("gives back the keys of a lease that is interrupted before it has answered", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      yield* lease(node, 8)
+      yield* others
+      const before = yield* stores.pool.level(0)
+      const asked = node.faults.operations().filter((operation) => operation === "KeyPool.level").length
+      node.faults.set(once("KeyPool.level", "hang"))
+      const leasing = yield* Effect.fork(lease(node, 8))
+      yield* node.faults.called("KeyPool.level", asked + 1)
+      expect(yield* stores.pool.level(0)).toBe(before - 8)
+      yield* Fiber.interrupt(leasing)
+      yield* others
+      expect(yield* stores.pool.level(0)).toBe(before)
+    })
+  )
 })
 
 describe("a pool shard that another owner has claimed underneath", () => {
