@@ -165,6 +165,9 @@ class Replay {
   }
 }
 
+/** After these there are two databases, or one that goes on from another state. */
+const ends: ReadonlySet<string> = new Set(["database forgot", "recovered", "left behind"])
+
 const differ = (one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlyArray<string> =>
   [...one, ...other].filter((key) => !one.has(key) || !other.has(key))
 
@@ -199,12 +202,9 @@ export const Specification: Checker = {
     // A key that is drawn at random can be drawn again, which the specification leaves out.
     if (options.keyOrder === "random") return []
     const replay = new Replay(journal)
-    const forgetful = journal.findIndex(({ tag }) => tag === "database forgot" || tag === "recovered")
+    const forgetful = journal.findIndex(({ tag }) => ends.has(tag))
     const known = forgetful < 0 ? journal : journal.slice(0, forgetful)
-    for (const entry of known) {
-      if (entry.tag === "left behind") break
-      replay.add(entry)
-    }
+    known.forEach((entry) => replay.add(entry))
     if (forgetful >= 0 || replay.violations.length > 0) return replay.violations.slice(0, 1)
     return leftovers(evidence, replay)
   }
