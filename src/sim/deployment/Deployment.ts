@@ -241,7 +241,7 @@ export class Deployment {
       userKeys: this.#users.keys,
       undelivered: new Set(this.#database.undelivered),
       visitsShed: visitsShedSoFar() - shedBefore,
-      buffered: new Set(this.#nodes().flatMap(({ buffered }) => buffered)),
+      buffered: new Set(this.world.look(() => this.#nodes().flatMap(({ buffered }) => buffered))),
       unready: this.#unready(),
       mint: this.#minter.repeats
         ? undefined

@@ -134,6 +134,16 @@ export class World {
     }
   }
 
+  /** Looks at what a process has, when the world runs no more: fibers that are started by it are this world's, and never run. */
+  look<A>(at: () => A): A {
+    const leave = this.#fibers.enter()
+    try {
+      return at()
+    } finally {
+      leave()
+    }
+  }
+
   /** Ends the world: no process does anything any more. */
   end() {
     for (const process of this.#processes.slice()) process.kill()

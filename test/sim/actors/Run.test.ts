@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises"
+import * as GlobalValue from "effect/GlobalValue"
 import { describe, expect, it } from "vitest"
 import { stockKinds } from "../../../src/storage/keys/KeyStock.ts"
 import { presets } from "../../../src/sim/cli/Presets.ts"
@@ -7,6 +8,10 @@ import type { RunResult } from "../../../src/sim/Run.ts"
 
 const count = ({ evidence }: RunResult, kind: string, status: number) =>
   evidence.exchanges.filter((exchange) => exchange.kind === kind && exchange.status === status).length
+
+/** The fibers that Effect keeps alive until they end. */
+const programRoots = () =>
+  GlobalValue.globalValue(Symbol.for("effect/FiberScope/Global"), () => ({ roots: new Set<unknown>() })).roots
 
 describe("a simulated deployment", () => {
   it("creates and redirects while nothing fails, and answers nothing with an error", () => {
@@ -27,6 +32,12 @@ describe("a simulated deployment", () => {
     expect(results.flatMap(({ violations }) => violations)).toEqual([])
     expect(results.filter(({ evidence }) => evidence.faults.size >= 3).length).toBeGreaterThan(4)
   }, 300_000)
+
+  it("leaves no fiber among those of the program, so that its world can be forgotten", () => {
+    const before = programRoots().size
+    run(1, { ...presets.calm(), faulty_s: 2, calm_s: 4 })
+    expect(programRoots().size).toBe(before)
+  })
 
   it.each(stockKinds.filter((kind) => kind !== "none"))(
     "keeps them with keys stocked in the way of %s",
