@@ -1,10 +1,13 @@
 import TinyQueue from "tinyqueue"
 import { Chance } from "./Chance.ts"
+import { useOwnLoop } from "./FiberLoop.ts"
 import { FiberNumbers } from "./FiberNumbers.ts"
 import * as Globals from "./Globals.ts"
 import { ms_us } from "./Time.ts"
 import { Trace } from "./Trace.ts"
 import { VirtualProcess } from "./VirtualProcess.ts"
+
+useOwnLoop(true)
 
 /** When every world begins: milliseconds since the Unix epoch. */
 const beginning_ms = 1_767_225_600_000
