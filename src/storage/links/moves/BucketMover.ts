@@ -48,9 +48,6 @@ export interface Moved extends Move {
 /** How often is looked how far the copy is. */
 const copyLook = "100 millis"
 
-/** Errors of the subscription after which it is not waited for any longer: PostgreSQL tries again and again. */
-const replicationErrorsMax = 5
-
 /** The buckets are fenced only when changes take less time than this to be replicated, twice in a row, in milliseconds. */
 const lagMax_ms = 200
 
@@ -83,6 +80,12 @@ const rolledUp = (sql: SqlClient.SqlClient): Effect.Effect<Rolled, SqlError> =>
     }
   )
 
+/** A node's roll-up takes some hundred milliseconds at a time. */
+const upkeepTries = Schedule.spaced("10 millis").pipe(Schedule.intersect(Schedule.recurs(500)))
+
+/** Not a moment to fence buckets in. */
+class NotNow extends Data.TaggedError("NotNow")<{ readonly what: string }> {}
+
 /** Keeps nodes from rolling up and dropping visits, in both databases. */
 const withoutUpkeep = (databases: ReadonlyArray<SqlClient.SqlClient>) =>
   Effect.forEach(
@@ -93,12 +96,13 @@ const withoutUpkeep = (databases: ReadonlyArray<SqlClient.SqlClient>) =>
         const ask = <A, E>(effect: Effect.Effect<A, E>) =>
           Effect.provideService(effect, SqlClient.TransactionConnection, [connection, 0])
         yield* Effect.acquireRelease(
-          Effect.repeat(
+          Effect.filterOrFail(
             ask(
               sql<{ locked: boolean }>`SELECT pg_try_advisory_lock(${VisitRollUpSql.upkeepLock}) AS locked`
             ),
-            { schedule: Schedule.spaced("10 millis"), until: ([row]) => row!.locked }
-          ),
+            ([row]) => row!.locked,
+            () => new NotNow({ what: "nodes roll up visits" })
+          ).pipe(Effect.retry({ schedule: upkeepTries, while: (error) => error._tag === "NotNow" })),
           () => Effect.ignore(ask(sql`SELECT pg_advisory_unlock(${VisitRollUpSql.upkeepLock})`))
         )
       }),
@@ -114,9 +118,6 @@ const rowsOf = (sql: SqlClient.SqlClient, buckets: ReadonlyArray<number>) =>
       WHERE oid = ANY(${movedTables.map(({ name }) => name)}::text[]::regclass[])`,
     (tables) => new Map(tables.map(({ name, rows }) => [name, Math.ceil((rows * buckets.length) / 256)]))
   )
-
-/** Not a moment to fence buckets in. */
-class NotNow extends Data.TaggedError("NotNow")<{ readonly what: string }> {}
 
 /** Waits for a moment that is one to fence buckets in. What a try has acquired is released before the next one. */
 const soon = <A, E>(moment: Effect.Effect<A, E | NotNow, Scope.Scope>) =>
@@ -207,6 +208,22 @@ export const make = <E = never>(
         yield* replication.subscribe(url)
       })
 
+    /** Waits for an effect as long as replication goes on: how long it takes depends on how much there is. */
+    const watched = <A, E1>({ replication }: Parts, effect: Effect.Effect<A, E1>) =>
+      Effect.gen(function* () {
+        const look = Effect.gen(function* () {
+          const trouble = yield* replication.trouble
+          if (trouble === undefined) return
+          return yield* new MoveStopped({
+            message: `The rows are not replicated: ${trouble}. The logs of both servers say why. Mend that and run the command again, or undo the move with --abort.`
+          })
+        })
+        return yield* Effect.raceFirst(
+          effect,
+          Effect.zipRight(Effect.repeat(look, Schedule.spaced(BucketReplication.lookTrouble)), Effect.never)
+        )
+      })
+
     const copy = (parts: Parts) =>
       Effect.gen(function* () {
         const { estimate, replication } = parts
@@ -214,17 +231,14 @@ export const make = <E = never>(
           const { isDone, rows, tables } = yield* replication.copied
           const there = tables.reduce((sum, table) => sum + (estimate.get(table) ?? 0), 0)
           yield* progress("copy", Math.min(there + rows, all(parts)), all(parts))
-          if (!isDone && (yield* replication.errors) >= replicationErrorsMax) {
-            return yield* new MoveStopped({
-              message:
-                "Replication fails again and again; the target's server log says why. Mend that and run the command again, or undo the move with --abort."
-            })
-          }
           return isDone
         })
-        yield* Effect.repeat(look, { schedule: Schedule.spaced(copyLook), until: (isDone) => isDone })
+        yield* watched(
+          parts,
+          Effect.repeat(look, { schedule: Schedule.spaced(copyLook), until: (isDone) => isDone })
+        )
         yield* at("the rows are copied")
-        yield* replication.caughtUp
+        yield* watched(parts, replication.caughtUp)
       })
 
     /** Adds up rows, and tells their sum. */
@@ -238,7 +252,8 @@ export const make = <E = never>(
       const count = counting("compare", parts)
       return Effect.forEach(
         parts.rows,
-        ({ from, name, to }) => BucketRows.compareLive(name, from, to, parts.replication.caughtUp, count),
+        ({ from, name, to }) =>
+          BucketRows.compareLive(name, from, to, watched(parts, parts.replication.caughtUp), count),
         { discard: true }
       )
     }
@@ -259,7 +274,7 @@ export const make = <E = never>(
     const moment = (parts: Parts) =>
       Effect.gen(function* () {
         for (let turn = 0; turn < 2; turn++) {
-          const [lag] = yield* Effect.timed(parts.replication.caughtUp)
+          const [lag] = yield* Effect.timed(watched(parts, parts.replication.caughtUp))
           if (Duration.toMillis(lag) > lagMax_ms)
             return yield* new NotNow({ what: "changes are replicated too slowly" })
         }
@@ -270,7 +285,7 @@ export const make = <E = never>(
           return yield* new NotNow({ what: "nodes roll up visits" })
         }
         // What the roll-ups have written.
-        yield* parts.replication.caughtUp
+        yield* watched(parts, parts.replication.caughtUp)
         return { day: one.day, month: one.month }
       })
 
@@ -405,7 +420,7 @@ export const make = <E = never>(
             Effect.gen(function* () {
               if (move.step === "fence" && !isBegun(yield* placement.read, move)) {
                 yield* next("fence", { rolled: yield* soon(moment(parts)) })
-              } else yield* withoutUpkeep([parts.from, parts.to])
+              } else yield* soon(withoutUpkeep([parts.from, parts.to]))
               const begun_ms = yield* monotonic_ms
               const isWhole = move.step === "fence"
               if (move.step === "fence") yield* next("switch", { snapshot: yield* fence(move, parts) })

@@ -9,6 +9,13 @@ const lookEvery_ms = 5
 /** How often it is tried to drop a slot that is in use: its user has been told to end. */
 const slotTries = Schedule.spaced("100 millis").pipe(Schedule.intersect(Schedule.recurs(100)))
 
+/** Errors of a subscription after which it is not waited for any longer: PostgreSQL tries again and again. */
+const errorsMax = 5
+
+/** How often it is looked for that, and for how many looks in a row the target may have no connection to the source. */
+export const lookTrouble = "1 second"
+const looksInVainMax = 30
+
 /** What has come of the initial copy. */
 export interface Copied {
   readonly isDone: boolean
@@ -76,12 +83,21 @@ export const make = (
     }
   })
 
-  /** Errors of the subscription so far: `max_logical_replication_workers` and the like show there, but for what they say. */
-  const errors = Effect.map(
-    to<{ count: number }>`SELECT coalesce(sum(apply_error_count + sync_error_count), 0) AS count
-      FROM pg_stat_subscription_stats WHERE subname = ${name}`,
-    ([row]) => row!.count
-  )
+  let errorsBefore: number | undefined
+  let looksInVain = 0
+
+  /** What keeps replication from going on, if something does: asked {@link lookTrouble} apart. The servers' logs say more. */
+  const trouble = Effect.gen(function* () {
+    const [errors] = yield* to<{ count: number }>`
+      SELECT coalesce(sum(apply_error_count + sync_error_count), 0) AS count
+      FROM pg_stat_subscription_stats WHERE subname = ${name}`
+    // Those before this run may have been mended.
+    errorsBefore ??= errors!.count
+    if (errors!.count >= errorsBefore + errorsMax) return "there is one error after the other"
+    const active = yield* from`SELECT 1 FROM pg_replication_slots WHERE slot_name = ${name} AND active`
+    looksInVain = active.length > 0 ? 0 : looksInVain + 1
+    return looksInVain < looksInVainMax ? undefined : "the target does not connect to the source"
+  })
 
   const mark = Effect.map(
     from<{ mark: number }>`INSERT INTO bucket_marks (move, mark) VALUES (${move}, 1)
@@ -128,7 +144,7 @@ export const make = (
   /** Takes all of it away, but not what was copied. */
   const remove = Effect.zipRight(unsubscribe, unpublish)
 
-  return { publish, makeSlot, subscribe, copied, errors, caughtUp, remove }
+  return { publish, makeSlot, subscribe, copied, trouble, caughtUp, remove }
 }
 
 /** What {@link make} gives. */

@@ -159,6 +159,48 @@ const homes = (databases: Databases) =>
   )
 
   it.scopedLive(
+    "does not end before the target has the last changes",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        const key = someKeys(9).find((one) => bucketOf(0, one) % 2 === 0)!
+        yield* fill(all, [key])
+        const [source, target] = [all.get(0)!.sql, all.get(1)!.sql]
+        const [locked, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const events: Array<string> = []
+        // Replication waits for the table.
+        const holding = inTransaction(
+          target,
+          Effect.gen(function* () {
+            yield* target`LOCK TABLE visit_periods IN EXCLUSIVE MODE`
+            yield* Deferred.succeed(locked, undefined)
+            yield* Deferred.await(mayEnd)
+            events.push("replication goes on")
+          })
+        )
+        const later = Effect.zipRight(
+          Effect.repeatN(source`SELECT 1`, 100),
+          Deferred.succeed(mayEnd, undefined)
+        )
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            Effect.gen(function* () {
+              if (place === "the buckets are marked as moving") {
+                yield* Effect.forkDaemon(holding)
+                yield* Deferred.await(locked)
+                yield* source`UPDATE visit_periods SET non_bots = 5 WHERE subject = ${`${key}@1`}`
+              }
+              if (place === "the source's barrier is closed") yield* Effect.forkDaemon(later)
+              if (place === "the target has all changes") events.push(place)
+            })
+        })
+        expect(events).toEqual(["replication goes on", "the target has all changes"])
+      }),
+    120_000
+  )
+
+  it.scopedLive(
     "lets links that have arrived be found by their URLs",
     () =>
       Effect.gen(function* () {
@@ -357,6 +399,36 @@ const homes = (databases: Databases) =>
         }
       }),
     300_000
+  )
+
+  it.scopedLive(
+    "stops where rows cannot be replicated, and is undone",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(20))
+        const before = yield* contents(all)
+        // Whose rows are in the way is nothing that the mover can know.
+        const conflicting = plant(
+          all,
+          1,
+          `INSERT INTO links (key, url, custom, created_at, updated_at) SELECT 'k' || n || 'Q', 'u', false, 1, 1 FROM generate_series(1, 9) AS n WHERE ${inHalf.replace("ID", "'k' || n || 'Q'")}`
+        )
+        const error = yield* Effect.flip(
+          move(all, 0, 1, {
+            ...quiet,
+            at: (place) => (place === "the slot is there" ? Effect.asVoid(conflicting) : Effect.void)
+          })
+        )
+        expect(error).toMatchObject({
+          _tag: "MoveStopped",
+          message: expect.stringContaining("one error after the other")
+        })
+        yield* abort(all)
+        expect(yield* traces(all)).toEqual([])
+        expect(yield* contents(all)).toEqual(before)
+      }),
+    120_000
   )
 
   it.scopedLive(
