@@ -2,34 +2,11 @@ import { readFileSync } from "node:fs"
 import jsQR from "jsqr"
 import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { choosePassword, expectSound, newPage, open, type Session, signIn } from "./Session.ts"
+import { describe, expect } from "vitest"
+import { create, inBrowserOf, row } from "./InBrowser.ts"
+import { expectSound, newPage, type Session, signIn } from "./Session.ts"
 
-/** Without a browser on this machine, and no way to get one, nothing of this can be tested. `CI=true` does not let that pass. */
-let session: Session | undefined
-
-beforeAll(async () => {
-  session = await open().catch((error: Error) => {
-    if (process.env["CI"] === "true") throw error
-    process.stderr.write(`The web page is not tested: ${error.message}\n`)
-    return undefined
-  })
-  if (session !== undefined) await choosePassword(session)
-}, 660_000)
-afterAll(() => session?.close())
-
-/** A test in the browser. */
-const inBrowser = (title: string, test: (session: Session) => Promise<void>) =>
-  it(title, async ({ skip }) => (session === undefined ? skip() : test(session)), 120_000)
-
-const create = async ({ adminKey, base }: Session, body: object) => {
-  const response = await fetch(`${base}/api/v1/links`, {
-    method: "POST",
-    headers: { "x-api-key": adminKey, "content-type": "application/json" },
-    body: JSON.stringify(body)
-  })
-  expect(response.status).toBe(201)
-}
+const inBrowser = inBrowserOf("The web page is")
 
 const statusOf = async ({ base }: Session, key: string) =>
   (await fetch(`${base}/${key}`, { redirect: "manual", method: "HEAD" })).status
@@ -48,8 +25,6 @@ const save = async (page: Page, name: "CSV" | "JSON") => {
   ])
   return readFileSync(await saved.path(), "utf8")
 }
-
-const row = (page: Page, key: string) => page.locator(`[data-key="${key}"]`)
 
 describe("a newcomer", () => {
   inBrowser("shortens a URL, copies the link, visits it and sees the visit counted", async (session) => {

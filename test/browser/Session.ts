@@ -29,14 +29,19 @@ const ownPassword = "the administrator of these tests"
 /** Generous, for a busy machine. */
 const wait_ms = 20_000
 
-/** Starts both. Fails where there is no browser. */
-export const open = async (): Promise<Session> => {
+/** Starts both, the program with these settings. Fails where there is no browser. */
+export const open = async (settings: Readonly<Record<string, string>> = {}): Promise<Session> => {
   const scope = await Effect.runPromise(Scope.make())
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   const all = Effect.gen(function* () {
     const browser = yield* Effect.acquireRelease(launch, (browser) => Effect.promise(() => browser.close()))
     const port = yield* freePort
-    const program = yield* start({ PORT: String(port), DATA_DIR: yield* dataFolder, SIGN_UP: "open" })
+    const program = yield* start({
+      PORT: String(port),
+      DATA_DIR: yield* dataFolder,
+      SIGN_UP: "open",
+      ...settings
+    })
     const [, adminKey] = yield* program.printed(/^Admin key, shown this once: (\S+)$/m)
     const [, drawn] = yield* program.printed(/password shown this once: (\S+)$/m)
     exercised("SQLite")

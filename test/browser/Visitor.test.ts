@@ -4,37 +4,16 @@ import type { AddressInfo } from "node:net"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Gallery from "./Gallery.ts"
-import { expectSound, newPage, open, type Session } from "./Session.ts"
+import { create, inBrowserOf } from "./InBrowser.ts"
+import { expectSound, newPage } from "./Session.ts"
 
-/** Without a browser on this machine, and no way to get one, nothing of this can be tested. `CI=true` does not let that pass. */
-let session: Session | undefined
+const inBrowser = inBrowserOf("The pages of visitors are")
 let gallery: Gallery.Gallery
 
 beforeAll(async () => {
   gallery = await Gallery.open()
-  session = await open().catch((error: Error) => {
-    if (process.env["CI"] === "true") throw error
-    process.stderr.write(`The pages of visitors are not tested: ${error.message}\n`)
-    return undefined
-  })
-}, 660_000)
-afterAll(async () => {
-  await session?.close()
-  await gallery.close()
 })
-
-/** A test in the browser. */
-const inBrowser = (title: string, test: (session: Session) => Promise<void>) =>
-  it(title, async ({ skip }) => (session === undefined ? skip() : test(session)), 120_000)
-
-const create = async ({ adminKey, base }: Session, body: object) => {
-  const response = await fetch(`${base}/api/v1/links`, {
-    method: "POST",
-    headers: { "x-api-key": adminKey, "content-type": "application/json" },
-    body: JSON.stringify(body)
-  })
-  expect(response.status).toBe(201)
-}
+afterAll(() => gallery.close())
 
 /** Somewhere else, where a link can lead. */
 const elsewhere = async () => {

@@ -93,7 +93,8 @@ const query = fc.record(
     order: fc.constantFrom("createdAt-asc" as const, "createdAt-desc" as const),
     after: fc.record({ createdAt: time, key }),
     limit: fc.integer({ min: 1, max: 4 }),
-    lookedAtMax: fc.integer({ min: 1, max: 4 })
+    lookedAtMax: fc.integer({ min: 1, max: 4 }),
+    countedMax: fc.integer({ min: 1, max: 4 })
   },
   { requiredKeys: ["order", "limit", "lookedAtMax"] }
 )

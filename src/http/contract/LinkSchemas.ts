@@ -178,4 +178,12 @@ export const PreviewBody = Schema.Struct({
 }).annotations({ identifier: "Preview" })
 
 /** A page of links as clients see it. */
-export const LinksBody = pageOf(LinkBody, "Links")
+export const LinksBody = Schema.Struct({
+  ...pageOf(LinkBody, "Links").fields,
+  /** How many links all pages have, where that was asked for. */
+  total: optional(
+    Schema.Struct({ count: Schema.Number, isExact: Schema.Boolean }).annotations({
+      description: "Where isExact is false, there are more than count, or not all links were searched"
+    })
+  )
+}).annotations({ identifier: "Links" })

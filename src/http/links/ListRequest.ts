@@ -18,6 +18,9 @@ const searchMax = 256
  */
 const lookedAtMax = 50_000
 
+/** Links that are counted for a total at most. */
+const countedMax = 10_000
+
 const orders = ["createdAt-desc", "createdAt-asc"] as const satisfies ReadonlyArray<LinkOrder>
 
 const text = (description: string) =>
@@ -33,6 +36,12 @@ export const ListParameters = Schema.Struct({
   q: text("Is in the key, the URL or the title, in whatever case"),
   tag: text("A tag of the link, to the letter"),
   orderBy: queryParameter({ type: "string", enum: orders, default: orders[0] }),
+  total: queryParameter({
+    type: "string",
+    enum: ["true", "false"],
+    default: "false",
+    description: "Whether the answer has the number of links on all pages"
+  }),
   owner: text("For administrators: the user whose links are listed, instead of everybody's")
 })
 
@@ -68,7 +77,15 @@ export const check = (
   parameters: typeof ListParameters.Type,
   caller: KnownCaller
 ): Either.Either<LinkQuery, Problem> => {
-  const { cursor, limit = String(limitDefault), orderBy = orders[0], owner, q, tag } = parameters
+  const {
+    cursor,
+    limit = String(limitDefault),
+    orderBy = orders[0],
+    owner,
+    q,
+    tag,
+    total = "false"
+  } = parameters
   const errors: Array<Fault> = []
   const fault = (path: string, message: string) => void errors.push({ path, message })
 
@@ -83,6 +100,8 @@ export const check = (
   const order = isOneOf(orders, orderBy) ? orderBy : orders[0]
   if (order !== orderBy) fault("orderBy", `must be ${orders.join(" or ")}`)
 
+  if (total !== "true" && total !== "false") fault("total", "must be true or false")
+
   const placeOf = (cursor: QueryText): Position | undefined => {
     const content = typeof cursor === "string" ? Either.getOrUndefined(decodeCursor(cursor)) : undefined
     if (content === undefined) return void fault("cursor", "is not a cursor of this service")
@@ -95,6 +114,7 @@ export const check = (
     order,
     limit: wanted,
     lookedAtMax,
+    countedMax: total === "true" ? countedMax : undefined,
     text: searched("q", q),
     tag: searched("tag", tag),
     owner: searched("owner", owner),

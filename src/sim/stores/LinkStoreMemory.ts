@@ -8,6 +8,7 @@ import {
   type LinkPage,
   type LinkQuery,
   LinkStore,
+  type LinkTotal,
   type Position,
   type Update,
   updatesRemembered
@@ -27,13 +28,19 @@ const isWanted = (link: Link, { tag, text = "" }: LinkQuery): boolean =>
   (tag === undefined || link.tags.includes(tag)) &&
   [link.key, link.url, link.title ?? ""].some((part) => fold(part).includes(fold(text)))
 
+const totalOf = (all: ReadonlyArray<Link>, query: LinkQuery, countableMax: number): LinkTotal => {
+  const found = all.slice(0, countableMax + 1).filter((link) => isWanted(link, query)).length
+  const count = Math.min(found, query.countedMax!)
+  return { count, isExact: all.length <= countableMax && found === count }
+}
+
 const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
-  const { after, limit, lookedAtMax, order, owner } = query
+  const { after, countedMax, limit, lookedAtMax, order, owner } = query
   const sign = order === "createdAt-asc" ? 1 : -1
-  const behind = [...links.values()]
+  const all = [...links.values()]
     .filter((link) => link.deletedAt === null && (owner === undefined || link.owner === owner))
-    .filter((link) => after === undefined || sign * compare(link, after) > 0)
     .toSorted((one, other) => sign * compare(one, other))
+  const behind = all.filter((link) => after === undefined || sign * compare(link, after) > 0)
   const isSearch = query.text !== undefined || query.tag !== undefined
   const end = isSearch ? behind[lookedAtMax - 1] : undefined
   const found = behind
@@ -42,7 +49,8 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
   const last = found.length > limit ? found[limit - 1] : end
   return {
     links: found.slice(0, limit).map((link) => shown(link)!),
-    next: last === undefined ? null : { createdAt: last.createdAt, key: last.key }
+    next: last === undefined ? null : { createdAt: last.createdAt, key: last.key },
+    ...(countedMax !== undefined && { total: totalOf(all, query, isSearch ? lookedAtMax : countedMax) })
   }
 }
 

@@ -50,6 +50,15 @@ export interface LinkQuery {
   readonly limit: number
   /** Links that are looked at for `text` and `tag` at most. */
   readonly lookedAtMax: number
+  /** Counts the links of all pages, up to so many. Nothing is counted where there is none. */
+  readonly countedMax?: number | undefined
+}
+
+/** How many links a list has on all its pages. */
+export interface LinkTotal {
+  readonly count: number
+  /** Whether there are no more than `count`: `false` beyond `countedMax`, and where a search ended at `lookedAtMax`. */
+  readonly isExact: boolean
 }
 
 /** Which links are shown to crawlers. */
@@ -65,6 +74,8 @@ export interface LinkPage {
   readonly links: ReadonlyArray<Link>
   /** Where the next page begins; `null` when there is none. */
   readonly next: Position | null
+  /** Where the query has a `countedMax`. */
+  readonly total?: LinkTotal
 }
 
 /** Whether two links for one key come of the same create, and the row has not been changed since. */

@@ -29,17 +29,18 @@ export const makeList = Effect.gen(function* () {
     return sql`(lower(key) ${like} OR lower(url ${ascii}) ${like} OR title_folded ${like})`
   }
 
-  return Effect.fnUntraced(function* ({ after, limit, lookedAtMax, order, owner, tag, text }: LinkQuery) {
+  return Effect.fnUntraced(function* (query: LinkQuery) {
+    const { after, countedMax, limit, lookedAtMax, order, owner, tag, text } = query
     const [direction, behind, upTo] =
       order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
     const ordered = sql.literal(`ORDER BY created_at ${direction}, key ${direction}`)
     const at = (relation: string, { createdAt, key }: Position) =>
       sql`(created_at, key) ${sql.literal(relation)} (${createdAt}, ${key})`
-    const among: ReadonlyArray<Statement.Fragment> = [
+    const all: ReadonlyArray<Statement.Fragment> = [
       sql`deleted_at IS NULL`,
-      ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
-      ...(after === undefined ? [] : [at(behind, after)])
+      ...(owner === undefined ? [] : [sql`owner = ${owner}`])
     ]
+    const among = [...all, ...(after === undefined ? [] : [at(behind, after)])]
     const filters: ReadonlyArray<Statement.Fragment> = [
       ...(tag === undefined ? [] : [hasTag(tag)]),
       ...(text === undefined ? [] : [hasText(text)])
@@ -58,6 +59,16 @@ export const makeList = Effect.gen(function* () {
       links: rows.slice(0, limit).map(linkOf),
       next: rows.length > limit ? positionOf(rows[limit - 1]!) : (end ?? null)
     }
-    return page
+    if (countedMax === undefined) return page
+    const countableMax = filters.length === 0 ? countedMax : lookedAtMax
+    const [counts] = yield* sql<{ readonly looked: number; readonly found: number }>`
+      SELECT count(*) AS looked, count(CASE WHEN ${sql.and([sql`TRUE`, ...filters])} THEN 1 END) AS found
+      FROM (SELECT key, url, title_folded, tags FROM links WHERE ${sql.and(all)} ${ordered}
+            LIMIT ${countableMax + 1}) AS counted`
+    const [looked, found] = [Number(counts!.looked), Number(counts!.found)]
+    return {
+      ...page,
+      total: { count: Math.min(found, countedMax), isExact: looked <= countableMax && found <= countedMax }
+    }
   })
 })

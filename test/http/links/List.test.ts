@@ -116,6 +116,19 @@ withService("a list of links", {}, (it) => {
     })
   )
 
+  it.effect("has a total where that is asked for, which no page changes", () =>
+    Effect.gen(function* () {
+      for (let index = 0; index < 5; index++) yield* createAs(userKeys.one, { tags: ["counted"] })
+      const page = yield* list("?tag=counted&limit=2&total=true")
+      expect(page).toMatchObject({ total: { count: 5, isExact: true } })
+      expect(yield* list(`?tag=counted&limit=2&total=true&cursor=${page.nextCursor}`)).toMatchObject({
+        total: { count: 5, isExact: true }
+      })
+      expect(yield* list("?tag=counted&total=false")).not.toHaveProperty("total")
+      expect(yield* list("?tag=counted")).not.toHaveProperty("total")
+    })
+  )
+
   it.effect("is followed from page to page, and shows each link once", () =>
     Effect.gen(function* () {
       // Many in the same millisecond.
@@ -195,6 +208,8 @@ withService("a list's parameter", {}, (it) => {
     ["tag=a%0Ab", "tag", /^must have 1 to 256/],
     ["owner=", "owner", /^must have 1 to 256/],
     ["owner=a&owner=b", "owner", /^must have 1 to 256/],
+    ["total=yes", "total", /^must be true or false$/],
+    ["total=true&total=true", "total", /^must be true or false$/],
     ["cursor=a&cursor=b", "cursor", /^is not a cursor/]
   ]
   for (const [query, path, message] of refused) {

@@ -141,6 +141,37 @@ export const linkListLaws = (title: string, open: Open<Store>): void => {
       })
     )
 
+    it.scopedLive("counts the links of all pages, up to a bound, and says when there may be more", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany(
+          Array.from({ length: 20 }, (_, index) =>
+            at(`k${index}`, index, { owner: index < 15 ? "one" : "other", tags: index % 2 ? [] : ["x"] })
+          )
+        )
+        yield* links.deleteMany([{ key: "k14", at: 30 }])
+        const counted = (query: Partial<LinkQuery>) =>
+          Effect.map(links.list({ ...newestFirst, limit: 3, ...query }), ({ total }) => total)
+        expect(yield* counted({})).toBeUndefined()
+        const exactly = (count: number) => ({ count, isExact: true })
+        const atLeast = (count: number) => ({ count, isExact: false })
+        expect(yield* counted({ countedMax: 100 })).toEqual(exactly(19))
+        expect(yield* counted({ countedMax: 100, owner: "one" })).toEqual(exactly(14))
+        expect(yield* counted({ countedMax: 100, owner: "nobody" })).toEqual(exactly(0))
+        const after = { createdAt: 9, key: "k9" }
+        expect(yield* counted({ countedMax: 100, owner: "one", after })).toEqual(exactly(14))
+        expect(yield* counted({ countedMax: 19 })).toEqual(exactly(19))
+        expect(yield* counted({ countedMax: 18 })).toEqual(atLeast(18))
+        expect(yield* counted({ countedMax: 100, owner: "one", tag: "x" })).toEqual(exactly(7))
+        expect(yield* counted({ countedMax: 7, owner: "one", tag: "x" })).toEqual(exactly(7))
+        expect(yield* counted({ countedMax: 6, owner: "one", tag: "x" })).toEqual(atLeast(6))
+        expect(yield* counted({ countedMax: 100, owner: "one", text: "K1" })).toEqual(exactly(5))
+        // Not all were looked at.
+        expect((yield* counted({ countedMax: 100, tag: "x", lookedAtMax: 5 }))!.isExact).toBe(false)
+        expect(yield* counted({ countedMax: 100, tag: "x", lookedAtMax: 19 })).toEqual(exactly(9))
+      })
+    )
+
     it.scopedLive("shows each link that is there all the time once, whatever comes and goes meanwhile", () =>
       forAll(
         fc.record({

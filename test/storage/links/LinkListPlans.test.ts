@@ -58,6 +58,14 @@ describePostgres("a page of a list on PostgreSQL", () => {
           expect(plan).toMatch(/Index Scan (Backward )?using links_(of_owner|by_age)/)
           expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)|Filter/)
         }
+        const counting = yield* statementsOf(store.list({ ...page, owner: "one", countedMax: 10_000 }))
+        expect(counting).toHaveLength(2)
+        const [text, values] = counting[1]!
+        const rows = yield* sql.unsafe<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, values)
+        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
+        expect(plan).toMatch(/Limit/)
+        expect(plan).toMatch(/Index Only Scan Backward using links_of_owner/)
+        expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)/)
         const found = yield* store.list({ ...page, owner: "one", tag: "rare" })
         expect(found.links.every(({ tags }) => tags.includes("rare"))).toBe(true)
         expect(found.next).not.toBeNull()

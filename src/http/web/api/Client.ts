@@ -3,6 +3,13 @@ import type { Fault } from "../../exchange/Problem.ts"
 /** Longer than the service takes for any answer. */
 const timeout_ms = 15_000
 
+/** Whether a fault is of a field, or of something in it. */
+const isOf = ({ path }: Fault, field: string) => path === field || path.startsWith(`${field}.`)
+
+/** must be a list → Must be a list. */
+const sentence = (text: string): string =>
+  text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!…]$/.test(text) ? "" : ".")
+
 /** A request that did not do what it should. `kind` is the slug of the problem's type, or says why there is no answer. */
 export class ApiError extends Error {
   readonly kind: string
@@ -25,9 +32,18 @@ export class ApiError extends Error {
     this.retryAfter_s = retryAfter_s
   }
 
-  /** What is wrong with a field of the request. */
-  faultOf(path: string): string | undefined {
-    return this.faults.find((fault) => fault.path === path)?.message
+  /** What is wrong with a field of the request, as a sentence. */
+  faultOf(field: string): string | undefined {
+    const fault = this.faults.find((fault) => isOf(fault, field))
+    return fault && sentence(fault.message)
+  }
+
+  /** What is wrong beside these fields, whose faults are shown where they are. */
+  generalFault(fields: ReadonlyArray<string>): string | undefined {
+    if (this.faults.length === 0) return this.message
+    const others = this.faults.filter((fault) => !fields.some((field) => isOf(fault, field)))
+    const told = others.map(({ message, path }) => sentence(path === "" ? message : `${path} ${message}`))
+    return told.length === 0 ? undefined : told.join(" ")
   }
 }
 

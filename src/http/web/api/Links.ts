@@ -18,6 +18,11 @@ export interface Filter {
   readonly orderBy?: "createdAt-desc" | "createdAt-asc"
 }
 
+/** A filter, and whether the links of all pages are to be counted. */
+interface ListQuery extends Filter {
+  readonly total?: boolean
+}
+
 /** Makes a link. */
 export const create = (body: NewLink) => request<Link>("POST", base, { body })
 
@@ -30,10 +35,10 @@ export const createMany = (links: ReadonlyArray<NewLink>, idempotencyKey: string
   })
 
 /** A page of links. */
-export const list = (filter: Filter, limit: number, cursor: string | null, signal?: AbortSignal) =>
+export const list = (filter: ListQuery, limit: number, cursor: string | null, signal?: AbortSignal) =>
   request<Links>(
     "GET",
-    base + query({ ...filter, limit, cursor: cursor ?? undefined }),
+    base + query({ ...filter, limit, cursor: cursor ?? undefined, total: filter.total ? "true" : undefined }),
     signal ? { signal } : {}
   )
 

@@ -1,3 +1,8 @@
+import { signal } from "@preact/signals"
+
+/** The address at which the list of links was last seen, with its filter and page. */
+export const lastList = signal("/app/links")
+
 /** The address of a link's statistics. */
 export const statsPath = (key: string): string => `/app/links/${encodeURIComponent(key)}/stats`
 

@@ -118,7 +118,7 @@ export const AuditPage = () => {
           ))}
         </ul>
       )}
-      <PageButtons back={log.back} forth={log.forth} />
+      <PageButtons {...log} />
     </>
   )
 }

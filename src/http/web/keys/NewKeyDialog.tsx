@@ -7,6 +7,7 @@ import { Check } from "../ui/Check.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
+import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { fromLocalInput } from "../ui/format.ts"
 
 const meanings = [
@@ -32,6 +33,9 @@ const Secret = ({ made, onClose }: { readonly made: MadeApiKey; readonly onClose
     </div>
   </>
 )
+
+/** Fields whose faults are shown beside them. */
+const fields = ["name", "expiresAt", "createsPerMinute", "redirectsPerDay"]
 
 const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void }) => {
   const [name, setName] = useState("")
@@ -68,11 +72,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
   )
   return (
     <form class="form" noValidate onSubmit={onSubmit}>
-      {error && (
-        <p class="fault" role="alert">
-          {error.message}
-        </p>
-      )}
+      <GeneralFault error={error} fields={fields} />
       <Field label="Name" hint="The program it is for." fault={error?.faultOf("name")}>
         {(control) => (
           <input {...control} value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />

@@ -1,11 +1,13 @@
-import { useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import * as Links from "../api/Links.ts"
 import type { Link, LinkChange } from "../api/Types.ts"
+import { guardLeaving } from "../app/Router.ts"
 import { addressOf } from "../ui/address.ts"
 import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { fromLocalInput, toLocalInput } from "../ui/format.ts"
+import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { useSending } from "../ui/useSending.ts"
 
@@ -68,6 +70,34 @@ const statuses = [
   ["308", "308: for good, same method"]
 ] as const
 
+/** Fields whose faults are shown beside them. */
+const fields = Object.keys(said)
+
+/** Asks before changes are lost: by what closes the dialog, the way back in the history, and the end of the page. */
+const useUnsaved = (isUnsaved: boolean, onClose: () => void) => {
+  const [leave, setLeave] = useState<() => void>()
+  const ask = (leave: () => void) => {
+    setLeave(() => leave)
+    return true
+  }
+  useEffect(() => {
+    if (!isUnsaved) return undefined
+    const unguard = guardLeaving(ask)
+    const warn = (event: Event) => event.preventDefault()
+    addEventListener("beforeunload", warn)
+    return () => {
+      unguard()
+      removeEventListener("beforeunload", warn)
+    }
+  }, [isUnsaved])
+  return {
+    /** Leaves without saving, where that is asked about. */
+    leave,
+    stay: () => setLeave(undefined),
+    close: () => (isUnsaved ? void ask(onClose) : onClose())
+  }
+}
+
 interface EditDialogProps {
   readonly link: Link
   readonly onClose: () => void
@@ -79,12 +109,17 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
   const [draft, setDraft] = useState(() => draftOf(link))
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
 
+  const form = useRef<HTMLFormElement>(null)
+  const change = changeOf(draftOf(link), draft)
+  const isUnsaved = Object.keys(change).length > 0
+
   const { error, isSending, onInput, onSubmit } = useSending(async () => {
-    const change = changeOf(draftOf(link), draft)
-    if (Object.keys(change).length === 0) return onClose()
+    if (!isUnsaved) return onClose()
     onChanged(await Links.change(link.key, change))
     return undefined
   })
+  const { close, leave, stay } = useUnsaved(isUnsaved, onClose)
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [error])
 
   const text = (name: keyof Draft & string, label: string, attributes: object = {}, hint?: string) => (
     <Field label={label} fault={error?.faultOf(name)} {...(hint !== undefined && { hint })}>
@@ -101,13 +136,8 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
   )
 
   return (
-    <Dialog title={`Edit /${link.key}`} onClose={onClose}>
-      <form class="form" noValidate onInput={onInput} onSubmit={onSubmit}>
-        {error && (
-          <p class="fault" role="alert">
-            {error.message}
-          </p>
-        )}
+    <Dialog title={`Edit /${link.key}`} onClose={close}>
+      <form class="form" noValidate ref={form} onInput={onInput} onSubmit={onSubmit}>
         {text("url", "Long URL", { inputMode: "url", spellcheck: false, autocomplete: "off" })}
         {text("title", "Title")}
         {text("tags", "Tags", { autocomplete: "off" }, "Separated by commas.")}
@@ -153,13 +183,29 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
             Let search engines follow it
           </Check>
         </div>
-        <div class="actions end">
-          <button type="button" class="button plain" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button strong" disabled={isSending}>
-            {isSending ? "Saving…" : "Save"}
-          </button>
+        <div class="dialog-end">
+          <GeneralFault error={error} fields={fields} />
+          {/* With keys, or a button would become the one in its place while it is clicked. */}
+          {leave ? (
+            <div key="unsaved" class="actions end">
+              <p role="alert">Your changes are not saved.</p>
+              <button type="button" class="button plain" onClick={leave}>
+                Discard them
+              </button>
+              <button type="button" class="button strong" onClick={stay}>
+                Keep editing
+              </button>
+            </div>
+          ) : (
+            <div key="usual" class="actions end">
+              <button type="button" class="button plain" onClick={close}>
+                Cancel
+              </button>
+              <button type="submit" class="button strong" disabled={isSending}>
+                {isSending ? "Saving…" : "Save"}
+              </button>
+            </div>
+          )}
         </div>
       </form>
     </Dialog>

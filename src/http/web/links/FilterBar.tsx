@@ -7,7 +7,7 @@ const wait_ms = 300
 
 interface FilterBarProps {
   readonly filter: Required<Filter>
-  readonly onChange: (change: Partial<Filter>) => void
+  readonly onChange: (change: Partial<Filter>, options?: { readonly replaces: boolean }) => void
 }
 
 /** Which links are listed, and in which order. */
@@ -15,8 +15,11 @@ export const FilterBar = ({ filter: { orderBy, q, tag }, onChange }: FilterBarPr
   const [typed, setTyped] = useState(q)
   const settled = useDebounced(typed, wait_ms)
   useEffect(() => {
-    if (settled !== q) onChange({ q: settled })
+    // One entry in the history for all that is typed.
+    if (settled !== q) onChange({ q: settled }, { replaces: q !== "" })
   }, [settled])
+  // The way back in the history changes it, too.
+  useEffect(() => setTyped(q), [q])
   return (
     <div class="filter" role="search">
       <div class="search">

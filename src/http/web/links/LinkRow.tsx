@@ -33,6 +33,9 @@ const marksOf = (link: Link): ReadonlyArray<Mark> => {
 
 interface LinkRowProps {
   readonly link: Link
+  readonly visits: Link["visits"]
+  readonly isChosen: boolean
+  readonly onChoose: (isChosen: boolean) => void
   readonly onTag: (tag: string) => void
   readonly onEdit: () => void
   readonly onQr: () => void
@@ -40,68 +43,84 @@ interface LinkRowProps {
 }
 
 /** A link in a list, and what can be done with it. */
-export const LinkRow = ({ link, onDelete, onEdit, onQr, onTag }: LinkRowProps) => (
-  <li class="link-row" data-key={link.key}>
-    <Rosette seed={link.key} size={44} />
-    <div class="link-text">
-      <div class="link-head">
-        <a class="key" href={link.shortUrl} target="_blank" rel="noopener">
-          {link.key}
+export const LinkRow = (props: LinkRowProps) => {
+  const { isChosen, link, onChoose, onDelete, onEdit, onQr, onTag, visits } = props
+  return (
+    <li class="link-row" data-key={link.key}>
+      <label class="choose">
+        <input
+          type="checkbox"
+          aria-label={`Choose ${link.key}`}
+          checked={isChosen}
+          onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
+        />
+      </label>
+      <Rosette seed={link.key} size={44} />
+      <div class="link-text">
+        <div class="link-head">
+          <a class="key" href={link.shortUrl} target="_blank" rel="noopener">
+            {link.key}
+          </a>
+          <CopyButton text={link.shortUrl} what={`the short link ${link.key}`} isSmall />
+          {link.title !== null && <span class="title">{link.title}</span>}
+        </div>
+        <a class="target" href={link.url} target="_blank" rel="noopener noreferrer" title={link.url}>
+          {formatUrl(link.url)}
         </a>
-        <CopyButton text={link.shortUrl} what={`the short link ${link.key}`} isSmall />
-        {link.title !== null && <span class="title">{link.title}</span>}
+        <div class="marks">
+          <span>{formatDay(link.createdAt)}</span>
+          {marksOf(link).map(({ icon, isEnd = false, text }) => (
+            <span key={text} class={isEnd ? "mark end" : "mark"}>
+              <Icon name={icon} />
+              {text}
+            </span>
+          ))}
+          {link.tags.map((tag) => (
+            <button
+              key={tag}
+              type="button"
+              class="tag"
+              aria-label={`Only the tag ${tag}`}
+              onClick={() => onTag(tag)}
+            >
+              {tag}
+            </button>
+          ))}
+        </div>
       </div>
-      <a class="target" href={link.url} target="_blank" rel="noopener noreferrer" title={link.url}>
-        {formatUrl(link.url)}
+      <a class="visits" href={statsPath(link.key)}>
+        <strong>{formatNumber(visits.total)}</strong> <span>{visits.total === 1 ? "visit" : "visits"}</span>
+        <span class="visually-hidden">, statistics of {link.key}</span>
       </a>
-      <div class="marks">
-        <span>{formatDay(link.createdAt)}</span>
-        {marksOf(link).map(({ icon, isEnd = false, text }) => (
-          <span key={text} class={isEnd ? "mark end" : "mark"}>
-            <Icon name={icon} />
-            {text}
-          </span>
-        ))}
-        {link.tags.map((tag) => (
-          <button
-            key={tag}
-            type="button"
-            class="tag"
-            aria-label={`Only the tag ${tag}`}
-            onClick={() => onTag(tag)}
-          >
-            {tag}
-          </button>
-        ))}
+      <div class="link-actions">
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={`QR code of ${link.key}`}
+          title="QR code"
+          onClick={onQr}
+        >
+          <Icon name="qr" />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={`Edit ${link.key}`}
+          title="Edit"
+          onClick={onEdit}
+        >
+          <Icon name="edit" />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={`Delete ${link.key}`}
+          title="Delete"
+          onClick={onDelete}
+        >
+          <Icon name="trash" />
+        </button>
       </div>
-    </div>
-    <a class="visits" href={statsPath(link.key)}>
-      <strong>{formatNumber(link.visits.total)}</strong>{" "}
-      <span>{link.visits.total === 1 ? "visit" : "visits"}</span>
-      <span class="visually-hidden">, statistics of {link.key}</span>
-    </a>
-    <div class="link-actions">
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={`QR code of ${link.key}`}
-        title="QR code"
-        onClick={onQr}
-      >
-        <Icon name="qr" />
-      </button>
-      <button type="button" class="icon-button" aria-label={`Edit ${link.key}`} title="Edit" onClick={onEdit}>
-        <Icon name="edit" />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={`Delete ${link.key}`}
-        title="Delete"
-        onClick={onDelete}
-      >
-        <Icon name="trash" />
-      </button>
-    </div>
-  </li>
-)
+    </li>
+  )
+}

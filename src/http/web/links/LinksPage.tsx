@@ -1,8 +1,10 @@
 import { useRef, useState } from "preact/hooks"
 import type { Filter } from "../api/Links.ts"
-import type { Link } from "../api/Types.ts"
+import type { Link, Links } from "../api/Types.ts"
+import { lastList } from "../app/Paths.ts"
 import { go, here } from "../app/Router.ts"
 import { Dialog } from "../ui/Dialog.tsx"
+import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { LazyQr } from "../ui/LazyQr.tsx"
 import { PageButtons } from "../ui/PageButtons.tsx"
@@ -13,6 +15,7 @@ import { EditDialog } from "./EditDialog.tsx"
 import { ExportButtons } from "./ExportButtons.tsx"
 import { FilterBar } from "./FilterBar.tsx"
 import { LinkRow } from "./LinkRow.tsx"
+import { chosenMax, Selection } from "./Selection.tsx"
 import { useList } from "./useList.ts"
 import "./links.css"
 
@@ -43,6 +46,9 @@ const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
     </Empty>
   )
 
+const totalOf = ({ count, isExact }: NonNullable<Links["total"]>, less: number): string =>
+  isExact ? formatCount(Math.max(0, count - less), "link") : `More than ${formatCount(count, "link")}`
+
 /** One's links. */
 export const LinksPage = () => {
   const filter = filterOf(here.value)
@@ -51,13 +57,26 @@ export const LinksPage = () => {
   const [edited, setEdited] = useState<Link>()
   const [shown, setShown] = useState<Link>()
   const [changed, setChanged] = useState<ReadonlyMap<string, Link>>(new Map())
-  const change = (part: Partial<Filter>) => go(pathOf({ ...filter, ...part }), { replaces: true })
-  const links =
-    list.state === "loaded"
-      ? list.value.data
-          .filter(({ key }) => !deleting.value.has(key))
-          .map((link) => changed.get(link.key) ?? link)
-      : []
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Link>>(new Map())
+  lastList.value = here.value.pathname + here.value.search
+  const change = (part: Partial<Filter>, options?: { readonly replaces: boolean }) =>
+    go(pathOf({ ...filter, ...part }), options)
+  const page = list.state === "loaded" ? list.value : undefined
+  const links = (page?.data ?? [])
+    .filter(({ key }) => !deleting.value.has(key))
+    .map((link) => changed.get(link.key) ?? link)
+  const noteChanged = (link: Link) => setChanged((before) => new Map([...before, [link.key, link]]))
+  const choose = (some: ReadonlyArray<Link>, isChosen: boolean) => {
+    const after = new Map(chosen)
+    for (const link of some) {
+      if (isChosen && after.size < chosenMax) after.set(link.key, link)
+      else if (!isChosen) after.delete(link.key)
+    }
+    setChosen(after)
+  }
+  const chosenLinks = [...chosen.values()]
+    .filter(({ key }) => !deleting.value.has(key))
+    .map((link) => changed.get(link.key) ?? link)
 
   return (
     <>
@@ -65,42 +84,68 @@ export const LinksPage = () => {
         <h1>Links</h1>
         <div class="actions">
           <ExportButtons filter={filter} />
-          <a class="button" href="/app/add">
+          <a class="button plain" href="/app/add">
             <Icon name="upload" /> Add many
+          </a>
+          <a class="button strong" href="/">
+            <Icon name="plus" /> New link
           </a>
         </div>
       </header>
       <FilterBar filter={filter} onChange={change} />
       {list.state === "loading" && <Loading rows={6} />}
       {list.state === "failed" && <Failure error={list.error} retry={list.reload} />}
-      {list.state === "loaded" && links.length === 0 && (
+      {page && links.length === 0 && (
         <Nothing isFiltered={filter.q !== "" || filter.tag !== "" || list.back !== undefined} />
       )}
       {links.length > 0 && (
-        <ul class="links" ref={rows} tabIndex={-1} aria-label="Links">
-          {links.map((link) => (
-            <LinkRow
-              key={link.key}
-              link={link}
-              onTag={(tag) => change({ tag })}
-              onEdit={() => setEdited(link)}
-              onQr={() => setShown(link)}
-              onDelete={() => {
-                removeSoon(link.key)
-                // The button that had the focus goes with its row.
-                rows.current?.focus()
-              }}
-            />
-          ))}
-        </ul>
+        <>
+          <div class="list-head">
+            <label class="choose">
+              <input
+                type="checkbox"
+                aria-label="Choose all on this page"
+                checked={links.every(({ key }) => chosen.has(key))}
+                onChange={({ currentTarget }) => choose(links, currentTarget.checked)}
+              />
+            </label>
+            {page?.total && (
+              <p class="soft" role="status">
+                {totalOf(page.total, page.data.length - links.length)}
+              </p>
+            )}
+          </div>
+          <ul class="links" ref={rows} tabIndex={-1} aria-label="Links">
+            {links.map((link) => (
+              <LinkRow
+                key={link.key}
+                link={link}
+                visits={list.visitsOf(link)}
+                isChosen={chosen.has(link.key)}
+                onChoose={(isChosen) => choose([link], isChosen)}
+                onTag={(tag) => change({ tag })}
+                onEdit={() => setEdited(link)}
+                onQr={() => setShown(link)}
+                onDelete={() => {
+                  removeSoon([link.key])
+                  // The button that had the focus goes with its row.
+                  rows.current?.focus()
+                }}
+              />
+            ))}
+          </ul>
+        </>
       )}
-      <PageButtons back={list.back} forth={list.forth} />
+      <PageButtons {...list} />
+      {chosenLinks.length > 0 && (
+        <Selection links={chosenLinks} onChanged={noteChanged} onClear={() => setChosen(new Map())} />
+      )}
       {edited && (
         <EditDialog
           link={edited}
           onClose={() => setEdited(undefined)}
           onChanged={(link) => {
-            setChanged(new Map([...changed, [link.key, link]]))
+            noteChanged(link)
             setEdited(undefined)
             say(`/${link.key} is changed.`)
           }}

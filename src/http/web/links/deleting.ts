@@ -1,51 +1,58 @@
 import { signal } from "@preact/signals"
 import { asApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
+import { formatCount } from "../ui/format.ts"
 import { fail, offer } from "../ui/Toasts.tsx"
 
 /** How long a delete can be undone. The service deletes for good, so that it is asked only after this. */
 const undoFor_ms = 8_000
 
-const timers = new Map<string, ReturnType<typeof setTimeout>>()
+/** Deletes that wait: keys in the order in which they are to be deleted, by their timers. */
+const waiting = new Map<ReturnType<typeof setTimeout>, ReadonlyArray<string>>()
 
 /** Keys of links that are gone for who looks, and of which most still can be brought back. */
 export const deleting = signal<ReadonlySet<string>>(new Set())
 
-const bringBack = (key: string) => {
-  clearTimeout(timers.get(key))
-  timers.delete(key)
-  deleting.value = new Set([...deleting.value].filter((other) => other !== key))
+const bringBack = (keys: ReadonlyArray<string>) => {
+  deleting.value = new Set([...deleting.value].filter((key) => !keys.includes(key)))
 }
 
-const remove = async (key: string) => {
-  timers.delete(key)
-  try {
-    await Links.remove(key)
-  } catch (error) {
-    bringBack(key)
-    fail(asApiError(error))
+/** Deletes one after the other. Those after one that cannot be deleted are tried as well, but its fault is told once. */
+const remove = async (keys: ReadonlyArray<string>) => {
+  let fault: unknown
+  for (const key of keys) {
+    try {
+      await Links.remove(key)
+    } catch (error) {
+      bringBack([key])
+      fault ??= error
+    }
   }
+  if (fault !== undefined) fail(asApiError(fault))
 }
 
-/** Takes a link out of sight, and deletes it unless that is undone in time. */
-export const removeSoon = (key: string): void => {
-  deleting.value = new Set([...deleting.value, key])
-  timers.set(
-    key,
-    setTimeout(() => void remove(key), undoFor_ms)
-  )
-  offer(
-    `/${key} is deleted for good in ${undoFor_ms / 1000} seconds.`,
-    { name: "Undo", run: () => bringBack(key) },
-    undoFor_ms
-  )
+/** Takes links out of sight, and deletes them unless that is undone in time. */
+export const removeSoon = (keys: ReadonlyArray<string>): void => {
+  deleting.value = new Set([...deleting.value, ...keys])
+  const timer = setTimeout(() => {
+    waiting.delete(timer)
+    void remove(keys)
+  }, undoFor_ms)
+  waiting.set(timer, keys)
+  const what = keys.length === 1 ? `/${keys[0]} is` : `${formatCount(keys.length, "link")} are`
+  const undo = () => {
+    clearTimeout(timer)
+    waiting.delete(timer)
+    bringBack(keys)
+  }
+  offer(`${what} deleted for good in ${undoFor_ms / 1000} seconds.`, { name: "Undo", run: undo }, undoFor_ms)
 }
 
 // Who leaves has not undone it.
 addEventListener("pagehide", () => {
-  for (const [key, timer] of timers) {
+  for (const [timer, keys] of waiting) {
     clearTimeout(timer)
-    Links.removeWhileLeaving(key)
+    keys.forEach(Links.removeWhileLeaving)
   }
-  timers.clear()
+  waiting.clear()
 })

@@ -1,10 +1,42 @@
+import { useEffect, useState } from "preact/hooks"
 import * as Links from "../api/Links.ts"
+import type { Link } from "../api/Types.ts"
+import { online } from "../app/Online.ts"
 import { usePages } from "../ui/usePages.ts"
 
 const pageLength = 25
 
-/** Lists links page by page. */
-export const useList = ({ orderBy, q, tag }: Required<Links.Filter>) =>
-  usePages(`${orderBy} ${tag} ${q}`, (cursor, signal) =>
-    Links.list({ q, tag, orderBy }, pageLength, cursor, signal)
+/** How often the numbers of visits are read again while somebody looks. */
+const every_ms = 5_000
+
+/** The visits of links by their keys. */
+type Visits = ReadonlyMap<string, Link["visits"]>
+
+/** Lists links page by page, with their number, and numbers of visits that are not older than some seconds. */
+export const useList = ({ orderBy, q, tag }: Required<Links.Filter>) => {
+  const filter = { q, tag, orderBy }
+  const list = usePages(`${orderBy} ${tag} ${q}`, (cursor, signal) =>
+    Links.list({ ...filter, total: true }, pageLength, cursor, signal)
   )
+  const { cursor, state } = list
+  const [visits, setVisits] = useState<Visits>(new Map())
+  useEffect(() => {
+    if (state !== "loaded") return undefined
+    const abort = new AbortController()
+    const look = async () => {
+      if (document.hidden || !online.value) return
+      try {
+        const { data } = await Links.list(filter, pageLength, cursor, abort.signal)
+        setVisits(new Map(data.map((link) => [link.key, link.visits])))
+      } catch {
+        // The numbers of before stay, until the next look.
+      }
+    }
+    const timer = setInterval(() => void look(), every_ms)
+    return () => {
+      clearInterval(timer)
+      abort.abort()
+    }
+  }, [orderBy, q, tag, cursor, state])
+  return { ...list, visitsOf: (link: Link) => visits.get(link.key) ?? link.visits }
+}

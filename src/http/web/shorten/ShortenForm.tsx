@@ -20,7 +20,7 @@ interface ShortenFormProps {
 }
 
 /** Fields whose faults are shown beside them; others are shown above. */
-const fields = new Set(["url", "alias", "expiresAt", "expiresIn", "password", "maxVisits", "title", "tags"])
+const fields = ["url", "alias", "expiresAt", "expiresIn", "password", "maxVisits", "title", "tags"]
 
 /** It is said as one types: whatever is pasted stands in the field as it is. */
 const tooLong = (url: string) => {
@@ -62,11 +62,13 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
     }
   })
 
-  const general =
-    error !== undefined && !error.faults.some(({ path }) => fields.has(path)) ? error : undefined
   return (
     <form class="shorten" noValidate onInput={onInput} onSubmit={onSubmit}>
-      <Field label="Long URL" class="press" fault={general?.message ?? error?.faultOf("url") ?? tooLong(url)}>
+      <Field
+        label="Long URL"
+        class="press"
+        fault={error?.generalFault(fields) ?? error?.faultOf("url") ?? tooLong(url)}
+      >
         {(control) => (
           <div class="press-row">
             <input

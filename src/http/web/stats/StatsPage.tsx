@@ -1,17 +1,16 @@
-import { useState } from "preact/hooks"
 import * as Links from "../api/Links.ts"
 import type { Stats } from "../api/Types.ts"
-import { statsKeyOf } from "../app/Paths.ts"
-import { here } from "../app/Router.ts"
+import { lastList, statsKeyOf } from "../app/Paths.ts"
+import { go, here } from "../app/Router.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatNumber, formatUrl } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Rosette } from "../ui/Rosette.tsx"
-import { Failure, Loading } from "../ui/States.tsx"
+import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { Breakdown } from "./Breakdown.tsx"
 import { countryOf, nameOf, referrerOf } from "./names.ts"
-import { beginningOf, type Range, ranges } from "./ranges.ts"
+import { beginningOf, pathOf, type Range, rangeOf, ranges } from "./ranges.ts"
 import { SeriesPlot } from "./SeriesPlot.tsx"
 import "./stats.css"
 
@@ -56,17 +55,23 @@ const RangeChoice = ({
 )
 
 const StatsOf = ({ linkKey }: { readonly linkKey: string | null }) => {
-  const [range, setRange] = useState(ranges[2]!)
+  // It stands in the address, so that it can be kept and passed on.
+  const range = rangeOf(here.value)
   const stats = useLoaded(
     (signal) => Links.stats(linkKey, beginningOf(range, Date.now()), range.interval, signal),
     [linkKey, range]
   )
   return (
     <>
-      <RangeChoice range={range} onChoose={setRange} />
+      <RangeChoice range={range} onChoose={(range) => go(pathOf(here.value, range))} />
       {stats.state === "loading" && <Loading rows={4} />}
       {stats.state === "failed" && <Failure error={stats.error} retry={stats.reload} />}
-      {stats.state === "loaded" && (
+      {stats.state === "loaded" && stats.value.total === 0 && (
+        <Empty title={`No visits ${range.past}`}>
+          <p>Visits appear here within a second.</p>
+        </Empty>
+      )}
+      {stats.state === "loaded" && stats.value.total > 0 && (
         <>
           <Totals stats={stats.value} interval={range.interval} />
           <SeriesPlot series={stats.value.series} interval={range.interval} />
@@ -117,7 +122,7 @@ export const LinkStatsPage = () => {
             </p>
           </div>
         </div>
-        <a class="button plain" href="/app/links">
+        <a class="button plain" href={lastList.value}>
           <Icon name="back" /> Links
         </a>
       </header>

@@ -2,18 +2,30 @@
 export interface Range {
   readonly id: string
   readonly name: string
+  readonly past: string
   readonly days: number
   readonly interval: "hour" | "day"
 }
 
 /** What can be chosen. */
 export const ranges: ReadonlyArray<Range> = [
-  { id: "day", name: "24 hours", days: 1, interval: "hour" },
-  { id: "week", name: "7 days", days: 7, interval: "hour" },
-  { id: "month", name: "30 days", days: 30, interval: "day" },
-  { id: "quarter", name: "90 days", days: 90, interval: "day" },
-  { id: "year", name: "A year", days: 365, interval: "day" }
+  { id: "day", name: "24 hours", past: "in the last 24 hours", days: 1, interval: "hour" },
+  { id: "week", name: "7 days", past: "in the last 7 days", days: 7, interval: "hour" },
+  { id: "month", name: "30 days", past: "in the last 30 days", days: 30, interval: "day" },
+  { id: "quarter", name: "90 days", past: "in the last 90 days", days: 90, interval: "day" },
+  { id: "year", name: "A year", past: "in the last year", days: 365, interval: "day" }
 ]
+
+/** What is shown where nothing was chosen. */
+const usual = ranges[2]!
+
+/** The range that an address has. */
+export const rangeOf = ({ searchParams }: URL): Range =>
+  ranges.find(({ id }) => id === searchParams.get("range")) ?? usual
+
+/** The address of the same place with another range. */
+export const pathOf = ({ pathname }: URL, { id }: Range): string =>
+  id === usual.id ? pathname : `${pathname}?range=${id}`
 
 const day_ms = 86_400_000
 

@@ -27,6 +27,11 @@ export const Dialog = ({ children, onClose, title }: DialogProps) => {
         event.preventDefault()
         onClose()
       }}
+      onClose={() => {
+        // Some browsers let a second Escape close it unasked. Whether it closes is not theirs to decide.
+        dialog.current?.showModal()
+        onClose()
+      }}
       onMouseDown={({ currentTarget, target }) => {
         if (target === currentTarget) onClose()
       }}

@@ -161,7 +161,7 @@ export const UsersPage = () => {
           ))}
         </ul>
       )}
-      <PageButtons back={users.back} forth={users.forth} />
+      <PageButtons {...users} />
       {asked && (
         <AskDialog
           asked={asked}

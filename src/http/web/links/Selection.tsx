@@ -1,0 +1,45 @@
+import { useState } from "preact/hooks"
+import type { Link } from "../api/Types.ts"
+import { formatCount } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { removeSoon } from "./deleting.ts"
+import { TagsDialog } from "./TagsDialog.tsx"
+
+/** Links that can be chosen at once: each takes a request. */
+export const chosenMax = 200
+
+interface SelectionProps {
+  /** In the order of the list. */
+  readonly links: ReadonlyArray<Link>
+  readonly onClear: () => void
+  readonly onChanged: (link: Link) => void
+}
+
+/** What can be done with the links that were chosen, in their order. */
+export const Selection = ({ links, onChanged, onClear }: SelectionProps) => {
+  const [edits, setEdits] = useState(false)
+  return (
+    <div class="selection" role="region" aria-label="Chosen links">
+      <strong role="status">{formatCount(links.length, "link")} chosen</strong>
+      <div class="actions">
+        <button type="button" class="button plain" onClick={() => setEdits(true)}>
+          <Icon name="edit" /> Tags
+        </button>
+        <button
+          type="button"
+          class="button plain"
+          onClick={() => {
+            removeSoon(links.map(({ key }) => key))
+            onClear()
+          }}
+        >
+          <Icon name="trash" /> Delete
+        </button>
+        <button type="button" class="quiet" onClick={onClear}>
+          Choose none
+        </button>
+      </div>
+      {edits && <TagsDialog links={links} onChanged={onChanged} onClose={() => setEdits(false)} />}
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+// Tests in the browser, against one service that all tests of a file share.
+
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { choosePassword, newPage, open, type Session, signIn } from "./Session.ts"
+
+/** How each place is looked at: on desktops and phones, in both themes. */
+export const looks = [
+  { viewport: { width: 1280, height: 860 }, colorScheme: "light" },
+  { viewport: { width: 1280, height: 860 }, colorScheme: "dark" },
+  { viewport: { width: 390, height: 844 }, colorScheme: "light" },
+  { viewport: { width: 390, height: 844 }, colorScheme: "dark" }
+] as const
+
+/** See {@link looks}. */
+export type Look = (typeof looks)[number]
+
+/** A look's name in titles. */
+export const nameOf = ({ colorScheme, viewport }: Look): string => `${viewport.width} ${colorScheme}`
+
+/**
+ * Starts the service for the tests of a file, and gives what declares a test. Without a browser on this machine, and no way to get one, nothing of this can be
+ * tested. `CI=true` does not let that pass.
+ */
+export const inBrowserOf = (what: string, settings: Readonly<Record<string, string>> = {}) => {
+  let session: Session | undefined
+  beforeAll(async () => {
+    session = await open(settings).catch((error: Error) => {
+      if (process.env["CI"] === "true") throw error
+      process.stderr.write(`${what} not tested: ${error.message}\n`)
+      return undefined
+    })
+    if (session !== undefined) await choosePassword(session)
+  }, 660_000)
+  afterAll(() => session?.close())
+  return (title: string, test: (session: Session) => Promise<void>) =>
+    it(title, async ({ skip }) => (session === undefined ? skip() : test(session)), 120_000)
+}
+
+/** Calls the API as the administrator. */
+export const asAdmin = ({ adminKey, base }: Session, method: string, path: string, body?: object) =>
+  fetch(`${base}${path}`, {
+    method,
+    headers: { "x-api-key": adminKey, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) })
+  })
+
+/** Creates a link of the administrator's. */
+export const create = async (session: Session, body: object): Promise<void> => {
+  expect((await asAdmin(session, "POST", "/api/v1/links", body)).status).toBe(201)
+}
+
+/** The row of a link in the list. */
+export const row = (page: Page, key: string) => page.locator(`[data-key="${key}"]`)
+
+/** A page of the administrator, signed in, at a path. */
+export const signedIn = async (
+  session: Session,
+  path: string,
+  options: Parameters<typeof newPage>[2] = {}
+): Promise<Page> => {
+  const page = await newPage(session, path, options)
+  await signIn(page, session)
+  return page
+}

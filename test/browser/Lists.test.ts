@@ -1,0 +1,359 @@
+import type { Page } from "playwright-core"
+import { describe, expect } from "vitest"
+import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { expectSound, type Session } from "./Session.ts"
+
+const inBrowser = inBrowserOf("The list of links is")
+
+const createMany = async (session: Session, links: ReadonlyArray<object>) => {
+  expect((await asAdmin(session, "POST", "/api/v1/links/bulk", { links })).status).toBe(200)
+}
+
+const numbered = (tag: string, count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    url: `https://example.com/${tag}/${n}`,
+    alias: `${tag}-${n}`,
+    tags: [tag]
+  }))
+
+const keysOn = (page: Page) =>
+  page.evaluate<ReadonlyArray<string>>(
+    `[...document.querySelectorAll("[data-key]")].map((row) => row.dataset.key)`
+  )
+
+/** Opens the edit of a link. */
+const edit = async (page: Page, key: string) => {
+  await row(page, key)
+    .getByRole("button", { name: `Edit ${key}` })
+    .click()
+  const dialog = page.getByRole("dialog")
+  await dialog.waitFor()
+  return dialog
+}
+
+const tagsOf = async (session: Session, key: string) =>
+  ((await (await asAdmin(session, "GET", `/api/v1/links/${key}`)).json()) as { tags: unknown }).tags
+
+describe("the list of links", () => {
+  inBrowser("has its page and filter in the address, and the way back leads to them", async (session) => {
+    await createMany(session, numbered("placed", 60))
+    for (const look of looks) {
+      const page = await signedIn(session, "/app/links?tag=placed", look)
+      await page.getByText("60 links", { exact: true }).waitFor()
+      const first = await keysOn(page)
+      expect(first).toHaveLength(25)
+      await page.getByRole("button", { name: "Further" }).click()
+      await page.waitForURL(/tag=placed&cursor=/)
+      await row(page, first[0]!).waitFor({ state: "detached" })
+      await expect.poll(() => keysOn(page)).toHaveLength(25)
+      const second = await keysOn(page)
+      await expectSound(page, `a list's second page ${nameOf(look)}`)
+
+      // What is far down comes back where it was.
+      const last = row(page, second.at(-1)!)
+      await last.scrollIntoViewIfNeeded()
+      const down = await page.evaluate<number>("scrollY")
+      expect(down).toBeGreaterThan(200)
+      await last.getByRole("link", { name: "statistics of" }).click()
+      await page.getByRole("heading", { name: "No visits in the last 30 days" }).waitFor()
+      await page.goBack()
+      await last.waitFor()
+      await expect.poll(() => page.evaluate<number>("scrollY")).toBe(down)
+      expect(await keysOn(page)).toEqual(second)
+      await page.reload()
+      await row(page, second[0]!).waitFor()
+      expect(await keysOn(page)).toEqual(second)
+
+      await page.getByRole("button", { name: "Back" }).click()
+      await row(page, first[0]!).waitFor()
+      expect(await keysOn(page)).toEqual(first)
+      await page.goBack()
+      await row(page, second[0]!).waitFor()
+      await page.goBack()
+      await row(page, first[0]!).waitFor()
+      await page.context().close()
+    }
+  })
+
+  inBrowser("goes to the first page from an address that somebody passed on", async (session) => {
+    await createMany(session, numbered("passed", 60))
+    const page = await signedIn(session, "/app/links?tag=passed")
+    const further = page.getByRole("button", { name: "Further" })
+    await further.click()
+    await page.waitForURL(/cursor=/)
+    const second = page.url()
+    const other = await signedIn(session, second.slice(session.base.length))
+    await other.getByRole("button", { name: "First page" }).click()
+    await other.waitForURL((url) => url.search === "?tag=passed")
+    await expect.poll(() => keysOn(other)).toHaveLength(25)
+    for (const one of [page, other]) await one.context().close()
+  })
+
+  inBrowser("goes back from a tag, an order and a search", async (session) => {
+    await createMany(session, numbered("sought", 3))
+    const page = await signedIn(session, "/app/links")
+    const search = page.getByLabel("Search in keys, URLs and titles")
+    await search.fill("sought-")
+    await page.waitForURL(/q=sought-$/)
+    await search.fill("sought-1")
+    await page.waitForURL(/q=sought-1$/)
+    await row(page, "sought-1").getByRole("button", { name: "Only the tag sought" }).click()
+    await page.waitForURL(/tag=sought/)
+    await page.getByLabel("Order").selectOption("Oldest first")
+    await page.waitForURL(/order=oldest/)
+    await page.goBack()
+    await page.waitForURL((url) => url.searchParams.has("tag") && !url.searchParams.has("order"))
+    await page.goBack()
+    await page.waitForURL((url) => url.search === "?q=sought-1")
+    expect(await search.inputValue()).toBe("sought-1")
+    await page.goBack()
+    await page.waitForURL((url) => url.search === "")
+    await expect.poll(() => search.inputValue()).toBe("")
+    await page.context().close()
+  })
+
+  inBrowser(
+    "says how many there are, less those that are being deleted, and where to make one",
+    async (session) => {
+      await createMany(session, numbered("totalled", 26))
+      const page = await signedIn(session, "/app/links?tag=totalled")
+      await page.getByText("26 links", { exact: true }).waitFor()
+      await page.getByRole("button", { name: "Delete totalled-", exact: false }).first().click()
+      await page.getByText("25 links", { exact: true }).waitFor()
+      await page.getByRole("button", { name: "Undo" }).click()
+      await page.getByText("26 links", { exact: true }).waitFor()
+      await page.route("**/api/v1/links?*", async (route) => {
+        const answer = await route.fetch()
+        const body = (await answer.json()) as object
+        await route.fulfill({ response: answer, json: { ...body, total: { count: 10_000, isExact: false } } })
+      })
+      await page.reload()
+      await page.getByText("More than 10,000 links").waitFor()
+      await page.getByRole("link", { name: "New link" }).click()
+      await page.getByLabel("Long URL").waitFor()
+      await page.context().close()
+    }
+  )
+
+  inBrowser("counts visits while somebody looks", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "watched-one" })
+    const page = await signedIn(session, "/app/links?q=watched-one")
+    const visits = row(page, "watched-one").locator(".visits strong")
+    await visits.getByText("0", { exact: true }).waitFor()
+    await fetch(`${session.base}/watched-one`, { redirect: "manual" })
+    await visits.getByText("1", { exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  inBrowser("shows the whole key, whatever its length and that of the title", async (session) => {
+    const key = `whole-${"k".repeat(58)}`
+    const title = "A title that goes on and on ".repeat(9).trim()
+    await create(session, { url: "https://example.com/", alias: key, title })
+    await create(session, { url: "https://example.com/", alias: "whole-2", title: "w".repeat(256) })
+    for (const look of looks) {
+      const page = await signedIn(session, "/app/links?q=whole-", look)
+      for (const one of [key, "whole-2"]) {
+        const shown = row(page, one).locator("a.key")
+        await shown.waitFor()
+        // Of an inline box nothing is cut off.
+        const isCut = await page.evaluate<boolean>(`(() => {
+          const key = document.querySelector('[data-key="${one}"] a.key')
+          return key.clientWidth > 0 && key.scrollWidth > key.clientWidth
+        })()`)
+        expect(isCut, one).toBe(false)
+        const box = (await shown.boundingBox())!
+        const named = (await row(page, one).locator(".title").boundingBox())!
+        expect(box.x + box.width).toBeLessThanOrEqual(look.viewport.width)
+        const overlaps = named.y < box.y + box.height && named.y + named.height > box.y
+        if (overlaps) expect(named.x).toBeGreaterThanOrEqual(box.x + box.width)
+        expect(box.width).toBeGreaterThan(40)
+      }
+      await expectSound(page, `long titles ${nameOf(look)}`)
+      await page.context().close()
+    }
+  })
+
+  inBrowser("tags and deletes those that were chosen, in their order", async (session) => {
+    for (const look of looks) {
+      const tag = `chosen-${looks.indexOf(look)}`
+      await createMany(session, numbered(tag, 4))
+      const page = await signedIn(session, `/app/links?q=${tag}-`, look)
+      await expect.poll(() => keysOn(page)).toHaveLength(4)
+      const keys = await keysOn(page)
+      const sent: Array<string> = []
+      page.on("request", (request) => {
+        if (["PATCH", "DELETE"].includes(request.method())) {
+          sent.push(`${request.method()} ${request.url().split("/").at(-1)}`)
+        }
+      })
+      await page.getByLabel("Choose all on this page").check()
+      await page.getByText("4 links chosen").waitFor()
+      await page.getByLabel(`Choose ${keys[2]}`).uncheck()
+      await page.getByText("3 links chosen").waitFor()
+      await expectSound(page, `chosen links ${nameOf(look)}`)
+      await page.getByRole("button", { name: "Tags", exact: true }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Add").fill("new one, other")
+      await dialog.getByRole("button", { name: tag, exact: true }).click()
+      await expectSound(page, `tags of chosen links ${nameOf(look)}`)
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await dialog.waitFor({ state: "detached" })
+      const chosen = keys.filter((_, index) => index !== 2)
+      expect(sent).toEqual(chosen.map((key) => `PATCH ${key}`))
+      expect(await tagsOf(session, keys[0]!)).toEqual(["new one", "other"])
+      expect(await tagsOf(session, keys[2]!)).toEqual([tag])
+
+      const selection = page.getByRole("region", { name: "Chosen links" })
+      await selection.getByRole("button", { name: "Delete" }).click()
+      await page.getByText("3 links are deleted for good in 8 seconds.").waitFor()
+      await expect.poll(() => keysOn(page)).toEqual([keys[2]])
+      await page.getByRole("button", { name: "Undo" }).click()
+      await expect.poll(() => keysOn(page)).toEqual(keys)
+      await page.context().close()
+    }
+    const page = await signedIn(session, "/app/links?q=chosen-0-")
+    const deleted: Array<string> = []
+    page.on("request", (request) => {
+      if (request.method() === "DELETE") deleted.push(request.url().split("/").at(-1)!)
+    })
+    await expect.poll(() => keysOn(page)).toHaveLength(4)
+    const keys = await keysOn(page)
+    await page.getByLabel("Choose all on this page").check()
+    await page.getByRole("region", { name: "Chosen links" }).getByRole("button", { name: "Delete" }).click()
+    await expect.poll(() => deleted, { timeout: 20_000 }).toEqual(keys)
+    await page.context().close()
+  })
+
+  inBrowser(
+    "names the chosen links whose tags cannot be changed, and changes the others",
+    async (session) => {
+      await createMany(session, numbered("refused", 2))
+      const full = Array.from({ length: 20 }, (_, n) => `t${n}`)
+      await create(session, { url: "https://example.com/", alias: "refused-full", tags: full })
+      const page = await signedIn(session, "/app/links?q=refused-")
+      await row(page, "refused-full").waitFor()
+      await page.getByLabel("Choose all on this page").check()
+      await page.getByRole("button", { name: "Tags", exact: true }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByLabel("Add").fill("another")
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await dialog.getByText("/refused-full: May have 20 tags at most.").waitFor()
+      expect(await dialog.getByRole("alert").locator("li").count()).toBe(1)
+      expect(await tagsOf(session, "refused-1")).toEqual(["refused", "another"])
+      await page.context().close()
+    }
+  )
+})
+
+describe("the edit of a link", () => {
+  inBrowser("has Save in sight, and shows an error once, where it is", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "edited-one", password: "open sesame" })
+    for (const look of looks) {
+      const short = { ...look, viewport: { ...look.viewport, height: 480 } }
+      const page = await signedIn(session, "/app/links?q=edited-one", short)
+      const dialog = await edit(page, "edited-one")
+      const save = dialog.getByRole("button", { name: "Save" })
+      const isInSight = async () => {
+        const { height, y } = (await save.boundingBox())!
+        return y > 0 && y + height <= short.viewport.height
+      }
+      expect(await isInSight()).toBe(true)
+      await dialog.getByText("Let search engines follow it").scrollIntoViewIfNeeded()
+      expect(await isInSight()).toBe(true)
+      await expectSound(page, `an edit ${nameOf(look)}`)
+
+      await dialog.getByLabel("Long URL").fill("nonsense://")
+      await dialog.getByLabel("Visits at most").fill("0")
+      await save.click()
+      await expect.poll(() => dialog.locator(".fault").count()).toBeGreaterThan(0)
+      const faults = await dialog.locator(".fault").allTextContents()
+      expect(new Set(faults).size).toBe(faults.length)
+      for (const fault of faults) expect(fault).toMatch(/^[A-Z][^{}]*\.$/)
+      expect(await page.evaluate("document.activeElement.getAttribute('aria-invalid')")).toBe("true")
+      await expectSound(page, `an edit that was refused ${nameOf(look)}`)
+      await page.context().close()
+    }
+  })
+
+  inBrowser("asks before it loses changes, however it is left", async (session) => {
+    await create(session, { url: "https://example.com/before", alias: "unsaved-one" })
+    for (const look of looks) {
+      const page = await signedIn(session, "/app/stats", look)
+      await page.getByRole("link", { name: "Links", exact: true }).click()
+      const dialog = await edit(page, "unsaved-one")
+      // Nothing is changed: nothing is asked.
+      await page.keyboard.press("Escape")
+      await dialog.waitFor({ state: "detached" })
+
+      await edit(page, "unsaved-one")
+      await dialog.getByLabel("Title").fill("Not saved")
+      const asked = dialog.getByText("Your changes are not saved.")
+      const keep = dialog.getByRole("button", { name: "Keep editing" })
+      for (const leave of [
+        () => page.keyboard.press("Escape"),
+        () => dialog.getByRole("button", { name: "Close" }).click(),
+        () => dialog.getByRole("button", { name: "Cancel" }).click(),
+        () => page.evaluate("history.back()")
+      ]) {
+        await leave()
+        await asked.waitFor()
+        await expectSound(page, `unsaved changes ${nameOf(look)}`)
+        await keep.click()
+        await asked.waitFor({ state: "detached" })
+        expect(await dialog.getByLabel("Title").inputValue()).toBe("Not saved")
+        expect(new URL(page.url()).pathname).toBe("/app/links")
+      }
+      await page.evaluate("history.back()")
+      await dialog.getByRole("button", { name: "Discard them" }).click()
+      await page.waitForURL(/\/app\/stats$/)
+      await page.goForward()
+      await row(page, "unsaved-one").waitFor()
+      expect(await page.getByText("Not saved").count()).toBe(0)
+      await page.context().close()
+    }
+  })
+})
+
+describe("statistics", () => {
+  inBrowser("have their time in the address, and the way back leads through it", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "ranged-one" })
+    await fetch(`${session.base}/ranged-one`, { redirect: "manual" })
+    for (const look of looks) {
+      const page = await signedIn(session, "/app/links/ranged-one/stats?range=week", look)
+      const chosen = page.getByRole("group", { name: "Time" }).locator('[aria-pressed="true"]')
+      await page.locator(".uplot").waitFor()
+      expect(await chosen.textContent()).toBe("7 days")
+      for (const button of await page.getByRole("group", { name: "Time" }).getByRole("button").all()) {
+        const { width, x } = (await button.boundingBox())!
+        expect(x).toBeGreaterThanOrEqual(0)
+        expect(x + width).toBeLessThanOrEqual(look.viewport.width)
+      }
+      await page.getByRole("button", { name: "A year" }).click()
+      await page.waitForURL(/range=year$/)
+      await page.getByRole("button", { name: "30 days" }).click()
+      await page.waitForURL(/\/stats$/)
+      await page.goBack()
+      await page.waitForURL(/range=year$/)
+      await expect.poll(() => chosen.textContent()).toBe("A year")
+      await page.goBack()
+      await expect.poll(() => chosen.textContent()).toBe("7 days")
+      await page.locator(".uplot").waitFor()
+      await expectSound(page, `statistics of a week ${nameOf(look)}`)
+      await page.context().close()
+    }
+  })
+
+  inBrowser("of nothing have no axis", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "empty-one" })
+    for (const look of looks) {
+      const page = await signedIn(session, "/app/links/empty-one/stats", look)
+      await page.getByRole("heading", { name: "No visits in the last 30 days" }).waitFor()
+      expect(await page.locator(".uplot").count()).toBe(0)
+      expect(await page.getByText("Nothing yet.").count()).toBe(0)
+      await page.getByRole("button", { name: "24 hours" }).click()
+      await page.getByRole("heading", { name: "No visits in the last 24 hours" }).waitFor()
+      await expectSound(page, `empty statistics ${nameOf(look)}`)
+      await page.context().close()
+    }
+  })
+})
