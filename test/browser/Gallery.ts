@@ -65,7 +65,14 @@ const listen = (server: Server) =>
 
 /** Opens it. */
 export const open = async (): Promise<Gallery> => {
-  const { files, visitorFiles } = await Effect.runPromise(WebAssets.read("dist/src/http/web", {}))
+  const { files, visitorFiles } = await Effect.runPromise(
+    WebAssets.read("dist/src/http/web", {
+      shortHost: "lnk.example",
+      anonymousCreates: true,
+      signUp: false,
+      defaultExpiry: false
+    })
+  )
   const pages = { styled: make(visitorFiles), plain: make() }
   const server = createServer((request, response) => {
     const [, room, name = ""] = request.url!.split("/")

@@ -15,6 +15,7 @@ export type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>
 /** What a client can send to one path by one method. */
 export interface Operation {
   readonly operationId: string
+  readonly summary?: string
   readonly parameters?: ReadonlyArray<{
     readonly name: string
     readonly in: "path" | "query" | "header"

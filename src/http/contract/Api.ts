@@ -58,6 +58,7 @@ export const links = HttpApiGroup.make("links")
       .addError(Problem.schema("invalid-url", "alias-reserved", "unauthorized", "forbidden", "rate-limited"))
       .addError(Problem.schema("alias-taken", "idempotency-in-progress", "idempotency-mismatch"))
       .addError(Problem.schema("payload-too-large", "unsupported-media-type", "blocked-target"))
+      .annotate(OpenApi.Summary, "Create a link")
       .annotate(OpenApi.Description, "Shortens a URL. The response's Location names the link.")
   )
   .add(
@@ -66,6 +67,7 @@ export const links = HttpApiGroup.make("links")
       .setPayload(BulkBody)
       .addSuccess(BulkAnswer)
       .addError(Problem.schema("unauthorized", "forbidden", "payload-too-large", "unsupported-media-type"))
+      .annotate(OpenApi.Summary, "Create many links")
       .annotate(OpenApi.Description, "Shortens up to 1,000 URLs. Each item fails alone.")
   )
   .add(
@@ -73,6 +75,7 @@ export const links = HttpApiGroup.make("links")
       .setPath(KeyPath)
       .addSuccess(LinkBody)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Summary, "Show a link")
       .annotate(OpenApi.Description, "A link that is not deleted, also when it has expired.")
   )
   .add(
@@ -80,6 +83,7 @@ export const links = HttpApiGroup.make("links")
       .setUrlParams(ListParameters)
       .addSuccess(LinksBody)
       .addError(Problem.schema("unauthorized", "forbidden"))
+      .annotate(OpenApi.Summary, "List links")
       .annotate(
         OpenApi.Description,
         "The caller's links page by page, expired ones too. A page of a search can be short, even empty, and not be the last."
@@ -92,6 +96,7 @@ export const links = HttpApiGroup.make("links")
       .addSuccess(LinkBody)
       .addError(Problem.schema("invalid-url", "unauthorized", "forbidden", "not-found", "payload-too-large"))
       .addError(Problem.schema("unsupported-media-type", "blocked-target"))
+      .annotate(OpenApi.Summary, "Change a link")
       .annotate(
         OpenApi.Description,
         "Changes a link that is not deleted, also when it has expired. null clears."
@@ -102,6 +107,7 @@ export const links = HttpApiGroup.make("links")
       .setPath(KeyPath)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Summary, "Delete a link")
       .annotate(OpenApi.Description, "Deletes a link: it answers 410 from now on.")
   )
 
@@ -125,6 +131,7 @@ const qr = HttpApiGroup.make("qr").add(
     .addSuccess(image.pipe(HttpApiSchema.withEncoding({ kind: "Uint8Array", contentType: "image/png" })))
     .addSuccess(HttpApiSchema.Empty(304))
     .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+    .annotate(OpenApi.Summary, "Draw a link's QR code")
     .annotate(OpenApi.Description, "The short URL as a QR code.")
     .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
 )
@@ -136,6 +143,7 @@ const stats = HttpApiGroup.make("stats")
       .setUrlParams(StatsParameters)
       .addSuccess(StatsBody)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Summary, "Count a link's visits")
       .annotate(OpenApi.Description, "The visits of a link that is not deleted. They appear within a second.")
   )
   .add(
@@ -143,6 +151,7 @@ const stats = HttpApiGroup.make("stats")
       .setUrlParams(StatsParameters)
       .addSuccess(StatsBody)
       .addError(Problem.schema("unauthorized", "forbidden"))
+      .annotate(OpenApi.Summary, "Count the visits of all own links")
       .annotate(OpenApi.Description, "The visits of all links that the caller owns or owned.")
   )
 
@@ -156,6 +165,7 @@ const redirects = HttpApiGroup.make("redirects")
       .addSuccess(HttpApiSchema.Empty(307))
       .addSuccess(HttpApiSchema.Empty(308))
       .addError(Problem.schema("password-required", "not-found", "gone", "uri-too-long", "rate-limited"))
+      .annotate(OpenApi.Summary, "Follow a short link")
       .annotate(
         OpenApi.Description,
         "Redirects to the link's target. HEAD answers the same, and is no visit. With a + behind the key: the preview (200)."
@@ -174,6 +184,7 @@ const redirects = HttpApiGroup.make("redirects")
       .addSuccess(HttpApiSchema.Empty(303))
       .addError(Problem.schema("password-required", "not-found", "gone", "payload-too-large", "uri-too-long"))
       .addError(Problem.schema("rate-limited", "unsupported-media-type"))
+      .annotate(OpenApi.Summary, "Follow a short link with its password")
       .annotate(OpenApi.Description, "Redirects to the target of a link that a password guards.")
       .annotate(
         OpenApi.Transform,
@@ -184,6 +195,7 @@ const redirects = HttpApiGroup.make("redirects")
 const robots = HttpApiGroup.make("robots").add(
   HttpApiEndpoint.get("robots", "/robots.txt")
     .addSuccess(HttpApiSchema.Text({ contentType: "text/plain" }))
+    .annotate(OpenApi.Summary, "Tell crawlers what they may follow")
     .annotate(
       OpenApi.Description,
       "What crawlers may follow: links that were made for them, and nothing else."
@@ -194,12 +206,14 @@ const health = HttpApiGroup.make("health")
   .add(
     HttpApiEndpoint.get("live", "/health/live")
       .addSuccess(Schema.Struct({ status: Schema.Literal("live") }))
+      .annotate(OpenApi.Summary, "Check that the process runs")
       .annotate(OpenApi.Description, "200 while the process runs.")
   )
   .add(
     HttpApiEndpoint.get("ready", "/health/ready")
       .addSuccess(ReadyBody)
       .addError(ReadyBody, { status: 503 })
+      .annotate(OpenApi.Summary, "Check that this node is ready")
       .annotate(OpenApi.Description, "200 when this node can create and redirect.")
   )
 
@@ -207,6 +221,7 @@ const metrics = HttpApiGroup.make("metrics").add(
   HttpApiEndpoint.get("metrics", "/metrics")
     .addSuccess(HttpApiSchema.Text({ contentType: "text/plain" }))
     .addError(Problem.schema("unauthorized", "forbidden"))
+    .annotate(OpenApi.Summary, "Read this node's metrics")
     .annotate(
       OpenApi.Description,
       "This node's metrics in Prometheus' text format, for administrators, and for the bearer of METRICS_TOKEN where it is set."

@@ -48,6 +48,7 @@ export const audit = HttpApiGroup.make("audit").add(
     .setUrlParams(AuditParameters)
     .addSuccess(AuditBody)
     .addError(Problem.schema("unauthorized", "forbidden"))
+    .annotate(OpenApi.Summary, "Read the audit log")
     .annotate(
       OpenApi.Description,
       "Who did what to whose things, when and from where, page by page and the newest first. For administrators."

@@ -24,6 +24,31 @@ const policyOf = (html: string): string =>
     "frame-ancestors 'none'"
   ].join("; ")
 
+/** Swagger UI's own colours have too little contrast (WCAG 2.2, 1.4.3): white on its greens and blues, and grey on grey. */
+const colours = `<style>
+:root { color-scheme: light }
+.swagger-ui .opblock.opblock-post .opblock-summary-method, .swagger-ui .opblock.opblock-put .opblock-summary-method { background: #0a6b54 }
+.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1d5c9e }
+.swagger-ui .opblock.opblock-patch .opblock-summary-method { background: #7a4a08 }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #a32222 }
+.swagger-ui .json-schema-2020-12-expand-deep-button, .swagger-ui .json-schema-2020-12__attribute,
+.swagger-ui .json-schema-2020-12-accordion { color: #3b4151 }
+.swagger-ui .info .title small { background: #4a5568 }
+.swagger-ui .info .title small.version-stamp { background: #41610a }
+.swagger-ui .btn.execute { border-color: #1d5c9e; background: #1d5c9e }
+.swagger-ui .highlight-code span[style*="rgb(211, 99, 99)"] { color: #f2a3a3 !important }
+.swagger-ui .btn.authorize { border-color: #0a6b54; color: #0a6b54 }
+.swagger-ui .btn.authorize svg { fill: #0a6b54 }
+.swagger-ui .btn.cancel, .swagger-ui .parameter__name.required::after, .swagger-ui .parameter__name.required span,
+.swagger-ui .opblock-body .required, .swagger-ui .opblock-section-request-body label .required { border-color: #a32222; color: #a32222 }
+.swagger-ui .parameter__in, .swagger-ui .parameter__extension, .swagger-ui .prop-format, .swagger-ui .response-col_links,
+.swagger-ui .opblock-summary-description, .swagger-ui .response-control-media-type__accept-message,
+.swagger-ui .model-hint, .swagger-ui .prop-type, .swagger-ui input::placeholder { color: #3b4151; opacity: 1 }
+.swagger-ui .response-control-media-type--accept-controller select { border-color: #0a6b54 }
+.swagger-ui .response-control-media-type__accept-message { color: #0a6b54 }
+.swagger-ui input[disabled], .swagger-ui select[disabled], .swagger-ui textarea[disabled] { color: #3b4151; opacity: 1 }
+</style>`
+
 /** Swagger UI with the contract in it, as Effect's own route shows it. */
 const docs = Effect.acquireUseRelease(
   Effect.sync(() =>
@@ -34,7 +59,8 @@ const docs = Effect.acquireUseRelease(
   ({ handler }) =>
     Effect.promise(async () => {
       const response = await handler(new Request(`http://localhost${uncontracted.docs}`))
-      return response.text()
+      const html = await response.text()
+      return html.replace("</head>", () => `${colours}</head>`)
     }),
   ({ dispose }) => Effect.promise(dispose)
 )

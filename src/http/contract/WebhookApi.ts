@@ -77,6 +77,7 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .addSuccess(MadeWebhookBody, { status: 201 })
       .addError(Problem.schema("invalid-url", "unauthorized", "forbidden", "too-many-webhooks"))
       .addError(Problem.schema("payload-too-large", "unsupported-media-type", "blocked-target"))
+      .annotate(OpenApi.Summary, "Create a webhook")
       .annotate(
         OpenApi.Description,
         "Makes a webhook, which is told of the caller's own links once its receiver has answered a challenge. Its secret is shown this once."
@@ -86,6 +87,7 @@ export const webhooks = HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("listWebhooks", "/api/v1/webhooks")
       .addSuccess(WebhooksBody)
       .addError(Problem.schema("unauthorized", "forbidden"))
+      .annotate(OpenApi.Summary, "List own webhooks")
       .annotate(OpenApi.Description, "The caller's own webhooks.")
   )
   .add(
@@ -93,6 +95,7 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .setPath(WebhookPath)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Summary, "Remove a webhook")
       .annotate(OpenApi.Description, "Removes a webhook, and all messages that wait for it.")
   )
   .add(
@@ -101,6 +104,7 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .addSuccess(WebhookBody)
       .addSuccess(WebhookBody, { status: 202 })
       .addError(Problem.schema("unauthorized", "forbidden", "not-found", "webhook-ended"))
+      .annotate(OpenApi.Summary, "Challenge a webhook again")
       .annotate(
         OpenApi.Description,
         "Sends a new challenge to the receiver of a webhook that is not verified, in place of the one before. A webhook that is verified is shown as it is."
@@ -112,6 +116,7 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .setUrlParams(DeadLetterParameters)
       .addSuccess(DeadLettersBody)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Summary, "List dead letters")
       .annotate(OpenApi.Description, "Messages that could not be delivered, the newest first.")
   )
   .add(
@@ -119,5 +124,6 @@ export const webhooks = HttpApiGroup.make("webhooks")
       .setPath(Schema.Struct({ id: Schema.String, messageId: Schema.String }))
       .addSuccess(HttpApiSchema.Empty(202))
       .addError(Problem.schema("unauthorized", "forbidden", "not-found", "webhook-full"))
+      .annotate(OpenApi.Summary, "Send a dead letter again")
       .annotate(OpenApi.Description, "Queues a message again as if it were new, under its own id.")
   )

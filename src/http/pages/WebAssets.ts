@@ -3,6 +3,18 @@ import { extname, join } from "node:path"
 import { createHash } from "node:crypto"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { Context, Data, Effect, Layer } from "effect"
+import { coin } from "./Emblem.ts"
+import type { Theme } from "./ThemeCookie.ts"
+
+/** The operator's settings that the page needs. */
+export interface WebSettings {
+  /** What short URLs begin with after `https://`: the page may have been opened under another name. */
+  readonly shortHost: string
+  readonly signUp: boolean
+  readonly anonymousCreates: boolean
+  /** Whether links without an expiry expire by default. */
+  readonly defaultExpiry: boolean
+}
 
 /** The built web page is missing. */
 export class WebPageMissing extends Data.TaggedError("WebPageMissing")<{ readonly folder: string }> {
@@ -30,11 +42,17 @@ export interface VisitorFiles {
   readonly icon: string | undefined
 }
 
-/** The built page: `page` is the HTML, `files` what it loads, by file name. */
+/** The page's HTML in each theme, so that it has the right colours before its script has come. */
+export type Themed = Readonly<Record<Theme, Asset>>
+
+/** The built page: `home` and `inner` are the HTML at `/` and elsewhere, `files` what it loads, by file name. */
 export class WebAssets extends Context.Tag("linkmint/WebAssets")<
   WebAssets,
   {
-    readonly page: Asset
+    readonly home: Themed
+    readonly inner: Themed
+    /** The hashes by which a policy allows the styles in the HTML. */
+    readonly styleHashes: ReadonlyArray<string>
     readonly files: ReadonlyMap<string, Asset>
     /** `undefined` if the build made no stylesheet for them. */
     readonly visitorFiles: VisitorFiles | undefined
@@ -56,11 +74,32 @@ const assetOf = (name: string, bodies: Asset["bodies"]): Asset => ({
 })
 
 /** The page with its settings in an attribute, since its policy allows no inline script. */
-const pageOf = (html: string, settings: object): Asset => {
+const themedOf = (html: string, settings: object): Themed => {
   const json = JSON.stringify(settings).replaceAll("&", "&amp;").replaceAll('"', "&quot;")
-  const identity = Buffer.from(html.replace("%SETTINGS%", () => json))
-  return assetOf("index.html", { identity, br: brotliCompressSync(identity), gzip: gzipSync(identity) })
+  const whole = html.replace("%SETTINGS%", () => json).replace("%COIN%", coin)
+  const pageOf = (theme: Theme) => {
+    const identity = Buffer.from(
+      theme === "auto" ? whole : whole.replace("<html ", `<html data-theme="${theme}" `)
+    )
+    return assetOf("index.html", {
+      identity,
+      br: brotliCompressSync(identity),
+      gzip: gzipSync(identity, { level: 9 })
+    })
+  }
+  return { auto: pageOf("auto"), light: pageOf("light"), dark: pageOf("dark") }
 }
+
+/** The HTML without a part that stands between `<!--name-->` and `<!--/name-->`. */
+const without = (html: string, name: string) => {
+  const [from, to] = [html.indexOf(`<!--${name}-->`), html.indexOf(`<!--/${name}-->`)]
+  return from === -1 ? html : html.slice(0, from) + html.slice(to)
+}
+
+const styleHashesOf = (html: string): ReadonlyArray<string> =>
+  [...html.matchAll(/<style>([^]*?)<\/style>/g)].map(
+    ([, styles]) => `'sha256-${createHash("sha256").update(styles!).digest("base64")}'`
+  )
 
 const readFiles = (folder: string): ReadonlyMap<string, Asset> => {
   const names = new Set(readdirSync(folder))
@@ -88,13 +127,17 @@ const visitorFilesOf = (files: ReadonlyMap<string, Asset>): VisitorFiles | undef
 /** Reads what the build has put into `folder`, and hands `settings` to the page. */
 export const read = (
   folder: string,
-  settings: object
+  settings: WebSettings
 ): Effect.Effect<typeof WebAssets.Service, WebPageMissing> =>
   Effect.try({
     try: () => {
       const files = readFiles(join(folder, "assets"))
+      const html = readFileSync(join(folder, "index.html"), "utf8")
       return WebAssets.of({
-        page: pageOf(readFileSync(join(folder, "index.html"), "utf8"), settings),
+        // Where one must sign in first, there may be no form.
+        home: themedOf(settings.anonymousCreates ? html : without(html, "form"), settings),
+        inner: themedOf(without(html, "home"), settings),
+        styleHashes: styleHashesOf(html),
         files,
         visitorFiles: visitorFilesOf(files)
       })
@@ -103,5 +146,5 @@ export const read = (
   })
 
 /** See {@link read}. */
-export const layer = (folder: string, settings: object): Layer.Layer<WebAssets, WebPageMissing> =>
+export const layer = (folder: string, settings: WebSettings): Layer.Layer<WebAssets, WebPageMissing> =>
   Layer.effect(WebAssets, read(folder, settings))

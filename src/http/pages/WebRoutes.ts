@@ -3,45 +3,40 @@ import Negotiator from "negotiator"
 import type { UncontractedOperations } from "../contract/Operations.ts"
 import { type Answer, flatten } from "../exchange/Answer.ts"
 import type { Request } from "../exchange/Request.ts"
+import { themeOf } from "./ThemeCookie.ts"
 import { VisitorPages } from "./VisitorPages.ts"
-import { type Asset, encodings, WebAssets } from "./WebAssets.ts"
+import { type Asset, encodings, type Themed, WebAssets } from "./WebAssets.ts"
 
-/** The operator's settings that the page needs. */
-export interface WebSettings {
-  /** What short URLs begin with after `https://`: the page may have been opened under another name. */
-  readonly shortHost: string
-  readonly signUp: boolean
-  readonly anonymousCreates: boolean
-  /** Whether links without an expiry expire by default. */
-  readonly defaultExpiry: boolean
-}
-
-/** The page runs only its own scripts and styles, none of them inline, and connects only to this service. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "font-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'"
-].join("; ")
-
-const pageHeaders = { "content-security-policy": policy, "cache-control": "no-cache" }
+/** The page runs only its own scripts, none of them inline, has only its own styles, and connects only to this service. */
+const policyOf = (styleHashes: ReadonlyArray<string>) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    ["style-src 'self'", ...styleHashes].join(" "),
+    "font-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'"
+  ].join("; ")
 
 /** The name of a file changes with its content. */
 const fileHeaders = { "cache-control": "public, max-age=31536000, immutable" }
 
-const answerOf = (asset: Asset, headers: Readonly<Record<string, string>>, request: Request): Answer => {
+const answerOf = (
+  asset: Asset,
+  headers: Readonly<Record<string, string>>,
+  request: Request,
+  varies = "accept-encoding"
+): Answer => {
   const offered = encodings.filter((encoding) => asset.bodies[encoding] !== undefined)
   const accepted = new Negotiator({ headers: { ...request.headers } }).encodings([...offered])
   // The smallest that is accepted: browsers have no preference.
   const encoding = offered.find((encoding) => accepted.includes(encoding)) ?? "identity"
   const etag = `"${asset.tag}-${encoding}"`
-  const all = { ...headers, etag, vary: "accept-encoding" }
+  const all = { ...headers, etag, vary: varies }
   if (request.headers["if-none-match"] === etag) return { status: 304, headers: flatten(all), body: "" }
   const encoded = encoding === "identity" ? {} : { "content-encoding": encoding }
   return {
@@ -55,12 +50,16 @@ const answerOf = (asset: Asset, headers: Readonly<Record<string, string>>, reque
 export const make = Effect.gen(function* () {
   const assets = yield* Effect.serviceOption(WebAssets)
   if (Option.isNone(assets)) return {}
-  const { files, page } = assets.value
+  const { files, home, inner, styleHashes } = assets.value
   const pages = yield* VisitorPages
-  const showPage = (request: Request) => Effect.sync(() => answerOf(page, pageHeaders, request))
+  const headers = { "content-security-policy": policyOf(styleHashes), "cache-control": "no-cache" }
+  const show = (page: Themed) => (request: Request) =>
+    Effect.sync(() =>
+      answerOf(page[themeOf(request.headers["cookie"])], headers, request, "accept-encoding, cookie")
+    )
   return {
-    page: showPage,
-    innerPage: showPage,
+    page: show(home),
+    innerPage: show(inner),
     asset: (request, { name }) =>
       Effect.sync(() => {
         const file = files.get(name)

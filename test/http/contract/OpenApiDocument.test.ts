@@ -59,6 +59,9 @@ withService("/openapi.json", {}, (it) => {
           expect(response?.description).toMatch(/\S/)
         }
       }
+      const summaries = operations.map(({ operation }) => operation.summary)
+      expect(new Set(summaries).size).toBe(operations.length)
+      for (const summary of summaries) expect(summary).toMatch(/^[A-Z].{5,60}$/)
       const ids = operations.map(({ operation }) => operation.operationId)
       expect(new Set(ids).size).toBe(ids.length)
     })

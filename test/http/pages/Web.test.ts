@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createHash } from "node:crypto"
 import { afterAll } from "vitest"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { read } from "../../../src/http/pages/WebAssets.ts"
@@ -12,14 +13,19 @@ import { TestService, get, withService } from "../../support/TestService.ts"
 const folder = mkdtempSync(join(tmpdir(), "linkmint-web-"))
 const script = "export const answer = 42\n".repeat(100)
 mkdirSync(join(folder, "assets"))
-writeFileSync(join(folder, "index.html"), '<!doctype html><meta name="linkmint" content="%SETTINGS%"><p>page')
+writeFileSync(
+  join(folder, "index.html"),
+  `<!doctype html><html lang="en"><style>p { color: green }</style><meta name="linkmint" content="%SETTINGS%"><p>page<!--home-->home<!--form-->form<!--/form--><!--/home-->`
+)
 writeFileSync(join(folder, "assets/main-abc.js"), script)
 writeFileSync(join(folder, "assets/main-abc.js.br"), brotliCompressSync(script))
 writeFileSync(join(folder, "assets/main-abc.js.gz"), gzipSync(script))
 writeFileSync(join(folder, "assets/font-abc.woff2"), "a font")
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const policy = expect.stringMatching(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+const policy = expect.stringMatching(
+  /^default-src 'none'; script-src 'self'; style-src 'self' 'sha256-[^']+'; font-src/
+)
 
 /** As a browser, which undoes the compression. */
 const browse = (path: string, encoding: string) =>
@@ -30,6 +36,16 @@ const browse = (path: string, encoding: string) =>
       return { headers: response.headers, text: await response.text() }
     })
   )
+
+withService("a web page for users alone", { webFolder: folder, anonymousCreates: false }, (it) => {
+  it.effect("has no form before its script has come", () =>
+    Effect.gen(function* () {
+      const { text } = yield* get("/")
+      expect(text).toContain("-->home")
+      expect(text).not.toContain("-->form")
+    })
+  )
+})
 
 withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: folder, signUp: true }, (it) => {
   for (const path of ["/", "/app/links", "/app/links/abc/stats?from=here"]) {
@@ -62,6 +78,27 @@ withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: fol
     })
   )
 
+  it.effect("has the form only at /, and the colours that were chosen", () =>
+    Effect.gen(function* () {
+      const shown = yield* get("/")
+      expect(shown.text).toContain("-->home")
+      expect(shown.text).toContain("-->form")
+      expect(shown.text).not.toContain("data-theme")
+      const dark = yield* get("/", { cookie: "linkmint_theme=dark" })
+      expect(dark.text).toContain('<html data-theme="dark" lang="en">')
+      expect(dark.headers["etag"]).not.toBe(shown.headers["etag"])
+      expect((yield* get("/app/links")).text).not.toContain("-->home")
+    })
+  )
+
+  it.effect("allows the styles in its HTML by their hash, and no others", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* get("/")
+      const hash = createHash("sha256").update("p { color: green }").digest("base64")
+      expect(headers["content-security-policy"]).toContain(`style-src 'self' 'sha256-${hash}';`)
+    })
+  )
+
   it.effect("is not sent again to who has it", () =>
     Effect.gen(function* () {
       const { headers } = yield* get("/")
@@ -86,7 +123,7 @@ withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: fol
           ] as const) {
             const { headers, text } = yield* browse(path, accepted)
             expect(headers.get("content-encoding")).toBe(encoding)
-            expect(headers.get("vary")).toBe("accept-encoding")
+            expect(headers.get("vary")).toBe(path === "/" ? "accept-encoding, cookie" : "accept-encoding")
             expect(text).toContain(content)
           }
         })
@@ -128,10 +165,12 @@ withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: fol
   )
 })
 
+const settings = { shortHost: "sho.rt", anonymousCreates: true, signUp: false, defaultExpiry: false }
+
 describe("a web page that was not built", () => {
   it.effect("ends the start with the folder and what to do", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(read("/nowhere/web", {}))
+      const error = yield* Effect.flip(read("/nowhere/web", settings))
       expect(error.message).toBe("The web page is not in /nowhere/web. Build it with npm run build.")
     })
   )

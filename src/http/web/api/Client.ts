@@ -115,5 +115,6 @@ export const request = async <A = undefined>(
     if (!isOutside) onError.handle(error)
     throw error
   }
-  return (response.status === 204 ? undefined : await response.json()) as A
+  const text = await response.text()
+  return (text === "" ? undefined : JSON.parse(text)) as A
 }

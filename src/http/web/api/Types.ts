@@ -18,6 +18,7 @@ import type {
   PatchBody,
   PreviewBody
 } from "../../contract/LinkSchemas.ts"
+import type { DeadLettersBody, MadeWebhookBody, WebhookBody } from "../../contract/WebhookApi.ts"
 import type { StatsBody } from "../../contract/StatsSchemas.ts"
 
 /** A link. */
@@ -50,5 +51,11 @@ export type AuditPage = typeof AuditBody.Type
 export type AuditEntry = AuditPage["data"][number]
 /** The visits of a link, or of all links. */
 export type Stats = StatsBody
+/** A webhook. */
+export type Webhook = typeof WebhookBody.Type
+/** A webhook with its secret. */
+export type MadeWebhook = typeof MadeWebhookBody.Type
+/** A page of messages that were given up. */
+export type DeadLetters = typeof DeadLettersBody.Type
 /** The cluster at a moment. */
 export type Cluster = ClusterBody

@@ -17,6 +17,7 @@ const Page = () => {
   }, [place.title])
   if (place.needsSession && me.value === null) return <SignInFirst title={place.title} />
   if (place.needsSession && me.value === undefined) return <Loading />
+  if (place.shown) return <place.shown key={here.value.pathname} />
   if (loaded.state === "failed") return <Failure error={loaded.error} retry={loaded.reload} />
   if (loaded.state === "loading") return <Loading />
   const Component = loaded.value

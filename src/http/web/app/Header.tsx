@@ -1,7 +1,7 @@
 import { Icon } from "../ui/Icon.tsx"
 import { fail } from "../ui/Toasts.tsx"
 import { asApiError } from "../api/Client.ts"
-import { ways } from "./Places.ts"
+import { type Way, ways } from "./Places.ts"
 import { go, here } from "./Router.ts"
 import * as Session from "./Session.ts"
 import { settings } from "./Settings.ts"
@@ -62,8 +62,10 @@ const Account = () => {
   )
 }
 
-const isCurrent = (to: string) =>
-  to === "/" ? here.value.pathname === "/" : here.value.pathname.startsWith(to)
+const isCurrent = ({ to, with: others = [] }: Way) =>
+  to === "/"
+    ? here.value.pathname === "/"
+    : [to, ...others].some((path) => here.value.pathname.startsWith(path))
 
 /** The top of the page: whose it is, where to go, and who is there. On phones the ways are at the bottom. */
 export const Header = () => (
@@ -76,10 +78,10 @@ export const Header = () => (
       <nav class="ways" aria-label="Places">
         {ways
           .filter(({ forAdmins }) => forAdmins !== true || Session.me.value?.admin === true)
-          .map(({ icon, name, to }) => (
-            <a key={to} href={to} {...(isCurrent(to) && { "aria-current": "page" as const })}>
-              <Icon name={icon} />
-              {name}
+          .map((way) => (
+            <a key={way.to} href={way.to} {...(isCurrent(way) && { "aria-current": "page" as const })}>
+              <Icon name={way.icon} />
+              {way.name}
             </a>
           ))}
       </nav>

@@ -6,6 +6,12 @@ export const lastList = signal("/app/links")
 /** The address of a link's statistics. */
 export const statsPath = (key: string): string => `/app/links/${encodeURIComponent(key)}/stats`
 
+/** The address of what could not be delivered to a webhook. */
+export const deadLettersPath = (id: string): string => `/app/webhooks/${encodeURIComponent(id)}`
+
+/** The id of the webhook whose dead letters are at an address. */
+export const webhookIdOf = (path: string): string | undefined => /^\/app\/webhooks\/([\w-]+)$/.exec(path)?.[1]
+
 /** The key of the link whose statistics are at an address. */
 export const statsKeyOf = (path: string): string | undefined => {
   const [, key] = /^\/app\/links\/([^/]+)\/stats$/.exec(path) ?? []

@@ -1,12 +1,14 @@
 import type { ComponentType } from "preact"
 import { ShortenPage } from "../shorten/ShortenPage.tsx"
-import { statsKeyOf } from "./Paths.ts"
+import { statsKeyOf, webhookIdOf } from "./Paths.ts"
 
 /** A place of the page. What it shows is loaded when somebody goes there. */
 export interface Place {
   readonly title: string
   readonly needsSession: boolean
   readonly load: () => Promise<ComponentType>
+  /** What it shows where that is there from the beginning. */
+  readonly shown?: ComponentType
 }
 
 const place = (title: string, needsSession: boolean, load: Place["load"]): Place => ({
@@ -15,10 +17,17 @@ const place = (title: string, needsSession: boolean, load: Place["load"]): Place
   load
 })
 
-const shorten = place("Linkmint", false, () => Promise.resolve(ShortenPage))
+const shorten: Place = {
+  ...place("Linkmint", false, () => Promise.resolve(ShortenPage)),
+  shown: ShortenPage
+}
 
 const linkStats = place("Statistics", true, () =>
   import("../stats/StatsPage.tsx").then(({ LinkStatsPage }) => LinkStatsPage)
+)
+
+const deadLetters = place("Dead letters", true, () =>
+  import("../webhooks/DeadLettersPage.tsx").then(({ DeadLettersPage }) => DeadLettersPage)
 )
 
 const places: Readonly<Record<string, Place>> = {
@@ -33,6 +42,9 @@ const places: Readonly<Record<string, Place>> = {
     import("../stats/StatsPage.tsx").then(({ AllStatsPage }) => AllStatsPage)
   ),
   "/app/keys": place("API keys", true, () => import("../keys/KeysPage.tsx").then(({ KeysPage }) => KeysPage)),
+  "/app/webhooks": place("Webhooks", true, () =>
+    import("../webhooks/WebhooksPage.tsx").then(({ WebhooksPage }) => WebhooksPage)
+  ),
   "/app/cluster": place("Cluster", true, () =>
     import("../cluster/ClusterPage.tsx").then(({ ClusterPage }) => ClusterPage)
   ),
@@ -64,12 +76,15 @@ const missing = place("Not found", false, () =>
 
 /** What is at an address. */
 export const placeOf = (path: string): Place =>
-  places[path] ?? (statsKeyOf(path) === undefined ? missing : linkStats)
+  places[path] ??
+  (statsKeyOf(path) !== undefined ? linkStats : webhookIdOf(path) !== undefined ? deadLetters : missing)
 
 /** A way to a place in the page's navigation. */
 export interface Way {
   readonly to: string
   readonly name: string
+  /** Other places that are reached through it. */
+  readonly with?: ReadonlyArray<string>
   readonly icon: "mint" | "links" | "chart" | "key" | "cluster" | "users"
   readonly forAdmins?: true
 }
@@ -79,7 +94,7 @@ export const ways: ReadonlyArray<Way> = [
   { to: "/", name: "Shorten", icon: "mint" },
   { to: "/app/links", name: "Links", icon: "links" },
   { to: "/app/stats", name: "Statistics", icon: "chart" },
-  { to: "/app/keys", name: "API keys", icon: "key" },
+  { to: "/app/keys", name: "API keys", icon: "key", with: ["/app/webhooks"] },
   { to: "/app/cluster", name: "Cluster", icon: "cluster", forAdmins: true },
-  { to: "/app/users", name: "Users", icon: "users", forAdmins: true }
+  { to: "/app/users", name: "Users", icon: "users", forAdmins: true, with: ["/app/audit"] }
 ]

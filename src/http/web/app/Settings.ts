@@ -1,4 +1,4 @@
-import type { WebSettings } from "../../pages/WebRoutes.ts"
+import type { WebSettings } from "../../pages/WebAssets.ts"
 
 const content = document.querySelector<HTMLMetaElement>("meta[name=linkmint]")!.content
 

@@ -6,7 +6,7 @@ import { PageButtons } from "../ui/PageButtons.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { formatCount, formatMoment } from "../ui/format.ts"
 import { usePages } from "../ui/usePages.ts"
-import { AdminTabs } from "../users/AdminTabs.tsx"
+import { AdminTabs } from "../ui/Tabs.tsx"
 import { actions, ways } from "./words.ts"
 import "./audit.css"
 

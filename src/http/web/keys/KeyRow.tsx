@@ -11,7 +11,7 @@ interface KeyRowProps {
 export const KeyRow = ({ apiKey, onRevoke }: KeyRowProps) => {
   const { createdAt, createsPerMinute, expiresAt, name, redirectsPerDay, scopes } = apiKey
   return (
-    <li class="key-row">
+    <li>
       <div>
         <strong>{name}</strong>
         <div class="marks">

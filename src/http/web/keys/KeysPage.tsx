@@ -4,6 +4,7 @@ import { asApiError } from "../api/Client.ts"
 import type { ApiKey } from "../api/Types.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { ProgramTabs } from "../ui/Tabs.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { fail, say } from "../ui/Toasts.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
@@ -52,13 +53,16 @@ export const KeysPage = () => {
     <>
       <header class="page-header">
         <h1>API keys</h1>
-        <button type="button" class="button" onClick={() => setIsMaking(true)}>
-          <Icon name="plus" /> New key
-        </button>
+        <ProgramTabs />
       </header>
       <p class="lead">
         Programs show a key instead of a password. <a href="/docs">The HTTP API</a> tells what they can do
         with it.
+      </p>
+      <p class="actions start">
+        <button type="button" class="button" onClick={() => setIsMaking(true)}>
+          <Icon name="plus" /> New key
+        </button>
       </p>
       {keys.state === "loading" && <Loading />}
       {keys.state === "failed" && <Failure error={keys.error} retry={keys.reload} />}
@@ -68,7 +72,7 @@ export const KeysPage = () => {
         </Empty>
       )}
       {keys.state === "loaded" && keys.value.length > 0 && (
-        <ul class="keys">
+        <ul class="rows">
           {keys.value.map((key) => (
             <KeyRow key={key.id} apiKey={key} onRevoke={() => setRevoked(key)} />
           ))}

@@ -4,11 +4,11 @@ import { useConfirmed } from "../account/useConfirmed.tsx"
 import type { MadeApiKey } from "../api/Types.ts"
 import * as Session from "../app/Session.ts"
 import { Check } from "../ui/Check.tsx"
-import { CopyButton } from "../ui/CopyButton.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { fromLocalInput } from "../ui/format.ts"
+import { Secret } from "../ui/Secret.tsx"
 
 const meanings = [
   ["links:read", "See links"],
@@ -16,23 +16,6 @@ const meanings = [
   ["stats:read", "See statistics"],
   ["admin", "Everything, of everybody"]
 ] as const
-
-const Secret = ({ made, onClose }: { readonly made: MadeApiKey; readonly onClose: () => void }) => (
-  <>
-    <p>
-      This is “{made.name}”. It is shown <strong>this once</strong>: keep it where secrets are kept.
-    </p>
-    <div class="secret">
-      <code>{made.secret}</code>
-      <CopyButton text={made.secret} what="the API key" />
-    </div>
-    <div class="actions end">
-      <button type="button" class="button strong" onClick={onClose}>
-        I have kept it
-      </button>
-    </div>
-  </>
-)
 
 /** Fields whose faults are shown beside them. */
 const fields = ["name", "expiresAt", "createsPerMinute", "redirectsPerDay"]
@@ -133,7 +116,7 @@ export const NewKeyDialog = ({ onClose, onMade }: NewKeyDialogProps) => {
   return (
     <Dialog title={made ? "Your new API key" : "New API key"} onClose={onClose}>
       {made ? (
-        <Secret made={made} onClose={onClose} />
+        <Secret of={`“${made.name}”`} secret={made.secret} what="the API key" onClose={onClose} />
       ) : (
         <NewKeyForm
           onMade={(made) => {

@@ -22,12 +22,12 @@ export const Selection = ({ links, onChanged, onClear }: SelectionProps) => {
     <div class="selection" role="region" aria-label="Chosen links">
       <strong role="status">{formatCount(links.length, "link")} chosen</strong>
       <div class="actions">
-        <button type="button" class="button plain" onClick={() => setEdits(true)}>
+        <button type="button" class="button plain small" onClick={() => setEdits(true)}>
           <Icon name="edit" /> Tags
         </button>
         <button
           type="button"
-          class="button plain"
+          class="button plain small"
           onClick={() => {
             removeSoon(links.map(({ key }) => key))
             onClear()

@@ -1,7 +1,7 @@
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
-import { online } from "../app/Online.ts"
+import { useEvery } from "../ui/useEvery.ts"
 import { usePages } from "../ui/usePages.ts"
 
 const pageLength = 25
@@ -20,23 +20,14 @@ export const useList = ({ orderBy, q, tag }: Required<Links.Filter>) => {
   )
   const { cursor, state } = list
   const [visits, setVisits] = useState<Visits>(new Map())
-  useEffect(() => {
-    if (state !== "loaded") return undefined
-    const abort = new AbortController()
-    const look = async () => {
-      if (document.hidden || !online.value) return
-      try {
-        const { data } = await Links.list(filter, pageLength, cursor, abort.signal)
-        setVisits(new Map(data.map((link) => [link.key, link.visits])))
-      } catch {
-        // The numbers of before stay, until the next look.
-      }
-    }
-    const timer = setInterval(() => void look(), every_ms)
-    return () => {
-      clearInterval(timer)
-      abort.abort()
-    }
-  }, [orderBy, q, tag, cursor, state])
+  useEvery(
+    every_ms,
+    async (signal) => {
+      if (state !== "loaded") return
+      const { data } = await Links.list(filter, pageLength, cursor, signal)
+      setVisits(new Map(data.map((link) => [link.key, link.visits])))
+    },
+    [orderBy, q, tag, cursor, state]
+  )
   return { ...list, visitsOf: (link: Link) => visits.get(link.key) ?? link.visits }
 }

@@ -1,7 +1,8 @@
-import { useRef, useState } from "preact/hooks"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
+import * as Early from "../app/Early.ts"
 import { me } from "../app/Session.ts"
 import { targetLengthMax } from "../../links/TargetLength.ts"
 import { addressOf } from "../ui/address.ts"
@@ -32,7 +33,8 @@ const tooLong = (url: string) => {
 
 /** A URL, what may be wished for its link, and the button that makes it. */
 export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
-  const [url, setUrl] = useState("")
+  const [early] = useState(Early.take)
+  const [url, setUrl] = useState(early?.text ?? "")
   const [alias, setAlias] = useState("")
   const [expiry, setExpiry] = useState<Expiry>({})
   const [password, setPassword] = useState("")
@@ -40,6 +42,11 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const [title, setTitle] = useState("")
   const [tags, setTags] = useState("")
   const input = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    if (early === undefined || !early.isFocused) return
+    input.current?.focus()
+    input.current?.setSelectionRange(...early.selection)
+  }, [])
   const tagList = tagsOf(tags)
 
   const { error, isSending, onInput, onSubmit } = useSending(async () => {
