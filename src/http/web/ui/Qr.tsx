@@ -1,67 +1,112 @@
-import QRCode from "qrcode"
-import { useMemo } from "preact/hooks"
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks"
+import {
+  type Design,
+  drawingOf,
+  isReadable,
+  paint,
+  plain,
+  readLogo,
+  type Shape,
+  shapes,
+  svgOf
+} from "./qrDesign.ts"
 import { saveBlob } from "./save.ts"
 
-/** Light modules around the symbol (ISO/IEC 18004, section 6.3.8). */
-const quietZone = 4
-
-/** Pixels of a picture that is saved. */
-const savedSize = 1_024
-
-/** The dark modules of a text's symbol as one path, and its width in modules. Drawn here, so that links without an owner have theirs, too. */
-const symbolOf = (text: string) => {
-  const { data, size } = QRCode.create(text, { errorCorrectionLevel: "M" }).modules
-  let path = ""
-  data.forEach((dark, index) => {
-    if (dark) path += `M${(index % size) + quietZone} ${Math.floor(index / size) + quietZone}h1v1h-1z`
-  })
-  return { path, width: size + 2 * quietZone }
+interface DesignFieldsProps {
+  readonly design: Design
+  readonly onChange: (change: Partial<Design>) => void
 }
 
-const svgOf = (path: string, width: number) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${width}" width="${savedSize}" height="${savedSize}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${width}v${width}H0z"/><path d="${path}"/></svg>`
-
-const savePng = (path: string, width: number, name: string) => {
-  const canvas = document.createElement("canvas")
-  // Whole pixels a module, so that edges are sharp.
-  const scale = Math.ceil(savedSize / width)
-  canvas.width = canvas.height = width * scale
-  const context = canvas.getContext("2d")!
-  context.fillStyle = "#fff"
-  context.fillRect(0, 0, canvas.width, canvas.height)
-  context.scale(scale, scale)
-  context.fillStyle = "#000"
-  // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- It is a canvas, and no array.
-  context.fill(new Path2D(path))
-  canvas.toBlob((blob) => {
-    if (blob !== null) saveBlob(blob, `${name}.png`)
-  }, "image/png")
+const DesignFields = ({ design, onChange }: DesignFieldsProps) => {
+  const id = useId()
+  const [fault, setFault] = useState<string>()
+  const take = async (file: File | undefined) => {
+    const logo = file && (await readLogo(file))
+    setFault(file && !logo ? "It must be a picture of 512 kB at most: PNG, JPEG or WebP." : undefined)
+    onChange({ logo })
+  }
+  return (
+    <div class="qr-design">
+      <label for={`${id}-colour`}>Colour</label>
+      <input
+        id={`${id}-colour`}
+        type="color"
+        value={design.colour}
+        onInput={({ currentTarget }) => onChange({ colour: currentTarget.value })}
+      />
+      <label for={`${id}-background`}>Background</label>
+      <input
+        id={`${id}-background`}
+        type="color"
+        value={design.background}
+        onInput={({ currentTarget }) => onChange({ background: currentTarget.value })}
+      />
+      <label for={`${id}-shape`}>Shape</label>
+      <select
+        id={`${id}-shape`}
+        value={design.shape}
+        onChange={({ currentTarget }) => onChange({ shape: currentTarget.value as Shape })}
+      >
+        {Object.entries(shapes).map(([shape, name]) => (
+          <option key={shape} value={shape}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <label for={`${id}-logo`}>Logo</label>
+      <input
+        id={`${id}-logo`}
+        type="file"
+        accept="image/png,image/jpeg,image/webp"
+        onChange={({ currentTarget }) => void take(currentTarget.files?.[0])}
+      />
+      {fault !== undefined && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {!isReadable(design) && (
+        <p class="fault" role="alert">
+          Some readers will not read this. Make the colour darker, or the background lighter.
+        </p>
+      )}
+    </div>
+  )
 }
 
-/** A short URL as a QR code, to look at and to save. `name` is the files' name. */
+/** A short URL as a QR code, to look at, to design and to save. `name` is the files' name. */
 export const Qr = ({ name, text }: { readonly text: string; readonly name: string }) => {
-  const { path, width } = useMemo(() => symbolOf(text), [text])
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [design, setDesign] = useState(plain)
+  const drawing = useMemo(() => drawingOf(text, design), [text, design])
+  useEffect(() => paint(canvas.current!, drawing, design), [drawing])
+  const savePng = () =>
+    canvas.current?.toBlob((blob) => {
+      if (blob !== null) saveBlob(blob, `${name}.png`)
+    }, "image/png")
   return (
     <figure class="qr">
-      <svg
-        viewBox={`0 0 ${width} ${width}`}
-        role="img"
-        aria-label={`QR code of ${text}`}
-        shape-rendering="crispEdges"
-      >
-        <path d={path} />
-      </svg>
+      <canvas ref={canvas} role="img" aria-label={`QR code of ${text}`} />
       <figcaption>
-        <button type="button" class="quiet" onClick={() => savePng(path, width, name)}>
+        <button type="button" class="quiet" onClick={savePng}>
           Save PNG
         </button>
         <button
           type="button"
           class="quiet"
-          onClick={() => saveBlob(new Blob([svgOf(path, width)], { type: "image/svg+xml" }), `${name}.svg`)}
+          onClick={() =>
+            saveBlob(new Blob([svgOf(drawing, design)], { type: "image/svg+xml" }), `${name}.svg`)
+          }
         >
           Save SVG
         </button>
+        <details>
+          <summary>Colours, shape, logo</summary>
+          <DesignFields
+            design={design}
+            onChange={(change) => setDesign((before) => ({ ...before, ...change }))}
+          />
+        </details>
       </figcaption>
     </figure>
   )

@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs"
+import jsQR from "jsqr"
+import { PNG } from "pngjs"
+import type { Page } from "playwright-core"
+import { describe, expect } from "vitest"
+import { create, inBrowserOf, type Look, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { expectSound, type Session } from "./Session.ts"
+
+const inBrowser = inBrowserOf("The design of QR codes is")
+
+const saved = async (page: Page, name: "Save PNG" | "Save SVG") => {
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name }).click()
+  ])
+  return readFileSync(await file.path())
+}
+
+/** What a reader makes of a PNG, and the colours that it has. */
+const read = (bytes: Buffer) => {
+  const { data, height, width } = PNG.sync.read(bytes)
+  const colours = new Set<string>()
+  for (let at = 0; at < data.length; at += 4) colours.add(data.subarray(at, at + 3).toString("hex"))
+  return { text: jsQR.default(new Uint8ClampedArray(data), width, height)?.data, colours }
+}
+
+/** A red rectangle. */
+const logo = () => {
+  const png = new PNG({ width: 60, height: 40 })
+  for (let at = 0; at < png.data.length; at += 4) png.data.set([220, 30, 30, 255], at)
+  return PNG.sync.write(png)
+}
+
+/** Draws an SVG as a browser does, and gives it as PNG. */
+const rasterised = async (page: Page, svg: Buffer) => {
+  const other = await page
+    .context()
+    .browser()!
+    .newPage({ viewport: { width: 1024, height: 1024 } })
+  await other.setContent(`<style>body{margin:0}svg{display:block}</style>${svg.toString()}`)
+  const png = await other.screenshot()
+  await other.close()
+  return png
+}
+
+/** The page with the design of a link's code open. */
+const designing = async (session: Session, key: string, look: Look) => {
+  const page = await signedIn(session, `/app/links?q=${key}`, look)
+  await row(page, key)
+    .getByRole("button", { name: `QR code of ${key}` })
+    .click()
+  await page.getByRole("img", { name: "QR code of" }).waitFor()
+  await page.getByText("Colours, shape, logo").click()
+  return page
+}
+
+describe("a QR code", () => {
+  inBrowser("can be read in every shape, in colours and with a logo, as PNG and as SVG", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "designed" })
+    const page = await designing(session, "designed", looks[0])
+    const pictures = new Set<string>()
+    const readBoth = async (what: string) => {
+      const png = await saved(page, "Save PNG")
+      const found = read(png)
+      expect(found.text, `${what} as PNG`).toBe(`${session.base}/designed`)
+      const svg = await saved(page, "Save SVG")
+      expect(read(await rasterised(page, svg)).text, `${what} as SVG`).toBe(`${session.base}/designed`)
+      pictures.add(png.toString("base64"))
+      return found
+    }
+    for (const shape of ["Squares", "Rounded squares", "Dots"]) {
+      await page.getByLabel("Shape").selectOption(shape)
+      await readBoth(shape)
+    }
+    await page.getByLabel("Colour", { exact: true }).fill("#0a3d91")
+    await page.getByLabel("Background").fill("#fff4d6")
+    const { colours } = await readBoth("colours")
+    expect([...colours]).toEqual(expect.arrayContaining(["0a3d91", "fff4d6"]))
+    await page.getByLabel("Logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer: logo() })
+    await expect
+      .poll(async () => read(await saved(page, "Save PNG")).colours.has("dc1e1e"), { timeout: 20_000 })
+      .toBe(true)
+    await readBoth("a logo")
+    expect(pictures.size).toBe(5)
+    await page.context().close()
+  })
+
+  inBrowser("is designed on phones and desktops, and its faults are told", async (session) => {
+    await create(session, { url: "https://example.com/", alias: "drafted" })
+    for (const look of looks) {
+      const page = await designing(session, "drafted", look)
+      await expectSound(page, `the design of a QR code ${nameOf(look)}`)
+      await page.getByLabel("Colour", { exact: true }).fill("#ffe9a8")
+      await page.getByText("Some readers will not read this.").waitFor()
+      const text = { name: "logo.png", mimeType: "image/png", buffer: Buffer.from("no picture") }
+      await page.getByLabel("Logo").setInputFiles(text)
+      await page.getByText("It must be a picture of 512 kB at most").waitFor()
+      await expectSound(page, `a design that cannot be read ${nameOf(look)}`)
+      await page.context().close()
+    }
+  })
+})
