@@ -70,7 +70,8 @@ const inMemory = <I, S>(tag: Context.Tag<I, S>, layer: Layer.Layer<I>): Open<S> 
     Effect.map((context) => Effect.succeed(Context.get(context, tag)))
   )
 
-const tables = [
+/** Tables that are emptied before each test. */
+export const tables = [
   "links",
   "create_guards",
   "key_ranges",

@@ -20,11 +20,34 @@ const textOf = (keys: PackedKeys) =>
 export const keysOf = (text: string): PackedKeys => fromStrings(text.split(end).slice(0, -1))
 
 /** The text of a record without some of its keys. */
-export const textWithout = (text: string, keys: ReadonlySet<string>): string =>
+const textWithout = (text: string, keys: ReadonlySet<string>): string =>
   text
     .split(end)
     .filter((key) => !keys.has(key))
     .join(end)
+
+interface Batch {
+  readonly shard: number
+  readonly epoch: number | string
+  readonly sequence: number | string
+  readonly keys: string
+}
+
+/** Takes keys that are free again out of the records of open batches: the actor that finishes such a batch must not hand them out again. Inside a transaction. */
+export const strikeFrom = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  keys: ReadonlyArray<string>
+) {
+  const freed = new Set(keys)
+  const batches = yield* sql<Batch>`
+    SELECT shard, epoch, sequence, keys FROM pool_batches ORDER BY shard, epoch, sequence ${forUpdate(sql)}`
+  for (const batch of batches) {
+    const left = textWithout(batch.keys, freed)
+    if (left === batch.keys) continue
+    yield* sql`UPDATE pool_batches SET keys = ${left}
+      WHERE shard = ${batch.shard} AND epoch = ${batch.epoch} AND sequence = ${batch.sequence}`
+  }
+})
 
 /**
  * `KeyStock` on SQLite and PostgreSQL. Each fenced transaction locks the shard's row first, and checks its epoch. A `kind` that

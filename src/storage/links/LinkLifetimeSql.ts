@@ -2,19 +2,13 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { fromStrings } from "../../keys/PackedKeys.ts"
 import { KeyStock } from "../keys/KeyStock.ts"
-import { textWithout } from "../keys/KeyStockSql.ts"
+import { strikeFrom } from "../keys/KeyStockSql.ts"
 import { type Forgotten, isUnused, LinkLifetime } from "./LinkLifetime.ts"
+import { andAtHome, LinkTenure } from "./LinkTenure.ts"
 import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
-import { databaseNow, forUpdate, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
+import { databaseNow, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
-
-interface Batch {
-  readonly shard: number
-  readonly epoch: number | string
-  readonly sequence: number | string
-  readonly keys: string
-}
 
 /**
  * `LinkLifetime` on SQLite and PostgreSQL. On PostgreSQL rows that another transaction has locked are skipped: a sweep waits for nobody,
@@ -28,20 +22,6 @@ export const make = Effect.gen(function* () {
 
   const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
 
-  /** The actor that finishes an open batch must not hand the keys out again. */
-  const strike = (keys: ReadonlyArray<string>) =>
-    Effect.gen(function* () {
-      const freed = new Set(keys)
-      const batches = yield* sql<Batch>`
-        SELECT shard, epoch, sequence, keys FROM pool_batches ORDER BY shard, epoch, sequence ${forUpdate(sql)}`
-      for (const batch of batches) {
-        const left = textWithout(batch.keys, freed)
-        if (left === batch.keys) continue
-        yield* sql`UPDATE pool_batches SET keys = ${left}
-          WHERE shard = ${batch.shard} AND epoch = ${batch.epoch} AND sequence = ${batch.sequence}`
-      }
-    })
-
   /** What the database has forgotten so far. Until the transaction ends it is not found to have forgotten more: what is stocked meanwhile would not be given up. */
   const forgotten = Effect.gen(function* () {
     yield* sql`SELECT id FROM database_mark ${sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR KEY SHARE` })}`
@@ -54,12 +34,13 @@ export const make = Effect.gen(function* () {
       return keys.length === 0 ? [] : yield* end(hasExpired, due)
     }),
     expireSome: Effect.fnUntraced(function* (count) {
-      const due = sql`SELECT key FROM links WHERE ${hasExpired} ORDER BY expires_at LIMIT ${count}`
+      const due = sql`
+        SELECT key FROM links WHERE ${hasExpired} ${andAtHome(sql, yield* LinkTenure)} ORDER BY expires_at LIMIT ${count}`
       return yield* end(hasExpired, due)
     }),
     recycle: Effect.fnUntraced(function* ({ count, quarantine_ms }) {
       const due = sql`
-        SELECT key FROM links WHERE ended_at <= ${now} - ${quarantine_ms}
+        SELECT key FROM links WHERE ended_at <= ${now} - ${quarantine_ms} ${andAtHome(sql, yield* LinkTenure)}
         ORDER BY ended_at LIMIT ${count}`
       const gone = yield* inTransaction(
         sql,
@@ -69,7 +50,10 @@ export const make = Effect.gen(function* () {
             DELETE FROM links WHERE ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
           const minted = rows.filter(({ custom }) => !custom)
           if (minted.length > 0) {
-            yield* strike(minted.map(({ key }) => key))
+            yield* strikeFrom(
+              sql,
+              minted.map(({ key }) => key)
+            )
             const free = minted.filter(({ created_at, ended_at }) =>
               isUnused({ createdAt: created_at, endedAt: ended_at }, quarantine_ms, known)
             )

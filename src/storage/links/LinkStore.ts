@@ -76,6 +76,8 @@ export interface LinkPage {
   readonly next: Position | null
   /** Where the query has a `countedMax`. */
   readonly total?: LinkTotal
+  /** Whether links are missing because one of several databases did not answer. */
+  readonly isPartial?: boolean
 }
 
 /** Whether two links for one key come of the same create, and the row has not been changed since. */

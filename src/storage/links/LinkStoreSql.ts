@@ -4,12 +4,14 @@ import { Array, Cause, Effect, Exit, Layer, Option } from "effect"
 import { Direct, DirectOr, type Run } from "../../fibers/Direct.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
-import { insertedRows, linkColumns, linkOfCells } from "./LinkColumns.ts"
+import { insertedRows, linkColumns, linkOf, linkOfCells, type LinkRow } from "./LinkColumns.ts"
+import { isInForce } from "./LinkEpoch.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
+import { LinkTenure, refused, type Tenure } from "./LinkTenure.ts"
 import { type Cells, direct } from "../sql/DirectSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
@@ -56,12 +58,16 @@ export const make = Effect.gen(function* () {
     WHERE links.create_id = excluded.create_id AND links.updated_at = excluded.updated_at`
 
   /** An `INSERT` of links; `unless`: what becomes of those whose keys have rows. */
-  const insertFree = (links: ReadonlyArray<Link>, unless = unlessRepeat) => {
+  const insertFree = (
+    links: ReadonlyArray<Link>,
+    unless = unlessRepeat,
+    where: Statement.Fragment = sql`true`
+  ) => {
     const rows = insertedRows(links)
     const names = list(Object.keys(rows))
     return sql`
       INSERT INTO links (${names}, url_hash) SELECT ${names}, ${hash.value}
-      FROM ${rowsOf(sql, { ...rows, ...hash.rows(links) })} AS inserted WHERE true ${unless}`
+      FROM ${rowsOf(sql, { ...rows, ...hash.rows(links) })} AS inserted WHERE ${where} ${unless}`
   }
 
   const insertEach = (links: ReadonlyArray<Link>) =>
@@ -81,7 +87,9 @@ export const make = Effect.gen(function* () {
    * On SQLite the keys that were bound are mostly not asked for: an `INSERT` that meets no row has bound all, and one that does
    * wrote nothing, and is repeated with an answer for each link.
    */
-  const insertRows = (links: ReadonlyArray<Link>): Effect.Effect<ReadonlyArray<boolean>, SqlError> =>
+  const insertRows = (
+    links: ReadonlyArray<Link>
+  ): Effect.Effect<ReadonlyArray<boolean>, SqlError | StorageError> =>
     sql.onDialectOrElse({
       orElse: () =>
         links.some(({ custom }) => custom)
@@ -94,8 +102,23 @@ export const make = Effect.gen(function* () {
               isConflict,
               () => insertEach(links)
             ),
-      pg: () => Effect.map(insertGivingKeys(links), ([row]) => areAmong(links, row?.keys ?? []))
+      pg: () =>
+        Effect.flatMap(LinkTenure, (tenure) =>
+          tenure === undefined
+            ? Effect.map(insertGivingKeys(links), ([row]) => areAmong(links, row?.keys ?? []))
+            : insertUnder(links, tenure)
+        )
     })
+
+  /** The same for a caller that knows an epoch of this database. */
+  const insertUnder = (links: ReadonlyArray<Link>, { epoch }: Tenure) =>
+    Effect.filterOrFail(
+      sql<{ readonly keys: ReadonlyArray<string> | null; readonly in_force: boolean }>`${prepared(sql)}
+        WITH inserted AS (${insertFree(links, unlessRepeat, isInForce(sql, epoch))} RETURNING key)
+        SELECT json_agg(key) AS keys, ${isInForce(sql, epoch)} AS in_force FROM inserted`,
+      ([row]) => row!.in_force,
+      () => refused("LinkStore.insertMany")
+    ).pipe(Effect.map(([row]) => areAmong(links, row!.keys ?? [])))
 
   /**
    * On PostgreSQL each key is looked for by itself. A planner that is shown an array makes a plan for its length; of JSON it knows nothing, so that one plan serves all.
@@ -110,6 +133,22 @@ export const make = Effect.gen(function* () {
         SELECT link.* FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
         CROSS JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
     })
+
+  /** The same for a caller that knows an epoch of this database: a row for each key, without a key where there is none. */
+  const rowsUnder = <Row extends { readonly key: string }>(
+    columns: Statement.Fragment,
+    keys: ReadonlyArray<string>,
+    operation: string,
+    { epoch }: Tenure
+  ) =>
+    Effect.filterOrFail(
+      sql<Row & { readonly in_force: boolean }>`${prepared(sql)}
+        SELECT link.*, ${isInForce(sql, epoch)} AS in_force
+        FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
+        LEFT JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link ON true`,
+      (rows) => rows[0]?.in_force !== false,
+      () => refused(operation)
+    ).pipe(Effect.map((rows): ReadonlyArray<Row> => rows.filter(({ key }) => key !== null)))
 
   const insertInFiber = (links: ReadonlyArray<Link>) =>
     askByKey(sql, links, insertRows).pipe(
@@ -138,7 +177,7 @@ export const make = Effect.gen(function* () {
       }
     }
 
-  /** On PostgreSQL without a fiber, but for batches that have a key twice, and for what is a part of a transaction. SQLite has one writer. */
+  /** On PostgreSQL without a fiber, but for batches that have a key twice, for what is a part of a transaction, and where there are several databases. SQLite has one writer. */
   const insertMany: (typeof LinkStore.Service)["insertMany"] = sql.onDialectOrElse({
     orElse: () => insertInFiber,
     pg: () => (links) => {
@@ -148,10 +187,12 @@ export const make = Effect.gen(function* () {
       const alone = new Direct(run, (self) =>
         self.pipe(Traced.span("sql.execute"), Traced.span("LinkStore.insertMany"))
       )
-      const inTransaction = Effect.serviceOption(SqlClient.TransactionConnection)
+      const transaction = Effect.serviceOption(SqlClient.TransactionConnection)
       return new DirectOr(
         run,
-        Effect.flatMap(inTransaction, (own) => (Option.isSome(own) ? insertInFiber(links) : alone))
+        Effect.flatMap(Effect.zip(LinkTenure, transaction), ([tenure, own]) =>
+          tenure !== undefined || Option.isSome(own) ? insertInFiber(links) : alone
+        )
       )
     }
   })
@@ -191,11 +232,26 @@ export const make = Effect.gen(function* () {
 
   const [findText] = rowsOfKeys(linkNames, []).compile()
 
-  const findMany: (typeof LinkStore.Service)["findMany"] = (keys) =>
-    direct(sql, "LinkStore.findMany", [findText, [JSON.stringify(keys)]]).map((rows) => {
+  const findUnder = (keys: ReadonlyArray<string>, tenure: Tenure) =>
+    rowsUnder<LinkRow>(linkNames, keys, "LinkStore.findMany", tenure).pipe(
+      Effect.map((rows) => {
+        const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
+        return keys.map((key) => links.get(key) ?? null)
+      }),
+      asStorageError("LinkStore.findMany"),
+      Traced.span("LinkStore.findMany")
+    )
+
+  const findMany: (typeof LinkStore.Service)["findMany"] = (keys) => {
+    const alone = direct(sql, "LinkStore.findMany", [findText, [JSON.stringify(keys)]]).map((rows) => {
       const links = new Map(rows.map((cells) => [cells[0], linkOfCells(cells)]))
       return keys.map((key) => links.get(key) ?? null)
     })
+    return new DirectOr(
+      alone.run,
+      Effect.flatMap(LinkTenure, (tenure) => (tenure === undefined ? alone : findUnder(keys, tenure)))
+    )
+  }
 
   return sqlPort(
     LinkStore,
@@ -214,7 +270,11 @@ export const make = Effect.gen(function* () {
       }),
       takeVisits: yield* makeTakeVisits,
       takenAmong: Effect.fnUntraced(function* (keys) {
-        const rows = yield* rowsOfKeys(sql.literal("key"), keys)
+        const tenure = yield* LinkTenure
+        const key = sql.literal("key")
+        const rows = yield* tenure === undefined
+          ? rowsOfKeys(key, keys)
+          : rowsUnder(key, keys, "LinkStore.takenAmong", tenure)
         return new Set(rows.map((row) => row.key))
       })
     },

@@ -5,6 +5,7 @@ import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import type { Link } from "../../model/Link.ts"
 import { linkColumns, linkOf, type LinkRow, urlHash } from "./LinkColumns.ts"
+import { andAtHome, areMoving, LinkTenure, under } from "./LinkTenure.ts"
 import { writersGone } from "./LinkWriters.ts"
 import { forUpdate, isOneOf } from "../sql/SqlDialect.ts"
 import { type Columns, rowsOf } from "../sql/SqlRows.ts"
@@ -19,6 +20,8 @@ const fillsMax = 2
 
 /** How long a caller waits for the links of an owner to be filled in, which goes on after that. */
 const fillWaitMax = Duration.seconds(3)
+
+const operation = "GuardedCreates.findByUrl"
 
 /** How often is looked whether another node is done. */
 const lookAgain = Duration.millis(20)
@@ -63,7 +66,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = sql.literal(linkColumns.map(({ column }) => column).join(", "))
   const scope = yield* Effect.scope
-  const fills = new Map<string, SingleFlight.SingleFlight<void, SqlError>>()
+  const fills = new Map<string, SingleFlight.SingleFlight<void, SqlError | StorageError>>()
   const permits = FairSemaphore.make(fillsMax)
 
   const enter = (owner: string) =>
@@ -71,10 +74,15 @@ export const make = Effect.gen(function* () {
 
   const unlessLocked = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR UPDATE SKIP LOCKED` })
 
+  /** In a transaction, which is refused under an old epoch where there are several databases. */
+  const writing = <A, E, R>(run: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(LinkTenure, (tenure) =>
+      tenure === undefined ? inTransaction(sql, run) : under(sql, operation, tenure, run)
+    )
+
   /** Fills in the hashes of an owner's next links. Another node that is at it has locked the owner's entry. */
   const fillSome = (owner: string) =>
-    inTransaction(
-      sql,
+    writing(
       Effect.gen(function* () {
         const [progress] = yield* sql<Progress>`
           SELECT filled, seen_at, seen_key FROM url_indexed_owners WHERE owner = ${owner} ${unlessLocked}`
@@ -125,14 +133,17 @@ export const make = Effect.gen(function* () {
     const [entry] = yield* sql<Pick<Progress, "filled">>`
       SELECT filled FROM url_indexed_owners WHERE owner = ${owner}`
     if (entry !== undefined && Boolean(entry.filled)) return
-    const own = yield* Scope.extend(SingleFlight.make(Effect.ensuring(fill(owner), forget(owner))), scope)
+    const tenure = yield* LinkTenure
+    if (tenure?.isLeaving === true) return yield* areMoving(operation)
+    const filling = Effect.provideService(fill(owner), LinkTenure, tenure)
+    const own = yield* Scope.extend(SingleFlight.make(Effect.ensuring(filling, forget(owner))), scope)
     const running = fills.get(owner) ?? own
     fills.set(owner, running)
     yield* Effect.timeoutFail(running.join, {
       duration: fillWaitMax,
       onTimeout: () =>
         new StorageError({
-          operation: "GuardedCreates.findByUrl",
+          operation,
           applied: "no",
           reason: "the owner's links are being made ready to be found by their URLs"
         })
@@ -146,6 +157,7 @@ export const make = Effect.gen(function* () {
       SELECT ${columns} FROM links
       WHERE url_hash = ${urlHash(owner, url)} AND deleted_at IS NULL AND owner = ${owner} AND url = ${url}
         AND (expires_at IS NULL OR expires_at > ${at}) AND (visits_left IS NULL OR visits_left > 0)
+        ${andAtHome(sql, yield* LinkTenure)}
       ORDER BY created_at DESC, key LIMIT 1`
     return row === undefined ? null : linkOf(row)
   })

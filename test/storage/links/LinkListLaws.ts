@@ -31,8 +31,8 @@ const follow = (store: Store, query: LinkQuery, meanwhile: Effect.Effect<unknown
     return pages
   })
 
-/** The laws of `LinkStore.list`, as tests of one backend. */
-export const linkListLaws = (title: string, open: Open<Store>): void => {
+/** The laws of `LinkStore.list`, as tests of one backend. `databases`: over how many the links are spread. */
+export const linkListLaws = (title: string, open: Open<Store>, databases: number): void => {
   const store = Effect.flatten(open)
   const at = (key: string, createdAt: number, some: object = {}) => ({ ...linkOf(key), createdAt, ...some })
 
@@ -129,6 +129,14 @@ export const linkListLaws = (title: string, open: Open<Store>): void => {
           )
         )
         const query = { ...newestFirst, tag: "x", lookedAtMax: 5 }
+        if (databases > 1) {
+          // Each of them looks at its share, which is of any links.
+          const pages = yield* follow(links, query)
+          expect(pages.flat()).toEqual(["k18", "k9", "k0"])
+          expect(pages.length).toBeGreaterThan(3)
+          const upwards = yield* follow(links, { ...query, order: "createdAt-asc" })
+          return expect(upwards.flat()).toEqual(["k0", "k9", "k18"])
+        }
         expect(yield* follow(links, query)).toEqual([["k18"], [], ["k9"], ["k0"], []])
         expect(yield* follow(links, { ...query, order: "createdAt-asc" })).toEqual([
           ["k0"],

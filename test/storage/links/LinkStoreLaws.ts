@@ -22,8 +22,8 @@ const awkwardUrls = [
 
 const awkwardText = `it's "quoted" \\ {NULL,a} [1] :name $1 -- %_ \u2028 日本語 🍃`
 
-/** The laws of `LinkStore`, as tests of one backend. */
-export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): void => {
+/** The laws of `LinkStore`, as tests of one backend. `databases`: over how many the links are spread. */
+export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>, databases = 1): void => {
   const store = Effect.flatten(open)
 
   describe(`${title}: binding`, () => {
@@ -330,6 +330,6 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>): voi
   })
 
   linkUpdateLaws(title, open)
-  linkListLaws(title, open)
+  linkListLaws(title, open, databases)
   linkVisitLaws(title, open)
 }

@@ -1,0 +1,177 @@
+import { Effect } from "effect"
+import { bucketOfName } from "../../keys/Buckets.ts"
+import {
+  type Guard,
+  type GuardedCreates,
+  type GuardedLink,
+  type GuardedOutcome,
+  guardTimes,
+  type Settlement
+} from "../links/GuardedCreates.ts"
+import type { LinkStore } from "../links/LinkStore.ts"
+import { confirmed, under } from "../links/LinkTenure.ts"
+import type { StorageError } from "../StorageError.ts"
+import { bucketOfKey } from "./LinkStoreRouted.ts"
+import type { LinkDatabase, Router } from "./Router.ts"
+
+/** A database, and the guards that it has. */
+export interface HasGuards extends LinkDatabase {
+  readonly guarded: typeof GuardedCreates.Service
+}
+
+const bucketOfGuard = ({ name }: { readonly name: string }): number => bucketOfName(name)
+
+/** What stands for guards that are in other databases, in the one of the link: its answer is what they are to be settled with. */
+const substituteOf = ({ name, token }: Guard, key: string): Guard => ({ name: `${name}@${key}`, token })
+
+/**
+ * `GuardedCreates` over several databases.
+ *
+ * A guard is in the database of its name's bucket. Where a link is bound in the same one, as links with minted keys are, one transaction binds it and settles its guards. An alias, or a second guard, can be in
+ * another one:
+ *
+ * - If the first of the guards is where the link is, it decides, in the same transaction. The others are settled afterwards.
+ * - Otherwise a substitute of it in the link's database decides, and all of them are settled afterwards. Where that was missed, whoever begins the guard again, after its lease, meets the
+ *   substitute, which has the answer.
+ */
+export const make = (
+  router: Router<HasGuards>,
+  { findMany }: Pick<typeof LinkStore.Service, "findMany">
+): typeof GuardedCreates.Service => {
+  const beginMany: (typeof GuardedCreates.Service)["beginMany"] = (beginnings) =>
+    router.write(
+      "GuardedCreates.beginMany",
+      beginnings,
+      bucketOfGuard,
+      (some) =>
+        ({ guarded, sql }, tenure) =>
+          under(sql, "GuardedCreates.beginMany", tenure, guarded.beginMany(some))
+    )
+
+  const settleMany = (settlements: ReadonlyArray<Settlement>) =>
+    router.write(
+      "GuardedCreates.settleMany",
+      settlements,
+      bucketOfGuard,
+      (some) =>
+        ({ guarded, sql }, tenure) =>
+          under(sql, "GuardedCreates.settleMany", tenure, guarded.settleMany(some))
+    )
+
+  /** Links whose guards are all in the same database. `bucketOf`: where the link is. */
+  const bindTogether = (links: ReadonlyArray<GuardedLink>) =>
+    router.write(
+      "GuardedCreates.bindMany",
+      links,
+      ({ link: { key } }) => bucketOfKey(key),
+      (some) =>
+        ({ guarded, sql }, tenure) =>
+          under(sql, "GuardedCreates.bindMany", tenure, guarded.bindMany(some))
+    )
+
+  const isNear = (guard: Guard, key: string) => {
+    const { places } = router.placement.current()
+    return places[bucketOfGuard(guard)]!.home === places[bucketOfKey(key)]!.home
+  }
+
+  /** Begins the substitute of a guard; gives the answer that it has, if it was settled. */
+  const beginSubstitute = (
+    substitute: Guard,
+    key: string,
+    replaces?: string
+  ): Effect.Effect<ReadonlyArray<string | null>, StorageError> =>
+    router.write(
+      "GuardedCreates.bindMany",
+      [key],
+      bucketOfKey,
+      () =>
+        ({ guarded, sql }, tenure) =>
+          Effect.map(
+            under(
+              sql,
+              "GuardedCreates.bindMany",
+              tenure,
+              guarded.beginMany([
+                { ...substitute, ...guardTimes, fingerprint: "", ...(replaces !== undefined && { replaces }) }
+              ])
+            ),
+            ([state]) => [state?._tag === "Settled" ? state.answer : null]
+          )
+    )
+
+  const bindApart = ({ answer, guards, link }: GuardedLink) =>
+    Effect.gen(function* () {
+      const [first] = guards
+      const settleAll = (some: ReadonlyArray<Guard>, answer: string) =>
+        Effect.ignore(settleMany(some.map((guard) => ({ ...guard, answer }))))
+      const near = guards.filter((guard) => isNear(guard, link.key))
+      const far = guards.filter((guard) => !isNear(guard, link.key))
+      if (near.includes(first!)) {
+        const [outcome] = yield* bindTogether([{ answer, link, guards: near }])
+        if (outcome === "bound") yield* settleAll(far, answer)
+        return outcome!
+      }
+      const substitute = substituteOf(first!, link.key)
+      const [settled] = yield* beginSubstitute(substitute, link.key)
+      if (settled !== null) {
+        // By an earlier try, if its link is still there. One that has ended counts as little as that of any settled guard.
+        const [row] = yield* findMany([link.key])
+        if (row !== null && row?.deletedAt !== null) return "taken" satisfies GuardedOutcome
+        if (row !== null) {
+          yield* settleAll(guards, settled!)
+          return "superseded" satisfies GuardedOutcome
+        }
+        yield* beginSubstitute(substitute, link.key, link.key)
+      }
+      const [outcome] = yield* bindTogether([{ answer, link, guards: [...near, substitute] }])
+      if (outcome === "bound") yield* settleAll(far, answer)
+      return outcome!
+    })
+
+  return {
+    beginMany,
+    settleMany,
+    bindMany: Effect.fnUntraced(function* (links) {
+      const isTogether = ({ guards, link: { key } }: GuardedLink) =>
+        guards.every((guard) => isNear(guard, key))
+      const together = links.filter(isTogether)
+      const outcomes = new Map<GuardedLink, GuardedOutcome>()
+      const bound = yield* bindTogether(together)
+      // A bucket may have moved since, and the guard's was another one.
+      together.forEach((link, place) => {
+        if (bound[place] !== "superseded" || isTogether(link)) outcomes.set(link, bound[place]!)
+      })
+      for (const link of links.filter((one) => !outcomes.has(one))) {
+        outcomes.set(link, yield* bindApart(link))
+      }
+      return links.map((link) => outcomes.get(link)!)
+    }),
+    abandonMany: (guards) =>
+      router.write(
+        "GuardedCreates.abandonMany",
+        guards,
+        bucketOfGuard,
+        (some) =>
+          ({ guarded, sql }, tenure) =>
+            under(sql, "GuardedCreates.abandonMany", tenure, guarded.abandonMany(some))
+      ),
+    findByUrl: Effect.fnUntraced(function* (owner, url, now) {
+      const { answers } = yield* router.gather("GuardedCreates.findByUrl", ({ guarded, sql }, tenure) =>
+        confirmed(sql, "GuardedCreates.findByUrl", tenure, guarded.findByUrl(owner, url, now))
+      )
+      const links = answers.flatMap(({ answer }) => (answer === null ? [] : [answer]))
+      return (
+        links.toSorted(
+          (one, other) => other.createdAt - one.createdAt || (one.key < other.key ? -1 : 1)
+        )[0] ?? null
+      )
+    }),
+    drop: (keep_ms, count) =>
+      Effect.map(
+        router.sweep("GuardedCreates.drop", ({ guarded, sql }, tenure) =>
+          under(sql, "GuardedCreates.drop", tenure, guarded.drop(keep_ms, count))
+        ),
+        (dropped) => dropped.reduce((sum, count) => sum + count, 0)
+      )
+  }
+}

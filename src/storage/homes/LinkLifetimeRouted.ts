@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import type { FreedLink, LinkLifetime } from "../links/LinkLifetime.ts"
+import { under } from "../links/LinkTenure.ts"
+import { bucketOfKey } from "./LinkStoreRouted.ts"
+import type { LinkDatabase, Router } from "./Router.ts"
+
+/** A database, and how its links end. */
+export interface HasLifetime extends LinkDatabase {
+  readonly lifetime: typeof LinkLifetime.Service
+}
+
+/** `LinkLifetime` over several databases. `expireSome` and `recycle` take up to their count from each. A minted key that is free again enters the stock of its database. */
+export const make = (router: Router<HasLifetime>): typeof LinkLifetime.Service => ({
+  expire: (keys) => {
+    const each = [...new Set(keys)]
+    return Effect.map(
+      router.write(
+        "LinkLifetime.expire",
+        each,
+        bucketOfKey,
+        (some) =>
+          ({ lifetime, sql }, tenure) =>
+            Effect.map(under(sql, "LinkLifetime.expire", tenure, lifetime.expire(some)), (ended) =>
+              some.map((key) => ended.includes(key))
+            )
+      ),
+      (ended) => each.filter((_, place) => ended[place] === true)
+    )
+  },
+  expireSome: (count) =>
+    Effect.map(
+      router.sweep("LinkLifetime.expireSome", ({ lifetime, sql }, tenure) =>
+        under(sql, "LinkLifetime.expireSome", tenure, lifetime.expireSome(count))
+      ),
+      (ended) => ended.flat()
+    ),
+  recycle: (recycling) =>
+    Effect.map(
+      router.sweep("LinkLifetime.recycle", ({ lifetime, sql }, tenure) =>
+        under(sql, "LinkLifetime.recycle", tenure, lifetime.recycle(recycling))
+      ),
+      (freed): ReadonlyArray<FreedLink> => freed.flat()
+    )
+})

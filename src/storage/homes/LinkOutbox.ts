@@ -1,0 +1,84 @@
+import type { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { fromStrings } from "../../keys/PackedKeys.ts"
+import type { WebhookEvent, WebhookMessage } from "../../model/Webhook.ts"
+import type { KeyStock } from "../keys/KeyStock.ts"
+import { strikeFrom } from "../keys/KeyStockSql.ts"
+import * as KeyTablesSql from "../keys/KeyTablesSql.ts"
+import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
+import { rowsOf } from "../sql/SqlRows.ts"
+import { asStorageError, inTransaction } from "../sql/SqlTransaction.ts"
+import type { StorageError } from "../StorageError.ts"
+import type { WebhookStore } from "../webhooks/WebhookStore.ts"
+
+/** Keeps messages for webhooks in the database of their links, in the transaction of the change, until they are carried to the queue of the control database. */
+export const offerTo =
+  (sql: SqlClient.SqlClient) =>
+  (messages: ReadonlyArray<WebhookMessage>): Effect.Effect<number, StorageError> => {
+    if (messages.length === 0) return Effect.succeed(0)
+    const rows = rowsOf(sql, {
+      id: ["text", messages.map(({ id }) => id)],
+      owner: ["text", messages.map(({ owner }) => owner)],
+      event: ["text", messages.map(({ event }) => event)],
+      body: ["text", messages.map(({ body }) => body)]
+    })
+    return Effect.as(
+      sql`INSERT INTO link_outbox (id, owner, event, body, queued_at)
+          SELECT id, owner, event, body, ${databaseNow(sql)} FROM ${rows} AS given ON CONFLICT (id) DO NOTHING`,
+      0
+    ).pipe(asStorageError("LinkOutbox.offer"))
+  }
+
+/** What is carried from a database of links to the control database. */
+export interface Carrying {
+  readonly sql: SqlClient.SqlClient
+  /** Of the control database. */
+  readonly control: SqlClient.SqlClient
+  readonly webhooks: Pick<typeof WebhookStore.Service, "offer">
+  readonly stock: Pick<typeof KeyStock.Service, "add">
+  /** Called with keys that left the one database and did not arrive in the other. */
+  readonly lost: (keys: number) => void
+}
+
+/** Messages that are carried at a time: each can have some kilobytes. */
+const messagesMax = 100
+
+/**
+ * Carries messages: they are queued, and then deleted here. Whoever dies in between has them queued again under the same ids, which the queue deduplicates unless they were delivered
+ * meanwhile. Gives whether there may be more.
+ */
+export const carryMessages = ({ sql, webhooks }: Pick<Carrying, "sql" | "webhooks">) =>
+  Effect.gen(function* () {
+    const rows = yield* sql<WebhookMessage & { readonly event: WebhookEvent }>`
+      SELECT id, owner, event, body FROM link_outbox ORDER BY queued_at, id LIMIT ${messagesMax}`
+    if (rows.length === 0) return false
+    yield* webhooks.offer(rows)
+    yield* sql`DELETE FROM link_outbox WHERE ${isOneOf(
+      sql,
+      "id",
+      rows.map(({ id }) => id)
+    )}`
+    return rows.length === messagesMax
+  }).pipe(asStorageError("LinkOutbox.carryMessages"))
+
+/**
+ * Carries up to `count` keys that are free again to the stock. They leave the one database before they enter the other, so that no key is in both: whoever dies in between loses them. Gives whether
+ * there may be more.
+ */
+export const carryKeys = ({ control, lost, sql, stock }: Omit<Carrying, "webhooks">, count: number) => {
+  const { free } = KeyTablesSql.make(sql)
+  const operation = "LinkOutbox.carryKeys"
+  return Effect.gen(function* () {
+    const keys = yield* inTransaction(sql, free.take(count))
+    if (keys.length === 0) return false
+    const adding = Effect.zipRight(strikeFrom(control, keys), stock.add(fromStrings(keys)))
+    yield* asStorageError(operation)(inTransaction(control, adding)).pipe(
+      Effect.tapError(({ applied }) =>
+        applied === "no"
+          ? free.put(keys).pipe(Effect.catchAll(() => Effect.sync(() => lost(keys.length))))
+          : Effect.sync(() => lost(keys.length))
+      )
+    )
+    return keys.length === count
+  }).pipe(Effect.uninterruptible, asStorageError(operation))
+}

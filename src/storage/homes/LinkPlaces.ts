@@ -1,0 +1,28 @@
+import { Context } from "effect"
+
+/** Where the links of keys are, as far as this node knows: for those who choose keys, or gather what goes to one database together. By default one database has all links. */
+export class LinkPlaces extends Context.Reference<LinkPlaces>()("linkmint/LinkPlaces", {
+  defaultValue: (): LinkPlacesService => ({
+    databases: 1,
+    lanes: 1,
+    laneOf: () => 0,
+    laneOfName: () => 0,
+    isOpen: () => true,
+    isOpenBeside: () => true
+  })
+}) {}
+
+/** See {@link LinkPlaces}. */
+export interface LinkPlacesService {
+  /** Databases that have links. */
+  readonly databases: number
+  /** What goes to different lanes does not wait for each other: one lane for each database, and one for buckets that are being moved. */
+  readonly lanes: number
+  readonly laneOf: (key: string) => number
+  /** The same for what is kept by name: the guard of a create. */
+  readonly laneOfName: (name: string) => number
+  /** Whether a link can be bound to the key now: its bucket is not being moved, and its database answers, or none does. */
+  readonly isOpen: (key: string) => boolean
+  /** Whether it can be bound together with the guard of that name, in one transaction. */
+  readonly isOpenBeside: (key: string, name: string) => boolean
+}

@@ -1,0 +1,78 @@
+import type { SqlClient, Statement } from "@effect/sql"
+import { Context, Effect } from "effect"
+import { defaultDomain } from "../../keys/Buckets.ts"
+import { inTransaction } from "../sql/SqlTransaction.ts"
+import { StorageError } from "../StorageError.ts"
+import { bucketOfRow } from "./LinkBucketsSql.ts"
+import { isInForce } from "./LinkEpoch.ts"
+
+/** What a caller knows of the database that it asks, where links are in several: see `BucketPlacement`. */
+export interface Tenure {
+  /** The epoch of the database. */
+  readonly epoch: number
+  /** The buckets that are at home there. */
+  readonly buckets: ReadonlyArray<number>
+  /** Whether some of them are being moved away. */
+  readonly isLeaving: boolean
+}
+
+/** The tenure on which statements are asked. Where one database has all links there is none, and nothing is checked. */
+export class LinkTenure extends Context.Reference<LinkTenure>()("linkmint/LinkTenure", {
+  defaultValue: (): Tenure | undefined => undefined
+}) {}
+
+const outdated = "buckets have left this database since the placement was read"
+
+/** The caller knows an old epoch of the database: it is to read the placement again. Nothing was done. */
+export const refused = (operation: string): StorageError =>
+  new StorageError({ operation, applied: "no", reason: outdated })
+
+/** Whether an operation was refused because of an old epoch; of one that had several parts, some may have been done. */
+export const isRefused = ({ reason }: StorageError): boolean => reason.includes(outdated)
+
+/** A part of what was asked would write rows of buckets that are being moved. */
+export const areMoving = (operation: string): StorageError =>
+  new StorageError({ operation, applied: "no", reason: "its links are being moved" })
+
+/** The condition that a row of `links` is in a bucket that is at home here. */
+export const isAtHome = (sql: SqlClient.SqlClient, { buckets }: Tenure): Statement.Fragment =>
+  sql`${sql.literal(bucketOfRow(defaultDomain))} = ANY(${buckets}::int[])`
+
+/** The same as a further condition; none where one database has all links. */
+export const andAtHome = (sql: SqlClient.SqlClient, tenure: Tenure | undefined): Statement.Fragment =>
+  tenure === undefined ? sql`` : sql`AND ${isAtHome(sql, tenure)}`
+
+/**
+ * Runs what writes with links, whatever it is, in a transaction of PostgreSQL that is refused under an old epoch.
+ *
+ * Its first statement locks `links` as one does that writes them, so that whoever raises the epoch waits for the transaction's end; and as it locks before it takes its snapshot, it sees an
+ * epoch that was raised before.
+ */
+export const under = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  operation: string,
+  { epoch }: Tenure,
+  run: Effect.Effect<A, E, R>
+) =>
+  inTransaction(
+    sql,
+    Effect.gen(function* () {
+      const [row] = yield* sql<{ in_force: boolean }>`
+        WITH writer AS (UPDATE links SET key = key WHERE false) SELECT ${isInForce(sql, epoch)} AS in_force`
+      return yield* row!.in_force ? run : refused(operation)
+    })
+  )
+
+/** Runs what reads, and then asks whether the epoch is old: then it is refused, because what was read may be. */
+export const confirmed = <A, E, R>(
+  sql: SqlClient.SqlClient,
+  operation: string,
+  { epoch }: Tenure,
+  run: Effect.Effect<A, E, R>
+) =>
+  Effect.zipLeft(
+    run,
+    Effect.flatMap(sql<{ in_force: boolean }>`SELECT ${isInForce(sql, epoch)} AS in_force`, ([row]) =>
+      row!.in_force ? Effect.void : refused(operation)
+    )
+  )

@@ -1,0 +1,86 @@
+import { Effect } from "effect"
+import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
+import { carryKeys } from "../../../src/storage/homes/LinkOutbox.ts"
+import * as VisitStoreMemory from "../../../src/sim/stores/VisitStoreMemory.ts"
+import { likeMemory } from "../../support/LikeMemory.ts"
+import { linkCommand, playLinks } from "../../support/Players.ts"
+import { describePostgres } from "../../support/services/Postgres.ts"
+import { portOf, type SeveralDatabases, severalDatabases } from "../../support/SeveralDatabases.ts"
+import { guardedCreatesLaws } from "../links/GuardedCreatesLaws.ts"
+import { linkLifetimeLaws } from "../links/LinkLifetimeLaws.ts"
+import { linkRemovalsLaws } from "../links/LinkRemovalsLaws.ts"
+import { linkStoreLaws } from "../links/LinkStoreLaws.ts"
+import { playVisits, visitCommand } from "../visits/VisitPlayer.ts"
+import { visitStoreLaws, visitUpkeepLaws } from "../visits/VisitStoreLaws.ts"
+
+/** The stock of the control database, to which what is free again in the others is carried before it is asked. */
+const carrying = (
+  [control, ...further]: SeveralDatabases["databases"],
+  stock: SeveralDatabases["stock"]
+): SeveralDatabases["stock"] => {
+  const carry = Effect.forEach(further, ({ sql }) =>
+    Effect.repeat(carryKeys({ sql, control: control!.sql, stock, lost: () => {} }, 1_000), {
+      while: (more) => more
+    })
+  )
+  return {
+    ...stock,
+    take: (batch, count) => Effect.zipRight(carry, stock.take(batch, count)),
+    openBatches: (shard) => Effect.zipRight(carry, stock.openBatches(shard)),
+    size: Effect.zipRight(carry, stock.size)
+  }
+}
+
+for (const count of [1, 2, 4]) {
+  describePostgres(`on ${count} ${count === 1 ? "database" : "databases"} of links`, () => {
+    const open = severalDatabases(count)
+    linkStoreLaws(
+      "LinkStore",
+      portOf(open, ({ links }) => links),
+      count
+    )
+    likeMemory({
+      title: "LinkStore answers any sequence of commands like the one in memory",
+      open: portOf(open, ({ links }) => links),
+      memory: LinkStoreMemory.make,
+      command: linkCommand,
+      player: playLinks,
+      numRuns: 5
+    })
+    linkLifetimeLaws(
+      portOf(open, ({ databases, lifetime, links, stock }) => ({
+        links,
+        lifetime,
+        pause: Effect.sleep,
+        stock: carrying(databases, stock)
+      })),
+      count
+    )
+    linkRemovalsLaws(portOf(open, ({ links, removals }) => ({ links, removals })))
+    visitStoreLaws(
+      "VisitStore",
+      portOf(open, ({ visits }) => visits)
+    )
+    visitUpkeepLaws(
+      "VisitStore",
+      portOf(open, ({ visits }) => visits)
+    )
+    likeMemory({
+      title: "VisitStore answers any sequence of commands like the one in memory",
+      open: portOf(open, ({ visits }) => visits),
+      memory: VisitStoreMemory.make,
+      command: visitCommand,
+      player: playVisits,
+      numRuns: 5
+    })
+  })
+
+  describePostgres(`on the last of ${count} ${count === 1 ? "database" : "databases"} of links`, () => {
+    // Where a key and the guards of its link are in one database, as creates choose keys.
+    const open = severalDatabases(count, () => count - 1)
+    guardedCreatesLaws(
+      "GuardedCreates",
+      portOf(open, ({ guarded, links }) => ({ guarded, links, pause: Effect.sleep }))
+    )
+  })
+}
