@@ -23,6 +23,7 @@ import * as DatabaseMarkSql from "../storage/nodes/DatabaseMarkSql.ts"
 import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/keys/KeyRangeStoreSql.ts"
+import * as LinkHomes from "../storage/homes/LinkHomes.ts"
 import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
 import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
 import * as Migrations from "../storage/sql/Migrations.ts"
@@ -135,6 +136,12 @@ const standstill = (settings: Settings) =>
     Layer.provide(DeploymentStore.layer)
   )
 
+/** What commands need of links: in all databases that have some. Nothing is told of what they change but to nodes' caches. */
+const links = (settings: Settings) =>
+  settings.linkDatabaseUrls.length === 0
+    ? Layer.merge(LinkStoreSql.layer, LinkRemovalsSql.layer)
+    : LinkHomes.layerOfCommand(settings.linkDatabaseUrls)
+
 /** All databases of links, with the tables of this version in the first one. */
 const linkDatabases = (settings: Settings) =>
   Layer.scoped(
@@ -179,8 +186,8 @@ const sessions = ({ sessionIdle }: Settings) => Sessions.layer({ idle: sessionId
 
 /** The services of the commands. No API key is presented here, so the administrator's is neither needed nor drawn. */
 const services = (settings: Settings) =>
-  Layer.mergeAll(Layer.provide(Accounts.layer, sessions(settings)), Users.layer, LinkStoreSql.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(AccountStoreSql.layer, AuditLogSql.layer, LinkRemovalsSql.layer)),
+  Layer.mergeAll(Layer.provide(Accounts.layer, sessions(settings)), Users.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(AccountStoreSql.layer, AuditLogSql.layer, links(settings))),
     Layer.provide([
       WebhookStoreSql.layer,
       Passwords.layer,

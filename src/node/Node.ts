@@ -13,8 +13,10 @@ import * as Users from "../accounts/Users.ts"
 import * as Quotas from "../accounts/Quotas.ts"
 import * as RateLimiter from "../accounts/RateLimiter.ts"
 import * as Sessions from "../accounts/Sessions.ts"
+import * as KeyMetrics from "../actors/keys/KeyMetrics.ts"
 import { followersMax } from "../actors/keys/KeyRing.ts"
 import * as Batcher from "../fibers/Batcher.ts"
+import * as LinkCarrying from "../actors/links/LinkCarrying.ts"
 import * as LinkRemoval from "../actors/links/LinkRemoval.ts"
 import * as PoolWarmUp from "../actors/keys/PoolWarmUp.ts"
 import * as VisitMaintenance from "../visits/VisitMaintenance.ts"
@@ -38,14 +40,21 @@ import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import * as VisitTotals from "../http/links/VisitTotals.ts"
 import * as DataFolder from "../storage/nodes/DataFolder.ts"
 import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
+import * as LinkDatabases from "../storage/homes/LinkDatabases.ts"
+import * as LinkHomes from "../storage/homes/LinkHomes.ts"
+import type { KeyStock } from "../storage/keys/KeyStock.ts"
+import type { GuardedCreates } from "../storage/links/GuardedCreates.ts"
 import * as GuardedCreatesSql from "../storage/links/GuardedCreatesSql.ts"
 import type { KeyPool } from "../storage/keys/KeyPool.ts"
 import * as KeyPoolMemory from "../storage/keys/KeyPoolMemory.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
 import * as KeyLedger from "../storage/keys/KeyLedger.ts"
 import * as LinkInvalidationsLocal from "../storage/links/LinkInvalidationsLocal.ts"
+import type { LinkLifetime } from "../storage/links/LinkLifetime.ts"
 import * as LinkLifetimeSql from "../storage/links/LinkLifetimeSql.ts"
+import type { LinkRemovals } from "../storage/links/LinkRemovals.ts"
 import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
+import type { LinkStore } from "../storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
 import * as WebhookOutbox from "../storage/webhooks/WebhookOutbox.ts"
 import * as Migrations from "../storage/sql/Migrations.ts"
@@ -63,9 +72,12 @@ import * as RunnersSeen from "../storage/nodes/RunnersSeen.ts"
 import * as ShardOwnership from "../storage/keys/ShardOwnership.ts"
 import * as SqliteClient from "../storage/sql/SqliteClient.ts"
 import type { StorageError } from "../storage/StorageError.ts"
+import * as Metered from "../telemetry/Metered.ts"
 import * as TrustedTime from "../time/TrustedTime.ts"
+import type { VisitStore } from "../storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../storage/visits/VisitStoreSql.ts"
 import * as WebhookListeners from "../storage/webhooks/WebhookListeners.ts"
+import type { WebhookStore } from "../storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import * as Witnesses from "./Witnesses.ts"
 import type { Witness } from "../storage/nodes/Witness.ts"
@@ -219,7 +231,41 @@ const clustered = (
   }
 }
 
-/** Every store over the SQL client. The transaction that changes a link also queues the event for its owner's webhooks. */
+/** What has to do with links, in one database. The transaction that changes a link also queues the event for its owner's webhooks. */
+const linksInOne = (messages: WebhookOutbox.OutboxMessages) =>
+  Layer.mergeAll(
+    LinkRemovalsSql.layer,
+    LinkLifetimeSql.layer,
+    VisitStoreSql.layer,
+    GuardedCreatesSql.layer.pipe(
+      Layer.provideMerge(WebhookOutbox.layer(messages)),
+      Layer.provide(LinkStoreSql.layer)
+    )
+  )
+
+/** Counts keys that left a database of links and did not reach the stock. */
+const lostOnTheWay = { lost: (keys: number) => Metered.add(KeyMetrics.lost["not-carried"], keys) }
+
+/** The same in one database or several. */
+const links = (
+  { linkDatabaseUrls }: Pick<Settings, "linkDatabaseUrls">,
+  messages: WebhookOutbox.OutboxMessages
+): Layer.Layer<
+  GuardedCreates | LinkLifetime | LinkRemovals | LinkStore | VisitStore,
+  LinkDatabases.LinkDatabasesMismatch | SqlError | StorageError,
+  DeploymentStore.DeploymentStore | KeyStock | SqlClient | WebhookListeners.WebhookListeners | WebhookStore
+> =>
+  linkDatabaseUrls.length === 0
+    ? linksInOne(messages)
+    : LinkHomes.layer(linkDatabaseUrls, messages, lostOnTheWay)
+
+/** Checks what `DATABASE_URL` names before anything is decided there. */
+const controlChecked = ({ databaseUrl, linkDatabaseUrls }: Settings) =>
+  Option.isNone(databaseUrl)
+    ? Layer.empty
+    : Layer.effectDiscard(LinkDatabases.checkControl(1 + linkDatabaseUrls.length))
+
+/** Every store over the SQL client. */
 const stores =
   (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.OutboxMessages) =>
   <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) =>
@@ -228,17 +274,12 @@ const stores =
       adding(WebhookListeners.layer),
       adding(AccountStoreSql.layer),
       adding(AuditLogSql.layer),
-      adding(LinkRemovalsSql.layer),
       adding(surroundings.witness),
       adding(Stock.layer(settings)),
-      adding(LinkLifetimeSql.layer),
-      adding(KeyLedger.layer(surroundings.countedMax)),
-      adding(VisitStoreSql.layer),
       adding(surroundings.quotas),
       adding(surroundings.nodes),
-      adding(LinkStoreSql.layer),
-      adding(WebhookOutbox.layer(messages)),
-      adding(GuardedCreatesSql.layer),
+      adding(links(settings, messages)),
+      adding(KeyLedger.layer(surroundings.countedMax)),
       adding(surroundings.ownership)
     )
 
@@ -276,6 +317,7 @@ const beside = (settings: Settings, { compareEvery }: Surroundings) =>
   Layer.mergeAll(
     AuditSweep.layer(settings.auditRetention),
     LinkRemoval.layer,
+    settings.linkDatabaseUrls.length === 0 ? Layer.empty : LinkCarrying.layer,
     WitnessWatch.layer(compareEvery),
     PoolWarmUp.layer
   )
@@ -321,6 +363,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
   return Layer.scopedContext(
     Effect.context<FileSystem | Path>().pipe(
       adding(surroundings.database),
+      adding(controlChecked(settings)),
       adding(DeploymentStore.layer),
       adding(surroundings.changes),
       adding(layerMinter(settings)),

@@ -56,8 +56,8 @@ export interface LinkCache<E> {
   readonly staleNow: (key: string) => Link | undefined
   /** Whether `staleNow` could give the key's row, as soon as it is known that the store does not answer. */
   readonly mayBeStale: (key: string) => boolean
-  /** Whether the store is known not to answer, for no longer than `staleMax_ms`. */
-  readonly isAway: () => boolean
+  /** Whether the store is known not to answer for a key, for no longer than `staleMax_ms`. */
+  readonly isAway: (key: string) => boolean
   /** Asks for the row of a key, cached or read; concurrent reads of a key are one, or two where the first finds nothing. */
   readonly getThen: GetThen<E>
   /**
@@ -156,7 +156,8 @@ export const make = <E>(options: {
       })
     }
 
-    const isAway = () => (changes.awayFor(now_ms()) ?? Number.POSITIVE_INFINITY) < options.staleMax_ms
+    const isAway = (key: string) =>
+      (changes.awayFor(now_ms(), key) ?? Number.POSITIVE_INFINITY) < options.staleMax_ms
 
     const plainEntry = (key: string) => {
       const link = entries.get(key)
@@ -203,16 +204,16 @@ export const make = <E>(options: {
     })
 
     return {
-      getNow: (key) => (changes.isFresh(now_ms()) ? entries.get(key) : undefined),
+      getNow: (key) => (changes.isFresh(now_ms(), key) ? entries.get(key) : undefined),
       staleNow: (key) => {
-        const link = isAway() ? plainEntry(key) : undefined
+        const link = isAway(key) ? plainEntry(key) : undefined
         if (link !== undefined) Metered.add(staleAnswers)
         return link
       },
       isAway,
       mayBeStale: (key) => options.staleMax_ms > 0 && plainEntry(key) !== undefined,
       getThen: (key, answer, span) => {
-        if (!changes.isFresh(now_ms())) {
+        if (!changes.isFresh(now_ms(), key)) {
           Metered.add(bypassed)
           return options.read(key, answer, span)
         }

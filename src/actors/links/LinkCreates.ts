@@ -5,6 +5,7 @@ import * as Metered from "../../telemetry/Metered.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { monotonicNow_ms, monotonic_ms } from "../../time/MonotonicTime.ts"
 import { KeyBuffer } from "../keys/KeyBuffer.ts"
+import * as KeyChoice from "../keys/KeyChoice.ts"
 import * as KeyMetrics from "../keys/KeyMetrics.ts"
 import { Unavailable } from "../Unavailable.ts"
 import type { Ask, Outcome } from "./CreateAsks.ts"
@@ -58,6 +59,8 @@ interface FirstRound<E> extends Round<E> {
 /** How creates that are under way go on. */
 interface Going<E> {
   readonly ask: Ask<E>
+  /** The guard together with which links are bound. */
+  readonly beside: string | undefined
   /** When they began, in `monotonicNow_ms`. */
   readonly start: number
   /** Lets an effect be interrupted, where who waits for the creates can be. */
@@ -89,12 +92,12 @@ const countConflict = (key: string, outcome: keyof typeof conflictWith) => {
  *
  * To be run where it cannot be interrupted, so that no key is lost: its waits can be interrupted all the same.
  */
-const taking = (buffer: typeof KeyBuffer.Service) =>
-  Effect.fnUntraced(function* (wanted: number, start: number) {
+const taking = (buffer: typeof KeyBuffer.Service, { takeMany }: KeyChoice.KeyChoice) =>
+  Effect.fnUntraced(function* (wanted: number, start: number, beside?: string) {
     const keys: Array<string> = []
     let failure: Unavailable | null = null
     while (keys.length < wanted) {
-      const taken = yield* buffer.takeMany(wanted - keys.length).pipe(
+      const taken = yield* takeMany(wanted - keys.length, beside).pipe(
         retryWhileAway(start),
         Effect.either,
         Effect.onError(() => buffer.putBack(keys))
@@ -111,12 +114,13 @@ const taking = (buffer: typeof KeyBuffer.Service) =>
 /** See {@link LinkCreates}. */
 export const make = Effect.gen(function* () {
   const buffer = yield* KeyBuffer
+  const choice = yield* KeyChoice.make(buffer)
   /** Keys of links that were not bound go back, whether or not anyone still waits for the outcome. */
   const onRefused = (links: ReadonlyArray<Link>) => buffer.putBackUnbound(mintedOf(links))
   const local = yield* LocalOwners
   const runtime = yield* Effect.runtime()
   const bindThen = CreateAsks.telling(local.bindThen, onRefused, runtime)
-  const takeKeys = taking(buffer)
+  const takeKeys = taking(buffer, choice)
   const askAlone = CreateAsks.alone(bindThen)
   const askGuarded = CreateAsks.guarded(local, onRefused)
   const nextId = yield* sequentialIds
@@ -124,9 +128,9 @@ export const make = Effect.gen(function* () {
   const runFork = Runtime.runFork(runtime)
 
   /** Takes a key for each draft, asks for their links and waits for what became of them. Only the wait can be interrupted, so that no key is lost. */
-  const roundOf = <E>(drafts: ReadonlyArray<LinkDraft>, { ask, restore, start }: Going<E>) =>
+  const roundOf = <E>(drafts: ReadonlyArray<LinkDraft>, { ask, beside, restore, start }: Going<E>) =>
     Effect.gen(function* () {
-      const { failure, keys } = yield* takeKeys(drafts.length, start)
+      const { failure, keys } = yield* takeKeys(drafts.length, start, beside)
       const now = yield* Clock.currentTimeMillis
       const links = keys.map((key, place) => linkOf(drafts[place]!, key, now, nextId()))
       const waiting = yield* ask(links)
@@ -160,11 +164,12 @@ export const make = Effect.gen(function* () {
   const bindMinted = <E extends Superseded>(
     drafts: ReadonlyArray<LinkDraft>,
     ask: Ask<E>,
-    first?: FirstRound<E>
+    first?: FirstRound<E>,
+    beside?: string
   ): Effect.Effect<ReadonlyArray<Either.Either<Link, E | Unavailable>>> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const going: Going<E> = { ask, restore, start: first?.start ?? (yield* monotonic_ms) }
+        const going: Going<E> = { ask, beside, restore, start: first?.start ?? (yield* monotonic_ms) }
         const unbound: Either.Either<Link, E | Unavailable> = Either.left(noneBound)
         const made = drafts.map(() => unbound)
         let open = drafts.map((_, place) => place)
@@ -199,8 +204,15 @@ export const make = Effect.gen(function* () {
       })
     )
 
-  const bindOne = <E extends Superseded>(draft: LinkDraft, ask: Ask<E>, first?: FirstRound<E>) =>
-    Effect.flatMap(bindMinted([draft], ask, first), ([made]) => made!).pipe(Traced.span("Links.createMinted"))
+  const bindOne = <E extends Superseded>(
+    draft: LinkDraft,
+    ask: Ask<E>,
+    first?: FirstRound<E>,
+    beside?: string
+  ) =>
+    Effect.flatMap(bindMinted([draft], ask, first, beside), ([made]) => made!).pipe(
+      Traced.span("Links.createMinted")
+    )
 
   const bindAlias = <E extends Superseded>(draft: LinkDraft, alias: string, ask: Ask<E>) =>
     Effect.gen(function* () {
@@ -216,13 +228,13 @@ export const make = Effect.gen(function* () {
       return link
     }).pipe(Traced.span("Links.createAlias"))
 
-  const bind = <E extends Superseded>(draft: LinkDraft, ask: Ask<E>) =>
-    draft.alias === null ? bindOne(draft, ask) : bindAlias(draft, draft.alias, ask)
+  const bind = <E extends Superseded>(draft: LinkDraft, ask: Ask<E>, beside?: string) =>
+    draft.alias === null ? bindOne(draft, ask, undefined, beside) : bindAlias(draft, draft.alias, ask)
 
   const createThen: LinkCreates["createThen"] = (draft, done) => {
     const otherwise = (create: Effect.Effect<Link, Unavailable>) => void runFork(create).addObserver(done)
     const start = monotonicNow_ms(clock)
-    const key = buffer.takeNow()
+    const key = choice.takeNow()
     if (key === undefined) return otherwise(bindOne(draft, askAlone))
     const link = linkOf(draft, key, clock.unsafeCurrentTimeMillis(), nextId())
     bindThen([link], (outcomes) => {
@@ -238,7 +250,7 @@ export const make = Effect.gen(function* () {
     create: (draft) => bind(draft, askAlone),
     createThen,
     createMany: (drafts) => Traced.span("Links.createMany")(bindMinted(drafts, askAlone)),
-    createGuarded: (draft, guarding) => bind(draft, askGuarded(guarding))
+    createGuarded: (draft, guarding) => bind(draft, askGuarded(guarding), guarding.guards[0]?.name)
   }
   return creates
 })

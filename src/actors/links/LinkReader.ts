@@ -1,6 +1,7 @@
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import type { Link } from "../../model/Link.ts"
+import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { GetThen } from "./LinkCache.ts"
@@ -26,13 +27,14 @@ export class LinkReader extends Context.Tag("linkmint/LinkReader")<
 
 const tooMany = Exit.fail(new Unavailable({ reason: "too many reads wait for the store", applied: "no" }))
 
-/** Reads by `findMany`, in `inFlightMax` statements at a time; see {@link LinkReader}. */
+/** Reads by `findMany`, in `inFlightMax` statements at a time of each database; see {@link LinkReader}. */
 export const over = (
   findMany: (typeof LinkStore.Service)["findMany"],
   inFlightMax: number
 ): Effect.Effect<typeof LinkReader.Service, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const batcher = yield* Batcher.make<string, Link | null, StorageError>({
+    const { laneOf, lanes } = yield* LinkPlaces
+    const batcher = Batcher.make<string, Link | null, StorageError>({
       name: "LinkStore.findMany",
       kind: "LinkStore.findMany",
       run: findMany,
@@ -41,9 +43,14 @@ export const over = (
       inFlightMax,
       quietTurns: 1
     })
+    const batchers = yield* Effect.replicateEffect(batcher, lanes)
     return {
       readThen: (key, answer, span) => {
-        const isAsked = batcher.submitThen(key, (row) => answer(Exit.mapError(row, fromFailure)), span)
+        const isAsked = batchers[laneOf(key)]!.submitThen(
+          key,
+          (row) => answer(Exit.mapError(row, fromFailure)),
+          span
+        )
         if (!isAsked) answer(tooMany)
       }
     }

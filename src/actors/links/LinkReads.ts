@@ -76,8 +76,8 @@ export const make = Effect.gen(function* () {
   const readUntilAway = (key: string): Effect.Effect<Link | null, Unavailable> =>
     Effect.sleep(retryAfter).pipe(
       Effect.zipRight(Effect.suspend(() => Effect.fromNullable(cache.staleNow(key)))),
-      Effect.orElse(() => (cache.isAway() ? readReplica(key) : LinkCache.get(cache, key))),
-      Effect.retry({ times: readsUntilAway, while: () => !cache.isAway() })
+      Effect.orElse(() => (cache.isAway(key) ? readReplica(key) : LinkCache.get(cache, key))),
+      Effect.retry({ times: readsUntilAway, while: () => !cache.isAway(key) })
     )
 
   const answerBy = (
@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
   const findToRedirectThen: LinkCache.GetThen<Unavailable> = (key, answer, span) => {
     const stale = cache.staleNow(key)
     if (stale !== undefined) return answer(Exit.succeed(stale))
-    if (hasReplica && cache.isAway()) return answerBy(readReplica(key), answer)
+    if (hasReplica && cache.isAway(key)) return answerBy(readReplica(key), answer)
     cache.getThen(
       key,
       (row) => {

@@ -32,9 +32,9 @@ export const keysRecycled = Metered.counter(
   "Keys that were freed when their quarantine was over"
 )
 
-/** One batch after the other, until one is not full. */
+/** One batch after the other, until one is not full. Several databases can give one each. */
 const inBatches = <E>(batch: Effect.Effect<number, E>) =>
-  Effect.repeat(batch, { while: (done) => done === batchMax, times: batchesMax - 1 })
+  Effect.repeat(batch, { while: (done) => done >= batchMax, times: batchesMax - 1 })
 
 const count = (metric: Metric.Metric.Counter<number>) => (done: ReadonlyArray<unknown>) =>
   Effect.as(Metric.incrementBy(metric, done.length), done.length)

@@ -4,6 +4,7 @@ import * as Direct from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates, type GuardedLink } from "../../storage/links/GuardedCreates.ts"
+import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { fromFailure, Unavailable } from "../Unavailable.ts"
 import type * as LinkCache from "./LinkCache.ts"
@@ -84,6 +85,13 @@ export const make = (
     const owners = new Map<number, Owner>()
     const ownerOf = (key: string) => owners.get(partitionOf(key))
 
+    const { laneOf, lanes } = yield* LinkPlaces
+    /** Where a database of several does not answer, another one may: with another key. */
+    const failureOf = (error: Parameters<typeof fromFailure>[0]) => {
+      const { applied, reason } = fromFailure(error)
+      return new Unavailable({ applied, reason, away: lanes > 1 })
+    }
+
     /** Binds links in one statement; `calls`: those of each caller, whose answers come alike. */
     const bindCalls = (calls: ReadonlyArray<ReadonlyArray<Link>>) => {
       const links = calls.flat()
@@ -103,11 +111,11 @@ export const make = (
       }
       return Direct.settled(store.insertMany(links), (exit) => {
         const outcomes = end(Exit.isSuccess(exit) ? exit.value : [])
-        return Exit.mapBoth(exit, { onSuccess: () => outcomes, onFailure: fromFailure })
+        return Exit.mapBoth(exit, { onSuccess: () => outcomes, onFailure: failureOf })
       })
     }
 
-    const batcher = yield* Batcher.make<ReadonlyArray<Link>, ReadonlyArray<boolean>, Unavailable>({
+    const batcher = Batcher.make<ReadonlyArray<Link>, ReadonlyArray<boolean>, Unavailable>({
       name: "LinkStore.insertMany",
       kind: "LinkStore.insertMany",
       run: bindCalls,
@@ -117,6 +125,7 @@ export const make = (
       inFlightMax,
       quietTurns: 1
     })
+    const batchers = yield* Effect.replicateEffect(batcher, lanes)
 
     /** By what a key was bound already, where the store can say it. */
     const askHolder = (key: string, answer: (outcome: CreateOutcome) => void, span?: Tracer.AnySpan) =>
@@ -154,15 +163,10 @@ export const make = (
         )
       )
 
-    return {
-      of: (partition) => owners.get(partition),
-      add: (partition, owner) =>
-        Effect.acquireRelease(
-          Effect.sync(() => void owners.set(partition, owner)),
-          // Its successor can be here before it has gone.
-          () => Effect.sync(() => void (owners.get(partition) === owner && owners.delete(partition)))
-        ),
-      bindThen: (links, answer, span) => {
+    /** Binds links of one lane. */
+    const bindIn =
+      (lane: number): BindThen =>
+      (links, answer, span) => {
         const answerAll = (outcome: BindOutcome) => answer(links.map(() => outcome))
         const answerBound = (done: Exit.Exit<ReadonlyArray<boolean>, Unavailable>) => {
           if (Exit.isFailure(done)) {
@@ -185,8 +189,44 @@ export const make = (
             )
           }
         }
-        if (!batcher.submitThen(links, answerBound, span)) answerAll(tooMany)
-      },
+        if (!batchers[lane]!.submitThen(links, answerBound, span)) answerAll(tooMany)
+      }
+
+    const bindThen: BindThen = (links, answer, span) => {
+      const first = lanes === 1 || links.length === 0 ? 0 : laneOf(links[0]!.key)
+      if (lanes === 1 || links.every(({ key }) => laneOf(key) === first)) {
+        return bindIn(first)(links, answer, span)
+      }
+      const byLane = new Map<number, Array<number>>()
+      for (const [place, { key }] of links.entries()) {
+        const lane = laneOf(key)
+        const present = byLane.get(lane)
+        if (present === undefined) byLane.set(lane, [place])
+        else present.push(place)
+      }
+      const outcomes: Array<BindOutcome> = []
+      let open = byLane.size
+      for (const [lane, places] of byLane) {
+        bindIn(lane)(
+          places.map((place) => links[place]!),
+          (some) => {
+            places.forEach((place, index) => (outcomes[place] = some[index]!))
+            if (--open === 0) answer(outcomes)
+          },
+          span
+        )
+      }
+    }
+
+    return {
+      of: (partition) => owners.get(partition),
+      add: (partition, owner) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void owners.set(partition, owner)),
+          // Its successor can be here before it has gone.
+          () => Effect.sync(() => void (owners.get(partition) === owner && owners.delete(partition)))
+        ),
+      bindThen,
       bindGuarded: (links) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.forkIn(Effect.interruptible(bindGuardedNow(links)), scope).pipe(

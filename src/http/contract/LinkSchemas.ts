@@ -185,5 +185,8 @@ export const LinksBody = Schema.Struct({
     Schema.Struct({ count: Schema.Number, isExact: Schema.Boolean }).annotations({
       description: "Where isExact is false, there are more than count, or not all links were searched"
     })
-  )
+  ),
+  partial: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
+    description: "true: links are missing, because one of the databases that have them does not answer"
+  })
 }).annotations({ identifier: "Links" })

@@ -32,7 +32,8 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
       const body: typeof LinksBody.Type = {
         data: page.links.map((link, index) => bodyOf(link, options.own.baseUrl, visits[index]!)),
         nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next),
-        ...(page.total !== undefined && { total: page.total })
+        ...(page.total !== undefined && { total: page.total }),
+        ...(page.isPartial === true && { partial: true })
       }
       return json(body)
     }, Traced.span("links.list"))

@@ -7,6 +7,7 @@ import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { KeyLedger } from "../../storage/keys/KeyLedger.ts"
 import { NodeReports } from "../../storage/nodes/NodeReports.ts"
+import { LinkDatabaseList } from "../../storage/homes/LinkDatabaseList.ts"
 import { Durability } from "../../storage/sql/postgres/Durability.ts"
 import { RunnersSeen } from "../../storage/nodes/RunnersSeen.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
@@ -83,6 +84,11 @@ export const make = ({ marks, node }: PictureOptions) =>
     const reports = yield* NodeReports
     const runners = yield* RunnersSeen
     const durability = yield* Durability
+    const databases = yield* LinkDatabaseList
+    const silent = () =>
+      databases
+        .filter(({ isAway }) => isAway())
+        .map(({ number }) => `Database ${number} of links does not answer the node that says this.`)
     const keyLevels = yield* KeyLevels.make
     const database = yield* DatabaseMark
     const readLedger = yield* makeLedger
@@ -109,9 +115,14 @@ export const make = ({ marks, node }: PictureOptions) =>
           concurrency: "unbounded"
         }
       )
+      const warned = databaseWarnings === null ? null : [...databaseWarnings, ...silent()]
       const found: Found = { at, heard, seen, levels, regressions }
       if (heard !== null) paces.add(heard.map(({ report }) => report))
-      const body = { ...bodyOf(found, paces, ground), ...(yield* readLedger(found)), databaseWarnings }
+      const body = {
+        ...bodyOf(found, paces, ground),
+        ...(yield* readLedger(found)),
+        databaseWarnings: warned
+      }
       last = { at_ms: yield* monotonic_ms, body }
       return body
     })

@@ -1,4 +1,5 @@
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
+import { LinkDatabaseList } from "../../storage/homes/LinkDatabaseList.ts"
 import { DatabasePresence } from "../../storage/sql/postgres/DatabasePresence.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
@@ -29,6 +30,7 @@ export const make = Effect.gen(function* () {
   const cache = yield* RedirectCache
   const time = yield* TrustedTime
   const presence = yield* DatabasePresence
+  const databases = yield* LinkDatabaseList
   const clock = yield* Effect.clock
   const processMetrics = ProcessMetrics.watch()
 
@@ -66,6 +68,19 @@ export const make = Effect.gen(function* () {
         "linkmint_database_reachable",
         "1, or 0 while PostgreSQL's primary has not answered this process for 0.75 s, or others have its place there",
         one(presence.isHeld(monotonicNow_ms(clock)) ? 1 : 0)
+      ),
+      ...gauge(
+        "linkmint_link_database_reachable",
+        "1, or 0 while one of several databases of links does not answer this process",
+        databases.map(({ isAway, number }) => ({
+          labels: { database: String(number) },
+          value: isAway() ? 0 : 1
+        }))
+      ),
+      ...gauge(
+        "linkmint_link_buckets",
+        "Buckets of links that are in a database, of 256, where there are several",
+        databases.map(({ buckets, number }) => ({ labels: { database: String(number) }, value: buckets() }))
       ),
       ...gauge(
         "linkmint_clock_ahead_seconds",

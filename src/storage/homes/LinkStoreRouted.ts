@@ -6,6 +6,7 @@ import {
   type LinkPage,
   type LinkQuery,
   type LinkStore,
+  type LinkTotal,
   type Position
 } from "../links/LinkStore.ts"
 import { confirmed, under } from "../links/LinkTenure.ts"
@@ -34,6 +35,16 @@ const isAtHome =
   ({ index, placement }: Answered<unknown>) =>
   ({ key }: Link) =>
     placement.places[bucketOfKey(key)]!.home === index
+
+/** How many links all databases have together, of which each was asked for `countedMax` at most. */
+const totalOf = (pages: ReadonlyArray<Answered<LinkPage>>, countedMax: number): LinkTotal => {
+  const totals = pages.flatMap(({ answer: { total } }) => (total === undefined ? [] : [total]))
+  const count = totals.reduce((sum, total) => sum + total.count, 0)
+  return {
+    count: Math.min(count, countedMax),
+    isExact: count <= countedMax && totals.every(({ isExact }) => isExact)
+  }
+}
 
 /** One page of the pages of several databases, each in the same order. What lies behind the place that one of them came to is left for the next page. */
 const merged = (pages: ReadonlyArray<Answered<LinkPage>>, { limit, order }: LinkQuery): LinkPage => {
@@ -112,7 +123,8 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
         confirmed(sql, "LinkStore.list", tenure, links.list(share))
       )
       const page = merged(answers, query)
-      return failures.length === 0 ? page : { ...page, isPartial: true }
+      if (failures.length > 0) return { ...page, isPartial: true }
+      return query.countedMax === undefined ? page : { ...page, total: totalOf(answers, query.countedMax) }
     }),
     crawlable: Effect.fnUntraced(function* (query: CrawlableQuery) {
       const { answers } = yield* router.gather("LinkStore.crawlable", ({ links }) => links.crawlable(query))

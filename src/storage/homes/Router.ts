@@ -145,7 +145,7 @@ export const make = <D extends LinkDatabase>(
         }
       })
 
-  /** Asks databases by their numbers, once more those that refuse an old epoch; where `isSweep`, not those that buckets are leaving. */
+  /** Asks databases by their numbers, and all once more where one refuses an old epoch; where `isSweep`, that one alone, and none that buckets are leaving. */
   const everywhere = <A>(
     operation: string,
     indices: ReadonlyArray<number>,
@@ -153,8 +153,8 @@ export const make = <D extends LinkDatabase>(
     isSweep: boolean
   ) =>
     Effect.gen(function* () {
-      const answers: Array<Answered<A>> = []
-      const failures: Array<StorageError> = []
+      let answers: Array<Answered<A>> = []
+      let failures: Array<StorageError> = []
       let known = placement.current()
       let open = indices
       for (let tries = 1; open.length > 0; tries++) {
@@ -167,7 +167,15 @@ export const make = <D extends LinkDatabase>(
           } else if (isRefused(result.left) && tries < triesMax) open = [...open, asked[at]!]
           else failures.push(result.left)
         }
-        if (open.length > 0) known = yield* placement.read
+        if (open.length > 0) {
+          known = yield* placement.read
+          // What has left one database is in another, whose answer is by the same placement.
+          if (!isSweep) {
+            open = indices
+            answers = []
+            failures = []
+          }
+        }
       }
       return { answers: answers.toSorted((one, other) => one.index - other.index), failures }
     })

@@ -2,6 +2,7 @@ import { SqlClient, type Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Layer, Number as Numbers } from "effect"
 import { toStrings } from "../../keys/PackedKeys.ts"
+import { LinkDatabaseList } from "../homes/LinkDatabaseList.ts"
 import { LinkStore } from "../links/LinkStore.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -42,14 +43,27 @@ const lookupMax = 1_000
 const only = (rows: Statement.Statement<{ readonly count: number }>): Effect.Effect<number, SqlError> =>
   Effect.map(rows, ([row]) => row!.count)
 
-/** Counts from the end of the pipeline to its beginning, so that a key that moves meanwhile is missed rather than counted twice. */
-const counts = Effect.fnUntraced(function* <E>(sql: SqlClient.SqlClient, stocked: Effect.Effect<number, E>) {
+/** The sum of what databases answer. */
+const sumOf = <E>(
+  sqls: ReadonlyArray<SqlClient.SqlClient>,
+  count: (sql: SqlClient.SqlClient) => Effect.Effect<number, E>
+) => Effect.map(Effect.forEach(sqls, count), Numbers.sumAll)
+
+/** Counts from the end of the pipeline to its beginning, so that a key that moves meanwhile is missed rather than counted twice. `further`: databases of links beside the first one. */
+const counts = Effect.fnUntraced(function* <E>(
+  sql: SqlClient.SqlClient,
+  further: ReadonlyArray<SqlClient.SqlClient>,
+  stocked: Effect.Effect<number, E>
+) {
+  const all = [sql, ...further]
   return {
-    bound: yield* only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`),
-    quarantined: yield* only(
-      sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NOT NULL`
+    bound: yield* sumOf(all, (sql) =>
+      only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NULL`)
     ),
-    stocked: yield* stocked,
+    quarantined: yield* sumOf(all, (sql) =>
+      only(sql`SELECT count(*) AS count FROM links WHERE NOT custom AND deleted_at IS NOT NULL`)
+    ),
+    stocked: (yield* stocked) + (yield* sumOf(further, (sql) => KeyTablesSql.make(sql).free.size)),
     minted: yield* only(sql`SELECT coalesce(sum(next), 0) AS count FROM key_ranges`)
   } satisfies KeyCounts
 })
@@ -58,6 +72,7 @@ const counts = Effect.fnUntraced(function* <E>(sql: SqlClient.SqlClient, stocked
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const links = yield* LinkStore
+  const further = (yield* LinkDatabaseList).slice(1).map((one) => one.sql)
   const batches = yield* sql<{ keys: string }>`SELECT keys FROM pool_batches`
   const keys = batches.flatMap((batch) => toStrings(keysOf(batch.keys)))
   let recorded = 0
@@ -70,7 +85,7 @@ export const read = Effect.gen(function* () {
     Effect.forEach(tables, ({ size }) => size),
     Numbers.sumAll
   )
-  return { ...(yield* counts(sql, stocked)), recorded } satisfies Ledger
+  return { ...(yield* counts(sql, further, stocked)), recorded } satisfies Ledger
 }).pipe(asStorageError("Ledger.read"))
 
 /** `KeyLedger` of a database with up to `rowsMax` links, tombstones included, and as many stocked keys. */
@@ -80,7 +95,8 @@ export const layer = (rowsMax: number): Layer.Layer<KeyLedger, never, KeyStock |
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const stock = yield* KeyStock
-      const isBelow = (table: "keys" | "links") =>
+      const further = (yield* LinkDatabaseList).slice(1).map((one) => one.sql)
+      const isBelow = (sql: SqlClient.SqlClient, table: "keys" | "links") =>
         Effect.map(
           only(
             sql`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql(table)} LIMIT ${rowsMax + 1}) AS counted`
@@ -89,8 +105,10 @@ export const layer = (rowsMax: number): Layer.Layer<KeyLedger, never, KeyStock |
         )
       return {
         counts: Effect.gen(function* () {
-          if (!(yield* isBelow("links")) || !(yield* isBelow("keys"))) return null
-          return yield* counts(sql, stock.size)
+          for (const one of [sql, ...further]) {
+            if (!(yield* isBelow(one, "links")) || !(yield* isBelow(one, "keys"))) return null
+          }
+          return yield* counts(sql, further, stock.size)
         }).pipe(asStorageError("KeyLedger.counts"))
       }
     })

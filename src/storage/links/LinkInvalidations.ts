@@ -22,13 +22,13 @@ export class LinkInvalidations extends Context.Reference<LinkInvalidations>()("l
 
 /** See {@link LinkInvalidations}. */
 export interface LinkInvalidationsService {
-  /** Whether a cache that follows the news may be used at `now`, of `monotonicNow_ms`. */
-  readonly isFresh: (now: number) => boolean
+  /** Whether what a cache that follows the news has of a key may be used at `now`, of `monotonicNow_ms`; without a key, of any. */
+  readonly isFresh: (now: number, key?: string) => boolean
   /**
-   * For how long there has been no news at `now`, in milliseconds, where the store itself does not answer: two questions in a row, the second put after the first had failed. `undefined` while it
+   * For how long there has been no news of a key at `now`, in milliseconds, where the store itself does not answer: two questions in a row, the second put after the first had failed. `undefined` while it
    * answers, or nobody has asked it twice, as right after a pause of this process.
    */
-  readonly awayFor: (now: number) => number | undefined
+  readonly awayFor: (now: number, key?: string) => number | undefined
   /** Subscribes for as long as the scope is open. Both are called without a fiber and must not throw. */
   readonly subscribe: (subscriber: LinkChangesSubscriber) => Effect.Effect<void, never, Scope.Scope>
 }

@@ -2,6 +2,7 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
 import { fold, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import type { LinkPage, LinkQuery, Position } from "./LinkStore.ts"
+import { isAtHome, LinkTenure } from "./LinkTenure.ts"
 
 /** A pattern of LIKE for texts that have this one in them. */
 const patternOf = (text: string) => `%${fold(text).replaceAll(/[\\%_]/g, "\\$&")}%`
@@ -61,9 +62,12 @@ export const makeList = Effect.gen(function* () {
     }
     if (countedMax === undefined) return page
     const countableMax = filters.length === 0 ? countedMax : lookedAtMax
+    // Rows of buckets that have left, or that arrive, are counted where they are at home.
+    const tenure = yield* LinkTenure
+    const countable = tenure === undefined ? all : [...all, isAtHome(sql, tenure)]
     const [counts] = yield* sql<{ readonly looked: number; readonly found: number }>`
       SELECT count(*) AS looked, count(CASE WHEN ${sql.and([sql`TRUE`, ...filters])} THEN 1 END) AS found
-      FROM (SELECT key, url, title_folded, tags FROM links WHERE ${sql.and(all)} ${ordered}
+      FROM (SELECT key, url, title_folded, tags FROM links WHERE ${sql.and(countable)} ${ordered}
             LIMIT ${countableMax + 1}) AS counted`
     const [looked, found] = [Number(counts!.looked), Number(counts!.found)]
     return {

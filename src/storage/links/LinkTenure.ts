@@ -27,8 +27,12 @@ const outdated = "buckets have left this database since the placement was read"
 export const refused = (operation: string): StorageError =>
   new StorageError({ operation, applied: "no", reason: outdated })
 
-/** Whether an operation was refused because of an old epoch; of one that had several parts, some may have been done. */
-export const isRefused = ({ reason }: StorageError): boolean => reason.includes(outdated)
+/** What the barrier of a move says (`BucketBarrier`). */
+const barred = "the bucket of this row is moving"
+
+/** Whether an operation was refused because of an old placement; of one that had several parts, some may have been done. */
+export const isRefused = ({ reason }: StorageError): boolean =>
+  reason.includes(outdated) || reason.includes(barred)
 
 /** A part of what was asked would write rows of buckets that are being moved. */
 export const areMoving = (operation: string): StorageError =>

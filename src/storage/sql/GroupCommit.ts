@@ -6,8 +6,10 @@ import { StorageError } from "../StorageError.ts"
 export interface GroupCommitOptions {
   /** Calls that are merged into one at most. */
   readonly callsMax: number
-  /** Calls of one operation that are under way at the store at most. */
+  /** Calls of one operation that are under way at the store at most, of each lane. */
   readonly inFlightMax: number
+  /** What is not merged: calls of different lanes, which also do not wait for each other. One lane by default. */
+  readonly lanes?: { readonly count: number; readonly of: (questions: ReadonlyArray<unknown>) => number }
 }
 
 /** An operation that answers a batch of questions in their order. */
@@ -21,25 +23,28 @@ const queueMax = 4_096
 const merging = (
   name: string,
   operation: BatchOperation,
-  { callsMax, inFlightMax }: GroupCommitOptions
+  { callsMax, inFlightMax, lanes = { count: 1, of: () => 0 } }: GroupCommitOptions
 ): Effect.Effect<BatchOperation, never, Scope.Scope> =>
   Effect.map(
-    Batcher.make<ReadonlyArray<unknown>, ReadonlyArray<unknown>, StorageError>({
-      name,
-      kind: name,
-      run: (calls) =>
-        Effect.map(operation(calls.flat()), (answers) => {
-          let from = 0
-          return calls.map(({ length }) => answers.slice(from, (from += length)))
-        }),
-      batchMax: callsMax,
-      queueMax,
-      inFlightMax,
-      quietTurns: 1
-    }),
-    (batcher) => (questions) =>
+    Effect.replicateEffect(
+      Batcher.make<ReadonlyArray<unknown>, ReadonlyArray<unknown>, StorageError>({
+        name,
+        kind: name,
+        run: (calls) =>
+          Effect.map(operation(calls.flat()), (answers) => {
+            let from = 0
+            return calls.map(({ length }) => answers.slice(from, (from += length)))
+          }),
+        batchMax: callsMax,
+        queueMax,
+        inFlightMax,
+        quietTurns: 1
+      }),
+      lanes.count
+    ),
+    (batchers) => (questions) =>
       Effect.catchTag(
-        batcher.submit(questions),
+        batchers[lanes.of(questions)]!.submit(questions),
         "QueueFull",
         () => new StorageError({ operation: name, applied: "no", reason: "too many calls are waiting" })
       )

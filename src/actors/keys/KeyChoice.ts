@@ -1,0 +1,97 @@
+import { Effect, type Scope } from "effect"
+import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
+import * as Metered from "../../telemetry/Metered.ts"
+import { Unavailable } from "../Unavailable.ts"
+import type { KeyBuffer } from "./KeyBuffer.ts"
+import * as KeyMetrics from "./KeyMetrics.ts"
+
+/** Takes keys out of the node's buffer whose links can be bound now. */
+export interface KeyChoice {
+  /** As `KeyBuffer.takeNow`. */
+  readonly takeNow: () => string | undefined
+  /** As `KeyBuffer.takeMany`. `beside`: the guard together with which the links are to be bound. */
+  readonly takeMany: (count: number, beside?: string) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+}
+
+/** Keys that are put aside at most, because their database does not answer, they are being moved, or a guard is elsewhere. Further ones are given up. */
+export const asideMax = 10_000
+
+/** Keys that one call takes out of the buffer at a time for a guard, and keys that it puts aside before it gives up. */
+const besideAtOnce = 16
+const triesMax = 4_096
+
+/** Keys that are looked at without an effect. */
+const looksMax = 32
+
+/**
+ * Where links are in one database, every key of the buffer will do. In several, keys that will not do now are put aside, and taken first when they do. When the scope closes they go back to the
+ * buffer.
+ */
+export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const places = yield* LinkPlaces
+    if (places.databases === 1) {
+      return { takeNow: buffer.takeNow, takeMany: (count: number) => buffer.takeMany(count) }
+    }
+    /** By the lanes that they were in when they were put aside: keys of a lane mostly have the same fate. */
+    const aside = Array.from({ length: places.lanes }, (): Array<string> => [])
+    let size = 0
+
+    const putAside = (key: string) => {
+      if (size === asideMax) return Metered.add(KeyMetrics.lost["not-open"])
+      size++
+      aside[places.laneOf(key)]!.push(key)
+    }
+
+    const takeAside = (suits: (key: string) => boolean): string | undefined => {
+      if (size === 0) return undefined
+      const lane = aside.find((keys) => keys.length > 0 && suits(keys.at(-1)!))
+      if (lane === undefined) return undefined
+      size--
+      return lane.pop()
+    }
+
+    yield* Effect.addFinalizer(() => buffer.putBack(aside.flat()))
+
+    const takeMany: KeyChoice["takeMany"] = (count, beside) => {
+      const suits = beside === undefined ? places.isOpen : (key: string) => places.isOpenBeside(key, beside)
+      const atOnce = beside === undefined ? count : Math.max(count, besideAtOnce)
+      const from = (tried: number): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
+        Effect.flatMap(buffer.takeMany(atOnce), (taken) => {
+          const good = taken.filter(suits)
+          for (const key of taken) if (!suits(key)) putAside(key)
+          if (good.length > count) good.splice(count).forEach(putAside)
+          if (good.length > 0) return Effect.succeed(good)
+          return tried < triesMax
+            ? from(tried + taken.length)
+            : new Unavailable({
+                reason: "no key is at hand whose link can be bound now",
+                applied: "no",
+                away: true
+              })
+        })
+      return Effect.suspend(() => {
+        const keys: Array<string> = []
+        while (keys.length < count) {
+          const key = takeAside(suits)
+          if (key === undefined) break
+          keys.push(key)
+        }
+        return keys.length > 0 ? Effect.succeed(keys) : from(0)
+      })
+    }
+
+    return {
+      takeNow: () => {
+        const known = takeAside(places.isOpen)
+        if (known !== undefined) return known
+        for (let looks = 0; looks < looksMax; looks++) {
+          const key = buffer.takeNow()
+          if (key === undefined || places.isOpen(key)) return key
+          putAside(key)
+        }
+        return undefined
+      },
+      takeMany
+    }
+  })

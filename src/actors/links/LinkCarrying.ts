@@ -1,0 +1,18 @@
+import { Singleton } from "@effect/cluster"
+import type { Sharding } from "@effect/cluster/Sharding"
+import { Duration, Effect, type Layer, Schedule } from "effect"
+import { LinkCarrier } from "../../storage/homes/LinkDatabaseList.ts"
+
+/** How often the further databases of links are asked for messages and free keys. */
+const pause = Duration.seconds(1)
+
+/** Batches of one turn at most; what is left waits for the next one. */
+const batchesMax = 100
+
+/** Carries what is in the further databases of links to the control database, on one node of the cluster at a time. Two that do so at once do no harm. */
+export const layer: Layer.Layer<never, never, Sharding> = Singleton.make(
+  "LinkCarrying",
+  Effect.flatMap(LinkCarrier, ({ carry }) =>
+    Effect.repeat(carry, { while: (more) => more, times: batchesMax - 1 })
+  ).pipe(Effect.repeat(Schedule.spaced(pause)), Effect.asVoid)
+)

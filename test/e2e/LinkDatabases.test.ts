@@ -1,0 +1,176 @@
+import { SqlClient } from "@effect/sql"
+import { expect, it } from "@effect/vitest"
+import { Context, Effect, Layer, Schedule } from "effect"
+import { bucketOf } from "../../src/keys/Buckets.ts"
+import * as BucketPlacementSql from "../../src/storage/links/BucketPlacementSql.ts"
+import * as LinkEpoch from "../../src/storage/links/LinkEpoch.ts"
+import { freePort } from "../support/FreePort.ts"
+import { agent, jsonOf, keyOf, send } from "../support/HttpClient.ts"
+import { describePostgres } from "../support/services/Postgres.ts"
+import { hasPrograms, postgresPair } from "../support/services/PostgresPair.ts"
+import { migratedDatabase, postgresAt } from "../support/Stores.ts"
+import { dataFolder, launch, start } from "./Program.ts"
+
+const isElsewhere = (key: string) => bucketOf(0, key) >= 128
+
+/** A control database, half of whose buckets are in database 1. Nothing is in them yet. */
+const halved = Effect.gen(function* () {
+  const url = yield* migratedDatabase
+  const sql = Context.get(yield* Layer.build(postgresAt(url)), SqlClient.SqlClient)
+  yield* Effect.gen(function* () {
+    const move = { from: 0, to: 1, buckets: Array.from({ length: 128 }, (_, index) => index + 128) }
+    const { begin, end } = yield* BucketPlacementSql.make
+    yield* begin(move)
+    yield* (yield* LinkEpoch.make).raise(1)
+    yield* end(move)
+  }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+  return { url, sql }
+})
+
+interface Page {
+  readonly data: ReadonlyArray<{ readonly key: string }>
+  readonly nextCursor: string | null
+  readonly partial?: boolean
+}
+
+const admin = "lm_an-administrators-key-that-nobody-guesses"
+
+if (hasPrograms) {
+  describePostgres("a node with links in two databases", () => {
+    it.scopedLive(
+      "keeps each link where its bucket is, and goes on while one of them is away",
+      () =>
+        Effect.gen(function* () {
+          const { primary } = yield* postgresPair
+          const control = yield* halved
+          const port = yield* freePort
+          const connections = yield* agent(8)
+          yield* start({
+            DATABASE_URL: control.url,
+            LINK_DATABASE_URLS: primary.url,
+            DATA_DIR: yield* dataFolder,
+            PORT: String(port),
+            HOST: "127.0.0.1",
+            ADMIN_API_KEY: admin,
+            ANONYMOUS_CREATES_PER_MINUTE: "none",
+            ANONYMOUS_CREATES: "true"
+          })
+          const authorized = { "content-type": "application/json", authorization: `Bearer ${admin}` }
+          const post = (fields: object, headers: object = {}) =>
+            send(connections, port, {
+              method: "POST",
+              path: "/api/v1/links",
+              headers: { ...authorized, ...headers },
+              body: JSON.stringify({ url: "https://example.com/there", ...fields })
+            })
+          const create = (fields: object = {}, headers: object = {}) =>
+            Effect.map(post(fields, headers), (response) => {
+              expect(response.status, response.text).toBe(201)
+              return keyOf(response)
+            })
+          const visit = (key: string) =>
+            Effect.map(send(connections, port, { path: `/${key}` }), ({ status }) => status)
+          const list = Effect.map(
+            send(connections, port, { path: "/api/v1/links?limit=500", headers: authorized }),
+            (response) => {
+              expect(response.status, response.text).toBe(200)
+              return jsonOf(response) as Page
+            }
+          )
+          const inFirst = Effect.map(
+            control.sql<{ key: string }>`SELECT key FROM links`,
+            (rows) => new Set(rows.map(({ key }) => key))
+          )
+          const inSecond = Effect.map(
+            primary.run("SELECT key FROM links"),
+            (rows) => new Set(rows.map((row) => String(Object.values(row as object)[0])))
+          )
+
+          const keys = yield* Effect.forEach(Array(40).keys(), () => create())
+          const once = { "idempotency-key": "the same request" }
+          const guarded = yield* create({}, once)
+          expect(yield* create({}, once)).toBe(guarded)
+          // Aliases lie where they lie, whatever their guard does.
+          const aliases = yield* Effect.forEach(["alias-a", "alias-b", "alias-c", "alias-d"], (alias) =>
+            Effect.gen(function* () {
+              const headers = { "idempotency-key": `once for ${alias}` }
+              expect(yield* create({ alias }, headers)).toBe(alias)
+              expect(yield* create({ alias }, headers)).toBe(alias)
+              expect((yield* post({ alias: "another" }, headers)).status).toBe(422)
+              return alias
+            })
+          )
+          const reused = yield* create({ url: "https://example.com/reused", reuse: true })
+          const again = yield* post({ url: "https://example.com/reused", reuse: true })
+          expect([again.status, keyOf(again)]).toEqual([200, reused])
+
+          const all = [...keys, guarded, ...aliases, reused]
+          expect(yield* inFirst).toEqual(new Set(all.filter((key) => !isElsewhere(key))))
+          expect(yield* inSecond).toEqual(new Set(all.filter(isElsewhere)))
+          expect(keys.some(isElsewhere)).toBe(true)
+          expect(yield* Effect.forEach(all, visit)).toEqual(all.map(() => 302))
+          const whole = yield* list
+          expect(whole.partial).toBeUndefined()
+          expect(whole.data.map(({ key }) => key).toSorted()).toEqual(all.toSorted())
+
+          yield* primary.kill
+          const here = all.filter((key) => !isElsewhere(key))
+          const made = yield* Effect.forEach(Array(60).keys(), () => create())
+          expect(made.filter(isElsewhere)).toEqual([])
+          expect(yield* Effect.forEach([...here, ...made], visit)).toEqual([...here, ...made].map(() => 302))
+          const part = yield* list
+          expect(part.partial).toBe(true)
+          expect(part.data.map(({ key }) => key).toSorted()).toEqual([...here, ...made].toSorted())
+
+          yield* primary.restart
+          yield* Effect.repeat(list, {
+            until: ({ partial }) => partial !== true,
+            schedule: Schedule.spaced("50 millis")
+          })
+          const restored = yield* list
+          expect(restored.partial).toBeUndefined()
+          expect(restored.data.map(({ key }) => key).toSorted()).toEqual([...all, ...made].toSorted())
+          yield* Effect.repeat(create(), {
+            until: isElsewhere,
+            schedule: Schedule.spaced("50 millis")
+          })
+        }),
+      180_000
+    )
+
+    it.scopedLive(
+      "does not start with databases that are missing, are in another order, or are another deployment's",
+      () =>
+        Effect.gen(function* () {
+          const control = yield* halved
+          const second = yield* migratedDatabase
+          const refused = (DATABASE_URL: string, LINK_DATABASE_URLS: string | undefined, message: string) =>
+            Effect.scoped(
+              Effect.gen(function* () {
+                const program = yield* launch({
+                  DATABASE_URL,
+                  LINK_DATABASE_URLS,
+                  DATA_DIR: yield* dataFolder,
+                  PORT: String(yield* freePort),
+                  HOST: "127.0.0.1"
+                })
+                expect((yield* program.ended).code).toBe(1)
+                expect(program.output()).toContain(message)
+              })
+            )
+          yield* refused(
+            control.url,
+            undefined,
+            "database 1 has links of this deployment, and LINK_DATABASE_URLS names 0."
+          )
+          const own = control.url
+          yield* refused(own, own, "is that of DATABASE_URL")
+          const sql = Context.get(yield* Layer.build(postgresAt(second)), SqlClient.SqlClient)
+          yield* sql`INSERT INTO deployment (name, value) VALUES ('link-database', 'someone 1')`
+          yield* refused(own, second, "database 1 of LINK_DATABASE_URLS has links of another deployment.")
+          yield* refused(second, own, "DATABASE_URL names database 1 of links of a deployment")
+        }),
+      180_000
+    )
+  })
+}

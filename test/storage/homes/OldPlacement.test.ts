@@ -1,0 +1,236 @@
+import { expect, it } from "@effect/vitest"
+import { SqlClient } from "@effect/sql"
+import { Context, Deferred, Effect, Fiber } from "effect"
+import { bucketCount, bucketOf } from "../../../src/keys/Buckets.ts"
+import { isRefused, LinkTenure, under } from "../../../src/storage/links/LinkTenure.ts"
+import { begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
+import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
+import type { KnownPlacement } from "../../../src/storage/homes/PlacementCache.ts"
+import { describePostgres } from "../../support/services/Postgres.ts"
+import { moveBuckets, type SeveralDatabases, severalDatabases } from "../../support/SeveralDatabases.ts"
+import { linkOf } from "../../support/SomeLinks.ts"
+
+const everything = Array.from({ length: bucketCount }, (_, bucket) => bucket)
+
+/** A node that knows a placement, and never reads it again unless it is refused. `hasRead` is done when it first has. */
+const knowing = (node: SeveralDatabases, placement: KnownPlacement) =>
+  Effect.gen(function* () {
+    let known = placement
+    let reads = 0
+    const hasRead = yield* Deferred.make<void>()
+    const read = Effect.tap(node.placement.read, (placement) => {
+      reads++
+      known = placement
+      return Deferred.succeed(hasRead, undefined)
+    })
+    const ports = yield* LinkPorts.routed(node.databases, { current: () => known, read })
+    return { ...ports, reads: () => reads, hasRead: Deferred.await(hasRead) }
+  })
+
+/** Copies rows of links and guards from one database to the other, as a move does. */
+const copied = ({ databases: [from, to] }: SeveralDatabases) =>
+  Effect.gen(function* () {
+    for (const table of ["links", "create_guards"]) {
+      const rows = yield* from!.sql<{
+        row: string
+      }>`SELECT to_jsonb(t)::text AS row FROM ${from!.sql(table)} t`
+      for (const { row } of rows) {
+        yield* to!
+          .sql`INSERT INTO ${to!.sql(table)} SELECT * FROM jsonb_populate_record(NULL::${to!.sql(table)}, ${row}::jsonb)`
+      }
+    }
+  })
+
+const toSecond = { from: 0, to: 1, buckets: everything }
+
+describePostgres("a node with an old placement, while another one knows where links are", () => {
+  const open = severalDatabases(2, () => 0)
+
+  it.scopedLive("is refused by the database, reads the placement again and goes on", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const before = other.placement.current()
+      yield* other.links.insertMany([linkOf("before"), linkOf("deleted"), linkOf("changed")])
+      yield* moveBuckets(mover, toSecond, Effect.orDie(copied(mover)))
+      yield* mover.placement.read
+      expect(yield* mover.links.insertMany([linkOf("after")])).toEqual([true])
+
+      // What was made at the new home is found by one who looks for it at the old one.
+      const reader = yield* knowing(other, before)
+      expect(yield* reader.links.findMany(["after", "before"])).toEqual([linkOf("after"), linkOf("before")])
+      expect(reader.reads()).toBe(1)
+      const writer = yield* knowing(other, before)
+      expect(yield* writer.links.insertMany([linkOf("new"), linkOf("before")])).toEqual([true, false])
+      expect(writer.reads()).toBe(1)
+      const deleter = yield* knowing(other, before)
+      expect(yield* deleter.links.deleteMany([{ key: "deleted", at: 1 }])).toEqual([true])
+      const lister = yield* knowing(other, before)
+      const page = yield* lister.links.list({ order: "createdAt-asc", limit: 10, lookedAtMax: 100 })
+      expect(page.links.map(({ key }) => key).toSorted()).toEqual(["after", "before", "changed", "new"])
+      expect(page.isPartial).toBeUndefined()
+      const keys = (at: number) =>
+        Effect.map(other.databases[at]!.sql<{ key: string }>`SELECT key FROM links`, (rows) =>
+          rows.map(({ key }) => key).toSorted()
+        )
+      expect(yield* keys(0)).toEqual(["before", "changed", "deleted"])
+      expect(yield* keys(1)).toEqual(["after", "before", "changed", "deleted", "new"])
+      expect(yield* other.databases[0]!.sql`SELECT key FROM links WHERE deleted_at IS NOT NULL`).toEqual([])
+    })
+  )
+
+  it.scopedLive("writes and reads nothing at the old home by itself", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const mover = yield* opening
+      const tenure = mover.placement.current().tenures[0]!
+      const [{ links, sql }] = mover.databases as [LinkPorts.OneDatabase]
+      yield* links.insertMany([linkOf("a")])
+      yield* moveBuckets(mover, toSecond)
+      const deleting = links.deleteMany([{ key: "a", at: 1 }])
+      for (const attempt of [
+        Effect.asVoid(links.insertMany([linkOf("b")])),
+        Effect.asVoid(links.findMany(["a"])),
+        Effect.asVoid(links.takenAmong(["a"])),
+        Effect.asVoid(under(sql, "test", tenure, deleting))
+      ]) {
+        const failed = yield* Effect.flip(Effect.provideService(attempt, LinkTenure, tenure))
+        expect(failed).toSatisfy(isRefused)
+        expect(failed).toMatchObject({ applied: "no" })
+      }
+      expect(yield* sql`SELECT key, deleted_at FROM links`).toEqual([{ key: "a", deleted_at: null }])
+    })
+  )
+
+  it.scopedLive("a transaction that began before is waited for, and none begins after", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const tenure = other.placement.current().tenures[0]!
+      const { links, sql } = other.databases[0]!
+      const events: Array<string> = []
+      const hasBegun = yield* Deferred.make<void>()
+      const isRaised = Effect.repeat(
+        mover.databases[0]!.sql<{ epoch: number }>`SELECT epoch FROM link_epoch`,
+        {
+          until: ([row]) => row!.epoch === 1
+        }
+      )
+      const fiber = yield* Effect.forkDaemon(
+        under(
+          sql,
+          "test",
+          tenure,
+          Effect.gen(function* () {
+            yield* Deferred.succeed(hasBegun, undefined)
+            yield* Effect.mapInputContext(isRaised, (context: Context.Context<never>) =>
+              Context.omit(SqlClient.TransactionConnection)(context as never)
+            )
+            yield* links.deleteMany([{ key: "none", at: 1 }])
+            events.push("committing")
+          })
+        )
+      )
+      yield* Deferred.await(hasBegun)
+      yield* moveBuckets(mover, toSecond)
+      events.push("moved")
+      yield* Fiber.join(fiber)
+      expect(events).toEqual(["committing", "moved"])
+      expect(yield* Effect.flip(under(sql, "test", tenure, Effect.void))).toSatisfy(isRefused)
+    })
+  )
+
+  it.scopedLive("what is written to a bucket that is being moved waits for the end of the move", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const old = yield* knowing(other, other.placement.current())
+      const fibers: Array<Fiber.RuntimeFiber<ReadonlyArray<boolean>, unknown>> = []
+      yield* moveBuckets(
+        mover,
+        toSecond,
+        Effect.gen(function* () {
+          fibers.push(yield* Effect.forkDaemon(old.links.insertMany([linkOf("waiting")])))
+          // It was refused, and knows now that its bucket is being moved.
+          yield* old.hasRead
+        })
+      )
+      expect(yield* Fiber.join(fibers[0]!)).toEqual([true])
+      const keys = (at: number) => other.databases[at]!.sql`SELECT key FROM links`
+      expect([yield* keys(0), yield* keys(1)]).toEqual([[], [{ key: "waiting" }]])
+    })
+  )
+
+  it.scopedLive(
+    "what is read in a bucket that is being moved is read at its new home where it is there by then",
+    () =>
+      Effect.gen(function* () {
+        const opening = yield* open
+        const [mover, other] = [yield* opening, yield* opening]
+        yield* mover.store.begin(toSecond)
+        const reader = yield* knowing(other, yield* other.placement.read)
+        yield* mover.store.end(toSecond)
+        yield* mover.placement.read
+        yield* mover.links.insertMany([linkOf("after")])
+        expect(yield* reader.links.findMany(["after"])).toEqual([linkOf("after")])
+      })
+  )
+})
+
+describePostgres("a create whose guard is in another database than its alias", () => {
+  // The alias `there` is in database 1, and all guards are in database 0.
+  const open = severalDatabases(2, (bucket) => (bucket === bucketOf(0, "there") ? 1 : 0))
+  const guard = (token: number): Guard => ({ name: "idempotency:a", token })
+  const beginning = (token: number, lease_ms = 3_600_000) => ({
+    ...guard(token),
+    ...guardTimes,
+    lease_ms,
+    fingerprint: "body"
+  })
+  const bind = (token: number) => ({ link: linkOf("there"), guards: [guard(token)], answer: "the answer" })
+
+  it.scopedLive("is settled with its link, and repeats have its answer", () =>
+    Effect.gen(function* () {
+      const { guarded, links } = yield* Effect.flatten(open)
+      expect(yield* begin(guarded, beginning(1))).toEqual({ _tag: "Begun" })
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["bound"])
+      expect(yield* begin(guarded, beginning(2))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+      expect(yield* links.findMany(["there"])).toEqual([linkOf("there")])
+    })
+  )
+
+  it.scopedLive("that died before its guard was settled is answered by whoever begins it again", () =>
+    Effect.gen(function* () {
+      const { databases, guarded } = yield* Effect.flatten(open)
+      yield* begin(guarded, beginning(1, 0))
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["bound"])
+      // As if the settlement had not come that far.
+      yield* databases[0]!.sql`UPDATE create_guards SET answer = NULL`
+      expect(yield* begin(guarded, beginning(2, 0))).toEqual({ _tag: "Begun" })
+      expect(yield* guarded.bindMany([bind(2)])).toEqual(["superseded"])
+      expect(yield* begin(guarded, beginning(3))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+    })
+  )
+
+  it.scopedLive("that was taken over cannot bind its link any more", () =>
+    Effect.gen(function* () {
+      const { databases, guarded } = yield* Effect.flatten(open)
+      yield* begin(guarded, beginning(1, 0))
+      yield* begin(guarded, beginning(2, 0))
+      // The second has begun its substitute, and not bound its link.
+      yield* databases[1]!.guarded.beginMany([{ ...beginning(2), name: "idempotency:a@there" }])
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["superseded"])
+      expect(yield* guarded.bindMany([bind(2)])).toEqual(["bound"])
+    })
+  )
+
+  it.scopedLive("leaves its guard open where its alias is taken", () =>
+    Effect.gen(function* () {
+      const { guarded, links } = yield* Effect.flatten(open)
+      yield* links.insertMany([{ ...linkOf("there"), createId: 7 }])
+      yield* begin(guarded, beginning(1))
+      expect(yield* guarded.bindMany([bind(1)])).toEqual(["taken"])
+      expect(yield* begin(guarded, beginning(2))).toMatchObject({ _tag: "Running" })
+    })
+  )
+})
