@@ -1,0 +1,88 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { describe } from "vitest"
+import type { KeyBuffer } from "../../../src/actors/keys/KeyBuffer.ts"
+import * as KeyChoice from "../../../src/actors/keys/KeyChoice.ts"
+import { LinkPlaces, type LinkPlacesService } from "../../../src/storage/homes/LinkPlaces.ts"
+
+/** Keys such as `a0`, `b1`: the letter is the database. */
+const places = (open: Set<string>): LinkPlacesService => ({
+  databases: 2,
+  lanes: 3,
+  laneOf: (key) => (key.startsWith("a") ? 0 : 1),
+  laneOfName: () => 0,
+  isOpen: (key) => open.has(key[0]!),
+  isOpenBeside: (key, name) => open.has(key[0]!) && key[0] === name[0]
+})
+
+const bufferOf = (keys: Array<string>) => {
+  const buffer = {
+    takeNow: () => keys.shift(),
+    takeMany: (count: number) => Effect.sync(() => keys.splice(0, count)),
+    putBack: (back: ReadonlyArray<string>) => Effect.sync(() => void keys.push(...back))
+  }
+  return buffer as unknown as typeof KeyBuffer.Service
+}
+
+const opened = (keys: Array<string>, open: Set<string>, scope: Scope.Scope) =>
+  KeyChoice.make(bufferOf(keys)).pipe(
+    Effect.provideService(LinkPlaces, places(open)),
+    Effect.provideService(Scope.Scope, scope)
+  )
+
+describe("the choice of keys", () => {
+  it.scoped("takes keys of databases that are open, and the others when these are", () =>
+    Effect.gen(function* () {
+      const open = new Set(["a"])
+      const { takeMany, takeNow } = yield* opened(
+        ["b0", "b1", "a0", "b2", "a1", "a2"],
+        open,
+        yield* Effect.scope
+      )
+      expect(takeNow()).toBe("a0")
+      expect(yield* takeMany(2)).toEqual(["a1"])
+      open.add("b")
+      expect(yield* takeMany(2)).toHaveLength(2)
+      expect([takeNow(), takeNow(), takeNow()].toSorted()).toEqual(["a2", "b0", undefined])
+    })
+  )
+
+  it.scoped("takes a key that lies beside a guard, and loses none on the way", () =>
+    Effect.gen(function* () {
+      const keys = ["a0", "a1", "a2", "b0", "b1"]
+      const { takeMany, takeNow } = yield* opened(keys, new Set(["a", "b"]), yield* Effect.scope)
+      expect(yield* takeMany(1, "b's guard")).toEqual(["b0"])
+      expect(yield* takeMany(1, "b's guard")).toEqual(["b1"])
+      expect([takeNow(), takeNow(), takeNow(), takeNow()].toSorted()).toEqual(["a0", "a1", "a2", undefined])
+    })
+  )
+
+  it.effect("puts back what it put aside when it ends", () =>
+    Effect.gen(function* () {
+      const keys = ["b0", "a0", "b1"]
+      const scope = yield* Scope.make()
+      const { takeNow } = yield* opened(keys, new Set(["a"]), scope)
+      expect([takeNow(), takeNow()]).toEqual(["a0", undefined])
+      expect(keys).toEqual([])
+      yield* Scope.close(scope, Exit.void)
+      expect(keys.toSorted()).toEqual(["b0", "b1"])
+    })
+  )
+
+  it.scoped("gives up where no key will do", () =>
+    Effect.gen(function* () {
+      let made = 0
+      const endless = {
+        takeMany: (count: number) => Effect.sync(() => Array.from({ length: count }, () => `b${made++}`)),
+        putBack: () => Effect.void
+      } as unknown as typeof KeyBuffer.Service
+      const { takeMany } = yield* Effect.provideService(
+        KeyChoice.make(endless),
+        LinkPlaces,
+        places(new Set(["a"]))
+      )
+      expect(yield* Effect.flip(takeMany(100))).toMatchObject({ applied: "no", away: true })
+      expect(made).toBeLessThan(5_000)
+    })
+  )
+})

@@ -1,0 +1,95 @@
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { toStrings } from "../../../src/keys/PackedKeys.ts"
+import type { WebhookMessage } from "../../../src/model/Webhook.ts"
+import { carryKeys, carryMessages, offerTo } from "../../../src/storage/homes/LinkOutbox.ts"
+import { inTransaction } from "../../../src/storage/sql/SqlTransaction.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
+import { describePostgres } from "../../support/services/Postgres.ts"
+import { severalDatabases } from "../../support/SeveralDatabases.ts"
+
+const message = (id: string): WebhookMessage => ({
+  id,
+  owner: "me",
+  event: "link.created",
+  body: `{"n":"${id}"}`
+})
+
+const failure = (applied: "no" | "unknown") =>
+  new StorageError({ operation: "test", applied, reason: "planted" })
+
+describePostgres("messages in a database of links", () => {
+  const open = severalDatabases(2)
+
+  it.scopedLive("are queued once, in their order, after the transaction that wrote them", () =>
+    Effect.gen(function* () {
+      const { databases } = yield* Effect.flatten(open)
+      const { sql } = databases[1]!
+      const queued: Array<WebhookMessage> = []
+      const webhooks = {
+        offer: (some: ReadonlyArray<WebhookMessage>) => Effect.sync(() => queued.push(...some))
+      }
+      const offer = offerTo(sql)
+      yield* Effect.flip(inTransaction(sql, Effect.zipRight(offer([message("gone")]), Effect.fail("no"))))
+      yield* inTransaction(sql, offer([message("a"), message("b")]))
+      yield* offer([message("a")])
+      expect(yield* carryMessages({ sql, webhooks })).toBe(false)
+      expect(queued.map(({ id }) => id)).toEqual(["a", "b"])
+      expect(queued[0]).toEqual(message("a"))
+      yield* carryMessages({ sql, webhooks })
+      expect(queued).toHaveLength(2)
+    })
+  )
+
+  it.scopedLive("stay where the queue does not take them, and come a hundred at a time", () =>
+    Effect.gen(function* () {
+      const { databases } = yield* Effect.flatten(open)
+      const { sql } = databases[1]!
+      yield* offerTo(sql)(Array.from({ length: 150 }, (_, index) => message(`m${index}`)))
+      yield* Effect.flip(carryMessages({ sql, webhooks: { offer: () => failure("unknown") } }))
+      const taken: Array<number> = []
+      const webhooks = {
+        offer: (some: ReadonlyArray<WebhookMessage>) => Effect.sync(() => taken.push(some.length))
+      }
+      expect(yield* carryMessages({ sql, webhooks })).toBe(true)
+      expect(yield* carryMessages({ sql, webhooks })).toBe(false)
+      expect(taken).toEqual([100, 50])
+    })
+  )
+})
+
+describePostgres("keys that are free again in a database of links", () => {
+  const open = severalDatabases(2)
+
+  it.scopedLive("enter the stock, and are in one of both places", () =>
+    Effect.gen(function* () {
+      const { databases, stock } = yield* Effect.flatten(open)
+      const [{ sql: control }, { sql }] = databases as [(typeof databases)[0], (typeof databases)[0]]
+      yield* sql`INSERT INTO keys (key) VALUES ('a'), ('b'), ('c')`
+      const lost: Array<number> = []
+      const carrying = { control, sql, stock, lost: (keys: number) => void lost.push(keys) }
+      const here = Effect.map(sql`SELECT key FROM keys`, (rows) => rows.length)
+      yield* Effect.flip(carryKeys({ ...carrying, stock: { add: () => failure("no") } }, 2))
+      expect([yield* here, yield* stock.size, lost]).toEqual([3, 0, []])
+      expect(yield* carryKeys(carrying, 2)).toBe(true)
+      expect([yield* here, yield* stock.size]).toEqual([1, 2])
+      expect(yield* carryKeys(carrying, 2)).toBe(false)
+      const claim = yield* stock.claim(1)
+      const taken = yield* stock.take({ ...claim, sequence: 1 }, 10)
+      expect(toStrings(taken).toSorted()).toEqual(["a", "b", "c"])
+    })
+  )
+
+  it.scopedLive("are counted as lost where it is not known whether they entered it", () =>
+    Effect.gen(function* () {
+      const { databases } = yield* Effect.flatten(open)
+      const [{ sql: control }, { sql }] = databases as [(typeof databases)[0], (typeof databases)[0]]
+      yield* sql`INSERT INTO keys (key) VALUES ('a'), ('b')`
+      const lost: Array<number> = []
+      const carrying = { control, sql, lost: (keys: number) => void lost.push(keys) }
+      yield* Effect.flip(carryKeys({ ...carrying, stock: { add: () => failure("unknown") } }, 10))
+      expect(lost).toEqual([2])
+      expect(yield* sql`SELECT key FROM keys`).toEqual([])
+    })
+  )
+})
