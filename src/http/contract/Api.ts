@@ -125,7 +125,14 @@ const qr = HttpApiGroup.make("qr").add(
           maximum: qrSizeMax,
           default: 256,
           description: "Pixels to each side"
-        })
+        }),
+        color: queryParameter({
+          type: "string",
+          pattern: "^[0-9a-fA-F]{6}$",
+          default: "000000",
+          description: "Red, green and blue; readers need it darker than the background"
+        }),
+        background: queryParameter({ type: "string", pattern: "^[0-9a-fA-F]{6}$", default: "ffffff" })
       })
     )
     .addSuccess(image.pipe(HttpApiSchema.withEncoding({ kind: "Uint8Array", contentType: "image/png" })))

@@ -14,10 +14,30 @@ const quietZone = 4
 /** A symbol that can be read with 15 % of it spoilt. */
 const options = { errorCorrectionLevel: "M", margin: quietZone } as const
 
+/** What a code is drawn in: six hexadecimal digits each, of red, green and blue. */
+export interface Colours {
+  readonly dark: string
+  readonly light: string
+}
+
+/** What every reader reads. */
+export const blackOnWhite: Colours = { dark: "000000", light: "ffffff" }
+
 /** A QR code of a text as SVG, `size` pixels wide and high. */
-export const svg = (text: string, size: number): Effect.Effect<Uint8Array> =>
+export const svg = (
+  text: string,
+  size: number,
+  { dark, light }: Colours = blackOnWhite
+): Effect.Effect<Uint8Array> =>
   Effect.map(
-    Effect.promise(() => QRCode.toString(text, { ...options, type: "svg", width: size })),
+    Effect.promise(() =>
+      QRCode.toString(text, {
+        ...options,
+        type: "svg",
+        width: size,
+        color: { dark: `#${dark}`, light: `#${light}` }
+      })
+    ),
     (image) => Buffer.from(image)
   )
 
@@ -31,7 +51,7 @@ const crc32 = (bytes: Uint8Array): number => {
   return (crc ^ 0xffff_ffff) >>> 0
 }
 
-const chunk = (type: "IHDR" | "IDAT" | "IEND", data: Uint8Array): Uint8Array => {
+const chunk = (type: "IHDR" | "PLTE" | "IDAT" | "IEND", data: Uint8Array): Uint8Array => {
   const bytes = Buffer.alloc(12 + data.length)
   bytes.writeUInt32BE(data.length, 0)
   bytes.write(type, 4, "latin1")
@@ -42,12 +62,13 @@ const chunk = (type: "IHDR" | "IDAT" | "IEND", data: Uint8Array): Uint8Array => 
 
 const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1")
 
-/** One bit a pixel, in shades of grey, of which that makes black (0) and white (1). */
+/** One bit a pixel, which chooses one of the two colours of a palette: dark (0) or light (1). */
 const headerOf = (size: number): Uint8Array => {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(size, 0)
   header.writeUInt32BE(size, 4)
   header[8] = 1
+  header[9] = 3
   return header
 }
 
@@ -78,7 +99,11 @@ const compress = promisify<Uint8Array, Buffer>(deflate)
  *
  * Not by `qrcode`, which takes some 200 ms of one core for 2,048 pixels, during which nothing else is answered; this takes a few.
  */
-export const png = (text: string, size: number): Effect.Effect<Uint8Array> =>
+export const png = (
+  text: string,
+  size: number,
+  { dark, light }: Colours = blackOnWhite
+): Effect.Effect<Uint8Array> =>
   Effect.suspend(() => {
     const { modules } = QRCode.create(text, options)
     const across = modules.size + 2 * quietZone
@@ -90,6 +115,7 @@ export const png = (text: string, size: number): Effect.Effect<Uint8Array> =>
         Buffer.concat([
           signature,
           chunk("IHDR", headerOf(pixels)),
+          chunk("PLTE", Buffer.from(dark + light, "hex")),
           chunk("IDAT", data),
           chunk("IEND", new Uint8Array())
         ])

@@ -20,14 +20,25 @@ const keepFor_s = 86_400
 interface Parameters {
   readonly format?: QueryText
   readonly size?: QueryText
+  readonly color?: QueryText
+  readonly background?: QueryText
 }
 
 interface Wish {
   readonly format: "svg" | "png"
   readonly size: number
+  readonly colours: QrImage.Colours
 }
 
-const check = ({ format = "svg", size = "256" }: Parameters): Either.Either<Wish, Problem.Problem> => {
+const isColour = (text: QueryText): text is string =>
+  typeof text === "string" && /^[0-9a-fA-F]{6}$/.test(text)
+
+const check = ({
+  background = QrImage.blackOnWhite.light,
+  color = QrImage.blackOnWhite.dark,
+  format = "svg",
+  size = "256"
+}: Parameters): Either.Either<Wish, Problem.Problem> => {
   const errors: Array<Problem.Fault> = []
   if (format !== "svg" && format !== "png") errors.push({ path: "format", message: "must be svg or png" })
   const pixels = typeof size === "string" && /^\d{1,4}$/.test(size) ? Number(size) : Number.NaN
@@ -35,16 +46,20 @@ const check = ({ format = "svg", size = "256" }: Parameters): Either.Either<Wish
     const message = `must be a whole number from ${QrImage.sizeMin} to ${QrImage.sizeMax}`
     errors.push({ path: "size", message })
   }
+  for (const [path, colour] of Object.entries({ color, background })) {
+    if (!isColour(colour)) errors.push({ path, message: "must be six hexadecimal digits, such as 0a6b54" })
+  }
+  const colours = { dark: String(color).toLowerCase(), light: String(background).toLowerCase() }
   return errors.length === 0
-    ? Either.right({ format: format as Wish["format"], size: pixels })
+    ? Either.right({ format: format as Wish["format"], size: pixels, colours })
     : Either.left(Problem.faulty("invalid-request", errors))
 }
 
 const contentTypes = { svg: "image/svg+xml", png: "image/png" } as const
 
 /** What distinguishes one image from another; the first part is the drawing's own version. */
-const tagOf = (text: string, { format, size }: Wish): string =>
-  `"${createHash("sha256").update(`1 ${format} ${size} ${text}`).digest("base64url").slice(0, 22)}"`
+const tagOf = (text: string, { colours, format, size }: Wish): string =>
+  `"${createHash("sha256").update(`2 ${format} ${size} ${colours.dark} ${colours.light} ${text}`).digest("base64url").slice(0, 22)}"`
 
 /** Whether a client says that it has what the tag names (RFC 9110, section 13.1.2). */
 const has = ({ headers }: Request, tag: string): boolean =>
@@ -68,7 +83,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       const headers = { etag, "cache-control": `private, max-age=${keepFor_s}` }
       if (has(request, etag)) return { status: 304, headers: flatten(headers), body: "" }
       const draw = wish.format === "svg" ? QrImage.svg : QrImage.png
-      const body = yield* turns(draw(text, wish.size))
+      const body = yield* turns(draw(text, wish.size, wish.colours))
       return {
         status: 200,
         headers: flatten({ "content-type": contentTypes[wish.format], ...headers }),

@@ -40,6 +40,23 @@ withService("a link's QR code", {}, (it) => {
     )
   }
 
+  it.effect("has the colours that are asked for, as PNG and as SVG", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestService
+      yield* create({ url: "https://example.com/", alias: "coloured" })
+      const query = "?size=300&color=0A3d91&background=fff4d6"
+      const { bytes } = yield* fetchImage("coloured", `${query}&format=png`)
+      expect(readPng(bytes)).toMatchObject({ text: `http://localhost:${port}/coloured` })
+      const { data } = PNG.sync.read(Buffer.from(bytes))
+      const colours = new Set<string>()
+      for (let at = 0; at < data.length; at += 4) colours.add(data.subarray(at, at + 4).toString("hex"))
+      expect(colours).toEqual(new Set(["0a3d91ff", "fff4d6ff"]))
+      const { text } = yield* asAdmin("GET", path("coloured", query))
+      expect(text).toContain('stroke="#0a3d91"')
+      expect(text).toContain('fill="#fff4d6"')
+    })
+  )
+
   it.effect("grows where a module would be less than a pixel", () =>
     Effect.gen(function* () {
       const text = `https://${"a".repeat(60)}.example/${"b".repeat(300)}`
@@ -78,6 +95,7 @@ withService("a link's QR code", {}, (it) => {
       }
       expect((yield* ask("?size=300", etag)).status).toBe(200)
       expect((yield* ask("?format=png", etag)).status).toBe(200)
+      expect((yield* ask("?color=111111", etag)).status).toBe(200)
     })
   )
 
@@ -87,6 +105,10 @@ withService("a link's QR code", {}, (it) => {
     ["?size=1e3", "size"],
     ["?size=", "size"],
     ["?size=100&size=200", "size"],
+    ["?color=red", "color"],
+    ["?color=%23000000", "color"],
+    ["?color=000000&color=111111", "color"],
+    ["?background=fff", "background"],
     ["?format=gif", "format"],
     ["?format=svg&format=png", "format"]
   ] as const
