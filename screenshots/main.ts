@@ -80,6 +80,7 @@ const run = Effect.gen(function* () {
     shared: {
       ADMIN_API_KEY: adminKey,
       BASE_URL: "https://lnk.example",
+      ANONYMOUS_CREATES: "true",
       DATA_DIR: join(folder, "data"),
       DATABASE_URL: "",
       REDIS_URLS: "",
