@@ -53,13 +53,22 @@ export const create = async (session: Session, body: object): Promise<void> => {
 /** The row of a link in the list. */
 export const row = (page: Page, key: string) => page.locator(`[data-key="${key}"]`)
 
+type StorageState = Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>>
+
+/** What a browser keeps of the administrator's sign-in, which is one for all tests: only so many are allowed in a minute. */
+const kept = new WeakMap<Session, StorageState>()
+
 /** A page of the administrator, signed in, at a path. */
 export const signedIn = async (
   session: Session,
   path: string,
   options: Parameters<typeof newPage>[2] = {}
 ): Promise<Page> => {
-  const page = await newPage(session, path, options)
-  await signIn(page, session)
+  const storageState = kept.get(session)
+  const page = await newPage(session, path, { ...options, ...(storageState && { storageState }) })
+  if (storageState === undefined) {
+    await signIn(page, session)
+    kept.set(session, await page.context().storageState())
+  } else await page.getByRole("button", { name: "Sign out" }).waitFor()
   return page
 }
