@@ -1,15 +1,16 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { bucketOf } from "../../src/keys/Buckets.ts"
 import * as BucketPlacementSql from "../../src/storage/links/BucketPlacementSql.ts"
 import * as LinkEpoch from "../../src/storage/links/LinkEpoch.ts"
 import { freePort } from "../support/FreePort.ts"
 import { agent, jsonOf, keyOf, send } from "../support/HttpClient.ts"
 import { describePostgres } from "../support/services/Postgres.ts"
+import { sharedLogicalServer } from "../support/services/PostgresLogical.ts"
 import { hasPrograms, postgresPair } from "../support/services/PostgresPair.ts"
 import { migratedDatabase, postgresAt } from "../support/Stores.ts"
-import { dataFolder, launch, start } from "./Program.ts"
+import { dataFolder, launch, run, start } from "./Program.ts"
 
 const isElsewhere = (key: string) => bucketOf(0, key) >= 128
 
@@ -171,6 +172,87 @@ if (hasPrograms) {
           yield* refused(second, own, "DATABASE_URL names database 1 of links of a deployment")
         }),
       180_000
+    )
+
+    const server = sharedLogicalServer()
+    it.scopedLive(
+      "goes on creating, changing and redirecting while its buckets are moved, and finds all afterwards",
+      () =>
+        Effect.gen(function* () {
+          const { database } = yield* server
+          const [first, second] = [yield* database, yield* database]
+          const port = yield* freePort
+          const connections = yield* agent(8)
+          const settings = { DATABASE_URL: first, LINK_DATABASE_URLS: second }
+          yield* start({
+            ...settings,
+            DATA_DIR: yield* dataFolder,
+            PORT: String(port),
+            HOST: "127.0.0.1",
+            ADMIN_API_KEY: admin
+          })
+          const headers = { "content-type": "application/json", authorization: `Bearer ${admin}` }
+          const json = (method: string, path: string, body: object, more: object = {}) =>
+            send(connections, port, {
+              method,
+              path,
+              headers: { ...headers, ...more },
+              body: JSON.stringify(body)
+            })
+          const keys: Array<string> = []
+          const failures: Array<string> = []
+          const seen = (status: number, wanted: number, what: string) => {
+            if (status !== wanted) failures.push(`${what}: ${status}`)
+          }
+          const step = (number: number) =>
+            Effect.gen(function* () {
+              const guard = number % 3 === 0 ? { "idempotency-key": `create ${number}` } : {}
+              const made = yield* json("POST", "/api/v1/links", { url: "https://example.com/a" }, guard)
+              seen(made.status, 201, `create ${number} ${made.text}`)
+              if (made.status !== 201) return
+              keys.push(keyOf(made))
+              const old = keys[Math.floor(keys.length / 2)]!
+              const changed = yield* json("PATCH", `/api/v1/links/${old}`, { title: String(number) })
+              seen(changed.status, 200, `change ${old} ${changed.text}`)
+              for (const key of [keyOf(made), old]) {
+                const { status } = yield* send(connections, port, { path: `/${key}` })
+                seen(status, 302, `visit ${key}`)
+              }
+            })
+          yield* Effect.forEach(Array(50).keys(), step)
+          let number = 50
+          const load = yield* Effect.fork(
+            Effect.forever(
+              Effect.suspend(() => step(number++)).pipe(Effect.zipRight(Effect.sleep("10 millis")))
+            )
+          )
+          const mover = yield* run(process.execPath, ["dist/admin.js", "move-buckets", "--even"], settings)
+          expect((yield* mover.ended).code, mover.output()).toBe(0)
+          expect(mover.output()).toContain("Moved 128 buckets")
+          yield* Fiber.interrupt(load)
+          expect(failures).toEqual([])
+          expect(number).toBeGreaterThan(60)
+          yield* Effect.forEach(Array(20).keys(), (index) => step(100_000 + index))
+          expect(failures).toEqual([])
+
+          const sqlOf = (url: string) =>
+            Effect.map(Layer.build(postgresAt(url)), (context) => Context.get(context, SqlClient.SqlClient))
+          const rows = yield* Effect.forEach([first, second], (url) =>
+            Effect.flatMap(sqlOf(url), (sql) => sql<{ key: string }>`SELECT key FROM links`)
+          )
+          expect(rows.map((some) => some.length).every((count) => count > 10)).toBe(true)
+          expect(
+            rows
+              .flat()
+              .map(({ key }) => key)
+              .toSorted()
+          ).toEqual(keys.toSorted())
+          const statuses = yield* Effect.forEach(keys, (key) =>
+            Effect.map(send(connections, port, { path: `/${key}` }), ({ status }) => status)
+          )
+          expect(new Set(statuses)).toEqual(new Set([302]))
+        }),
+      240_000
     )
   })
 }
