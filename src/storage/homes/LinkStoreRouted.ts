@@ -117,7 +117,11 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
     list: Effect.fnUntraced(function* (query: LinkQuery) {
       const share = {
         ...query,
-        lookedAtMax: Math.ceil(query.lookedAtMax / router.databases.length)
+        // Each may have all that are counted.
+        lookedAtMax:
+          query.countedMax === undefined
+            ? Math.ceil(query.lookedAtMax / router.databases.length)
+            : query.lookedAtMax
       }
       const { answers, failures } = yield* router.gather("LinkStore.list", ({ links, sql }, tenure) =>
         confirmed(sql, "LinkStore.list", tenure, links.list(share))

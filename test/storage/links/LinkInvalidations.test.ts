@@ -1,6 +1,5 @@
 import { it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
-import { PgClient } from "@effect/sql-pg"
 import { type Clock, Deferred, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { expect } from "vitest"
 import { monotonicNow_ms } from "../../../src/time/MonotonicTime.ts"
@@ -11,7 +10,7 @@ import * as KeyStockSql from "../../../src/storage/keys/KeyStockSql.ts"
 import * as LinkLifetimeSql from "../../../src/storage/links/LinkLifetimeSql.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
-import { numbers } from "../../../src/storage/sql/postgres/PrimaryClient.ts"
+import * as PostgresClient from "../../../src/storage/sql/postgres/PostgresClient.ts"
 import * as Migrations from "../../../src/storage/sql/Migrations.ts"
 import { describePostgres, freshDatabase } from "../../support/services/Postgres.ts"
 import { plainRow } from "../../support/Plain.ts"
@@ -32,7 +31,8 @@ const setUp = Effect.gen(function* () {
     Layer.merge(LinkStoreSql.layer, LinkLifetimeSql.layer).pipe(
       Layer.provide(KeyStockSql.layer()),
       Layer.provideMerge(Migrations.layer),
-      Layer.provideMerge(PgClient.layer({ url, types: numbers }))
+      Layer.provideMerge(PostgresClient.layer),
+      Layer.provide(DatabaseServers.layer(url))
     )
   )
   const changes = yield* Effect.provide(LinkInvalidationsPostgres.make, DatabaseServers.layer(url))
