@@ -9,6 +9,7 @@ import * as Metered from "./telemetry/Metered.ts"
 import { visitsWaiting } from "./visits/Visits.ts"
 import * as Node from "./node/Node.ts"
 import * as Processes from "./node/Processes.ts"
+import * as LinkDatabases from "./storage/homes/LinkDatabases.ts"
 import { DatabasePresence } from "./storage/sql/postgres/DatabasePresence.ts"
 import { label } from "./storage/redis/RedisUrl.ts"
 import * as Secret from "./secrets/Secret.ts"
@@ -47,7 +48,7 @@ const greeting = (
     })
   ].join("\n")
 
-/** Serves until it is interrupted, or until it has lost the database to another process. */
+/** Serves until it is interrupted, or until it has lost the database to another process, or links are moved to a database that it does not know. */
 const serve = (settings: Settings, identity: Node.NodeIdentity) =>
   Layer.build(
     Layer.effectDiscard(
@@ -63,7 +64,11 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
     )
   ).pipe(
     Effect.flatMap((context) =>
-      Effect.flatMap(DatabasePresence, ({ lost }) => lost).pipe(Effect.provide(context))
+      Effect.flatMap(DatabasePresence, ({ lost }) =>
+        Option.isNone(settings.databaseUrl)
+          ? lost
+          : Effect.raceFirst(lost, LinkDatabases.homesUnknown(1 + settings.linkDatabaseUrls.length))
+      ).pipe(Effect.provide(context))
     ),
     Effect.scoped
   )

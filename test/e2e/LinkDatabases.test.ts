@@ -174,6 +174,29 @@ if (hasPrograms) {
       180_000
     )
 
+    it.scopedLive(
+      "ends when links are moved to a database that it does not know",
+      () =>
+        Effect.gen(function* () {
+          const url = yield* migratedDatabase
+          const port = yield* freePort
+          const program = yield* start({
+            DATABASE_URL: url,
+            DATA_DIR: yield* dataFolder,
+            PORT: String(port),
+            HOST: "127.0.0.1"
+          })
+          const sql = Context.get(yield* Layer.build(postgresAt(url)), SqlClient.SqlClient)
+          const { begin } = yield* Effect.provideService(BucketPlacementSql.make, SqlClient.SqlClient, sql)
+          yield* begin({ from: 0, to: 1, buckets: [7] })
+          expect((yield* program.ended).code).toBe(1)
+          expect(program.output()).toContain(
+            "database 1 has links of this deployment, and LINK_DATABASE_URLS names 0."
+          )
+        }),
+      120_000
+    )
+
     const server = sharedLogicalServer()
     it.scopedLive(
       "goes on creating, changing and redirecting while its buckets are moved, and finds all afterwards",

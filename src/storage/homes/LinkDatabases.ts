@@ -11,6 +11,7 @@ import * as DeploymentStore from "../nodes/DeploymentStore.ts"
 import * as Migrations from "../sql/Migrations.ts"
 import * as DatabaseServers from "../sql/postgres/DatabaseServers.ts"
 import * as PostgresClient from "../sql/postgres/PostgresClient.ts"
+import * as PlacementCache from "./PlacementCache.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /** The databases that the settings name are not those that have this deployment's links. Without a URL, which can hold a password. */
@@ -31,6 +32,18 @@ const mismatch = (fault: string) => new LinkDatabasesMismatch({ fault })
 const decisionOf = (sql: SqlClient.SqlClient, name: string) =>
   Effect.map(sql<{ value: string }>`SELECT value FROM deployment WHERE name = ${name}`, ([row]) => row?.value)
 
+/** Checks that all databases that have links, or are about to get some, are among the first `count`. */
+const checkHomes = (count: number) =>
+  Effect.gen(function* () {
+    const { read } = yield* BucketPlacementSql.make
+    const { places } = yield* read
+    const last = Math.max(...places.map(({ home, movingTo }) => Math.max(home, movingTo ?? 0)))
+    if (last < count) return
+    return yield* mismatch(
+      `database ${last} has links of this deployment, and LINK_DATABASE_URLS names ${count - 1}. Name all of them, in their order.`
+    )
+  })
+
 /**
  * Checks, before anything is written, that `DATABASE_URL` names no further database of links, and that all databases that have links are known: `count` of them. To be run on PostgreSQL, where the
  * schema is migrated.
@@ -47,15 +60,21 @@ export const checkControl = (
         `DATABASE_URL names database ${number} of links of a deployment, which has no accounts. It belongs into LINK_DATABASE_URLS, as number ${number}.`
       )
     }
-    const { read } = yield* BucketPlacementSql.make
-    const { places } = yield* read
-    const last = Math.max(...places.map(({ home, movingTo }) => Math.max(home, movingTo ?? 0)))
-    if (last >= count) {
-      return yield* mismatch(
-        `database ${last} has links of this deployment, and LINK_DATABASE_URLS names ${count - 1}. Name all of them, in their order.`
-      )
-    }
+    yield* checkHomes(count)
   })
+
+/** Fails when buckets come to be in a database that this process does not know: then it must not go on. Looks every second. */
+export const homesUnknown = (
+  count: number
+): Effect.Effect<never, LinkDatabasesMismatch, SqlClient.SqlClient> =>
+  Effect.forever(
+    Effect.delay(
+      Effect.catchAll(checkHomes(count), (error) =>
+        error._tag === "LinkDatabasesMismatch" ? Effect.fail(error) : Effect.void
+      ),
+      PlacementCache.readEvery
+    )
+  )
 
 /** A further database of links. */
 export interface LinkDatabaseSession {
