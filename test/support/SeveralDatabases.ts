@@ -87,7 +87,7 @@ export const severalDatabases = (
     )
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  return Effect.gen(function* () {
+  const emptied = Effect.gen(function* () {
     const node = yield* nodeAt(0)
     for (const { sql } of node.databases) {
       yield* sql.withTransaction(Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)}`))
@@ -95,6 +95,8 @@ export const severalDatabases = (
       yield* sql`UPDATE link_epoch SET epoch = 0`
     }
     yield* spread(node)
+  })
+  return Effect.map(emptied, () => {
     let opened = 0
     return Effect.suspend(() => nodeAt(opened++))
   }).pipe(Effect.orDie)
