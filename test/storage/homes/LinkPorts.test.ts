@@ -10,7 +10,7 @@ import { guardedCreatesLaws } from "../links/GuardedCreatesLaws.ts"
 import { linkLifetimeLaws } from "../links/LinkLifetimeLaws.ts"
 import { linkRemovalsLaws } from "../links/LinkRemovalsLaws.ts"
 import { linkStoreLaws } from "../links/LinkStoreLaws.ts"
-import { playVisits, visitCommand } from "../visits/VisitPlayer.ts"
+import { inOrder, playVisits, visitCommand } from "../visits/VisitPlayer.ts"
 import { visitStoreLaws, visitUpkeepLaws } from "../visits/VisitStoreLaws.ts"
 
 /** The stock of the control database, to which what is free again in the others is carried before it is asked. */
@@ -71,6 +71,8 @@ for (const count of [1, 2, 4]) {
       memory: VisitStoreMemory.make,
       command: visitCommand,
       player: playVisits,
+      // Each database knows the writers that wrote to it.
+      lawful: inOrder,
       numRuns: 5
     })
   })

@@ -45,6 +45,21 @@ export const visitCommand = fc.oneof(
 )
 type CommandOf<A> = A extends fc.Arbitrary<infer C> ? C : never
 
+/** A writer's batches with growing numbers, as its law says, and repeats of the last one: what comes with a number that is not higher becomes one. */
+export const inOrder = (
+  commands: ReadonlyArray<CommandOf<typeof visitCommand>>
+): ReadonlyArray<CommandOf<typeof visitCommand>> => {
+  const last = new Map<string, Extract<CommandOf<typeof visitCommand>, { readonly _tag: "write" }>>()
+  return commands.map((command) => {
+    if (command._tag !== "write") return command
+    const { sequence, writer } = command.batch
+    const before = last.get(writer)
+    if (before !== undefined && sequence <= before.batch.sequence) return before
+    last.set(writer, command)
+    return command
+  })
+}
+
 export const playVisits: Player<VisitStore["Type"], CommandOf<typeof visitCommand>> =
   (store) => (command) => {
     switch (command._tag) {
