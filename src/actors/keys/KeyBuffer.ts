@@ -1,7 +1,7 @@
-import { Context, Duration, Effect, Exit, Layer, Metric, Runtime, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Metric, Runtime, Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
 import * as Parallel from "../../fibers/Parallel.ts"
-import { concat, count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
+import { concat, count, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { drawId } from "../../model/RandomId.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { KeyPool } from "../../storage/keys/KeyPool.ts"
@@ -9,7 +9,7 @@ import * as Metered from "../../telemetry/Metered.ts"
 import * as SingleFlight from "../../fibers/SingleFlight.ts"
 import * as KeyMetrics from "./KeyMetrics.ts"
 import { KeyRing } from "./KeyRing.ts"
-import { PoolShard } from "./PoolShard.ts"
+import { type Leased, PoolShard } from "./PoolShard.ts"
 import { orElsewhere, Unavailable } from "../Unavailable.ts"
 import * as UnconfirmedKeys from "./UnconfirmedKeys.ts"
 
@@ -48,27 +48,54 @@ export class KeyBuffer extends Context.Tag("linkmint/KeyBuffer")<
   }
 >() {}
 
-/** Leases are given up after this long: long enough for a refill, short enough to answer the client in time. */
+/** Another shard is asked after this long: long enough for a refill, short enough to answer the client in time. */
 const leaseWaitMax = { onlyShard: Duration.seconds(3), oneOfMany: Duration.seconds(1) }
 const returnWaitMax = Duration.seconds(2)
+
+/** A lease that is not answered in time is given up after this long: a shard that lives answers within it, at the end of its refill. */
+const lateWaitMax = Duration.seconds(10)
 
 /** How often shards that failed are asked whether they are back. */
 const checkEvery = Duration.seconds(1)
 
 /**
  * Leases from the shard that had the most keys when it last answered. A shard that fails is asked after all others until it
- * answers a check.
+ * answers a check. Keys that come when another shard has been asked already go back to theirs; `rest` waits for them.
  */
-const makeLease = Effect.gen(function* () {
+const makeLease = Effect.fnUntraced(function* (scope: Scope.Scope) {
   const { shards } = yield* KeyPool
   const clientOf = yield* PoolShard.client
   const levels = Array.from({ length: shards }, () => Number.POSITIVE_INFINITY)
   const waitMax = shards === 1 ? leaseWaitMax.onlyShard : leaseWaitMax.oneOfMany
 
-  const late = Effect.fnUntraced(function* (shard: number, wanted: number) {
-    yield* Effect.logWarning(
-      `Pool shard ${shard} did not answer a lease of ${wanted} keys in time: those that it gives all the same are lost`
+  const giveBack = (shard: number, keys: PackedKeys) =>
+    count(keys) === 0
+      ? Effect.void
+      : Effect.flatMap(drawId, (returnId) => clientOf(String(shard)).Return({ keys, returnId })).pipe(
+          // Otherwise the timeout could not interrupt it in a finalizer.
+          Effect.interruptible,
+          Effect.timeout(returnWaitMax),
+          Effect.catchAllCause((cause) => {
+            Metered.add(KeyMetrics.lost["return-failed"], count(keys))
+            return Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
+          })
+        )
+
+  type Answer = Fiber.RuntimeFiber<typeof Leased.Type, Unavailable>
+  const lateLeases = new Set<Fiber.Fiber<unknown>>()
+
+  /** Waits for the keys of a lease that is late, and gives them back. */
+  const late = Effect.fnUntraced(function* (shard: number, wanted: number, answer: Answer) {
+    const returned = yield* Fiber.join(answer).pipe(
+      Effect.timeout(lateWaitMax),
+      Effect.flatMap(({ keys }) => giveBack(shard, keys)),
+      Effect.ignore,
+      Effect.ensuring(Fiber.interruptFork(answer)),
+      Effect.forkIn(scope)
     )
+    lateLeases.add(returned)
+    returned.addObserver(() => lateLeases.delete(returned))
+    yield* Effect.logWarning(`Pool shard ${shard} did not answer a lease of ${wanted} keys in time`)
     return yield* new Unavailable({
       reason: `pool shard ${shard} did not answer`,
       applied: "unknown",
@@ -77,13 +104,16 @@ const makeLease = Effect.gen(function* () {
   })
 
   const leaseFrom = (shard: number, wanted: number) =>
-    orElsewhere(clientOf(String(shard)).Lease({ count: wanted })).pipe(
-      Effect.timeoutTo({
-        duration: waitMax,
-        onSuccess: Effect.succeed,
-        onTimeout: () => late(shard, wanted)
-      }),
-      Effect.flatten,
+    Effect.forkIn(orElsewhere(clientOf(String(shard)).Lease({ count: wanted })), scope).pipe(
+      Effect.flatMap((answer) =>
+        Effect.flatten(
+          Effect.timeoutTo(Fiber.join(answer), {
+            duration: waitMax,
+            onSuccess: Effect.succeed,
+            onTimeout: () => late(shard, wanted, answer)
+          })
+        )
+      ),
       Effect.tapBoth({
         onSuccess: ({ level }) => Effect.sync(() => (levels[shard] = level)),
         onFailure: () => Effect.sync(() => (levels[shard] = -1))
@@ -110,7 +140,9 @@ const makeLease = Effect.gen(function* () {
   })
   yield* Effect.forkScoped(Effect.forever(Effect.delay(checkFailed, checkEvery)))
 
-  return { lease, clientOf }
+  const rest = Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(lateLeases), returnWaitMax))
+
+  return { lease, giveBack, rest }
 })
 
 /**
@@ -122,24 +154,13 @@ export const make = (
 ): Effect.Effect<typeof KeyBuffer.Service, never, KeyPool | LinkStore | Sharding | Scope.Scope> =>
   Effect.gen(function* () {
     const store = yield* LinkStore
-    const { clientOf, lease } = yield* makeLease
+    // A scope of its own: the buffer's would interrupt a lease that is under way, and lose its keys.
+    const leasing = yield* Scope.make()
+    const { giveBack, lease, rest } = yield* Scope.extend(makeLease(leasing), leasing)
     const ring = new KeyRing(capacity)
     const runtime = yield* Effect.runtime()
     let lastShard = 0
     let closed = false
-
-    const giveBack = (shard: number, keys: ReturnType<KeyRing["drain"]>) =>
-      count(keys) === 0
-        ? Effect.void
-        : Effect.flatMap(drawId, (returnId) => clientOf(String(shard)).Return({ keys, returnId })).pipe(
-            // Otherwise the timeout could not interrupt it in a finalizer.
-            Effect.interruptible,
-            Effect.timeout(returnWaitMax),
-            Effect.catchAllCause((cause) => {
-              Metered.add(KeyMetrics.lost["return-failed"], count(keys))
-              return Effect.logWarning(`${count(keys)} leased keys could not be returned`, cause)
-            })
-          )
 
     /** By the time it runs, keys that were put back may have filled the ring. */
     const refillOnce = Effect.suspend(() => {
@@ -152,8 +173,6 @@ export const make = (
       })
     })
 
-    // A scope of its own: the buffer's would interrupt a lease that is under way, and lose its keys.
-    const leasing = yield* Scope.make()
     const refill = yield* Scope.extend(SingleFlight.make(refillOnce), leasing)
 
     const putBack = (keys: ReadonlyArray<string>) =>
@@ -205,6 +224,7 @@ export const make = (
     const close = Effect.gen(function* () {
       closed = true
       yield* refill.rest
+      yield* rest
       yield* drop.rest
       const unbound = yield* unsure.close
       yield* giveBack(lastShard, concat(ring.drain(), fromStrings(unbound)))

@@ -137,20 +137,28 @@ const makeOwner = Effect.fnUntraced(function* (shard: number, marks: PoolMarks) 
 
   const refillWhereLow = (level: number) => (level < marks.low ? refill.start : Effect.void)
 
-  /** What follows when keys were taken for a lease, which must not fail then: that would lose them. An owner that stops meanwhile gives them back, and its successor is asked. */
+  /** What follows when keys were taken for a lease, which must not fail then: that would lose them. */
   const afterTaking = (keys: PackedKeys) =>
     pool.level(shard).pipe(
       Effect.orElseSucceed(() => 0),
       Effect.tap(refillWhereLow),
-      Effect.onInterrupt(() => Effect.ignore(Effect.flatMap(drawId, (id) => pool.giveBack(shard, id, keys)))),
       Effect.map((level) => ({ keys, level }))
     )
 
-  /** Takes up to `wanted` keys. Only what follows can be interrupted: a pool that is asked answers within its bound, and what it gives would come to nobody. */
+  /** Keys that were taken when nobody waits for them any more. */
+  const putBack = (keys: PackedKeys) =>
+    Effect.ignore(Effect.flatMap(drawId, (id) => pool.giveBack(shard, id, keys)))
+
+  /**
+   * Takes up to `wanted` keys. A pool that is asked answers within its bound, so that this is waited for: what it gives would come to nobody. Whoever has given up its lease
+   * by then, or an owner that stops, leaves the keys in the pool.
+   */
   const take = (wanted: number) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.mapError(pool.lease(shard, wanted), fromFailure), (keys) =>
-        count(keys) === 0 ? Effect.succeed({ keys, level: 0 }) : restore(afterTaking(keys))
+        count(keys) === 0
+          ? Effect.succeed({ keys, level: 0 })
+          : Effect.onInterrupt(restore(afterTaking(keys)), () => putBack(keys))
       )
     )
 

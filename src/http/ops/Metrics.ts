@@ -1,3 +1,4 @@
+import { bucketCount } from "../../keys/Buckets.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { LinkDatabaseList } from "../../storage/homes/LinkDatabaseList.ts"
 import { DatabasePresence } from "../../storage/sql/postgres/DatabasePresence.ts"
@@ -32,6 +33,9 @@ export const make = Effect.gen(function* () {
   const presence = yield* DatabasePresence
   const databases = yield* LinkDatabaseList
   const clock = yield* Effect.clock
+  const isReached = () => presence.isHeld(monotonicNow_ms(clock))
+  const databasesOfLinks =
+    databases.length > 0 ? databases : [{ number: 0, isAway: () => !isReached(), buckets: () => bucketCount }]
   const processMetrics = ProcessMetrics.watch()
 
   const readStores = Effect.gen(function* () {
@@ -67,20 +71,23 @@ export const make = Effect.gen(function* () {
       ...gauge(
         "linkmint_database_reachable",
         "1, or 0 while PostgreSQL's primary has not answered this process for 0.75 s, or others have its place there",
-        one(presence.isHeld(monotonicNow_ms(clock)) ? 1 : 0)
+        one(isReached() ? 1 : 0)
       ),
       ...gauge(
         "linkmint_link_database_reachable",
-        "1, or 0 while one of several databases of links does not answer this process",
-        databases.map(({ isAway, number }) => ({
+        "1, or 0 while a database of links does not answer this process",
+        databasesOfLinks.map(({ isAway, number }) => ({
           labels: { database: String(number) },
           value: isAway() ? 0 : 1
         }))
       ),
       ...gauge(
         "linkmint_link_buckets",
-        "Buckets of links that are in a database, of 256, where there are several",
-        databases.map(({ buckets, number }) => ({ labels: { database: String(number) }, value: buckets() }))
+        "Buckets of links that are in a database, of 256",
+        databasesOfLinks.map(({ buckets, number }) => ({
+          labels: { database: String(number) },
+          value: buckets()
+        }))
       ),
       ...gauge(
         "linkmint_clock_ahead_seconds",

@@ -163,6 +163,27 @@ describe("a key buffer", () => {
     })
   )
 
+  it.scoped("gives back the keys of a lease that is answered when it is no longer waited for", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const latch = yield* Effect.makeLatch()
+      const taken = yield* take(node, 3)
+      node.faults.set(always(latch.await, "KeyPool.level"))
+      taken.push(...(yield* take(node, 2)))
+      yield* others
+      const returns = () => node.faults.operations().filter((one) => one === "KeyPool.giveBack").length
+      expect(returns()).toBe(0)
+      yield* TestClock.adjust("3 seconds")
+      yield* others
+      yield* latch.open
+      yield* others
+      expect(returns()).toBe(1)
+      const held = yield* node.buffer.level
+      expect((yield* stores.pool.level(0)) + held + taken.length).toBe(yield* minted(stores))
+    })
+  )
+
   it.scoped("stops all the same when the pool does not take its keys, and within bounds", () =>
     Effect.gen(function* () {
       const node = yield* startNode(yield* freshStores())
