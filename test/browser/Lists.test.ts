@@ -269,7 +269,9 @@ describe("the edit of a link", () => {
       const faults = await dialog.locator(".fault").allTextContents()
       expect(new Set(faults).size).toBe(faults.length)
       for (const fault of faults) expect(fault).toMatch(/^[A-Z][^{}]*\.$/)
-      expect(await page.evaluate("document.activeElement.getAttribute('aria-invalid')")).toBe("true")
+      await expect
+        .poll(() => page.evaluate("document.activeElement.getAttribute('aria-invalid')"))
+        .toBe("true")
       await expectSound(page, `an edit that was refused ${nameOf(look)}`)
       await page.context().close()
     }
