@@ -277,6 +277,35 @@ describe("the edit of a link", () => {
     }
   })
 
+  inBrowser("goes on when a search that was typed before it comes into the address", async (session) => {
+    await create(session, { url: "https://example.com/searched", alias: "searched-one" })
+    const page = await signedIn(session, "/app/links", looks[0]!)
+    await page.locator('[data-key="searched-one"]').waitFor()
+    // All in one turn of the page: the search waits for 0.3 s without a key.
+    await page.evaluate(`{
+      const type = (input, text) => {
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, text)
+        input.dispatchEvent(new Event("input", { bubbles: true }))
+      }
+      type(document.querySelector("input[type=search]"), "searched")
+      document.querySelector('[data-key="searched-one"] [aria-label="Edit searched-one"]').click()
+      const opened = new MutationObserver(() => {
+        const title = document.querySelector("dialog input[name=title]")
+        if (title === null) return
+        opened.disconnect()
+        type(title, "Another name")
+      })
+      opened.observe(document.body, { childList: true, subtree: true })
+    }`)
+    await page.waitForURL(/q=searched/)
+    const dialog = page.getByRole("dialog")
+    expect(await dialog.getByLabel("Title").inputValue()).toBe("Another name")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    await page.locator('[data-key="searched-one"]').getByText("Another name").waitFor()
+    await page.context().close()
+  })
+
   inBrowser("asks before it loses changes, however it is left", async (session) => {
     await create(session, { url: "https://example.com/before", alias: "unsaved-one" })
     for (const look of looks) {

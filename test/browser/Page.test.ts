@@ -206,6 +206,7 @@ describe("who is signed in", () => {
     await create(session, { url: "https://example.com/autumn", alias: "autumn", tags: ["sale"] })
     const page = await newPage(session, "/app/links")
     await signIn(page, session)
+    await row(page, "autumn").waitFor()
     await page.getByLabel("Search in keys, URLs and titles").fill("SPRING")
     await row(page, "autumn").waitFor({ state: "detached" })
     await row(page, "spring").getByRole("button", { name: "Only the tag sale" }).click()

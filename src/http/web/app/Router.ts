@@ -70,9 +70,11 @@ interface GoOptions {
 
 /** Goes to another place of the page. */
 export const go = (to: string, { cursors, replaces = false }: GoOptions = {}): void => {
-  if (guard?.(leaveAnyway(() => go(to, { ...(cursors && { cursors }), replaces })))) return
-  restoring?.abort()
   const from = here.value
+  // A filter that comes into the address takes nothing away.
+  const isLeaving = new URL(to, location.href).pathname !== from.pathname
+  if (isLeaving && guard?.(leaveAnyway(() => go(to, { ...(cursors && { cursors }), replaces })))) return
+  restoring?.abort()
   if (!replaces) index++
   const entry: Entry = { index, ...(cursors && { cursors }) }
   history[replaces ? "replaceState" : "pushState"](entry, "", to)
