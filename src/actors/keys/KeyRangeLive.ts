@@ -73,7 +73,9 @@ export const KeyRangeLive = KeyRange.toLayer(
     return ActorMetrics.watch(
       "KeyRange",
       KeyRange.of({
-        Mint: ({ payload }) => Effect.catchTag(oneByOne(mint(payload.count)), "StorageError", fromFailure),
+        // A range that moves meanwhile waits for the store's answer, which is bounded: numbers that have left it would come to nobody.
+        Mint: ({ payload }) =>
+          Effect.catchTag(oneByOne(Effect.uninterruptible(mint(payload.count))), "StorageError", fromFailure),
         Status: () => Effect.mapError(status, fromFailure)
       })
     )

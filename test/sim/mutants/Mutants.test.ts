@@ -126,9 +126,9 @@ describe("npm run sim -- mutants", () => {
       stdout: expect.stringMatching(/own-secret +1 +1 +[\d.]+ +minted once/)
     })
     // One that takes many seeds to be found.
-    expect(await sim("--name", "watermark-in-two-steps", "--seeds", "1")).toMatchObject({
+    expect(await sim("--name", "nothing-forgotten-after-silence", "--seeds", "1")).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/watermark-in-two-steps +1 +- +[\d.]+ +NOT CAUGHT by minted once/)
+      stdout: expect.stringMatching(/nothing-forgotten-after-silence +1 +- +[\d.]+ +NOT CAUGHT by freshness/)
     })
   }, 180_000)
 
