@@ -244,15 +244,19 @@ if (hasPrograms) {
             })
           yield* Effect.forEach(Array(50).keys(), step)
           let number = 50
+          let isMoved = false
           const load = yield* Effect.fork(
-            Effect.forever(
-              Effect.suspend(() => step(number++)).pipe(Effect.zipRight(Effect.sleep("10 millis")))
+            Effect.suspend(() => step(number++)).pipe(
+              Effect.zipRight(Effect.sleep("10 millis")),
+              Effect.repeat({ until: () => isMoved })
             )
           )
           const mover = yield* run(process.execPath, ["dist/admin.js", "move-buckets", "--even"], settings)
           expect((yield* mover.ended).code, mover.output()).toBe(0)
           expect(mover.output()).toContain("Moved 128 buckets")
-          yield* Fiber.interrupt(load)
+          // To its end, so that the key of each link that was made is known.
+          isMoved = true
+          yield* Fiber.join(load)
           expect(failures).toEqual([])
           expect(number).toBeGreaterThan(60)
           yield* Effect.forEach(Array(20).keys(), (index) => step(100_000 + index))
