@@ -1,8 +1,6 @@
 // PostgreSQL servers whose databases can be copied by logical replication.
 
-import { PgClient } from "@effect/sql-pg"
-import * as Reactivity from "@effect/experimental/Reactivity"
-import { Clock, Effect, Exit, Redacted, Schedule, Scope } from "effect"
+import { Effect, Exit, Schedule, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
@@ -13,6 +11,7 @@ import { exercised } from "./Exercised.ts"
 import { keep } from "./Keeper.ts"
 import { temporaryFolder, writeSecret } from "./OwnServer.ts"
 import { findBinaries, machinePaths, serverUser } from "./PostgresBinaries.ts"
+import * as PostgresPair from "./PostgresPair.ts"
 
 /** A server with `wal_level = logical`. */
 export interface LogicalServer {
@@ -20,13 +19,7 @@ export interface LogicalServer {
   readonly database: Effect.Effect<string>
 }
 
-const administer = (url: string, statement: string) =>
-  PgClient.make({ url: Redacted.make(url), maxConnections: 1, connectTimeout: "5 seconds" }).pipe(
-    Effect.flatMap((sql) => sql.unsafe<Record<string, unknown>>(statement)),
-    Effect.scoped,
-    Effect.provide(Reactivity.layer),
-    Effect.withClock(Clock.make())
-  )
+const administer = (url: string, statement: string) => PostgresPair.administer(url, statement, "5 seconds")
 
 /** Starts a server, which goes with the scope. */
 export const logicalServer: Effect.Effect<LogicalServer, never, Scope.Scope> = Effect.gen(function* () {

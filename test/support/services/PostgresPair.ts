@@ -2,7 +2,7 @@
 
 import { PgClient } from "@effect/sql-pg"
 import * as Reactivity from "@effect/experimental/Reactivity"
-import { Clock, Effect, Exit, Redacted, Schedule, Scope } from "effect"
+import { Clock, type Duration, Effect, Exit, Redacted, Schedule, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { inject } from "vitest"
@@ -32,8 +32,13 @@ export interface PostgresPair {
   readonly promote: Effect.Effect<void>
 }
 
-const administer = (url: string, statement: string) =>
-  PgClient.make({ url: Redacted.make(url), maxConnections: 1, connectTimeout: "2 seconds" }).pipe(
+/** Runs one statement on a connection of its own, which is to be there within 2 s unless it is said otherwise. */
+export const administer = (
+  url: string,
+  statement: string,
+  connectTimeout: Duration.DurationInput = "2 seconds"
+) =>
+  PgClient.make({ url: Redacted.make(url), maxConnections: 1, connectTimeout }).pipe(
     Effect.flatMap((sql) => sql.unsafe<Record<string, unknown>>(statement)),
     Effect.scoped,
     Effect.provide(Reactivity.layer),

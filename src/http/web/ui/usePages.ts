@@ -31,7 +31,7 @@ const pathOf = (cursor: string | null): string => {
 
 /**
  * Shows a list page by page. The page's cursor is in the address. Pages have no numbers, so the cursors of those before are kept with the history's
- * entry. Where an address was opened that has none, the way back leads to the first page. Another `list`, by its name, is loaded anew.
+ * entry. Where an address was opened that has none, the way back leads to the first page. Another `list`, by its name, is loaded from its beginning.
  */
 export const usePages = <A extends Page>(
   list: string,
