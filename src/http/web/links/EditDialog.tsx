@@ -10,6 +10,8 @@ import { fromLocalInput, toLocalInput } from "../ui/format.ts"
 import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { useSending } from "../ui/useSending.ts"
+import { type UtmValues, withUtm } from "../utm/utm.ts"
+import { UtmFields } from "../utm/UtmFields.tsx"
 
 /** A link's fields as inputs have them. */
 interface Draft {
@@ -110,7 +112,8 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
 
   const form = useRef<HTMLFormElement>(null)
-  const change = changeOf(draftOf(link), draft)
+  const [utm, setUtm] = useState<UtmValues>({})
+  const change = changeOf(draftOf(link), { ...draft, url: withUtm(draft.url, utm) })
   const isUnsaved = Object.keys(change).length > 0
 
   const { error, isSending, onInput, onSubmit } = useSending(async () => {
@@ -139,6 +142,7 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
     <Dialog title={`Edit /${link.key}`} onClose={close}>
       <form class="form" noValidate ref={form} onInput={onInput} onSubmit={onSubmit}>
         {text("url", "Long URL", { inputMode: "url", spellcheck: false, autocomplete: "off" })}
+        <UtmFields url={draft.url} changes={utm} onChange={setUtm} />
         {text("title", "Title")}
         {text("tags", "Tags", { autocomplete: "off" }, "Separated by commas.")}
         <div class="two">

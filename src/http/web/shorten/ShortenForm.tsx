@@ -11,6 +11,8 @@ import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { useSending } from "../ui/useSending.ts"
+import { type UtmValues, withUtm } from "../utm/utm.ts"
+import { UtmFields } from "../utm/UtmFields.tsx"
 import { AliasField } from "./AliasField.tsx"
 import { type Expiry, ExpiryField } from "./ExpiryField.tsx"
 
@@ -41,6 +43,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const [maxVisits, setMaxVisits] = useState("")
   const [title, setTitle] = useState("")
   const [tags, setTags] = useState("")
+  const [utm, setUtm] = useState<UtmValues>({})
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
     if (early === undefined || !early.isFocused) return
@@ -54,7 +57,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
       if (url.trim() === "") throw new ApiError("invalid-url", 400, "Paste a long URL first.")
       onMade(
         await Links.create({
-          url: addressOf(url),
+          url: addressOf(withUtm(url, utm)),
           ...expiry,
           ...(alias !== "" && { alias }),
           ...(password !== "" && { password }),
@@ -74,7 +77,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
       <Field
         label="Long URL"
         class="press"
-        fault={error?.generalFault(fields) ?? error?.faultOf("url") ?? tooLong(url)}
+        fault={error?.generalFault(fields) ?? error?.faultOf("url") ?? tooLong(withUtm(url, utm))}
       >
         {(control) => (
           <div class="press-row">
@@ -159,6 +162,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
           )}
         </div>
       </details>
+      <UtmFields url={url} changes={utm} onChange={setUtm} />
     </form>
   )
 }
