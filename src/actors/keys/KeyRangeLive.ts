@@ -2,9 +2,11 @@ import { Entity } from "@effect/cluster"
 import { Duration, Effect } from "effect"
 import { KeyMinter } from "../../keys/KeyMinter.ts"
 import { lengthMax } from "../../keys/KeySpace.ts"
-import { concat, count, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
+import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
+import { KeyPool } from "../../storage/keys/KeyPool.ts"
 import { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
+import { drawId } from "../../model/RandomId.ts"
 import { KeyRange, RangeExhausted } from "./KeyRange.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
 import * as Metered from "../../telemetry/Metered.ts"
@@ -22,6 +24,7 @@ export const KeyRangeLive = KeyRange.toLayer(
   Effect.gen(function* () {
     const store = yield* KeyRangeStore
     const links = yield* LinkStore
+    const pool = yield* KeyPool
     const minter = yield* KeyMinter
     const range = Number((yield* Entity.CurrentAddress).entityId)
     let length = minter.space.length
@@ -60,6 +63,26 @@ export const KeyRangeLive = KeyRange.toLayer(
       return minter.repeats ? yield* unbound(concat(...parts)) : concat(...parts)
     }, Traced.span("KeyRange.mint"))
 
+    /**
+     * Mints for a request. A range that moves meanwhile waits for the store's answer, which is bounded, and puts keys that nobody hears of any more into a pool.
+     */
+    const answer = (wanted: number) =>
+      Effect.suspend(() => {
+        let minted = empty
+        const noted = Effect.tap(mint(wanted), (keys) =>
+          Effect.sync(() => {
+            minted = keys
+          })
+        )
+        const putBack = Effect.ignore(
+          Effect.flatMap(drawId, (id) => pool.giveBack(range % pool.shards, id, minted))
+        )
+        return Effect.onInterrupt(
+          Effect.catchTag(oneByOne(Effect.uninterruptible(noted)), "StorageError", fromFailure),
+          () => putBack
+        )
+      })
+
     const status = Effect.map(store.watermarks, (watermarks) =>
       watermarks
         .filter((mark) => mark.range === range)
@@ -73,9 +96,7 @@ export const KeyRangeLive = KeyRange.toLayer(
     return ActorMetrics.watch(
       "KeyRange",
       KeyRange.of({
-        // A range that moves meanwhile waits for the store's answer, which is bounded: numbers that have left it would come to nobody.
-        Mint: ({ payload }) =>
-          Effect.catchTag(oneByOne(Effect.uninterruptible(mint(payload.count))), "StorageError", fromFailure),
+        Mint: ({ payload }) => answer(payload.count),
         Status: () => Effect.mapError(status, fromFailure)
       })
     )

@@ -132,7 +132,8 @@ class Ways {
   }
 
   #return(entry: Entry<"returned">) {
-    this.#move(entry, "pooled", ["leased", "gone"])
+    // Minted ones are those of a range that moved meanwhile.
+    this.#move(entry, "pooled", ["leased", "gone", "minted"])
     for (const key of entry.keys)
       if (this.#bound.has(key) && !this.#twice.has(key))
         this.#found(entry, `${key} was returned though it was bound`, key)

@@ -164,6 +164,7 @@ const lostRefills = (evidence: Evidence): number => {
     "KeyStock.fill",
     "KeyFile.append",
     "LinkStore.takenAmong",
+    "KeyPool.giveBack",
     "send Mint"
   ])
   const causes_us = journal.flatMap((entry) => {

@@ -10,8 +10,10 @@ import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import { plainRow } from "../../support/Plain.ts"
 import { all, always, once } from "../../support/ActorFaults.ts"
 import {
+  drain,
   freshStores,
   minted,
+  others,
   realMinter,
   startNode,
   type TestNode,
@@ -88,6 +90,23 @@ describe("a key range", () => {
       const counters = (from: number) => toStrings(realMinter.mint(7, 3, from, 5))
       expect(first).toEqual(counters(0))
       expect(second).toEqual(counters(12))
+    })
+  )
+
+  it.scoped("puts keys into a pool that were minted for a request which is interrupted meanwhile", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores({ shards: 2 })
+      const node = yield* startNode(stores, { low: 0, high: 1 })
+      const answers = yield* Effect.makeLatch()
+      node.faults.set(once("KeyRangeStore.advance", answers.await))
+      const request = yield* Effect.fork(mint(node, 3, 7))
+      yield* node.faults.called("KeyRangeStore.advance")
+      const interrupting = yield* Effect.fork(Fiber.interrupt(request))
+      yield* others
+      yield* answers.open
+      yield* Fiber.join(interrupting)
+      yield* node.stop
+      expect((yield* drain(stores, 1)).toSorted()).toEqual(toStrings(realMinter.mint(7, 3, 0, 7)).toSorted())
     })
   )
 
