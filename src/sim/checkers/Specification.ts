@@ -1,5 +1,6 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { JournalEntry } from "../Journal.ts"
+import type { PoolKind } from "../../storage/keys/KeyPool.ts"
 import * as Stores from "../specification/Stores.ts"
 
 const database = Stores.database(Stores.storeRules)
@@ -19,9 +20,11 @@ class Replay {
   readonly shards = new Map<number, Shard>()
   /** Links and stock, which all shards share. */
   links: Stores.Database
+  readonly #kind: PoolKind
   #returns = 0
 
-  constructor(journal: ReadonlyArray<JournalEntry>) {
+  constructor(journal: ReadonlyArray<JournalEntry>, kind: PoolKind) {
+    this.#kind = kind
     for (const entry of journal) {
       if (entry.tag === "minted" || entry.tag === "stocked") entry.keys.forEach((key) => this.#number(key))
     }
@@ -51,11 +54,12 @@ class Replay {
         return this.#pool(entry, pool.lease(this.#shard(entry.shard).pool, this.#keys(entry.keys)))
       case "returned": {
         const { pool: own } = this.#shard(entry.shard)
-        return this.#pool(entry, pool.giveBack(own, `return ${this.#returns++}`, this.#keys(entry.keys)))
+        const keys = this.#arriving(own, this.#keys(entry.keys))
+        return this.#pool(entry, pool.giveBack(own, `return ${this.#returns++}`, keys))
       }
       case "forgot": {
         const shard = this.#shard(entry.shard)
-        const left = Stores.without(shard.pool.keys, this.#keys(entry.gone))
+        const left = Stores.minus(shard.pool.keys, this.#keys(entry.gone))
         // What it knows of batches and of epochs may be gone, too.
         shard.pool = { epoch: 0, known: [], keys: [...left, ...this.#keys(entry.again)] }
         return
@@ -88,6 +92,11 @@ class Replay {
 
   #keys(keys: ReadonlyArray<string>): ReadonlyArray<Stores.Key> {
     return keys.map((key) => this.#number(key))
+  }
+
+  /** What there is to add of keys: a set has each once, also those that it has forgotten to have handed out. */
+  #arriving(own: Stores.Pool, keys: ReadonlyArray<Stores.Key>): ReadonlyArray<Stores.Key> {
+    return this.#kind === "list" ? keys : Stores.without(keys, own.keys)
   }
 
   #shard(shard: number): Shard {
@@ -132,9 +141,10 @@ class Replay {
     const { database: own, pool: before } = this.#shard(entry.shard)
     const keys = this.#keys(entry.keys)
     const recorded = own.records.find(({ id }) => id === entry.batch)?.keys ?? []
-    const next = pool.push(before, entry.epoch, { id: entry.batch, keys })
+    const added = this.#arriving(before, keys)
+    const next = pool.push(before, entry.epoch, { id: entry.batch, keys: added })
     const isWhole =
-      Stores.without(keys, recorded).length === 0 && next?.keys.length === before.keys.length + keys.length
+      Stores.without(keys, recorded).length === 0 && next?.keys.length === before.keys.length + added.length
     return isWhole ? this.#pool(entry, next) : this.#found(entry, entry.keys)
   }
 
@@ -201,7 +211,7 @@ export const Specification: Checker = {
     const { journal, options } = evidence
     // A key that is drawn at random can be drawn again, which the specification leaves out.
     if (options.keyOrder === "random") return []
-    const replay = new Replay(journal)
+    const replay = new Replay(journal, options.keyPool)
     const forgetful = journal.findIndex(({ tag }) => ends.has(tag))
     const known = forgetful < 0 ? journal : journal.slice(0, forgetful)
     known.forEach((entry) => replay.add(entry))

@@ -85,10 +85,13 @@ export const without = <A>(some: ReadonlyArray<A>, others: ReadonlyArray<A>): Re
 const joined = (some: ReadonlyArray<Key>, others: ReadonlyArray<Key>) =>
   [...some, ...others].toSorted((one, other) => one - other)
 
-/** Takes one of each of the keys away. */
-const minus = (some: ReadonlyArray<Key>, keys: ReadonlyArray<Key>) => {
+/** Takes one of each of the keys away, if it is there. */
+export const minus = (some: ReadonlyArray<Key>, keys: ReadonlyArray<Key>): ReadonlyArray<Key> => {
   const left = [...some]
-  for (const key of keys) left.splice(left.indexOf(key), 1)
+  for (const key of keys) {
+    const at = left.indexOf(key)
+    if (at >= 0) left.splice(at, 1)
+  }
   return left
 }
 

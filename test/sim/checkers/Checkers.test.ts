@@ -30,6 +30,7 @@ import { Visits } from "../../../src/sim/checkers/Visits.ts"
 import { WebhookEvents } from "../../../src/sim/checkers/WebhookEvents.ts"
 import { presets } from "../../../src/sim/cli/Presets.ts"
 import { s_us } from "../../../src/sim/world/Time.ts"
+import type { PoolKind } from "../../../src/storage/keys/KeyPool.ts"
 import { created, evidence, exchange, row } from "../actors/Evidence.ts"
 
 const by = "node-0#1"
@@ -661,6 +662,15 @@ describe("the checkers", () => {
       took(5.5, true)
     ]
     expect(Quotas.check(evidence({ journal }))).toEqual([])
+  })
+
+  it("find nothing in a key that a set has once, though it was handed out twice and came back twice", () => {
+    const again = { ...forgot(2, ["k"]), again: ["k"] }
+    const journal = [...way(["k"]), again, returned(3, ["k"]), leased(4, ["k"])]
+    const found = (keyPool: PoolKind) =>
+      Specification.check(evidence({ journal, options: { ...presets.calm(), keyPool } }))
+    expect(found("set")).toEqual([])
+    expect(found("list")).not.toEqual([])
   })
 
   it("find nothing in an API key that is accepted within a second of its end, or refused after it", () => {
