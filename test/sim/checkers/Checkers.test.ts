@@ -798,6 +798,15 @@ describe("the checkers", () => {
     expect(checkers.flatMap(({ check }) => check(fine))).toEqual([])
   })
 
+  it("find nothing in a delete of what expired before the database's clock jumped back", () => {
+    const some = {
+      exchanges: [created(1), exchange(15, { kind: "delete", status: 404 })],
+      journal: [expiring, { tag: "expired", at_us: 9.5 * s_us, by, key: "abc" } as const],
+      clock: recordOf([{ at_us: 11 * s_us, by_us: -8 * s_us }], 0)
+    }
+    expect(ReadYourWrites.check(evidence(some))).toEqual([])
+  })
+
   it("find nothing in a delete that is answered when its key has been freed and bound again", () => {
     const again = { ...row, url: rebound.link.url }
     const late = { ...deleting(2), answered_us: 31 * s_us }
