@@ -111,8 +111,9 @@ export const Visits: Checker = {
             key
           )
         const safe = visited.filter(({ at_us, isSure }) => isSure && at_us < lostFrom_us).length
-        if (counted + (account.forgotten.get(key) ?? 0) >= safe) continue
-        if (account.killed_us === undefined) missing += safe - counted
+        const taken = counted + (account.forgotten.get(key) ?? 0)
+        if (taken >= safe) continue
+        if (account.killed_us === undefined) missing += safe - taken
         else
           found(
             `${by} was killed, and of ${safe} visits of ${key} that were due ${counted} were counted`,

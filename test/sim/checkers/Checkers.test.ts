@@ -717,6 +717,10 @@ describe("the checkers", () => {
       Visits.check(evidence({ journal: [visited(1.5), counting(1.6, 1), visited(1.7), killed] }))
     ).toEqual([])
     expect(Visits.check(evidence({ journal: [visited(1), away], visitsShed: 1 }))).toEqual([])
+    // One of them was counted, which the database has forgotten.
+    const forgotten = { ...databaseForgot(1.5), visits: [[by, [["abc", 1]]]] } as const
+    const both = [visited(0.1), visited(1), counting(1.1, 1), counted(1.2, 1), forgotten, away]
+    expect(Visits.check(evidence({ journal: both, visitsShed: 1 }))).toEqual([])
   })
 
   it("find nothing in a run in which every promise was kept", () => {
