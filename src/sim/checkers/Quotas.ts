@@ -43,15 +43,17 @@ export const Quotas: Checker = {
       violations.push({ checker: Quotas.name, at_us, text, keys: [] })
     const leases = new Map<string, Lease>()
     const buckets = new Map<string, Bucket>()
-    /** When each process learned that the store does not answer, or was held up by it, or was paused until. */
-    const away_us = new Map<string, Array<number>>()
+    /** From when to when each process was held up by the store, learned that it does not answer, or woke from a pause. */
+    const aways = new Map<string, Array<{ readonly from_us: number; readonly to_us: number }>>()
     for (const entry of journal) {
       // Those that wait for the next call give up sooner than this one.
       const isAway =
         (entry.tag === "unanswered" || entry.tag === "held up") && entry.operation === "QuotaStore.leaseMany"
       if (!isAway && entry.tag !== "paused") continue
-      const at_us = entry.tag === "paused" ? entry.at_us + entry.for_us : entry.at_us
-      away_us.set(entry.by, [...(away_us.get(entry.by) ?? []), at_us])
+      const to_us = entry.tag === "paused" ? entry.at_us + entry.for_us : entry.at_us
+      // It is noted before the call or after it.
+      const from_us = entry.tag === "held up" ? entry.at_us - entry.for_us : to_us
+      aways.set(entry.by, [...(aways.get(entry.by) ?? []), { from_us, to_us }])
     }
     const leaseOf = (by: string, quota: string) => {
       const name = `${by} ${quota}`
@@ -79,9 +81,9 @@ export const Quotas: Checker = {
       if (entry.tag === "granted") grant(entry)
       if (entry.tag !== "took") continue
       const { at_us, by, isAllowed, quotas } = entry
-      const isOpen = away_us
+      const isOpen = aways
         .get(by)
-        ?.some((from_us) => at_us > from_us - noticed_us && at_us < from_us + open_us)
+        ?.some(({ from_us, to_us }) => at_us > from_us - noticed_us && at_us < to_us + open_us)
       const own = quotas.map((quota) => leaseOf(by, quota))
       if (!isAllowed && isOpen !== true && !own.some(({ emptyUntil_us }) => at_us < emptyUntil_us))
         found(at_us, `${by} refused what the store had not said was used up`)
@@ -94,7 +96,7 @@ export const Quotas: Checker = {
     }
     for (const [name, { granted, most, taken }] of leases) {
       const [by] = name.split(" ")
-      const bound = 2 * most + 1 + (away_us.get(by!)?.length ?? 0) * (most + 16)
+      const bound = 2 * most + 1 + (aways.get(by!)?.length ?? 0) * (most + 16)
       if (granted - taken > bound)
         found(end_us, `${by} was granted ${granted} times of a quota, and used ${taken}`)
     }

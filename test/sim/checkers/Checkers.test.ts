@@ -662,6 +662,18 @@ describe("the checkers", () => {
       took(5.5, true)
     ]
     expect(Quotas.check(evidence({ journal }))).toEqual([])
+    // Whoever waits for the call before and for its own gives up before the latter has taken long.
+    const heldUp = (at_s: number) =>
+      ({
+        tag: "held up",
+        at_us: at_s * s_us,
+        by,
+        operation: "QuotaStore.leaseMany",
+        for_us: 0.2 * s_us
+      }) as const
+    const late = [granted(1, 1), took(1.1, true), took(3, true), heldUp(3.1)]
+    expect(Quotas.check(evidence({ journal: late }))).toEqual([])
+    expect(Quotas.check(evidence({ journal: [...late.slice(0, -1), heldUp(3.5)] }))).not.toEqual([])
   })
 
   it("find nothing in a key that a set has once, though it was handed out twice and came back twice", () => {

@@ -3,6 +3,7 @@ import { Effect, type Exit } from "effect"
 import { connections } from "../../../storage/sql/postgres/PostgresClient.ts"
 import { asStorageError } from "../../../storage/sql/SqlTransaction.ts"
 import type { StorageError } from "../../../storage/StorageError.ts"
+import { ms_us } from "../../world/Time.ts"
 import type { VirtualProcess } from "../../world/VirtualProcess.ts"
 import type { StoreOptions } from "../StoreCalls.ts"
 import type { Command, Problem } from "./Backend.ts"
@@ -58,6 +59,9 @@ const nothing = () => {}
 /** What `@effect/sql-pg` makes of a failure. */
 const sqlError = (message: string, { code, reason }: Problem) =>
   new SqlError({ message, cause: Object.assign(new Error(reason), code === undefined ? {} : { code }) })
+
+/** From which time on a call counts as held up: two of them may be all that somebody waits for who comes between. */
+const heldUpFrom_us = 100 * ms_us
 
 /**
  * The operations of stores, as their processes have PostgreSQL carry them out: over a connection of the process's pool, statement by statement. What an operation does
@@ -146,6 +150,8 @@ export class Transactions {
       connection.ask(command, passage, arriving, (reply) => {
         if ("value" in reply && !isLast) return next(connection, index + 1)
         pool.release(connection)
+        const took_us = world.now_us - called_us
+        if (took_us >= heldUpFrom_us) journal.heldUp(process, operation, took_us)
         if ("problem" in reply) fail("Failed to execute statement", reply.problem)
         else over(Effect.succeed(reply.value as Exit.Exit<A, E>))
       })
