@@ -259,13 +259,17 @@ export class AdversarialPlacement implements Placement {
           sender.process.post(() => {
             if (message.isOver) return
             message.isOver = true
+            forget()
             end?.()
             trail.message(sender.process, tag, payload, outcome, world.now_us - sent_us)
             resume(outcome)
           })
       }
+      // A lease that comes when who has asked is dead came to nobody; it may have asked for several, of shards that were late.
+      const forget = tag === "Lease" ? sender.process.whenDead(() => message.lost()) : () => {}
       this.#send(message)
       return Effect.sync(() => {
+        forget()
         if (!message.isOver) {
           message.lost(world.now_us - sent_us)
           trail.message(sender.process, tag, payload, undefined, world.now_us - sent_us)
