@@ -7,10 +7,13 @@ import { createdLinks } from "./lives.ts"
 /** Tries that the load balancer gives a redirect; how many it gave one that was never answered is not known. */
 const triesMax = 4
 
-/** Visits that a request can have used: each try at a node one, but for the last when that was told that none is left. */
-const usedAtMost = ({ status, tries }: Exchange): number => {
+/**
+ * Visits that a request can have used: each try at a node one, but for the last when that was told that none is left. `hasEnded`: the link has ended otherwise by the answer; then the node may
+ * have taken one, not heard so, and asked once more.
+ */
+const usedAtMost = ({ status, tries }: Exchange, hasEnded: boolean): number => {
   if (status === 0) return triesMax
-  return status === 410 ? tries - 1 : tries
+  return status === 410 && !hasEnded ? tries - 1 : tries
 }
 
 /**
@@ -50,12 +53,13 @@ export const ExactVisits: Checker = {
       const ended = asked.find(({ sent_us, status }) => status === 410 && sent_us >= bound_us)
       if (ended === undefined) return []
       const at_us = ended.answered_us!
-      const hasExpired =
-        expiresAt !== null && time.most_ms(ended.answeredBy, ended.sent_us, at_us) >= expiresAt
-      if (ended_us <= at_us || hasExpired) return []
+      const hasEnded = ({ answeredBy, answered_us = end_us, sent_us }: Exchange) =>
+        ended_us <= answered_us ||
+        (expiresAt !== null && time.most_ms(answeredBy, sent_us, answered_us) >= expiresAt)
+      if (hasEnded(ended)) return []
       const used = asked
         .filter(({ sent_us }) => sent_us < at_us)
-        .reduce((sum, exchange) => sum + usedAtMost(exchange), 0)
+        .reduce((sum, exchange) => sum + usedAtMost(exchange, hasEnded(exchange)), 0)
       return used < maxVisits
         ? violation(at_us, `${key} has ${maxVisits} visits, and was said to have ended after ${used} at most`)
         : []

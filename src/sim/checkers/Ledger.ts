@@ -53,20 +53,29 @@ export const lossesOf = (evidence: Evidence): Losses => {
 /** A call that is given up sooner was interrupted with its actor or its node, which loses nothing while the store answers: no time of the product's is shorter. */
 const givenUpAfter_us = 500 * ms_us
 
-/** How long before its end a process may have asked for numbers whose answer found nobody. */
-const lastAsked_us = 100 * ms_us
+/** How long before its end a process may have asked for numbers whose answer found nobody: as long as it waits for the answer. */
+const lastAsked_us = 4 * s_us
 
-/** Numbers that processes asked for when they were about to end by themselves: actors are not waited for. */
+/** Numbers that processes asked for when they were about to end by themselves, and made no keys of: actors are not waited for. */
 const askedAtTheEnd = ({ journal }: Evidence): number => {
   const ended_us = new Map(journal.flatMap((one) => (one.tag === "ended" ? [[one.by, one.at_us]] : [])))
+  const nameOf = ({ by, first, slot }: Extract<JournalEntry, { readonly tag: "advanced" | "minted" }>) =>
+    `${by} ${slot.length} ${slot.range} ${first}`
+  const minted = new Set(journal.flatMap((one) => (one.tag === "minted" ? [nameOf(one)] : [])))
   return journal.filter(
-    (one) => one.tag === "advanced" && one.at_us > (ended_us.get(one.by) ?? Infinity) - lastAsked_us
+    (one) =>
+      one.tag === "advanced" &&
+      one.at_us > (ended_us.get(one.by) ?? Infinity) - lastAsked_us &&
+      !minted.has(nameOf(one))
   ).length
 }
 
+/** How long after its end keys may come that a process has asked for, where no call is slow. */
+const mintedLate_us = 100 * ms_us
+
 /** Keys that were minted when the process that had asked for them may have ended by itself: as late as slow calls are. */
 const mintedAfterAnEnd = ({ journal, options }: Evidence): number => {
-  const late_us = lastAsked_us + 2 * options.faults.slowCalls.most_ms * ms_us
+  const late_us = mintedLate_us + 2 * options.faults.slowCalls.most_ms * ms_us
   const ends_us = journal.flatMap((one) => (one.tag === "ended" ? [one.at_us] : []))
   return journal.filter(
     ({ at_us, tag }) =>
@@ -96,7 +105,7 @@ const isLateLease = (entry: JournalEntry) => entry.tag === "handed" && entry.too
 
 /** How many times each thing happened that may lose keys. */
 const causesOf = (evidence: Evidence) => {
-  const { faults, journal, options, strikes } = evidence
+  const { faults, journal, options } = evidence
   const kills = journal.filter(({ tag }) => tag === "killed").length
   const fenced = journal.filter(({ tag }) => tag === "fenced").length
   const unanswered = (...operations: ReadonlyArray<string>) =>
@@ -106,20 +115,6 @@ const causesOf = (evidence: Evidence) => {
         operations.includes(entry.operation) &&
         (entry.interrupted_us ?? Infinity) >= givenUpAfter_us
     ).length
-  /** Advances that were interrupted with their actor while its node was cut off from the database: what is on its way arrives when the cut ends. */
-  const cutOff = journal.filter(
-    (entry) =>
-      entry.tag === "unanswered" &&
-      entry.operation === "KeyRangeStore.advance" &&
-      (entry.interrupted_us ?? Infinity) < givenUpAfter_us &&
-      strikes.some(
-        ({ at_us, for_us, name, whom }) =>
-          name === "cutDatabase" &&
-          entry.by.startsWith(`${whom.replace(" ", "-")}#`) &&
-          at_us <= entry.at_us &&
-          entry.at_us <= at_us + for_us
-      )
-  ).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
   const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0
   /** What stops them, be it with their actor, stops the keys that they let go. */
@@ -138,8 +133,7 @@ const causesOf = (evidence: Evidence) => {
           entry.tag === "unanswered" && entry.operation === "KeyPool.lease" && entry.isUnsent === true
       ).length +
       journal.filter(isLateLease).length,
-    advances:
-      unanswered("KeyRangeStore.advance", "send Mint") + cutOff + unwitnessed + askedAtTheEnd(evidence),
+    advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
     returns: unanswered("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:

@@ -629,21 +629,6 @@ describe("the checkers", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })
 
-  it("find nothing in numbers whose asker was stopped while it was cut off from the database, and something where it was not", () => {
-    const stopped = {
-      tag: "unanswered",
-      at_us: 2 * s_us,
-      by,
-      operation: "KeyRangeStore.advance",
-      interrupted_us: 90_000
-    } as const
-    const journal = [stopped, advanced(3 * s_us, 0, 1)]
-    const cut = { name: "cutDatabase", whom: "node 0", at_us: s_us, for_us: 2 * s_us }
-    expect(Ledger.check(evidence({ journal, strikes: [cut] }))).toEqual([])
-    expect(Ledger.check(evidence({ journal, strikes: [] }))).toHaveLength(1)
-    expect(Ledger.check(evidence({ journal, strikes: [{ ...cut, whom: "node 1" }] }))).toHaveLength(1)
-  })
-
   it("find nothing in quotas that are used, given out, or not asked for while the store is away", () => {
     const away = {
       tag: "unanswered",
@@ -953,6 +938,13 @@ describe("the checkers", () => {
       const exchanges = [created(1, { maxVisits: 2 }), exchange(2, {}), one, exchange(4, { status: 410 })]
       expect(ExactVisits.check(evidence({ exchanges }))).toEqual([])
     }
+    // It took one and did not hear so; when it asked again, the link was deleted.
+    const used = { ...exchange(3, { status: 410 }), answered_us: 4 * s_us }
+    const overtaken = { ...exchange(3.5, { status: 410 }), answered_us: 6 * s_us }
+    const exchanges = [created(1, { maxVisits: 1 }), used, overtaken]
+    const journal = [bound, deleted(5 * s_us)]
+    expect(ExactVisits.check(evidence({ exchanges, journal }))).toEqual([])
+    expect(ExactVisits.check(evidence({ exchanges, journal: [bound] }))).not.toEqual([])
   })
 
   it("find nothing in a shutdown that answers all, in one that a pause cut short, and in a start that failed", () => {
