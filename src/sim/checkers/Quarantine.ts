@@ -15,11 +15,21 @@ const known_us = 10 * s_us
 /** Jumps that no heartbeat can be taken for. */
 const jumpMin_us = 2.5 * s_us
 
+/** Jumps that come within this time are one: a node may have heard of none of them before all had come. */
+const heardAfter_us = 1.5 * s_us
+
+/** Jumps that nodes hear of. */
+const heardOf = ({ jumps }: Evidence["clock"]) =>
+  jumps.filter(({ at_us }) => {
+    const near = jumps.filter((other) => Math.abs(other.at_us - at_us) <= heardAfter_us)
+    return Math.abs(near.reduce((sum, { by_us }) => sum + by_us, 0)) >= jumpMin_us
+  })
+
 /** Steps that cannot be undone, by nodes that must know that the database's clock has jumped. */
 const takenInDoubt = ({ clock, journal, silences }: Evidence) => {
   const started_us = new Map<string, number>()
   const all: Array<readonly [at_us: number, key: string, by: string]> = []
-  const jumps = clock.jumps.filter(({ by_us }) => Math.abs(by_us) >= jumpMin_us)
+  const jumps = heardOf(clock)
   if (jumps.length === 0) return all
   for (const entry of journal) {
     const { at_us, by } = entry

@@ -36,7 +36,11 @@ export const RepeatedDeletes: Checker = {
       const answered_ms = time.most_ms(undefined, all[0]!.sent_us, last.answered_us ?? end_us)
       const hadExpired = expiresAt !== null && expiresAt <= answered_ms
       const create = created.get(life)?.create
-      const wasThere = create !== undefined && all.every(({ sent_us }) => sent_us > create.answered_us!)
+      // It may have been ended by a delete that was under way when the key was bound.
+      const wasThere =
+        create !== undefined &&
+        all.every(({ sent_us }) => sent_us > create.answered_us!) &&
+        all[0]!.sent_us <= life.ended_us
       return acknowledged === 0 && wasThere && !hadExpired && life.freed_us > end_us && all.every(isPlain)
         ? violation(`${all.length} deletes of ${key} were answered, and not one was acknowledged`)
         : []

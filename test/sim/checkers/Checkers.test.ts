@@ -928,6 +928,34 @@ describe("the checkers", () => {
     for (const one of fine) expect(Forgotten.check(one)).toEqual([])
   })
 
+  it("find nothing in a node that goes on after jumps of the database's clock that it cannot have heard of", () => {
+    const ended = { tag: "expired", at_us: 40 * s_us, by, key: "abc" } as const
+    const journal = [{ tag: "started", at_us: 0, by } as const, expiring, ended]
+    const jumped = (...jumps: ReadonlyArray<readonly [at_s: number, by_s: number]>) =>
+      Quarantine.check(
+        evidence({
+          journal,
+          end_us: 41 * s_us,
+          clock: recordOf(
+            jumps.map(([at_s, by_s]) => ({ at_us: at_s * s_us, by_us: by_s * s_us })),
+            0
+          )
+        })
+      )
+    expect(jumped([25, 3.2], [25.1, -3])).toEqual([])
+    expect(jumped([25, 3.2], [27, -3])).toHaveLength(1)
+  })
+
+  it("find nothing in a delete of a link that an earlier one has ended, which was under way when the key was bound", () => {
+    const early = { ...exchange(0.9, { kind: "delete", status: 204 }), answered_us: 3 * s_us }
+    const late = exchange(5, { kind: "delete", status: 404 })
+    const journal = [bound, deleted(2 * s_us)]
+    expect(RepeatedDeletes.check(evidence({ exchanges: [early, created(1), late], journal }))).toEqual([])
+    expect(RepeatedDeletes.check(evidence({ exchanges: [created(1), late], journal: [bound] }))).toHaveLength(
+      1
+    )
+  })
+
   it("count a visit whose answer may have been lost as used, whatever came of it", () => {
     const lost = [
       exchange(3, { status: 503 }),
