@@ -928,6 +928,17 @@ describe("the checkers", () => {
     for (const one of fine) expect(Forgotten.check(one)).toEqual([])
   })
 
+  it("find nothing in a 503 of a node that has given up as many connections as it may, and something later", () => {
+    const answered = (at_s: number) => {
+      const late = exchange(at_s, { status: 503 })
+      const refusals = [{ by: late.answeredBy!, at_us: late.answered_us! }]
+      const sessions = Object.assign(new SessionFigures(), { refusals })
+      return Liveness.check(evidence({ exchanges: [late], sessions, end_us: 70 * s_us }))
+    }
+    expect(answered(46)).toEqual([])
+    expect(answered(61)).toHaveLength(1)
+  })
+
   it("find nothing in a node that goes on after jumps of the database's clock that it cannot have heard of", () => {
     const ended = { tag: "expired", at_us: 40 * s_us, by, key: "abc" } as const
     const journal = [{ tag: "started", at_us: 0, by } as const, expiring, ended]

@@ -238,10 +238,12 @@ export class ConnectionPool {
     const { name, network, world } = server
     const since_us = world.now_us - goneAfter_us
     this.#givenUp_us = this.#givenUp_us.filter((at_us) => at_us > since_us)
-    if (this.#givenUp_us.length >= this.#most)
+    if (this.#givenUp_us.length >= this.#most) {
+      this.#route(process.name).figures.refusals.push({ by: process.id, at_us: world.now_us })
       return process.post(() =>
         lease(noConnection("as many connections were given up lately as there may be"))
       )
+    }
     const generation = servers.generation()
     let isOver = false
     this.#count++

@@ -1,5 +1,13 @@
-/** The greatest of what a database's sessions took, of all its servers: microseconds, and how many sessions. */
+/** A connection that a process's pool did not make. */
+export interface Refusal {
+  readonly by: string
+  readonly at_us: number
+}
+
+/** The greatest of what a database's sessions took, of all its servers: microseconds, and how many sessions. And what pools refused. */
 export class SessionFigures {
+  /** Since as many had been given up lately as there may be: the server may have those for 15 s. */
+  readonly refusals: Array<Refusal> = []
   /** A statement that was carried out, its waits for locks included, its commit not. */
   statementMost_us = 0
   /** How long a transaction waited for its next statement, and held its locks meanwhile. */
