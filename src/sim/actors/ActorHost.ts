@@ -102,14 +102,15 @@ export class ActorHost {
     return () => fiber.unsafeInterruptAsFork(fiber.id())
   }
 
-  /** Stops an actor, if it lives here: its requests are interrupted, its finalizers run. */
-  stop(actor: ActorId) {
+  /** Stops an actor, if it lives here: its requests are interrupted, its finalizers run. Gives what can be waited for. */
+  stop(actor: ActorId): ReadonlyArray<Fiber.Fiber<unknown, unknown>> {
     const instance = this.#instances.get(nameOf(actor))
-    if (instance === undefined) return
+    if (instance === undefined) return []
     this.#instances.delete(nameOf(actor))
     this.#journal.add({ tag: "deactivated", by: this.process.id, actor: nameOf(actor) })
-    for (const fiber of instance.running) fiber.unsafeInterruptAsFork(fiber.id())
-    fork(this.process, Scope.close(instance.scope, Exit.void))
+    const requests = Array.from(instance.running)
+    for (const fiber of requests) fiber.unsafeInterruptAsFork(fiber.id())
+    return [...requests, fork(this.process, Scope.close(instance.scope, Exit.void))]
   }
 
   #instanceOf(actor: ActorId, behaviour: Behaviour): Instance {

@@ -1,7 +1,7 @@
 import { Sharding, ShardId, Snowflake } from "@effect/cluster"
 import type { Entity } from "@effect/cluster"
 import type { Rpc } from "@effect/rpc"
-import { Context, Effect, Exit, Layer, Stream } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import type { ShardOwnershipService } from "../../storage/keys/ShardOwnership.ts"
 import type { Journal } from "../Journal.ts"
 import type { FaultOptions } from "../cli/Options.ts"
@@ -24,6 +24,9 @@ const noticeMax_us = 1.5 * s_us
 /** How long a silent process keeps its actors, and how long it goes on at most, when it is back, before it notices that it lost them. */
 const leaseOf_us = 6 * s_us
 const noticeLossMax_us = 1.7 * s_us
+
+/** How long actors are waited for that stop with their process, as `node/ClusterRunner` has it. */
+const stopMax = Duration.seconds(3)
 
 /** Who owns an actor; and, for a while, who did before and does not know better. */
 interface Ownership {
@@ -83,7 +86,7 @@ export class AdversarialPlacement implements Placement {
           this.#hosts.set(process, host)
           return this.#sharding(host)
         }),
-        () => Effect.sync(() => this.#leave(process))
+        () => this.#leave(process)
       )
     )
   }
@@ -156,15 +159,18 @@ export class AdversarialPlacement implements Placement {
     )
   }
 
-  /** An orderly end: others own the actors at once, while the last requests are still answered. */
-  #leave(process: VirtualProcess) {
-    const host = this.#hosts.get(process)
-    this.#hosts.delete(process)
-    for (const owned of this.#owned.values()) {
-      if (owned.former === host) owned.former = undefined
-      if (owned.owner === host) owned.owner = undefined
-    }
-    host?.actors.forEach((actor) => host.stop(actor))
+  /** An orderly end: others own the actors at once, while the last requests are still answered. Actors that stop are waited for, as the cluster does. */
+  #leave(process: VirtualProcess): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const host = this.#hosts.get(process)
+      this.#hosts.delete(process)
+      for (const owned of this.#owned.values()) {
+        if (owned.former === host) owned.former = undefined
+        if (owned.owner === host) owned.owner = undefined
+      }
+      const stopping = host?.actors.flatMap((actor) => host.stop(actor)) ?? []
+      return Effect.asVoid(Effect.timeoutOption(Fiber.awaitAll(stopping), stopMax))
+    })
   }
 
   #anyHost(except?: ActorHost): ActorHost | undefined {
