@@ -204,11 +204,11 @@ export class VirtualRedis {
     return this.#keys.length
   }
 
-  /** What there is to add of keys: a set has each once. */
+  /** What there is to add of keys: a set has each once, also where it is given one twice. */
   #missing(keys: ReadonlyArray<string>): ReadonlyArray<string> {
     if (this.#kind === "list") return keys
     const present = new Set(this.#keys)
-    return keys.filter((key) => !present.has(key))
+    return Array.from(new Set(keys)).filter((key) => !present.has(key))
   }
 
   #set(keys: Array<string>, leased: ReadonlyArray<string> = []) {

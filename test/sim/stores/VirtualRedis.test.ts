@@ -41,6 +41,17 @@ describe("a Redis of the simulation", () => {
     expect(push(redis, 4, 1)).toBe(3)
   })
 
+  it("has each key once where it is a set, also when a return brings one twice", () => {
+    const keysOf = (kind: "list" | "set") => {
+      const redis = new LittleWorld(1, { kind }).redis[0]!
+      redis.giveBack("node-1#1", 7, ["a", "b", "a"])
+      redis.push("node-1#1", 1, "1/1", ["b", "c"])
+      return redis.keys.toSorted()
+    }
+    expect(keysOf("set")).toEqual(["a", "b", "c"])
+    expect(keysOf("list")).toEqual(["a", "a", "b", "b", "c"])
+  })
+
   it("keeps in a failover what its replica has seen", () => {
     const { little, redis } = setUp()
     push(redis, 4, 1)
