@@ -2,11 +2,10 @@ import { Entity } from "@effect/cluster"
 import { Duration, Effect } from "effect"
 import { KeyMinter } from "../../keys/KeyMinter.ts"
 import { lengthMax } from "../../keys/KeySpace.ts"
-import { concat, count, empty, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
-import { KeyPool } from "../../storage/keys/KeyPool.ts"
+import { concat, count, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
 import { KeyRangeStore } from "../../storage/keys/KeyRangeStore.ts"
+import { KeyStock } from "../../storage/keys/KeyStock.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
-import { drawId } from "../../model/RandomId.ts"
 import { KeyRange, RangeExhausted } from "./KeyRange.ts"
 import { disableFatalDefects, fromFailure, Unavailable } from "../Unavailable.ts"
 import * as Metered from "../../telemetry/Metered.ts"
@@ -23,8 +22,8 @@ import * as KeyMetrics from "./KeyMetrics.ts"
 export const KeyRangeLive = KeyRange.toLayer(
   Effect.gen(function* () {
     const store = yield* KeyRangeStore
+    const stock = yield* KeyStock
     const links = yield* LinkStore
-    const pool = yield* KeyPool
     const minter = yield* KeyMinter
     const range = Number((yield* Entity.CurrentAddress).entityId)
     let length = minter.space.length
@@ -64,24 +63,19 @@ export const KeyRangeLive = KeyRange.toLayer(
     }, Traced.span("KeyRange.mint"))
 
     /**
-     * Mints for a request. A range that moves meanwhile waits for the store's answer, which is bounded, and puts keys that nobody hears of any more into a pool.
+     * Numbers that have left the range would come to nobody where a request ends meanwhile, as when the range moves or whoever asked gave up: the store's answer, which is
+     * bounded, is waited for, and the keys go into the stock then.
      */
-    const answer = (wanted: number) =>
-      Effect.suspend(() => {
-        let minted = empty
-        const noted = Effect.tap(mint(wanted), (keys) =>
-          Effect.sync(() => {
-            minted = keys
-          })
+    const mintForSomebody = (wanted: number) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(mint(wanted), (keys) =>
+          Effect.onInterrupt(restore(Effect.succeed(keys)), () =>
+            Effect.catchAll(stock.fill(keys), ({ reason }) =>
+              Effect.logWarning(`${count(keys)} keys that nobody waits for are not in the stock: ${reason}`)
+            )
+          )
         )
-        const putBack = Effect.ignore(
-          Effect.flatMap(drawId, (id) => pool.giveBack(range % pool.shards, id, minted))
-        )
-        return Effect.onInterrupt(
-          Effect.catchTag(oneByOne(Effect.uninterruptible(noted)), "StorageError", fromFailure),
-          () => putBack
-        )
-      })
+      )
 
     const status = Effect.map(store.watermarks, (watermarks) =>
       watermarks
@@ -96,7 +90,8 @@ export const KeyRangeLive = KeyRange.toLayer(
     return ActorMetrics.watch(
       "KeyRange",
       KeyRange.of({
-        Mint: ({ payload }) => answer(payload.count),
+        Mint: ({ payload }) =>
+          Effect.catchTag(oneByOne(mintForSomebody(payload.count)), "StorageError", fromFailure),
         Status: () => Effect.mapError(status, fromFailure)
       })
     )

@@ -132,8 +132,7 @@ class Ways {
   }
 
   #return(entry: Entry<"returned">) {
-    // Minted ones are those of a range that moved meanwhile.
-    this.#move(entry, "pooled", ["leased", "gone", "minted"])
+    this.#move(entry, "pooled", ["leased", "gone"])
     for (const key of entry.keys)
       if (this.#bound.has(key) && !this.#twice.has(key))
         this.#found(entry, `${key} was returned though it was bound`, key)

@@ -158,7 +158,6 @@ const lostRefills = (evidence: Evidence): number => {
     "KeyStock.fill",
     "KeyFile.append",
     "LinkStore.takenAmong",
-    "KeyPool.giveBack",
     "send Mint"
   ])
   const causes_us = journal.flatMap((entry) => {

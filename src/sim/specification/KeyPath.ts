@@ -472,16 +472,7 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
       nodes: state.nodes.with(index, fresh(state.database)),
       lost: added(state.lost, lost)
     })
-    const { step } = state.nodes[index]!
-    if (step.at !== "idle") fault("fails as an owner", dropped(state, index))
-    if (step.at === "minted") {
-      const { key } = step
-      const given = { ...state, pool: pool.giveBack(state.pool, `mint ${key}`, [key]) }
-      fault(
-        `gives key ${key} to the pool, as its range moves`,
-        withNode(given, index, { step: { at: "serves" } })
-      )
-    }
+    if (state.nodes[index]!.step.at !== "idle") fault("fails as an owner", dropped(state, index))
     if (state.holder !== index) fault("is given the shard", { ...state, holder: index })
     if (isBehind(state) && rules["a mark behind its witness is noticed"])
       can("recovers the database", recovered(state))

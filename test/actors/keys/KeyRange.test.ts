@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { describe } from "vitest"
 import { RangeExhausted } from "../../../src/actors/keys/KeyRange.ts"
 import * as KeyMinter from "../../../src/keys/KeyMinter.ts"
@@ -10,7 +10,6 @@ import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import { plainRow } from "../../support/Plain.ts"
 import { all, always, once } from "../../support/ActorFaults.ts"
 import {
-  drain,
   freshStores,
   minted,
   others,
@@ -93,23 +92,6 @@ describe("a key range", () => {
     })
   )
 
-  it.scoped("puts keys into a pool that were minted for a request which is interrupted meanwhile", () =>
-    Effect.gen(function* () {
-      const stores = yield* freshStores({ shards: 2 })
-      const node = yield* startNode(stores, { low: 0, high: 1 })
-      const answers = yield* Effect.makeLatch()
-      node.faults.set(once("KeyRangeStore.advance", answers.await))
-      const request = yield* Effect.fork(mint(node, 3, 7))
-      yield* node.faults.called("KeyRangeStore.advance")
-      const interrupting = yield* Effect.fork(Fiber.interrupt(request))
-      yield* others
-      yield* answers.open
-      yield* Fiber.join(interrupting)
-      yield* node.stop
-      expect((yield* drain(stores, 1)).toSorted()).toEqual(toStrings(realMinter.mint(7, 3, 0, 7)).toSorted())
-    })
-  )
-
   it.scoped("skips what was advanced for a request whose answer was lost, or that met a defect", () =>
     Effect.gen(function* () {
       const stores = yield* freshStores()
@@ -119,6 +101,34 @@ describe("a key range", () => {
       node.faults.set(once("KeyRangeStore.advance", "die"))
       expect((yield* Effect.exit(node.range(0).Mint({ count: 4 })))._tag).toBe("Failure")
       expect(yield* mint(node, 0, 2)).toEqual(toStrings(realMinter.mint(7, 0, 8, 2)))
+    })
+  )
+
+  it.scoped.each([
+    ["in the stock", "pass", 7],
+    ["lost, where the stock refuses them", "refuse", 0]
+  ] as const)("has keys whose asker went away before they were minted %s", ([, verdict, stocked]) =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const node = yield* startNode(stores)
+      const isAdvanced = yield* Deferred.make<void>()
+      node.faults.set(({ operation }) => {
+        if (operation === "KeyRangeStore.advance") return Deferred.await(isAdvanced)
+        return operation === "KeyStock.fill" ? verdict : "pass"
+      })
+      const asked = yield* Effect.fork(mint(node, 3, 7))
+      yield* node.faults.called("KeyRangeStore.advance")
+      yield* Fiber.interruptFork(asked)
+      yield* others
+      yield* Deferred.succeed(isAdvanced, undefined)
+      yield* node.faults.called("KeyStock.fill")
+      yield* others
+      expect(yield* minted(stores)).toBe(7)
+      expect(yield* stores.stock.size).toBe(stocked)
+      // The range goes on, and nobody is given them twice.
+      node.faults.set()
+      expect(yield* mint(node, 3, 2)).toEqual(toStrings(realMinter.mint(7, 3, 7, 2)))
+      expect(yield* stores.stock.size).toBe(stocked)
     })
   )
 
