@@ -108,15 +108,20 @@ const causesOf = (evidence: Evidence) => {
   const { faults, journal, options } = evidence
   const kills = journal.filter(({ tag }) => tag === "killed").length
   const fenced = journal.filter(({ tag }) => tag === "fenced").length
-  const unanswered = (...operations: ReadonlyArray<string>) =>
+  const withoutAnswer = (operations: ReadonlyArray<string>) =>
     journal.filter(
       (entry) =>
         entry.tag === "unanswered" &&
         operations.includes(entry.operation) &&
         (entry.interrupted_us ?? Infinity) >= givenUpAfter_us
-    ).length
+    )
+  /** Of what takes keys, which loses some only where it may have been done. */
+  const unanswered = (...operations: ReadonlyArray<string>) =>
+    withoutAnswer(operations).filter((entry) => !("isUnsent" in entry && entry.isUnsent)).length
+  /** Of what puts keys somewhere, which loses them where it was certainly not done, too. */
+  const failed = (...operations: ReadonlyArray<string>) => withoutAnswer(operations).length
   // Keys that were drawn at random are given up where it is not known whether they are bound.
-  const drawn = options.keyOrder === "random" ? unanswered("LinkStore.takenAmong") : 0
+  const drawn = options.keyOrder === "random" ? failed("LinkStore.takenAmong") : 0
   /** What stops them, be it with their actor, stops the keys that they let go. */
   const unwitnessed = journal.filter(
     (entry) => entry.tag === "unanswered" && witnessing.has(entry.operation)
@@ -126,22 +131,16 @@ const causesOf = (evidence: Evidence) => {
     longPauses: journal.filter((one) => one.tag === "paused" && one.for_us >= mintWaitMax_us).length,
     redis: (faults.get("redisFailover") ?? 0) + (faults.get("redisLoss") ?? 0),
     /** Leases whose keys may have come to nobody, and returns that may have come nowhere. */
-    leases:
-      unanswered("KeyPool.lease", "send Lease") -
-      journal.filter(
-        (entry) =>
-          entry.tag === "unanswered" && entry.operation === "KeyPool.lease" && entry.isUnsent === true
-      ).length +
-      journal.filter(isLateLease).length,
+    leases: unanswered("KeyPool.lease", "send Lease") + journal.filter(isLateLease).length,
     advances: unanswered("KeyRangeStore.advance", "send Mint") + unwitnessed + askedAtTheEnd(evidence),
-    returns: unanswered("KeyPool.giveBack", "send Return"),
+    returns: failed("KeyPool.giveBack", "send Return"),
     /** Refills that may have been given up before their keys were recorded. */
     refills:
       fenced +
       drawn +
       mintedAfterAnEnd(evidence) +
       unwitnessed +
-      unanswered("KeyStock.record", "KeyStock.take", "KeyStock.fill", "KeyFile.append", "send Mint")
+      failed("KeyStock.record", "KeyStock.take", "KeyStock.fill", "KeyFile.append", "send Mint")
   }
 }
 

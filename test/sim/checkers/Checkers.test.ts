@@ -433,6 +433,23 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     }
   ],
   [
+    "numbers that an advance which was certainly not sent has lost",
+    Ledger,
+    {
+      journal: [
+        {
+          tag: "unanswered",
+          at_us: 1,
+          by,
+          operation: "KeyRangeStore.advance",
+          interrupted_us: undefined,
+          isUnsent: true
+        },
+        advanced(2, 0, 1)
+      ]
+    }
+  ],
+  [
     "a visit that is not counted",
     Visits,
     { journal: [visited(1), visited(2), counting(3, 1), counted(3, 1)] }
