@@ -157,13 +157,26 @@ const isUnpushed = ({ database, pool }: State, key: Key): boolean =>
 
 const handOf = ({ step }: Node): ReadonlyArray<Key> => ("key" in step ? [step.key] : [])
 
+/** Keys that an owner is about to push, and whose record a database that was promoted has forgotten. */
+const unrecordedOf = ({ database, pool, promotions }: State, { step }: Node): ReadonlyArray<Key> => {
+  if (promotions === 0) return []
+  const batches = "batch" in step ? [step.batch] : "batches" in step ? step.batches : []
+  const known = [...pool.known, ...database.records.map(({ id }) => id)]
+  return batches.flatMap(({ id, keys }) => (known.includes(id) ? [] : keys))
+}
+
 /** The batches from which a key can still get into the pool: recorded ones, and those that an owner is about to push. Owners leave bound keys out of what they read. */
 const unpushedOf = (state: State, key: Key): number => {
   const { database, nodes, pool } = state
   const isBound = database.rows[key] !== null
-  const about = nodes.flatMap(({ step }) => {
+  // Whoever has read records of a database that has forgotten some since is told so before it pushes them.
+  const isConfirmed = ({ lineage, timeline }: Node) =>
+    !isBehind(state) && lineage === database.lineage && timeline === database.timeline
+  const about = nodes.flatMap((node) => {
+    const { step } = node
     if (step.at === "pushes") return [step.batch]
-    return step.at === "finishes" || (step.at === "read" && !isBound) ? step.batches : []
+    const isPushed = step.at === "finishes" || (step.at === "read" && !isBound && isConfirmed(node))
+    return isPushed ? step.batches : []
   })
   const recorded = isBound || isBehind(state) ? [] : database.records
   const ids = [...about, ...recorded].flatMap(({ id, keys }) =>
@@ -198,18 +211,30 @@ const isSomewhere = (state: State, key: Key): boolean =>
   state.database.rows[key] !== null ||
   state.database.stock.includes(key) ||
   state.nodes.some((node) => handOf(node).includes(key) || node.unsure.includes(key)) ||
-  state.copies.some((copy) => copy.key === key)
+  state.copies.some((copy) => copy.kind === "create" && copy.key === key)
 
 const keysOf = ({ database }: State) => database.rows.map((_, key) => key)
 
 const added = (some: ReadonlyArray<Key>, keys: ReadonlyArray<Key>) =>
   [...without(some, keys), ...keys].toSorted((one, other) => one - other)
 
+/** Whether an owner is about to push a key of a record which another one has pushed, and has closed or a create has bound since, and the pool does not know that. */
+const isTakenByAnother = ({ database, nodes, pool }: State, key: Key): boolean =>
+  nodes.some(
+    ({ step }) =>
+      step.at === "took" &&
+      step.batch.keys.includes(key) &&
+      !pool.known.includes(step.batch.id) &&
+      (database.rows[key] !== null || database.records.every(({ id }) => id !== step.batch.id))
+  )
+
 /** A server has forgotten: keys that are nowhere now are lost with it, and those in two places have been handed out, or will be, once more. */
 const forgetting = (state: State, before?: Pool): State => {
   const gone = (key: Key) => before?.keys.includes(key) === true && !state.pool.keys.includes(key)
   const lost = keysOf(state).filter((key) => gone(key) || !isSomewhere(state, key))
-  const doubled = keysOf(state).filter((key) => placesOf(state, key) > 1)
+  // An owner that has taken stocked keys pushes them when another one has, too, and the pool does not know that any more.
+  const isTaken = (key: Key) => before !== undefined && isTakenByAnother(state, key)
+  const doubled = keysOf(state).filter((key) => placesOf(state, key) > 1 || isTaken(key))
   return { ...state, lost: added(state.lost, lost), doubled: added(state.doubled, doubled) }
 }
 
@@ -223,9 +248,10 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
     nodes: state.nodes.with(index, { ...state.nodes[index]!, ...change })
   })
 
-  /** What a claim's end, or an owner's failure, leaves: keys that were not recorded yet are lost. */
+  /** What a claim's end, or an owner's failure, leaves: keys that are not recorded yet, or not any more, are lost. */
   const dropped = (state: State, index: number): State => {
-    const lost = handOf(state.nodes[index]!)
+    const node = state.nodes[index]!
+    const lost = [...handOf(node), ...unrecordedOf(state, node)]
     const next = withNode(state, index, { epoch: 0, step: { at: "idle" } })
     return { ...next, lost: added(next.lost, lost) }
   }
@@ -346,8 +372,13 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
           const next = unlessFenced(database.take(own, epoch, batch), (database) =>
             to({ at: "took", batch }, { database }, { sequence: sequence + 1 })
           )
-          return [`takes key ${key} from the stock`, next] as const
+          return [`takes key ${key} from the stock`, next] as readonly [string, State]
         })
+        // A refill that finds no key tells an owner, too, that it is fenced, or that another database was promoted.
+        const [asked, isGiven] = confirmed(state, index, 0)
+        if (database.take(own, epoch, { id, keys: [] }) === undefined)
+          taking.push(["asks for keys, and is fenced", dropped(state, index)])
+        else if (!isGiven) taking.push(["asks for keys", dropped(asked, index)])
         if (own.next >= own.rows.length) return taking
         const moved = rules["the watermark moves before a key is made"] ? database.advance(own)! : own
         return [
@@ -466,7 +497,8 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
         withNode(state, index, { buffer: back, unsure: without(unsure, [key]) })
       )
     }
-    const lost = [...handOf(state.nodes[index]!), ...buffer, ...unsure]
+    const own = state.nodes[index]!
+    const lost = [...handOf(own), ...unrecordedOf(state, own), ...buffer, ...unsure]
     fault("is killed", {
       ...state,
       nodes: state.nodes.with(index, fresh(state.database)),
@@ -543,9 +575,13 @@ export const actions = (rules: Rules): ((state: State) => ReadonlyArray<Action>)
     else {
       const promotions = state.promotions + 1
       const promoted = { ...state.standby, timeline: promotions }
+      // A key may have been nowhere else.
+      const isThere = ({ rows, stock }: Database, key: Key) => rows[key] !== null || stock.includes(key)
+      const forgotten = keysOf(state).filter((key) => isThere(state.database, key) && !isThere(promoted, key))
+      const lost = added(state.lost, forgotten)
       fault(
         "the standby takes over",
-        forgetting({ ...state, database: promoted, standby: null, promotions }),
+        forgetting({ ...state, database: promoted, standby: null, promotions, lost }),
         0
       )
     }
