@@ -8,9 +8,11 @@ import * as BucketPlacementSql from "../links/BucketPlacementSql.ts"
 import type { LinkInvalidationsService } from "../links/LinkInvalidations.ts"
 import * as LinkInvalidationsPostgres from "../links/LinkInvalidationsPostgres.ts"
 import * as DeploymentStore from "../nodes/DeploymentStore.ts"
+import { direct } from "../sql/DirectSql.ts"
 import * as Migrations from "../sql/Migrations.ts"
 import * as DatabaseServers from "../sql/postgres/DatabaseServers.ts"
 import * as PostgresClient from "../sql/postgres/PostgresClient.ts"
+import { prepared } from "../sql/SqlDialect.ts"
 import * as PlacementCache from "./PlacementCache.ts"
 import type { StorageError } from "../StorageError.ts"
 
@@ -35,9 +37,13 @@ const decisionOf = (sql: SqlClient.SqlClient, name: string) =>
 /** Checks that all databases that have links, or are about to get some, are among the first `count`. */
 const checkHomes = (count: number) =>
   Effect.gen(function* () {
-    const { read } = yield* BucketPlacementSql.make
-    const { places } = yield* read
-    const last = Math.max(...places.map(({ home, movingTo }) => Math.max(home, movingTo ?? 0)))
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* direct(
+      sql,
+      "LinkDatabases.checkHomes",
+      sql`${prepared(sql)}SELECT max(greatest(home, moving_to)) FROM bucket_placement`.compile()
+    )
+    const last = Number(row![0] ?? 0)
     if (last < count) return
     return yield* mismatch(
       `database ${last} has links of this deployment, and LINK_DATABASE_URLS names ${count - 1}. Name all of them, in their order.`

@@ -8,7 +8,8 @@ import {
   type WebhookState
 } from "../../model/Webhook.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
-import { databaseNow, forUpdate, isOneOf } from "../sql/SqlDialect.ts"
+import { direct } from "../sql/DirectSql.ts"
+import { databaseNow, forUpdate, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { inTransaction, transactional } from "../sql/SqlTransaction.ts"
 import { eventsOf, notEnded, valuesOf, webhookOf, type WebhookRow } from "./WebhookRows.ts"
 import { type DeadLetter, WebhookStore } from "./WebhookStore.ts"
@@ -24,6 +25,10 @@ export const make = Effect.gen(function* () {
   const now = databaseNow(sql)
   const queue = yield* WebhookQueueSql.make
   const inOneTransaction = transactional(sql)
+
+  /** Asked again and again: the number of changes so far, and whether messages wait. */
+  const changes = sql`${prepared(sql)}SELECT version,
+    CASE WHEN EXISTS (SELECT 1 FROM webhook_messages WHERE dead_at IS NULL) THEN 1 ELSE 0 END FROM webhook_changes`
 
   const state = sql`
     CASE WHEN NOT ${notEnded(sql)} THEN 'ended' WHEN w.verified_at IS NULL THEN 'unverified' ELSE 'active' END`
@@ -153,11 +158,8 @@ export const make = Effect.gen(function* () {
 
     look: Effect.fnUntraced(function* (known) {
       // Read before the webhooks, so that one that is added in between is read again under its own version.
-      const [change] = yield* sql<{ version: number; is_waiting: number }>`SELECT version,
-        CASE WHEN EXISTS (SELECT 1 FROM webhook_messages WHERE dead_at IS NULL) THEN 1 ELSE 0 END AS is_waiting
-        FROM webhook_changes`
-      const { version } = change!
-      const isWaiting = change!.is_waiting !== 0
+      const [change] = yield* direct(sql, "WebhookStore.look", changes.compile())
+      const [version, isWaiting] = [Number(change![0]), Number(change![1]) !== 0]
       if (version === known) return { listeners: null, isWaiting }
       const rows = yield* sql<{ owner: string; events: string }>`
         SELECT DISTINCT owner, events FROM webhooks WHERE verified_at IS NOT NULL AND ended_at IS NULL`

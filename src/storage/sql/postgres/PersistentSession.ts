@@ -1,4 +1,5 @@
 import { Data, Duration, Effect, type Scope } from "effect"
+import * as Timeout from "../../../fibers/Timeout.ts"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import { TrustedTime } from "../../../time/TrustedTime.ts"
 import { freshFor_ms } from "../../links/LinkInvalidations.ts"
@@ -132,7 +133,10 @@ export const run = <E>(
       const pause = Effect.suspend(() => {
         const sooner = Effect.unsafeMakeLatch()
         const pause_ms = heartbeats.pause_ms(() => sooner.unsafeOpen())
-        return Effect.raceFirst(Effect.sleep(pause_ms), sooner.await)
+        return Timeout.within(sooner.await, {
+          duration: Duration.millis(pause_ms),
+          onTimeout: () => Effect.void
+        })
       })
       const ended = Effect.async<never, SessionLost>((resume) => {
         client.once("end", () => resume(new SessionLost({ cause: "the connection has ended" })))
