@@ -155,6 +155,11 @@ const insertedValues: Readonly<Record<string, (link: Link) => string | null>> = 
   titleFolded: ({ title }) => foldedOf(title)
 }
 
+/** The names of the columns of {@link insertedRows}. */
+export const insertedColumns: ReadonlyArray<string> = [...linkColumns, ...addedColumns].map(
+  ({ column }) => column
+)
+
 /** The rows of links to be bound, as `rowsOf` takes them: of a bulk few columns vary, and the others have no list. */
 export const insertedRows = (links: ReadonlyArray<Link>): Columns =>
   Object.fromEntries(

@@ -4,7 +4,14 @@ import { Array, Cause, Effect, Exit, Layer, Option } from "effect"
 import { Direct, DirectOr, type Run } from "../../fibers/Direct.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
-import { insertedRows, linkColumns, linkOf, linkOfCells, type LinkRow } from "./LinkColumns.ts"
+import {
+  insertedColumns,
+  insertedRows,
+  linkColumns,
+  linkOf,
+  linkOfCells,
+  type LinkRow
+} from "./LinkColumns.ts"
 import { isInForce } from "./LinkEpoch.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
@@ -12,11 +19,11 @@ import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
 import { LinkTenure, refused, type Tenure } from "./LinkTenure.ts"
-import { type Cells, direct } from "../sql/DirectSql.ts"
+import { ask, direct, type DirectStatement } from "../sql/DirectSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
-import { rowsOf } from "../sql/SqlRows.ts"
-import { asStorageError } from "../sql/SqlTransaction.ts"
+import { type Given, givenOf, parametersOf, tableOf } from "../sql/SqlRows.ts"
+import { asStorageError, storageErrorOf } from "../sql/SqlTransaction.ts"
 import { SqliteFailure } from "../sql/SqliteThread.ts"
 import { askByKey, placesByKey } from "../sql/Turns.ts"
 import * as Traced from "../../telemetry/Traced.ts"
@@ -40,6 +47,9 @@ const mayBeApplied = ({ operation, reason }: StorageError) =>
 /** From so many links on, PostgreSQL inserts a batch by two of its processes: that takes two thirds of the time. */
 const splitFrom = 500
 
+/** Texts of a statement that are kept, one for each choice of columns that vary: mostly there are a handful. */
+const textsMax = 64
+
 const halvesOf = (links: ReadonlyArray<Link>) => Array.chunksOf(links, Math.ceil(links.length / 2))
 
 /**
@@ -57,55 +67,86 @@ export const make = Effect.gen(function* () {
     ON CONFLICT (key) DO UPDATE SET url = links.url
     WHERE links.create_id = excluded.create_id AND links.updated_at = excluded.updated_at`
 
-  /** An `INSERT` of links; `unless`: what becomes of those whose keys have rows. */
-  const insertFree = (
-    links: ReadonlyArray<Link>,
-    unless = unlessRepeat,
-    where: Statement.Fragment = sql`true`
-  ) => {
-    const rows = insertedRows(links)
-    const names = list(Object.keys(rows))
-    return sql`
-      INSERT INTO links (${names}, url_hash) SELECT ${names}, ${hash.value}
-      FROM ${rowsOf(sql, { ...rows, ...hash.rows(links) })} AS inserted WHERE ${where} ${unless}`
-  }
+  const insertedNames = list(insertedColumns)
+  const given = (links: ReadonlyArray<Link>) => givenOf({ ...insertedRows(links), ...hash.rows(links) })
 
-  const insertEach = (links: ReadonlyArray<Link>) =>
-    Effect.map(sql<{ key: string }>`${insertFree(links)} RETURNING key`, (rows) =>
-      areAmong(
-        links,
-        rows.map(({ key }) => key)
-      )
-    )
+  /** An `INSERT` of links; `unless`: what becomes of those whose keys have rows. */
+  const insertFree = (rows: Given, unless = unlessRepeat, where: Statement.Fragment = sql`true`) => sql`
+    INSERT INTO links (${insertedNames}, url_hash) SELECT ${insertedNames}, ${hash.value}
+    FROM ${tableOf(sql, rows)} AS inserted WHERE ${where} ${unless}`
+
+  const insertEach = (rows: Given) => sql<{ key: string }>`${insertFree(rows)} RETURNING key`
+
+  /** Fails where a key has a row, and writes nothing then. */
+  const insertAll = (rows: Given) => insertFree(rows, sql``)
 
   /** PostgreSQL gives the keys that it bound as one value: a row each takes both sides longer. */
-  const insertGivingKeys = (links: ReadonlyArray<Link>) =>
+  const insertGivingKeys = (rows: Given) =>
     sql<{ readonly keys: ReadonlyArray<string> | null }>`${prepared(sql)}
-      WITH inserted AS (${insertFree(links)} RETURNING key) SELECT json_agg(key) AS keys FROM inserted`
+      WITH inserted AS (${insertFree(rows)} RETURNING key) SELECT json_agg(key) AS keys FROM inserted`
 
-  /**
-   * On SQLite the keys that were bound are mostly not asked for: an `INSERT` that meets no row has bound all, and one that does
-   * wrote nothing, and is repeated with an answer for each link.
-   */
+  /** A statement ready to be sent. Its text is put together once for the columns that vary, which takes longer than all else here. */
+  const textsOf = (statement: (rows: Given) => Statement.Fragment) => {
+    const texts = new Map<string, string>()
+    return (rows: Given): DirectStatement => {
+      const shape = rows.varying.map(({ name }) => name).join()
+      let text = texts.get(shape)
+      if (text === undefined) {
+        text = sql`${statement(rows)}`.compile()[0]
+        if (texts.size < textsMax) texts.set(shape, text)
+      }
+      return [text, parametersOf(sql, rows)]
+    }
+  }
+
+  /** Inserts links by a call, which gives the keys that were bound. */
+  const insertThen: (links: ReadonlyArray<Link>) => Run<ReadonlyArray<string>, SqlError> =
+    sql.onDialectOrElse({
+      orElse: () => {
+        const [each, all] = [textsOf(insertEach), textsOf(insertAll)]
+        return (links) => (done) => {
+          const rows = given(links)
+          const askEach = () =>
+            ask(sql, each(rows))((exit) => done(Exit.map(exit, (keys) => keys.map(([key]) => String(key)))))
+          // Mostly none has a row, and SQLite need not be asked which keys were bound.
+          if (links.some(({ custom }) => custom)) return askEach()
+          ask(
+            sql,
+            all(rows)
+          )((exit) => {
+            if (Exit.isFailure(exit) && Option.exists(Cause.failureOption(exit.cause), isConflict)) askEach()
+            else done(Exit.map(exit, () => links.map(({ key }) => key)))
+          })
+        }
+      },
+      pg: () => {
+        const givingKeys = textsOf(insertGivingKeys)
+        return (links) => (done) =>
+          ask(
+            sql,
+            givingKeys(given(links))
+          )((exit) =>
+            done(Exit.map(exit, ([row]) => JSON.parse(String(row![0] ?? "[]")) as ReadonlyArray<string>))
+          )
+      }
+    })
+
+  /** The same as an effect, which can be a part of a transaction. */
   const insertRows = (
     links: ReadonlyArray<Link>
   ): Effect.Effect<ReadonlyArray<boolean>, SqlError | StorageError> =>
     sql.onDialectOrElse({
       orElse: () =>
-        links.some(({ custom }) => custom)
-          ? insertEach(links)
-          : Effect.catchIf(
-              Effect.as(
-                insertFree(links, sql``),
-                links.map(() => true)
-              ),
-              isConflict,
-              () => insertEach(links)
-            ),
+        Effect.map(insertEach(given(links)), (rows) =>
+          areAmong(
+            links,
+            rows.map(({ key }) => key)
+          )
+        ),
       pg: () =>
         Effect.flatMap(LinkTenure, (tenure) =>
           tenure === undefined
-            ? Effect.map(insertGivingKeys(links), ([row]) => areAmong(links, row?.keys ?? []))
+            ? Effect.map(insertGivingKeys(given(links)), ([row]) => areAmong(links, row?.keys ?? []))
             : insertUnder(links, tenure)
         )
     })
@@ -114,7 +155,7 @@ export const make = Effect.gen(function* () {
   const insertUnder = (links: ReadonlyArray<Link>, { epoch }: Tenure) =>
     Effect.filterOrFail(
       sql<{ readonly keys: ReadonlyArray<string> | null; readonly in_force: boolean }>`${prepared(sql)}
-        WITH inserted AS (${insertFree(links, unlessRepeat, isInForce(sql, epoch))} RETURNING key)
+        WITH inserted AS (${insertFree(given(links), unlessRepeat, isInForce(sql, epoch))} RETURNING key)
         SELECT json_agg(key) AS keys, ${isInForce(sql, epoch)} AS in_force FROM inserted`,
       ([row]) => row!.in_force,
       () => refused("LinkStore.insertMany")
@@ -156,46 +197,43 @@ export const make = Effect.gen(function* () {
       Traced.span("LinkStore.insertMany")
     )
 
-  /** Large batches in two halves. Both end before it does; where one fails, the other may have been written. */
+  const isSplit = sql.onDialectOrElse({ orElse: () => false, pg: () => true })
+
+  /** Large batches in two halves on PostgreSQL. Both end before it does; where one fails, the other may have been written. */
   const insertByCall =
     (links: ReadonlyArray<Link>, places: ReadonlyArray<number>): Run<ReadonlyArray<boolean>, StorageError> =>
     (done) => {
       const sorted = places.map((place) => links[place]!)
-      const parts = links.length < splitFrom ? [sorted] : halvesOf(sorted)
+      const parts = links.length < splitFrom || !isSplit ? [sorted] : halvesOf(sorted)
       const bound: Array<string> = []
       let failed: Cause.Cause<StorageError> | undefined
       let open = parts.length
-      const ended = (exit: Exit.Exit<ReadonlyArray<Cells>, StorageError>) => {
-        if (Exit.isFailure(exit)) failed = exit.cause
-        else bound.push(...(JSON.parse(String(exit.value[0]![0] ?? "[]")) as ReadonlyArray<string>))
+      const ended = (exit: Exit.Exit<ReadonlyArray<string>, SqlError>) => {
+        if (Exit.isSuccess(exit)) bound.push(...exit.value)
+        else failed = Cause.map(exit.cause, (error) => storageErrorOf("LinkStore.insertMany", error))
         if (--open > 0) return
         if (failed === undefined) done(Exit.succeed(areAmong(links, bound)))
         else done(Exit.failCause(parts.length === 1 ? failed : Cause.map(failed, mayBeApplied)))
       }
-      for (const part of parts) {
-        direct(sql, "LinkStore.insertMany", insertGivingKeys(part).compile()).run(ended)
-      }
+      for (const part of parts) insertThen(part)(ended)
     }
 
-  /** On PostgreSQL without a fiber, but for batches that have a key twice, for what is a part of a transaction, and where there are several databases. SQLite has one writer. */
-  const insertMany: (typeof LinkStore.Service)["insertMany"] = sql.onDialectOrElse({
-    orElse: () => insertInFiber,
-    pg: () => (links) => {
-      const places = links.length === 0 ? undefined : placesByKey(links)
-      if (places === undefined) return insertInFiber(links)
-      const run = insertByCall(links, places)
-      const alone = new Direct(run, (self) =>
-        self.pipe(Traced.span("sql.execute"), Traced.span("LinkStore.insertMany"))
+  /** Without a fiber, but for batches that have a key twice, for what is a part of a transaction, and where there are several databases. */
+  const insertMany: (typeof LinkStore.Service)["insertMany"] = (links) => {
+    const places = links.length === 0 ? undefined : placesByKey(links)
+    if (places === undefined) return insertInFiber(links)
+    const run = insertByCall(links, places)
+    const alone = new Direct(run, (self) =>
+      self.pipe(Traced.span("sql.execute"), Traced.span("LinkStore.insertMany"))
+    )
+    const transaction = Effect.serviceOption(SqlClient.TransactionConnection)
+    return new DirectOr(
+      run,
+      Effect.flatMap(Effect.zip(LinkTenure, transaction), ([tenure, own]) =>
+        tenure !== undefined || Option.isSome(own) ? insertInFiber(links) : alone
       )
-      const transaction = Effect.serviceOption(SqlClient.TransactionConnection)
-      return new DirectOr(
-        run,
-        Effect.flatMap(Effect.zip(LinkTenure, transaction), ([tenure, own]) =>
-          tenure !== undefined || Option.isSome(own) ? insertInFiber(links) : alone
-        )
-      )
-    }
-  })
+    )
+  }
 
   /** A repeat of a deletion finds its own tombstone, and writes it as it is. */
   const deleteRows = (deletions: ReadonlyArray<Deletion>) =>

@@ -21,6 +21,10 @@ const key: unique symbol = Symbol.for("linkmint/DirectSql")
 export const withDirect = (sql: SqlClient.SqlClient, ask: Ask): SqlClient.SqlClient =>
   Object.assign(sql, { [key]: ask })
 
+/** Sends a statement as {@link direct} does, for who looks at the database's own error. */
+export const ask = (sql: SqlClient.SqlClient, statement: DirectStatement): ReturnType<Ask> =>
+  (sql as { readonly [key]?: Ask })[key]!(statement)
+
 /**
  * Sends a statement on a client's next free connection, without a fiber where nobody needs one ({@link Direct}). It is never a part of a transaction that its caller is in. An error
  * is one of `operation`, such as `LinkStore.findMany`, and its effect has a span of that name.
@@ -30,7 +34,7 @@ export const direct = (
   operation: string,
   statement: DirectStatement
 ): Direct<ReadonlyArray<Cells>, StorageError> => {
-  const run = (sql as { readonly [key]?: Ask })[key]!(statement)
+  const run = ask(sql, statement)
   return new Direct(
     (done) => run((exit) => done(Exit.mapError(exit, (error) => storageErrorOf(operation, error)))),
     (self) => self.pipe(Traced.span("sql.execute"), Traced.span(operation))

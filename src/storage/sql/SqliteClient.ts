@@ -194,8 +194,8 @@ const compilerBy = (clock: Clock.Clock): Statement.Compiler =>
 
 type Fork = <A, E>(effect: Effect.Effect<A, E>) => Fiber.RuntimeFiber<A, E>
 
-const isLocked = (cause: Cause.Cause<SqliteThread.SqliteFailure>) =>
-  Option.exists(Cause.failureOption(cause), (failure) => failure.isLocked)
+const isLockedOut = (exit: Exit.Exit<SqliteThread.Rows, SqliteThread.SqliteFailure>) =>
+  Exit.isFailure(exit) && Option.exists(Cause.failureOption(exit.cause), ({ isLocked }) => isLocked)
 
 /** `@effect/sql` over these threads. Transactions and statements that write take turns; those that read, outside of a transaction, wait for neither. */
 const clientOf = (
@@ -206,7 +206,7 @@ const clientOf = (
   runFork: Fork,
   onWritten: () => void
 ) => {
-  const turns = FairSemaphore.make(1)
+  const { release, run: turns, takeThen } = FairSemaphore.makePermits(1)
   const writing: FairSemaphore.FairSemaphore = (self) => turns(Effect.ensuring(self, Effect.sync(onWritten)))
   const readThen = readingBy(readers)
   const read: Execute = (statement) =>
@@ -220,7 +220,20 @@ const clientOf = (
     const asked = (kind: "outside" | "alone") => wait(Effect.uninterruptible(writer.ask({ kind, statement })))
     return isPragma(statement.sql) ? turns(asked("outside")) : writing(asked("alone"))
   }
-  /** Reads without a fiber, unless another program has the database locked. */
+  /** Like a statement in a fiber, it keeps its turn while another program has the database locked. */
+  const writeThen = (statement: SqliteThread.Statement, done: Parameters<ReadThen>[1]) =>
+    takeThen(() => {
+      const end: typeof done = (exit) => {
+        onWritten()
+        release()
+        done(exit)
+      }
+      const order = { kind: "alone", statement } as const
+      writer.askThen(order, (exit) =>
+        isLockedOut(exit) ? void runFork(wait(writer.ask(order))).addObserver(end) : end(exit)
+      )
+    })
+  /** Without a fiber, unless another program has the database locked. */
   const askDirect: AskDirect =
     ([text, args]) =>
     (done) => {
@@ -229,9 +242,10 @@ const clientOf = (
           Exit.mapBoth(exit, { onSuccess: ({ rows }) => rows as ReadonlyArray<Cells>, onFailure: sqlError })
         )
       const statement = { sql: text, args }
-      const inFiber = () => void runFork(outside(statement)).addObserver(answer)
-      if (!isRead(text)) return inFiber()
-      readThen(statement, (exit) => (Exit.isFailure(exit) && isLocked(exit.cause) ? inFiber() : answer(exit)))
+      if (!isRead(text)) return writeThen(statement, answer)
+      readThen(statement, (exit) =>
+        isLockedOut(exit) ? void runFork(read(statement)).addObserver(answer) : answer(exit)
+      )
     }
   return Effect.map(
     SqlClient.make({

@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Option, Scope } from "effect"
 import { join } from "node:path"
 import { describe } from "vitest"
+import { direct } from "../../../src/storage/sql/DirectSql.ts"
 import { asStorageError, inTransaction } from "../../../src/storage/sql/SqlTransaction.ts"
 import { atOnce } from "../../support/Property.ts"
 import { clientAt, lockedByAnother, namesSeenByAnother, open, settle } from "../../support/SqliteFile.ts"
@@ -29,7 +30,9 @@ describe("the SQLite client: a database locked by another program", () => {
       for (let round = 0; round < 6; round++) {
         const { unlock } = yield* lockedByAnother(path)
         const leave = yield* Deferred.make<void>()
-        const first = yield* Effect.fork(insert(`first ${round}`))
+        const statement = insert(`first ${round}`)
+        const byCall = direct(sql, "Port.operation", statement.compile())
+        const first = yield* Effect.fork(round % 2 === 0 ? statement : byCall)
         yield* settle
         const second = yield* Effect.fork(
           sql.withTransaction(Effect.zipRight(insert(`second ${round}`), Deferred.await(leave)))
