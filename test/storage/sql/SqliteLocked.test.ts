@@ -32,7 +32,9 @@ describe("the SQLite client: a database locked by another program", () => {
         const leave = yield* Deferred.make<void>()
         const statement = insert(`first ${round}`)
         const byCall = direct(sql, "Port.operation", statement.compile())
-        const first = yield* Effect.fork(round % 2 === 0 ? statement : byCall)
+        const first = yield* Effect.fork(
+          Effect.exit<unknown, unknown, never>(round % 2 === 0 ? statement : byCall)
+        )
         yield* settle
         const second = yield* Effect.fork(
           sql.withTransaction(Effect.zipRight(insert(`second ${round}`), Deferred.await(leave)))
@@ -40,7 +42,7 @@ describe("the SQLite client: a database locked by another program", () => {
         // The two look for the lock at different moments, and it goes between them.
         yield* Effect.sleep(20 + 3 * round)
         yield* unlock
-        yield* Fiber.join(first)
+        yield* Effect.flatten(Fiber.join(first))
         yield* Deferred.succeed(leave, undefined)
         yield* Fiber.join(second)
       }
