@@ -67,7 +67,13 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
       Effect.flatMap(DatabasePresence, ({ lost }) =>
         Option.isNone(settings.databaseUrl)
           ? lost
-          : Effect.raceFirst(lost, LinkDatabases.homesUnknown(1 + settings.linkDatabaseUrls.length))
+          : Effect.raceFirst(
+              lost,
+              Effect.raceFirst(
+                LinkDatabases.homesUnknown(1 + settings.linkDatabaseUrls.length),
+                Effect.flatten(LinkDatabases.LinkDatabasesRefused)
+              )
+            )
       ).pipe(Effect.provide(context))
     ),
     Effect.scoped

@@ -140,6 +140,81 @@ if (hasPrograms) {
     )
 
     it.scopedLive(
+      "starts and serves while one of them is away, uses it when it comes, and ends if it is another deployment's",
+      () =>
+        Effect.gen(function* () {
+          const { primary } = yield* postgresPair
+          yield* primary.kill
+          const [control, other] = [yield* halved, yield* halved]
+          const connections = yield* agent(8)
+          const begin = ({ url }: { readonly url: string }) =>
+            Effect.gen(function* () {
+              const port = yield* freePort
+              const program = yield* start({
+                DATABASE_URL: url,
+                LINK_DATABASE_URLS: primary.url,
+                DATA_DIR: yield* dataFolder,
+                PORT: String(port),
+                HOST: "127.0.0.1",
+                ANONYMOUS_CREATES_PER_MINUTE: "none",
+                ANONYMOUS_CREATES: "true"
+              })
+              return { program, port }
+            })
+          const { port, program } = yield* begin(control)
+          const post = (fields: object = {}, headers: object = {}) =>
+            send(connections, port, {
+              method: "POST",
+              path: "/api/v1/links",
+              headers: { "content-type": "application/json", ...headers },
+              body: JSON.stringify({ url: "https://example.com/there", ...fields })
+            })
+          const visit = (key: string) =>
+            Effect.map(send(connections, port, { path: `/${key}` }), ({ status }) => status)
+          const statuses: Array<number> = []
+          const keys: Array<string> = []
+          for (let made = 0; made < 60; made++) {
+            const created = yield* post()
+            statuses.push(created.status)
+            if (created.status === 201) keys.push(keyOf(created))
+          }
+          expect(new Set(statuses)).toEqual(new Set([201]))
+          expect(keys.filter(isElsewhere)).toEqual([])
+          expect(new Set(yield* Effect.forEach(keys, visit))).toEqual(new Set([302]))
+          const alias = (wanted: boolean) =>
+            Array.from({ length: 100 }, (_, index) => `alias-${index}`).find(
+              (name) => isElsewhere(name) === wanted
+            )!
+          expect((yield* post({ alias: alias(false) })).status).toBe(201)
+          expect((yield* post({ alias: alias(true) })).status).toBe(503)
+          expect(yield* visit(alias(true))).toBe(503)
+
+          yield* primary.restart
+          const used: Array<string> = []
+          yield* Effect.repeat(post(), {
+            until: (created) => {
+              expect(created.status, created.text).toBe(201)
+              if (isElsewhere(keyOf(created))) used.push(keyOf(created))
+              return used.length > 0
+            },
+            schedule: Schedule.spaced("50 millis")
+          })
+          expect(yield* Effect.forEach(used, visit)).toEqual([302])
+          expect((yield* post({ alias: alias(true) })).status).toBe(201)
+          expect(program.output()).toContain("Database 1 of links can be used")
+
+          yield* primary.kill
+          const late = yield* begin(other)
+          yield* primary.restart
+          expect((yield* late.program.ended).code).toBe(1)
+          expect(late.program.output()).toContain(
+            "database 1 of LINK_DATABASE_URLS has links of another deployment."
+          )
+        }),
+      180_000
+    )
+
+    it.scopedLive(
       "does not start with databases that are missing, are in another order, or are another deployment's",
       () =>
         Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Context, Data, Effect, Layer, type Redacted, type Scope } from "effect"
+import { Context, Data, Deferred, Duration, Effect, Layer, type Redacted, type Scope } from "effect"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { TrustedTime } from "../../time/TrustedTime.ts"
 import { BucketPlacement } from "../links/BucketPlacement.ts"
@@ -110,38 +110,83 @@ const check = (number: number, deployment: string) =>
     )
   })
 
-/** Connects to a further database of links, brings its tables up to date, and checks that it is number `number` of the deployment. */
-export const connect = (url: Redacted.Redacted, number: number, deployment: string) =>
+/** Fails when a database that did not answer at the start turns out to be another one than it should be: then the process must not go on. By default all have been checked. */
+export class LinkDatabasesRefused extends Context.Reference<LinkDatabasesRefused>()(
+  "linkmint/LinkDatabasesRefused",
+  { defaultValue: (): Effect.Effect<never, LinkDatabasesMismatch> => Effect.never }
+) {}
+
+/** How often a database that does not answer at the start is tried again. */
+const triedEvery = Duration.seconds(1)
+
+/**
+ * Connects to a further database of links. Nothing is asked there before its tables are up to date, and it is checked to be number `number` of the deployment: once now, and again every second in the
+ * background as long as it does not answer. It is away until then. Where it is another database, this fails now, and `refused` later.
+ */
+const connect = (
+  url: Redacted.Redacted,
+  number: number,
+  deployment: string,
+  refused: Deferred.Deferred<never, LinkDatabasesMismatch>
+) =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
-    const servers = Layer.succeed(
-      DatabaseServers.DatabaseServers,
-      Context.get(yield* Layer.build(DatabaseServers.layer(url)), DatabaseServers.DatabaseServers)
+    const shared = Context.get(
+      yield* Layer.build(DatabaseServers.layer(url)),
+      DatabaseServers.DatabaseServers
     )
-    yield* Effect.scoped(
-      Layer.build(Layer.provide(Migrations.layer, Layer.provide(PostgresClient.layerUnbounded, servers)))
+    shared.setOpen(false)
+    const opening = PostgresClient.layerUnbounded.pipe(
+      Layer.provide(Layer.succeed(DatabaseServers.DatabaseServers, { ...shared, isOpen: () => true }))
     )
-    const built = yield* Layer.build(Layer.provide(PostgresClient.layer, servers))
-    const sql = Context.get(built, SqlClient.SqlClient)
-    yield* Effect.provideService(check(number, deployment), SqlClient.SqlClient, sql)
+    const open = Effect.gen(function* () {
+      yield* Migrations.migrate
+      yield* check(number, deployment)
+      shared.setOpen(true)
+    }).pipe(Effect.provide(opening), Effect.scoped)
+    const openLater = Effect.retry(Effect.delay(open, triedEvery), {
+      while: ({ _tag }) => _tag !== "LinkDatabasesMismatch"
+    }).pipe(
+      Effect.zipRight(Effect.logInfo(`Database ${number} of links can be used`)),
+      Effect.catchTag("LinkDatabasesMismatch", (error) => Deferred.fail(refused, error)),
+      Effect.ignore
+    )
+    yield* Effect.catchIf(
+      open,
+      (error): error is SqlError | StorageError => error._tag !== "LinkDatabasesMismatch",
+      ({ message }) =>
+        Effect.zipRight(
+          Effect.logWarning(
+            `Database ${number} of links cannot be used yet, and is tried again every second: ${message}`
+          ),
+          Effect.forkScoped(openLater)
+        )
+    )
+    const servers = Layer.succeed(DatabaseServers.DatabaseServers, shared)
+    const built = yield* Layer.build(Layer.provide(PostgresClient.layerUnasked, servers))
     // The time is that of the control database alone.
     const { isSettled, wallAhead_ms } = yield* TrustedTime
-    const changes = yield* LinkInvalidationsPostgres.make.pipe(
+    const news = yield* LinkInvalidationsPostgres.make.pipe(
       Effect.provide(servers),
       Effect.provideService(TrustedTime, { isSettled, wallAhead_ms, heard: () => Effect.void })
     )
+    const changes: LinkInvalidationsService = {
+      ...news,
+      awayFor: (now) => (shared.isOpen() ? news.awayFor(now) : Number.POSITIVE_INFINITY)
+    }
     const session: LinkDatabaseSession = {
-      sql,
+      sql: Context.get(built, SqlClient.SqlClient),
       changes,
       isAway: () => changes.awayFor(monotonicNow_ms(clock)) !== undefined
     }
     return session
   })
 
-/** Connects to all further databases, in their order. `drawn`: by what they know this deployment, unless that is decided. */
+/** Connects to all further databases, in their order, those that do not answer left for later. `drawn`: by what they know this deployment, unless that is decided. */
 export const connectAll = (
   urls: ReadonlyArray<Redacted.Redacted>,
-  drawn: string
+  drawn: string,
+  refused: Deferred.Deferred<never, LinkDatabasesMismatch>
 ): Effect.Effect<
   ReadonlyArray<LinkDatabaseSession>,
   LinkDatabasesMismatch | SqlError | StorageError,
@@ -150,7 +195,9 @@ export const connectAll = (
   Effect.gen(function* () {
     const { decide } = yield* DeploymentStore.DeploymentStore
     const deployment = yield* decide(deploymentName, drawn)
-    return yield* Effect.forEach(urls, (url, index) => connect(url, index + 1, deployment))
+    return yield* Effect.forEach(urls, (url, index) => connect(url, index + 1, deployment, refused), {
+      concurrency: "unbounded"
+    })
   })
 
 /** `BucketPlacement` of the control database. */

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Array as Arrays, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Array as Arrays, Context, Deferred, Effect, Layer, Option, type Redacted } from "effect"
 import { bucketOfName } from "../../keys/Buckets.ts"
 import { drawId } from "../../model/RandomId.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
@@ -130,7 +130,8 @@ export const layer = (
       const listeners = yield* WebhookListeners
       const changes = yield* LinkInvalidations
       const clock = yield* Effect.clock
-      const further = yield* LinkDatabases.connectAll(urls, String(yield* drawId))
+      const refused = yield* Deferred.make<never, LinkDatabases.LinkDatabasesMismatch>()
+      const further = yield* LinkDatabases.connectAll(urls, String(yield* drawId), refused)
       const store = yield* LinkDatabases.placementOf(control)
       const placement = yield* PlacementCache.make(store, urls.length + 1)
       const isAway = () => changes.awayFor(monotonicNow_ms(clock)) !== undefined
@@ -174,6 +175,7 @@ export const layer = (
         Context.add(LinkInvalidations, changesOf([changes, ...further.map((one) => one.changes)], placement)),
         Context.add(LinkReplicas, replicasOf(yield* LinkReplicas, placement)),
         Context.add(LinkCarrier, { carry }),
+        Context.add(LinkDatabases.LinkDatabasesRefused, Deferred.await(refused)),
         Context.add(LinkDatabaseList, listed(databases, placement))
       )
     })

@@ -191,7 +191,8 @@ export const make = <D extends LinkDatabase>(
     gather: Effect.fnUntraced(function* (operation, ask) {
       const asked = places(databases).filter((index) => !databases[index]!.isAway())
       const { answers, failures } = yield* everywhere(operation, asked, ask, false)
-      const away = databases.slice(asked.length).map(() => noAnswer(operation))
+      const awayCount = databases.length - asked.length
+      const away = Array.from({ length: awayCount }, () => noAnswer(operation))
       if (answers.length === 0) return yield* failures[0] ?? noAnswer(operation)
       return { answers, failures: [...failures, ...away] }
     }),

@@ -18,7 +18,7 @@ export const connections: ConnectionOptions = {
   idleTimeout: Duration.minutes(1)
 }
 
-const makePool = (options: ConnectionOptions) =>
+const makePool = (options: ConnectionOptions, isAsked: boolean) =>
   Effect.acquireRelease(
     Effect.gen(function* () {
       const servers = yield* DatabaseServers
@@ -26,7 +26,7 @@ const makePool = (options: ConnectionOptions) =>
       return yield* Effect.tryPromise({
         try: async () => {
           const pool = new PrimaryPool(servers, options, clock)
-          await pool.query("SELECT 1")
+          if (isAsked) await pool.query("SELECT 1")
           return pool
         },
         catch: (cause) => new SqlError({ cause, message: `Failed to acquire connection: ${reasonOf(cause)}` })
@@ -54,10 +54,15 @@ export const layerFromPool = <R>(
 /** Connections to the primary. One that cannot be had in time is an error, and so is a statement that is not answered in time. */
 export const layerBounded = (
   options: ConnectionOptions
-): Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> => layerFromPool(makePool(options))
+): Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> => layerFromPool(makePool(options, true))
 
 /** At most 20 connections, each within 2 s; statements are answered within 4 s. See {@link layerBounded}. */
 export const layer: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded(connections)
+
+/** The same, whether or not a server answers now: each statement shows that for itself. */
+export const layerUnasked: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerFromPool(
+  makePool(connections, false)
+)
 
 /** Two connections without a bound on statements, for migrations and counts, which may take long; a transaction that is idle for 30 s is rolled back. */
 export const layerUnbounded: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded({

@@ -48,7 +48,7 @@ const nothing = () => {}
  *
  * - A connection of a generation that is over is not given out: it is closed, and another one taken.
  * - When a server refuses, or is no primary, the next one is tried within the same request for a connection.
- * - No new connection is given out while this process has lost its place (`DatabasePresence`).
+ * - No new connection is given out while this process has lost its place (`DatabasePresence`), or the database is not checked yet (`LinkDatabases`).
  * - Connections that were given up unanswered may live on at the server for {@link goneAfter_ms}. No new ones are made beyond as many of those
  *   as the pool may hold, so that the server has at most twice as many of this pool's at any time.
  */
@@ -111,7 +111,7 @@ export class PrimaryPool extends Pool {
             pending.callback(error, client, release)
           } else {
             release(true)
-            pending.callback(new Error("this process has lost its place at the database"), undefined, nothing)
+            pending.callback(new Error("this process has no place at the database"), undefined, nothing)
           }
         }
       })

@@ -171,7 +171,7 @@ describePostgres("presence at a database", () => {
       })
       servers.dropAll()
       const refused = yield* Effect.flip(sql`SELECT 1`)
-      expect(String(refused.cause)).toContain("has lost its place at the database")
+      expect(String(refused.cause)).toContain("has no place at the database")
       yield* Fiber.interrupt(thief)
     })
   )
