@@ -13,6 +13,7 @@ import {
 } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import * as RetrySchedule from "../fibers/RetrySchedule.ts"
+import { LinkPlaces } from "../storage/homes/LinkPlaces.ts"
 import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
 import { hourOf, isLinkSubject, subjectOfOwner, type Visit } from "../model/Visit.ts"
 import { VisitEvents } from "../webhooks/VisitEvents.ts"
@@ -86,6 +87,20 @@ export const visitsWaiting = Metered.gauge(
   "Visits that wait to be written, and would be lost if the process were killed"
 )
 
+/** Visits that wait to be written to one database of links, and the batch that may not be written yet. Those of several do not wait for each other. */
+interface Lane {
+  /** Each lane numbers its batches by itself. */
+  readonly writer: string
+  readonly tally: VisitTally
+  readonly isCounted: Effect.Latch
+  sequence: number
+  batch: Option.Option<VisitBatch>
+  /** Visits that are out of the ring and not written. */
+  classified: number
+  /** Whether the last attempt to write failed. */
+  isFailing: boolean
+}
+
 /** What counting needs of the node. */
 export interface VisitsOptions {
   /** The host of short URLs: visits from there are internal. */
@@ -124,13 +139,18 @@ export const make = (
     const classify = VisitClassifier.make(options.ownHost, yield* VisitClassifier.VisitorCountry)
     const news = yield* VisitEvents
     const ring = new VisitRing(ringMax)
-    const tally = new VisitTally()
+    const places = yield* LinkPlaces
+    const lanes = Array.from({ length: places.lanes }, (_, number): Lane => ({
+      writer: number === 0 ? options.writer : `${options.writer}/${number}`,
+      tally: new VisitTally(),
+      isCounted: Effect.unsafeMakeLatch(),
+      sequence: 0,
+      batch: Option.none(),
+      classified: 0,
+      isFailing: false
+    }))
     const isRecorded = Effect.unsafeMakeLatch()
-    const isCounted = Effect.unsafeMakeLatch()
     const isShed = Effect.unsafeMakeLatch()
-    const unwritten = { sequence: 0, batch: Option.none<VisitBatch>() }
-    /** Visits that are out of the ring and not written. */
-    let classified = 0
     const untold = new Map<Reason, number>()
 
     const shed = (reason: Reason, visits: number) => {
@@ -140,7 +160,18 @@ export const make = (
       isShed.unsafeOpen()
     }
 
-    const waiting = () => ring.size + classified
+    const counts = () => lanes.reduce((sum, { tally }) => sum + tally.counts, 0)
+
+    const classified = () => lanes.reduce((sum, lane) => sum + lane.classified, 0)
+
+    const isFull = () => counts() >= waitingCountsMax || classified() >= classifiedMax
+
+    /** A lane that cannot be written may use its share of the memory alone, so that the others always have theirs. */
+    const hasRoom = ({ classified, isFailing, tally }: Lane) =>
+      !isFailing ||
+      (tally.counts < waitingCountsMax / lanes.length && classified < classifiedMax / lanes.length)
+
+    const waiting = () => ring.size + classified()
 
     const showWaiting = () => visitsWaiting.unsafeUpdate(waiting(), [])
 
@@ -160,67 +191,82 @@ export const make = (
       else shed("full", 1)
     }
 
-    const count = (visit: Visit) => {
+    /** Counts a visit, and gives it to the lanes of its link and of its owner. Gives false where one of them has no room for it. */
+    const count = (visit: Visit): boolean => {
+      const { key, owner } = visit.link
       const hour = hourOf(visit.at)
       const visitClass = classify(visit)
-      tally.addLink(visit.link, hour, visitClass)
-      if (visit.link.owner !== null) tally.add(subjectOfOwner(visit.link.owner), hour, visitClass)
+      const ofLink = lanes[places.laneOf(key)]!
+      const ofOwner = owner === null ? ofLink : lanes[places.laneOfName(owner)]!
+      const [isLinkCounted, isOwnerCounted] = [hasRoom(ofLink), hasRoom(ofOwner)]
+      if (isLinkCounted) {
+        ofLink.tally.addLink(visit.link, hour, visitClass)
+        ofLink.classified++
+      }
+      if (owner !== null && isOwnerCounted) ofOwner.tally.add(subjectOfOwner(owner), hour, visitClass)
       news.note(visit.link, visitClass.isBot)
+      return isLinkCounted && isOwnerCounted
     }
 
     /** Moves some visits from the ring to the tally, unless that is full. */
     const classifySome = Effect.suspend(() => {
       let taken = 0
-      while (taken < sliceMax && tally.counts < waitingCountsMax && classified < classifiedMax) {
+      while (taken < sliceMax && !isFull()) {
         const visit = ring.shift()
         if (visit === undefined) break
         taken++
         try {
-          count(visit)
-          classified++
+          if (!count(visit)) shed("full", 1)
         } catch {
           shed("broken", 1)
         }
       }
       if (ring.size === 0) isRecorded.unsafeClose()
-      if (tally.counts > 0) isCounted.unsafeOpen()
+      for (const { isCounted, tally } of lanes) if (tally.counts > 0) isCounted.unsafeOpen()
       showWaiting()
       return Metric.incrementBy(visitsRecorded, taken)
     })
 
     /** The batch that may not be written yet, or else the next one. Its number makes it count once, however often it is written. */
-    const nextBatch = Effect.map(Clock.currentTimeMillis, (at) => {
-      const batch = Option.getOrElse(unwritten.batch, () => ({
-        writer: options.writer,
-        sequence: ++unwritten.sequence,
-        at,
-        hours: tally.take(batchCountsMax)
-      }))
-      unwritten.batch = Option.some(batch)
-      return batch
-    })
+    const nextBatch = (lane: Lane) =>
+      Effect.map(Clock.currentTimeMillis, (at) => {
+        const batch = Option.getOrElse(lane.batch, () => ({
+          writer: lane.writer,
+          sequence: ++lane.sequence,
+          at,
+          hours: lane.tally.take(batchCountsMax)
+        }))
+        lane.batch = Option.some(batch)
+        return batch
+      })
 
     /** The batch is written, or given up. */
-    const isDone = (batch: VisitBatch) =>
+    const isDone = (lane: Lane, batch: VisitBatch) =>
       Effect.sync(() => {
-        classified -= visitsIn(batch)
-        unwritten.batch = Option.none()
-        if (tally.counts === 0) isCounted.unsafeClose()
+        lane.classified -= visitsIn(batch)
+        lane.batch = Option.none()
+        if (lane.tally.counts === 0) lane.isCounted.unsafeClose()
         showWaiting()
       })
 
-    const writeSome = Effect.gen(function* () {
-      const batch = yield* nextBatch
+    const writeSome = Effect.fnUntraced(function* (lane: Lane) {
+      const batch = yield* nextBatch(lane)
       const giveUp = (reason: Reason) => Effect.sync(() => shed(reason, visitsIn(batch)))
       yield* store.write(batch).pipe(
-        Effect.tapError(({ message }) => Effect.logWarning(`Visits wait to be written: ${message}`)),
+        Effect.tapBoth({
+          onFailure: ({ message }) => {
+            lane.isFailing = true
+            return Effect.logWarning(`Visits wait to be written: ${message}`)
+          },
+          onSuccess: () => Effect.sync(() => void (lane.isFailing = false))
+        }),
         Effect.retry(RetrySchedule.patient),
         Effect.catchAll(() => giveUp("unwritten")),
         Effect.catchAllDefect((defect) =>
           Effect.zipRight(giveUp("broken"), Effect.logError("Visits cannot be written", Cause.die(defect)))
         )
       )
-      yield* isDone(batch)
+      yield* isDone(lane, batch)
     })
 
     const classifying = Effect.gen(function* () {
@@ -229,28 +275,34 @@ export const make = (
       yield* classifySome
       // A timer, since a fiber that only yields would starve requests.
       while (ring.size > 0) {
-        const isFull = tally.counts >= waitingCountsMax || classified >= classifiedMax
-        yield* Effect.sleep(isFull ? classifyEvery : Duration.millis(1))
+        yield* Effect.sleep(isFull() ? classifyEvery : Duration.millis(1))
         yield* classifySome
       }
     })
 
-    const writing = Effect.gen(function* () {
-      yield* isCounted.await
-      yield* Effect.sleep(writeEvery)
-      yield* Effect.repeat(writeSome, { while: () => tally.counts > 0 })
-    })
+    const writing = (lane: Lane) =>
+      Effect.gen(function* () {
+        yield* lane.isCounted.await
+        yield* Effect.sleep(writeEvery)
+        yield* Effect.repeat(writeSome(lane), { while: () => lane.tally.counts > 0 })
+      })
 
     const telling = Effect.zipRight(isShed.await, Effect.delay(tellShed, tellEvery))
 
-    const isIdle = () => ring.size === 0 && tally.counts === 0 && Option.isNone(unwritten.batch)
+    const isIdle = ({ batch, tally }: Lane) => tally.counts === 0 && Option.isNone(batch)
 
-    const writeRest = Effect.gen(function* () {
-      while (!isIdle()) {
-        yield* classifySome
-        if (!isIdle()) yield* writeSome
-      }
-    }).pipe(
+    const writeRest = Effect.forEach(
+      lanes,
+      (lane) =>
+        Effect.gen(function* () {
+          while (ring.size > 0 || !isIdle(lane)) {
+            yield* classifySome
+            if (!isIdle(lane)) yield* writeSome(lane)
+            else if (ring.size > 0) yield* Effect.sleep(Duration.millis(1))
+          }
+        }),
+      { concurrency: "unbounded", discard: true }
+    ).pipe(
       Effect.interruptible,
       Effect.timeoutOption(stopMax),
       Effect.ensuring(
@@ -264,7 +316,7 @@ export const make = (
     )
 
     yield* Effect.acquireRelease(
-      Effect.forEach([classifying, writing, telling], (loop) =>
+      Effect.forEach([classifying, ...lanes.map(writing), telling], (loop) =>
         Effect.forkDaemon(Effect.interruptible(Effect.forever(loop)))
       ),
       (fibers) => Effect.zipRight(Fiber.interruptAll(fibers), writeRest)

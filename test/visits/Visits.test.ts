@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, LogLevel, Record, Scope, TestClock } from "effect"
 import * as Visits from "../../src/visits/Visits.ts"
 import * as Metered from "../../src/telemetry/Metered.ts"
+import { LinkPlaces } from "../../src/storage/homes/LinkPlaces.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { type VisitBatch, VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
@@ -17,12 +18,13 @@ const error = (applied: "no" | "unknown") =>
   new StorageError({ operation: "VisitStore.write", applied, reason: "test" })
 
 /** A node's counting of visits over a store in memory; what was counted since it began. */
-const counting = Effect.gen(function* () {
+const countingWith = Effect.fnUntraced(function* (isAway: (writer: string) => boolean) {
   const store = yield* VisitStoreMemory.make
   const world = { mood: "well" as Mood, batches: [] as Array<VisitBatch> }
   const write = (batch: VisitBatch) =>
     Effect.suspend(() => {
       world.batches.push(batch)
+      if (isAway(batch.writer)) return error("no")
       switch (world.mood) {
         case "well":
           return store.write(batch)
@@ -69,6 +71,8 @@ const counting = Effect.gen(function* () {
     stop: Scope.close(scope, Exit.void)
   }
 })
+
+const counting = countingWith(() => false)
 
 const quiet = Effect.provide(Logger.minimumLogLevel(LogLevel.None))
 
@@ -120,6 +124,53 @@ describe("Visits", () => {
       expect(yield* total).toBe(1)
       expect(yield* store.totals([subjectOfLink(again)])).toEqual([{ nonBots: 2, bots: 0 }])
     })
+  )
+
+  it.effect(
+    "of a database that is away wait alone: the others are written, and what is beyond its share is shed",
+    () =>
+      Effect.gen(function* () {
+        const world = { isAway: true }
+        // Links whose keys begin with `b` are in the second of three databases; owners are in the first.
+        const { counted, record, shedBy, store, waiting } = yield* Effect.provideService(
+          countingWith((writer) => world.isAway && writer === "w1/1"),
+          LinkPlaces,
+          {
+            databases: 3,
+            lanes: 4,
+            laneOf: (key) => (key.startsWith("b") ? 1 : 0),
+            laneOfName: () => 0,
+            isOpen: () => true,
+            isOpenBeside: () => true
+          }
+        )
+        const [here, there] = [
+          { ...link, key: "a" },
+          { ...link, key: "b" }
+        ]
+        const visits = (subject: typeof link) =>
+          Effect.map(store.totals([subjectOfLink(subject)]), ([total]) => total!.nonBots)
+        record(visitOf({ link: here }))
+        record(visitOf({ link: there }))
+        yield* TestClock.adjust("1 second")
+        expect([yield* visits(here), yield* visits(there), waiting()]).toEqual([1, 0, 1])
+
+        const share = 500_000 / 4
+        for (let left = share + 10; left > 0; left -= 10_000) {
+          for (let n = 0; n < Math.min(left, 10_000); n++) record(visitOf({ link: there }))
+          record(visitOf({ link: here }))
+          yield* TestClock.adjust("1 second")
+        }
+        expect(yield* shedBy).toEqual({ full: 11 })
+        expect([yield* visits(here), waiting()]).toEqual([14, share])
+
+        world.isAway = false
+        yield* TestClock.adjust("5 seconds")
+        expect([yield* visits(there), waiting()]).toEqual([share, 0])
+        expect(yield* counted).toEqual({ recorded: share + 11 + 14, shed: 11 })
+        const [owner] = yield* store.totals([subjectOfOwner("usr_1")])
+        expect(owner!.nonBots).toBe(share + 11 + 14)
+      }).pipe(quiet)
   )
 
   it.effect("are shed, and counted as such, when more come at once than the ring holds", () =>

@@ -38,7 +38,7 @@ const operation = "VisitStore.write"
 /** How often a batch is divided at most: once for each try. */
 const divisionsMax = 10_000
 
-/** Writers that are remembered: a process has one. */
+/** Writers that are remembered: a process has one for each database, of which there are 64 at most, and one more. */
 const writersMax = 100
 
 /**
@@ -47,7 +47,16 @@ const writersMax = 100
  */
 export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
   const writings = new Map<string, Writing>()
-  const oneByOne = FairSemaphore.make(1)
+  const turns = new Map<string, FairSemaphore.FairSemaphore>()
+
+  /** Writes of one writer wait for each other; those of several do not, since they can be for databases of which one is away. */
+  const inTurn = (writer: string): FairSemaphore.FairSemaphore => {
+    const turn = turns.get(writer) ?? FairSemaphore.make(1)
+    turns.delete(writer)
+    turns.set(writer, turn)
+    for (const old of [...turns.keys()].slice(0, -writersMax)) turns.delete(old)
+    return turn
+  }
 
   /** The writing of a batch, which begins, or goes on. */
   const writingOf = ({ hours, sequence, writer }: VisitBatch): Writing => {
@@ -145,7 +154,7 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
       )
 
   return {
-    write: (batch) => oneByOne(write(batch)),
+    write: (batch) => inTurn(batch.writer)(write(batch)),
     totals: (subjects) =>
       router.read(
         "VisitStore.totals",
