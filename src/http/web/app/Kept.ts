@@ -1,3 +1,5 @@
+import { signal } from "@preact/signals"
+
 // What this browser keeps for the page. A browser may refuse to keep anything: the page then works without.
 
 /** Reads what is kept under a name; `undefined` where there is nothing that can be read. */
@@ -18,4 +20,14 @@ export const write = (name: string, value: unknown): void => {
   } catch {
     // Nothing depends on it.
   }
+}
+
+/** A list that is kept under a name, empty at first, and what replaces it. */
+export const list = <A>(name: string) => {
+  const items = signal<ReadonlyArray<A>>(read(name) ?? [])
+  const set = (next: ReadonlyArray<A>): void => {
+    items.value = next
+    write(name, next.length === 0 ? undefined : next)
+  }
+  return { items, set }
 }

@@ -1,4 +1,3 @@
-import { signal } from "@preact/signals"
 import * as Kept from "../app/Kept.ts"
 import type { Link } from "../api/Types.ts"
 
@@ -8,13 +7,10 @@ const recentMax = 8
 /** A link that was made here without an account. */
 export type RecentLink = Pick<Link, "key" | "shortUrl" | "url">
 
-/** The newest first. They are kept in this browser alone. */
-export const recent = signal<ReadonlyArray<RecentLink>>(Kept.read("recent") ?? [])
+const { items, set } = Kept.list<RecentLink>("recent")
 
-const set = (links: ReadonlyArray<RecentLink>) => {
-  recent.value = links
-  Kept.write("recent", links.length === 0 ? undefined : links)
-}
+/** The newest first. They are kept in this browser alone. */
+export const recent = items
 
 /** Remembers a link. */
 export const remember = ({ key, shortUrl, url }: Link): void =>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Field } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { forget, keep, templateNameMax, templates, templatesMax } from "./templates.ts"
+import { forget, hasRoomFor, keep, templateNameMax, templates, templatesMax } from "./templates.ts"
 import { type UtmName, utmNames, utmOf, type UtmValues, withUtm } from "./utm.ts"
 import "./utm.css"
 
@@ -32,7 +32,8 @@ const Templates = ({ onChoose, values }: TemplatesProps) => {
   const [chosen, setChosen] = useState("")
   const [name, setName] = useState("")
   const isEmpty = utmNames.every((one) => (values[one] ?? "").trim() === "")
-  const isFull = templates.value.length >= templatesMax && !templates.value.some((one) => one.name === name)
+  const trimmed = name.trim()
+  const isFull = !hasRoomFor(trimmed)
   const choose = (name: string) => {
     setChosen(name)
     setName(name)
@@ -86,9 +87,10 @@ const Templates = ({ onChoose, values }: TemplatesProps) => {
             <button
               type="button"
               class="button plain"
-              disabled={name.trim() === "" || isEmpty || isFull}
+              disabled={trimmed === "" || isEmpty || isFull}
               onClick={() => {
-                if (keep({ name: name.trim(), values })) setChosen(name.trim())
+                keep({ name: trimmed, values })
+                setChosen(trimmed)
               }}
             >
               Keep

@@ -1,4 +1,3 @@
-import { signal } from "@preact/signals"
 import * as Kept from "../app/Kept.ts"
 import type { UtmValues } from "./utm.ts"
 
@@ -14,22 +13,21 @@ export interface UtmTemplate {
   readonly values: UtmValues
 }
 
+const { items, set } = Kept.list<UtmTemplate>("utm-templates")
+
 /** By name. They are kept in this browser alone. */
-export const templates = signal<ReadonlyArray<UtmTemplate>>(Kept.read("utm-templates") ?? [])
+export const templates = items
 
-const set = (next: ReadonlyArray<UtmTemplate>) => {
-  templates.value = next
-  Kept.write("utm-templates", next.length === 0 ? undefined : next)
-}
+const othersThan = (name: string) => templates.value.filter((template) => template.name !== name)
 
-/** Keeps a template, in place of one with the same name. Returns whether there was room for it. */
-export const keep = (template: UtmTemplate): boolean => {
-  const others = templates.value.filter(({ name }) => name !== template.name)
-  if (others.length >= templatesMax) return false
-  set([...others, template].toSorted((one, other) => one.name.localeCompare(other.name)))
-  return true
+/** Whether there is room for a template of this name, which takes the place of one that has it. */
+export const hasRoomFor = (name: string): boolean => othersThan(name).length < templatesMax
+
+/** Keeps a template, in place of one with the same name, where there is room for it. */
+export const keep = (template: UtmTemplate): void => {
+  if (!hasRoomFor(template.name)) return
+  set([...othersThan(template.name), template].toSorted((one, other) => one.name.localeCompare(other.name)))
 }
 
 /** Forgets a template. */
-export const forget = (name: string): void =>
-  set(templates.value.filter((template) => template.name !== name))
+export const forget = (name: string): void => set(othersThan(name))
