@@ -33,7 +33,7 @@ export const ExactVisits: Checker = {
       const { maxVisits } = create
       if (maxVisits === undefined) return []
       const { bound_us, ended_us, freed_us, link, versions } = life
-      const { expiresAt, key } = link
+      const { key } = link
       const asked = (redirects[key] ?? []).filter(
         ({ answered_us = end_us, sent_us }) => answered_us >= bound_us && sent_us <= freed_us
       )
@@ -54,8 +54,7 @@ export const ExactVisits: Checker = {
       if (ended === undefined) return []
       const at_us = ended.answered_us!
       const hasEnded = ({ answeredBy, answered_us = end_us, sent_us }: Exchange) =>
-        ended_us <= answered_us ||
-        (expiresAt !== null && time.most_ms(answeredBy, sent_us, answered_us) >= expiresAt)
+        ended_us <= answered_us || time.mayHaveExpired(link, answeredBy, sent_us, answered_us)
       if (hasEnded(ended)) return []
       const used = asked
         .filter(({ sent_us }) => sent_us < at_us)

@@ -27,8 +27,7 @@ export const ReadYourWrites: Checker = {
           : []
       if (life === undefined || link === undefined || sent_us <= link.create.answered_us!) return []
       if (life.freed_us <= answered_us) return []
-      const hadExpired =
-        life.link.expiresAt !== null && time.most_ms(answeredBy, sent_us, answered_us) >= life.link.expiresAt
+      const hadExpired = time.mayHaveExpired(life.link, answeredBy, sent_us, answered_us)
       // It may have expired before the database's clock jumped back.
       const hadEnded = hadExpired || life.ended_us <= sent_us
       if (kind === "delete" && status === 404 && tries === 1 && link.deletes === 1 && !hadEnded)

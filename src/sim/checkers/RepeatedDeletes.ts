@@ -32,9 +32,12 @@ export const RepeatedDeletes: Checker = {
       ]
       const acknowledged = all.filter(({ status }) => status === 204).length
       if (acknowledged > 1) return violation(`${acknowledged} deletes of ${key} were acknowledged`)
-      const { expiresAt } = life.link
-      const answered_ms = time.most_ms(undefined, all[0]!.sent_us, last.answered_us ?? end_us)
-      const hadExpired = expiresAt !== null && expiresAt <= answered_ms
+      const hadExpired = time.mayHaveExpired(
+        life.link,
+        undefined,
+        all[0]!.sent_us,
+        last.answered_us ?? end_us
+      )
       const create = created.get(life)?.create
       // It may have been ended by a delete that was under way when the key was bound.
       const wasThere =

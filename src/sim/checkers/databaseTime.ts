@@ -1,3 +1,4 @@
+import type { Link } from "../../model/Link.ts"
 import type { Evidence } from "../Evidence.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 
@@ -37,11 +38,18 @@ export const databaseTime = (evidence: Evidence) => {
     return [...[since_us, ...moments_us, to_us].map(clock.ahead_us), ...(isNew ? [0] : [])]
   }
   return {
-    /** The least that a node which answered in this time may have gone by, at its beginning; and the most, at its end. */
+    /** The least that a node which answered in this time may have gone by, at its beginning. */
     least_ms: (by: string | undefined, from_us: number, to_us: number): number =>
       beginning_ms + (from_us + Math.min(...ahead_us(by, from_us, to_us))) / ms_us,
-    most_ms: (by: string | undefined, from_us: number, to_us: number): number =>
-      beginning_ms + (to_us + Math.max(...ahead_us(by, from_us, to_us))) / ms_us,
+    /** Whether a link may have expired to a node which answered in this time, by its end; to some node where `by` is not known. */
+    mayHaveExpired: (
+      { expiresAt }: Pick<Link, "expiresAt">,
+      by: string | undefined,
+      from_us: number,
+      to_us: number
+    ): boolean =>
+      expiresAt !== null &&
+      expiresAt <= beginning_ms + (to_us + Math.max(...ahead_us(by, from_us, to_us))) / ms_us,
     /** What the clock itself showed. */
     at_ms: (at_us: number): number => beginning_ms + (at_us + clock.ahead_us(at_us)) / ms_us
   }
