@@ -28,7 +28,7 @@ export const make = Effect.gen(function* () {
 
   /** Asked again and again: the number of changes so far, and whether messages wait. */
   const changes = sql`${prepared(sql)}SELECT version,
-    CASE WHEN EXISTS (SELECT 1 FROM webhook_messages WHERE dead_at IS NULL) THEN 1 ELSE 0 END FROM webhook_changes`
+    CASE WHEN EXISTS (SELECT 1 FROM webhook_messages WHERE dead_at IS NULL) THEN 1 ELSE 0 END FROM webhook_changes`.compile()
 
   const state = sql`
     CASE WHEN NOT ${notEnded(sql)} THEN 'ended' WHEN w.verified_at IS NULL THEN 'unverified' ELSE 'active' END`
@@ -158,7 +158,7 @@ export const make = Effect.gen(function* () {
 
     look: Effect.fnUntraced(function* (known) {
       // Read before the webhooks, so that one that is added in between is read again under its own version.
-      const [change] = yield* direct(sql, "WebhookStore.look", changes.compile())
+      const [change] = yield* direct(sql, "WebhookStore.look", changes)
       const [version, isWaiting] = [Number(change![0]), Number(change![1]) !== 0]
       if (version === known) return { listeners: null, isWaiting }
       const rows = yield* sql<{ owner: string; events: string }>`
