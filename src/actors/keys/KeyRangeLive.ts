@@ -63,10 +63,10 @@ export const KeyRangeLive = KeyRange.toLayer(
     }, Traced.span("KeyRange.mint"))
 
     /**
-     * Numbers that have left the range would come to nobody where a request ends meanwhile, as when the range moves or whoever asked gave up: the store's answer, which is
-     * bounded, is waited for, and the keys go into the stock then.
+     * Mints for one request. An interruption, as when the range moves or the asker gives up, does not end the wait for the store, whose answer is bounded in time: the keys
+     * then go into the stock, since the numbers have left the range.
      */
-    const mintForSomebody = (wanted: number) =>
+    const mintForRequest = (wanted: number) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(mint(wanted), (keys) =>
           Effect.onInterrupt(restore(Effect.succeed(keys)), () =>
@@ -91,7 +91,7 @@ export const KeyRangeLive = KeyRange.toLayer(
       "KeyRange",
       KeyRange.of({
         Mint: ({ payload }) =>
-          Effect.catchTag(oneByOne(mintForSomebody(payload.count)), "StorageError", fromFailure),
+          Effect.catchTag(oneByOne(mintForRequest(payload.count)), "StorageError", fromFailure),
         Status: () => Effect.mapError(status, fromFailure)
       })
     )

@@ -271,7 +271,7 @@ export class AdversarialPlacement implements Placement {
             resume(outcome)
           })
       }
-      // A lease that comes when who has asked is dead came to nobody; it may have asked for several, of shards that were late.
+      // The death of its asker loses a lease. A process can wait for several, if shards are late.
       const forget = tag === "Lease" ? sender.process.whenDead(() => message.lost()) : () => {}
       this.#send(message)
       return Effect.sync(() => {

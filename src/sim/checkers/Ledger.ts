@@ -56,7 +56,7 @@ const givenUpAfter_us = 500 * ms_us
 /** How long before its end a process may have asked for numbers whose answer found nobody: as long as it waits for the answer. */
 const lastAsked_us = 4 * s_us
 
-/** Numbers that processes asked for when they were about to end by themselves, and made no keys of: actors are not waited for. */
+/** Numbers that processes asked for when they were about to end by themselves, and made no keys of: their actors are waited for, but not for that long. */
 const askedAtTheEnd = ({ journal }: Evidence): number => {
   const ended_us = new Map(journal.flatMap((one) => (one.tag === "ended" ? [[one.by, one.at_us]] : [])))
   const nameOf = ({ by, first, slot }: Extract<JournalEntry, { readonly tag: "advanced" | "minted" }>) =>

@@ -57,7 +57,7 @@ export class KeyStock extends Context.Tag("linkmint/KeyStock")<
     /** Adds keys that are free again; a key that is in the stock already is not added twice. */
     readonly add: (keys: PackedKeys) => Effect.Effect<void, StorageError>
     /**
-     * Adds keys that were minted ahead, or for somebody who has gone, and gives how many of them are new: a key that its kind knows, as unused or
+     * Adds minted keys: those minted ahead, and those of an interrupted request. Gives how many of them are new: a key that its kind knows, as unused or
      * (`status`, `two-table`) as used, is left out. A `file` knows none.
      */
     readonly fill: (keys: PackedKeys) => Effect.Effect<number, StorageError>

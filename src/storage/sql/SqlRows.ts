@@ -26,6 +26,7 @@ export interface Given {
   readonly same: ReadonlyArray<{ readonly name: string; readonly type: string; readonly value: Value }>
 }
 
+/** Sorts columns by whether their rows have one value. */
 export const givenOf = (columns: Columns): Given => {
   const varying: Array<Given["varying"][number]> = []
   const same: Array<Given["same"][number]> = []
