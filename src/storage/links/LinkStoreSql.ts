@@ -24,7 +24,6 @@ import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { type Given, givenOf, parametersOf, tableOf } from "../sql/SqlRows.ts"
 import { asStorageError, storageErrorOf } from "../sql/SqlTransaction.ts"
-import { SqliteFailure } from "../sql/SqliteThread.ts"
 import { askByKey, placesByKey } from "../sql/Turns.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { StorageError } from "../StorageError.ts"
@@ -36,9 +35,11 @@ const areAmong = (questions: ReadonlyArray<{ readonly key: string }>, done: Read
   return questions.map(({ key }) => keys.has(key))
 }
 
-/** Whether an `INSERT` on SQLite met a row of one of its keys, and wrote nothing. */
+/** Whether an `INSERT` met a row of one of its keys, and wrote nothing. */
 const isConflict = ({ cause }: SqlError) =>
-  cause instanceof SqliteFailure && cause.code === "SQLITE_CONSTRAINT_PRIMARYKEY"
+  cause instanceof Error &&
+  "code" in cause &&
+  (cause.code === "SQLITE_CONSTRAINT_PRIMARYKEY" || cause.code === uniqueViolation)
 
 /** A failure that comes when a part has been written. */
 const mayBeApplied = ({ operation, reason }: StorageError) =>
@@ -46,6 +47,9 @@ const mayBeApplied = ({ operation, reason }: StorageError) =>
 
 /** From so many links on, PostgreSQL inserts a batch by two of its processes: that takes two thirds of the time. */
 const splitFrom = 500
+
+/** PostgreSQL's code of it. */
+const uniqueViolation = "23505"
 
 /** Texts of a statement that are kept, one for each choice of columns that vary: mostly there are a handful. */
 const textsMax = 64
@@ -75,15 +79,10 @@ export const make = Effect.gen(function* () {
     INSERT INTO links (${insertedNames}, url_hash) SELECT ${insertedNames}, ${hash.value}
     FROM ${tableOf(sql, rows)} AS inserted WHERE ${where} ${unless}`
 
-  const insertEach = (rows: Given) => sql<{ key: string }>`${insertFree(rows)} RETURNING key`
+  const insertEach = (rows: Given) => sql<{ key: string }>`${prepared(sql)}${insertFree(rows)} RETURNING key`
 
   /** Fails where a key has a row, and writes nothing then. */
-  const insertAll = (rows: Given) => insertFree(rows, sql``)
-
-  /** PostgreSQL gives the keys that it bound as one value: a row each takes both sides longer. */
-  const insertGivingKeys = (rows: Given) =>
-    sql<{ readonly keys: ReadonlyArray<string> | null }>`${prepared(sql)}
-      WITH inserted AS (${insertFree(rows)} RETURNING key) SELECT json_agg(key) AS keys FROM inserted`
+  const insertAll = (rows: Given) => sql`${prepared(sql)}${insertFree(rows, sql``)}`
 
   /** A statement ready to be sent. Its text is put together once for the columns that vary, which takes longer than all else here. */
   const textsOf = (statement: (rows: Given) => Statement.Fragment) => {
@@ -99,57 +98,42 @@ export const make = Effect.gen(function* () {
     }
   }
 
-  /** Inserts links by a call, which gives the keys that were bound. */
-  const insertThen: (links: ReadonlyArray<Link>) => Run<ReadonlyArray<string>, SqlError> =
-    sql.onDialectOrElse({
-      orElse: () => {
-        const [each, all] = [textsOf(insertEach), textsOf(insertAll)]
-        return (links) => (done) => {
-          const rows = given(links)
-          const askEach = () =>
-            ask(sql, each(rows))((exit) => done(Exit.map(exit, (keys) => keys.map(([key]) => String(key)))))
-          // Mostly none has a row, and SQLite need not be asked which keys were bound.
-          if (links.some(({ custom }) => custom)) return askEach()
-          ask(
-            sql,
-            all(rows)
-          )((exit) => {
-            if (Exit.isFailure(exit) && Option.exists(Cause.failureOption(exit.cause), isConflict)) askEach()
-            else done(Exit.map(exit, () => links.map(({ key }) => key)))
-          })
-        }
-      },
-      pg: () => {
-        const givingKeys = textsOf(insertGivingKeys)
-        return (links) => (done) =>
-          ask(
-            sql,
-            givingKeys(given(links))
-          )((exit) =>
-            done(Exit.map(exit, ([row]) => JSON.parse(String(row![0] ?? "[]")) as ReadonlyArray<string>))
-          )
-      }
-    })
+  const [each, all] = [textsOf(insertEach), textsOf(insertAll)]
+
+  /**
+   * Inserts links by a call, which gives the keys that were bound. Those of minted keys are mostly not asked for: nearly always an `INSERT` meets no row and has bound all. One that does wrote
+   * nothing, and is repeated with an answer for each link.
+   */
+  const insertThen =
+    (links: ReadonlyArray<Link>): Run<ReadonlyArray<string>, SqlError> =>
+    (done) => {
+      const rows = given(links)
+      const askEach = () =>
+        ask(sql, each(rows))((exit) => done(Exit.map(exit, (keys) => keys.map(([key]) => String(key)))))
+      if (links.some(({ custom }) => custom)) return askEach()
+      ask(
+        sql,
+        all(rows)
+      )((exit) => {
+        if (Exit.isFailure(exit) && Option.exists(Cause.failureOption(exit.cause), isConflict)) askEach()
+        else done(Exit.map(exit, () => links.map(({ key }) => key)))
+      })
+    }
 
   /** The same as an effect, which can be a part of a transaction. */
   const insertRows = (
     links: ReadonlyArray<Link>
   ): Effect.Effect<ReadonlyArray<boolean>, SqlError | StorageError> =>
-    sql.onDialectOrElse({
-      orElse: () =>
-        Effect.map(insertEach(given(links)), (rows) =>
-          areAmong(
-            links,
-            rows.map(({ key }) => key)
+    Effect.flatMap(LinkTenure, (tenure) =>
+      tenure === undefined
+        ? Effect.map(insertEach(given(links)), (rows) =>
+            areAmong(
+              links,
+              rows.map(({ key }) => key)
+            )
           )
-        ),
-      pg: () =>
-        Effect.flatMap(LinkTenure, (tenure) =>
-          tenure === undefined
-            ? Effect.map(insertGivingKeys(given(links)), ([row]) => areAmong(links, row?.keys ?? []))
-            : insertUnder(links, tenure)
-        )
-    })
+        : insertUnder(links, tenure)
+    )
 
   /** The same for a caller that knows an epoch of this database. */
   const insertUnder = (links: ReadonlyArray<Link>, { epoch }: Tenure) =>
