@@ -102,7 +102,7 @@ export const memory: Case = {
         row("a link in the RedirectCache, with a target of 100 characters", link)
       ],
       goals: [atMost("a pooled key", 8, " bytes", pooled)],
-      notes: ["Keys of 7 characters. The KeyBuffer holds 512 of them by default."]
+      notes: ["Keys of 7 characters. The KeyBuffer holds 2,048 of them by default."]
     }
   })
 }

@@ -389,7 +389,7 @@ const raw = Config.all({
   keyStockTarget: integer("KEY_STOCK_TARGET", 0, keyStockTargetMax, 0),
   poolLow: integer("POOL_LOW", 1, 65_535, 2_000),
   poolHigh: integer("POOL_HIGH", 2, 65_536, 10_000),
-  bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 512),
+  bufferCapacity: integer("BUFFER_CAPACITY", 1, 65_536, 2_048),
   defaultExpiry,
   recycleQuarantine,
   auditRetention,

@@ -207,7 +207,7 @@ const variables: Readonly<Record<string, Variable>> = {
   KEY_STOCK_TARGET: { ...integer("keyStockTarget", 0, 0, 1_000_000), good: { 0: 0 } },
   POOL_LOW: { ...integer("poolLow", 2_000, 1, 65_535), good: { 1: 1, 9_999: 9_999 } },
   POOL_HIGH: { ...integer("poolHigh", 10_000, 2, 65_536), good: { 2001: 2_001, 65_536: 65_536 } },
-  BUFFER_CAPACITY: integer("bufferCapacity", 512, 1, 65_536),
+  BUFFER_CAPACITY: integer("bufferCapacity", 2_048, 1, 65_536),
   DEFAULT_EXPIRY: {
     field: "defaultExpiry",
     unset: null,
