@@ -13,6 +13,11 @@ export interface LinkColumn {
   readonly type: ColumnType
 }
 
+/** A column that is filled when a link is bound. A function each: one for all fields would take several times as long. */
+interface FilledColumn extends LinkColumn {
+  readonly valueOf: (link: Link) => string | number | boolean | null
+}
+
 /** A row of `links`. SQLite has BOOLEAN as 0 or 1 and JSON as text. */
 export interface LinkRow {
   readonly key: string
@@ -37,32 +42,57 @@ export interface LinkRow {
 }
 
 /** The columns that make a link. */
-export const linkColumns: ReadonlyArray<LinkColumn & { readonly column: keyof LinkRow }> = [
-  { column: "key", name: "key", type: "text" },
-  { column: "owner", name: "owner", type: "text" },
-  { column: "url", name: "url", type: "text" },
-  { column: "title", name: "title", type: "text" },
-  { column: "tags", name: "tags", type: "jsonb" },
-  { column: "custom", name: "custom", type: "boolean" },
-  { column: "created_at", name: "createdAt", type: "bigint" },
-  { column: "updated_at", name: "updatedAt", type: "bigint" },
-  { column: "valid_since", name: "validSince", type: "bigint" },
-  { column: "expires_at", name: "expiresAt", type: "bigint" },
-  { column: "deleted_at", name: "deletedAt", type: "bigint" },
-  { column: "max_visits", name: "maxVisits", type: "bigint" },
-  { column: "visits_left", name: "visitsLeft", type: "bigint" },
-  { column: "password_hash", name: "passwordHash", type: "text" },
-  { column: "redirect_status", name: "redirectStatus", type: "smallint" },
-  { column: "forward_query", name: "forwardQuery", type: "boolean" },
-  { column: "crawlable", name: "crawlable", type: "boolean" },
-  { column: "key_id", name: "keyId", type: "text" },
-  { column: "key_redirects_per_day", name: "keyRedirectsPerDay", type: "bigint" }
+export const linkColumns: ReadonlyArray<FilledColumn & { readonly column: keyof LinkRow }> = [
+  { column: "key", name: "key", type: "text", valueOf: ({ key }) => key },
+  { column: "owner", name: "owner", type: "text", valueOf: ({ owner }) => owner },
+  { column: "url", name: "url", type: "text", valueOf: ({ url }) => url },
+  { column: "title", name: "title", type: "text", valueOf: ({ title }) => title },
+  {
+    column: "tags",
+    name: "tags",
+    type: "jsonb",
+    valueOf: ({ tags }) => (tags.length === 0 ? "[]" : JSON.stringify(tags))
+  },
+  { column: "custom", name: "custom", type: "boolean", valueOf: ({ custom }) => custom },
+  { column: "created_at", name: "createdAt", type: "bigint", valueOf: ({ createdAt }) => createdAt },
+  { column: "updated_at", name: "updatedAt", type: "bigint", valueOf: ({ updatedAt }) => updatedAt },
+  { column: "valid_since", name: "validSince", type: "bigint", valueOf: ({ validSince }) => validSince },
+  { column: "expires_at", name: "expiresAt", type: "bigint", valueOf: ({ expiresAt }) => expiresAt },
+  { column: "deleted_at", name: "deletedAt", type: "bigint", valueOf: ({ deletedAt }) => deletedAt },
+  { column: "max_visits", name: "maxVisits", type: "bigint", valueOf: ({ maxVisits }) => maxVisits },
+  { column: "visits_left", name: "visitsLeft", type: "bigint", valueOf: ({ visitsLeft }) => visitsLeft },
+  {
+    column: "password_hash",
+    name: "passwordHash",
+    type: "text",
+    valueOf: ({ passwordHash }) => passwordHash
+  },
+  {
+    column: "redirect_status",
+    name: "redirectStatus",
+    type: "smallint",
+    valueOf: ({ redirectStatus }) => redirectStatus
+  },
+  {
+    column: "forward_query",
+    name: "forwardQuery",
+    type: "boolean",
+    valueOf: ({ forwardQuery }) => forwardQuery
+  },
+  { column: "crawlable", name: "crawlable", type: "boolean", valueOf: ({ crawlable }) => crawlable },
+  { column: "key_id", name: "keyId", type: "text", valueOf: ({ keyId = null }) => keyId },
+  {
+    column: "key_redirects_per_day",
+    name: "keyRedirectsPerDay",
+    type: "bigint",
+    valueOf: ({ keyRedirectsPerDay = null }) => keyRedirectsPerDay
+  }
 ]
 
 /** The columns that are filled beside those when a link is bound, and `url_hash` (`LinksByUrlSql`). */
-const addedColumns: ReadonlyArray<LinkColumn> = [
-  { column: "create_id", name: "createId", type: "bigint" },
-  { column: "title_folded", name: "titleFolded", type: "text" }
+const addedColumns: ReadonlyArray<FilledColumn> = [
+  { column: "create_id", name: "createId", type: "bigint", valueOf: ({ createId = null }) => createId },
+  { column: "title_folded", name: "titleFolded", type: "text", valueOf: ({ title }) => foldedOf(title) }
 ]
 
 /** The link of a row. */
@@ -149,23 +179,15 @@ export const changedJson = (change: LinkChange, owner: string | null) => ({
   ...(change.url !== undefined && { urlHash: urlHash(owner, change.url) })
 })
 
-/** Of the columns that are filled when a link is bound, what is not a field of the link as it is. */
-const insertedValues: Readonly<Record<string, (link: Link) => string | null>> = {
-  tags: ({ tags }) => (tags.length === 0 ? "[]" : JSON.stringify(tags)),
-  titleFolded: ({ title }) => foldedOf(title)
-}
+const filledColumns = [...linkColumns, ...addedColumns]
 
 /** The names of the columns of {@link insertedRows}. */
-export const insertedColumns: ReadonlyArray<string> = [...linkColumns, ...addedColumns].map(
-  ({ column }) => column
-)
+export const insertedColumns: ReadonlyArray<string> = filledColumns.map(({ column }) => column)
 
 /** The rows of links to be bound, as `rowsOf` takes them: of a bulk few columns vary, and the others have no list. */
 export const insertedRows = (links: ReadonlyArray<Link>): Columns =>
   Object.fromEntries(
-    [...linkColumns, ...addedColumns].map(({ column, name, type }) => {
-      const valueOf =
-        insertedValues[name] ?? ((link: Link) => link[name as Exclude<keyof Link, "tags">] ?? null)
+    filledColumns.map(({ column, type, valueOf }) => {
       const first = valueOf(links[0]!)
       const isSame = column !== "key" && links.every((link) => valueOf(link) === first)
       return [column, [type, isSame ? first : links.map(valueOf)]]
