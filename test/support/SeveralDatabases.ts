@@ -93,6 +93,7 @@ export const severalDatabases = (
       yield* sql.withTransaction(Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)}`))
       yield* sql`UPDATE database_mark SET mark = 0, lineage = 0, moved_at = 0`
       yield* sql`UPDATE link_epoch SET epoch = 0`
+      yield* sql`UPDATE domain_version SET version = 0, last_number = 0`
     }
     yield* spread(node)
   })

@@ -100,7 +100,8 @@ export const tables = [
   "link_outbox",
   "bucket_moves",
   "bucket_marks",
-  "bucket_leftovers"
+  "bucket_leftovers",
+  "domains"
 ]
 
 /**
@@ -128,6 +129,7 @@ const sharedDatabase = <A>(
     const sql = Context.get(yield* clientAt(0), SqlClient.SqlClient)
     yield* sql.withTransaction(Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)}`))
     yield* sql`UPDATE database_mark SET mark = 0, lineage = 0, moved_at = 0`
+    yield* sql`UPDATE domain_version SET version = 0, last_number = 0`
     return clientAt
   }).pipe(Effect.orDie)
 }

@@ -25,6 +25,7 @@ import { bucketPlacement } from "./migrations/0021_bucket_placement.ts"
 import { linkEpoch } from "./migrations/0022_link_epoch.ts"
 import { linkOutbox } from "./migrations/0023_link_outbox.ts"
 import { bucketMoves } from "./migrations/0024_bucket_moves.ts"
+import { domains } from "./migrations/0025_domains.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -52,7 +53,8 @@ export const migrations = {
   "0021_bucket_placement": bucketPlacement,
   "0022_link_epoch": linkEpoch,
   "0023_link_outbox": linkOutbox,
-  "0024_bucket_moves": bucketMoves
+  "0024_bucket_moves": bucketMoves,
+  "0025_domains": domains
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
