@@ -26,6 +26,7 @@ import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerHash, layerMinter } from "./Deployment.ts"
 import * as Documents from "../http/contract/Documents.ts"
 import * as ClientAddress from "../http/exchange/ClientAddress.ts"
+import * as Domains from "../http/domains/Domains.ts"
 import * as LinkAnswers from "../http/links/LinkAnswers.ts"
 import * as HttpServer from "../http/server/Server.ts"
 import * as VisitorCountryLive from "../http/redirects/VisitorCountryLive.ts"
@@ -36,6 +37,7 @@ import { adding } from "./Parts.ts"
 import type { Settings } from "./Settings.ts"
 import * as Stock from "./Stock.ts"
 import * as AccountStoreSql from "../storage/accounts/AccountStoreSql.ts"
+import * as DomainStoreSql from "../storage/domains/DomainStoreSql.ts"
 import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import * as VisitTotals from "../http/links/VisitTotals.ts"
 import * as DataFolder from "../storage/nodes/DataFolder.ts"
@@ -267,12 +269,19 @@ const controlChecked = ({ databaseUrl, linkDatabaseUrls }: Settings) =>
 
 /** Every store over the SQL client. */
 const stores =
-  (settings: Settings, surroundings: Surroundings, messages: WebhookOutbox.OutboxMessages) =>
+  (
+    settings: Settings,
+    surroundings: Surroundings,
+    messages: WebhookOutbox.OutboxMessages,
+    domains: Domains.KnownDomains
+  ) =>
   <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) =>
     before.pipe(
       adding(WebhookStoreSql.layer),
       adding(WebhookListeners.layer),
       adding(AccountStoreSql.layer),
+      adding(DomainStoreSql.layer),
+      adding(Domains.layer(domains)),
       adding(AuditLogSql.layer),
       adding(surroundings.witness),
       adding(Stock.layer(settings)),
@@ -335,9 +344,11 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     onSome: ([databaseUrl, redisUrls]) => clustered(settings, identity, databaseUrl, redisUrls)
   })
   const poolMarks = { low: settings.poolLow, high: settings.poolHigh }
+  const domains = new Domains.KnownDomains({ ownHost: baseUrl.hostname, unknownHosts: settings.unknownHosts })
+  const naming = { baseUrl, domains }
   const messages = WebhookMessages.make({
-    link: (link) => LinkAnswers.bodyOf(link, baseUrl, VisitTotals.none),
-    shortUrl: (key) => LinkAnswers.shortUrlOf(key, baseUrl)
+    link: (link) => LinkAnswers.bodyOf(link, naming, VisitTotals.none),
+    names: (text) => LinkAnswers.namesOf(text, naming)
   })
   const http = HttpServer.layer({
     host,
@@ -368,7 +379,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
       adding(surroundings.changes),
       adding(layerMinter(settings)),
       adding(layerHash(settings)),
-      stores(settings, surroundings, messages),
+      stores(settings, surroundings, messages, domains),
       adding(Passwords.layer),
       adding(layerAdminKey(settings)),
       adding(Administrator.layer({ drawsPassword: Option.isNone(settings.databaseUrl) })),

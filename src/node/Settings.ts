@@ -16,6 +16,8 @@ export interface Settings {
   readonly port: number
   /** Where short URLs point: scheme, host and port, without a slash at the end. */
   readonly baseUrl: URL
+  /** Whether requests for a host that is no domain's are answered as the default domain's, or by 404. */
+  readonly unknownHosts: "default" | "not-found"
   readonly dataDir: string
   readonly databaseUrl: Option.Option<Redacted.Redacted>
   /** Standbys of the database, which redirects read while it is away. */
@@ -368,6 +370,7 @@ const raw = Config.all({
   host: text("HOST", "127.0.0.1"),
   port: integer("PORT", 1, 65_535, 8080),
   baseUrl,
+  unknownHosts: choice("UNKNOWN_HOSTS", ["default", "not-found"], "default"),
   dataDir: text("DATA_DIR", "./data"),
   databaseUrl,
   databaseReplicaUrls,

@@ -30,7 +30,8 @@ export interface VisitEvents {
 export interface Showing {
   /** A link as the HTTP contract shows it. */
   readonly link: (link: Link) => object
-  readonly shortUrl: (key: string) => string
+  /** The key, domain and short URL of a link, by the text under which it is stored. */
+  readonly names: (text: string) => object
 }
 
 /** A message's id, the same for each repeat of the event. */
@@ -48,7 +49,7 @@ export const drawChallenge = (at: number): Effect.Effect<Challenge> =>
   }))
 
 /** Makes the messages of events of links. */
-export const make = ({ link, shortUrl }: Showing) => ({
+export const make = ({ link, names }: Showing) => ({
   /** A link was bound: `data` is the link. */
   created: (created: Link, owner: string): WebhookMessage => ({
     id: idOf("link.created", `${created.key} ${created.createId ?? created.createdAt}`),
@@ -62,7 +63,7 @@ export const make = ({ link, shortUrl }: Showing) => ({
     id: idOf("link.deleted", `${key} ${deleteId ?? at}`),
     owner,
     event: "link.deleted",
-    body: bodyOf("link.deleted", at, { key, shortUrl: shortUrl(key) })
+    body: bodyOf("link.deleted", at, names(key))
   }),
 
   /** Links were visited: `data.links` has the number of visits of each link, by people and by bots, and nothing about the visitors. `id` is unique to this message. */
@@ -74,8 +75,7 @@ export const make = ({ link, shortUrl }: Showing) => ({
       from: Iso8601.formatMoment(from),
       to: Iso8601.formatMoment(to),
       links: links.map(({ bots, key, nonBots }) => ({
-        key,
-        shortUrl: shortUrl(key),
+        ...names(key),
         visits: { total: nonBots + bots, nonBots, bots }
       }))
     })

@@ -18,11 +18,13 @@ import { AdminKey } from "../../src/accounts/AdminKey.ts"
 import * as FairScheduler from "../../src/fibers/FairScheduler.ts"
 import * as RenderedDocuments from "../../src/http/contract/RenderedDocuments.ts"
 import * as ClientAddress from "../../src/http/exchange/ClientAddress.ts"
+import * as Domains from "../../src/http/domains/Domains.ts"
 import * as HttpServer from "../../src/http/server/Server.ts"
 import { TargetPolicy, type TargetPolicyService } from "../../src/http/links/TargetPolicy.ts"
 import type * as Iso8601 from "../../src/model/Iso8601.ts"
 import * as KeyMinter from "../../src/keys/KeyMinter.ts"
 import * as KeySpace from "../../src/keys/KeySpace.ts"
+import type { Domain } from "../../src/model/Domain.ts"
 import { parseAll } from "../../src/model/Network.ts"
 import * as Passwords from "../../src/accounts/Passwords.ts"
 import * as Secret from "../../src/secrets/Secret.ts"
@@ -84,6 +86,10 @@ export interface TestServiceOptions {
   readonly targets?: TargetPolicyService
   /** Who bears it may read the metrics; everybody by default. */
   readonly metricsToken?: string
+  /** Its further domains; none by default. */
+  readonly domains?: ReadonlyArray<Domain>
+  /** As the default domain by default. */
+  readonly unknownHosts?: "default" | "not-found"
   /** The folder of its web page; none by default. */
   readonly webFolder?: string
 }
@@ -255,13 +261,17 @@ const make = (options: TestServiceOptions) =>
       testHashLayer,
       Layer.succeed(AdminKey, { digest: Secret.digest(adminKey), drawn: Option.none() })
     )
+    const baseUrl = options.baseUrl ?? new URL(`http://localhost:${port}`)
+    const { unknownHosts = "default" } = options
+    const domains = new Domains.KnownDomains({ ownHost: baseUrl.hostname, unknownHosts })
+    domains.set({ domains: options.domains ?? [] })
     const service = HttpServer.layer({
       host: "127.0.0.1",
       port,
       drainDelay: Duration.zero,
       connectionsMax: 10_000,
       perClientMax: 256,
-      own: { baseUrl: options.baseUrl ?? new URL(`http://localhost:${port}`), port },
+      own: { baseUrl, port },
       defaultExpiry: Option.fromNullable(options.defaultExpiry),
       anonymousCreates: options.anonymousCreates ?? true,
       signUp: options.signUp ?? false,
@@ -284,6 +294,7 @@ const make = (options: TestServiceOptions) =>
         Quotas.layer({ ...Quotas.unlimited, ...options.quotas }),
         ClientAddress.layer(Either.getOrThrow(parseAll(options.trustedProxies ?? "10.0.0.0/8")))
       ]),
+      Layer.provide(Layer.succeed(Domains.Domains, domains)),
       Layer.provide([RateLimiter.layer, Administrator.layer({ drawsPassword: false })]),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),

@@ -16,7 +16,10 @@ const owned = (key: string, owner: string | null): Link => ({ ...linkOf(key), ow
 
 const webhook = (owner: string) => webhookOf(`whk_${owner}`, { owner, events: ["link.visited"] })
 
-const messages = WebhookMessages.make({ link: () => ({}), shortUrl: (key) => `https://sho.rt/${key}` })
+const messages = WebhookMessages.make({
+  link: () => ({}),
+  names: (key) => ({ key, shortUrl: `https://sho.rt/${key}` })
+})
 
 /** News over a store in memory, whose offers fail as long as it is away. */
 const start = Effect.gen(function* () {

@@ -1,4 +1,5 @@
 import { Data } from "effect"
+import { qualifiedKey } from "../../keys/QualifiedKey.ts"
 import type { Link, LinkChoices } from "../../model/Link.ts"
 import type { Guard } from "../../storage/links/GuardedCreates.ts"
 
@@ -6,6 +7,8 @@ import type { Guard } from "../../storage/links/GuardedCreates.ts"
 export interface LinkDraft extends LinkChoices {
   /** `null`: a minted key. */
   readonly alias: string | null
+  /** The number of its domain; none for the default one. */
+  readonly domain?: number
   /** The id of the user whose link it will be, `null` for an anonymous creator's. */
   readonly owner: string | null
   /** See `Link`. */
@@ -18,9 +21,9 @@ export interface LinkDraft extends LinkChoices {
  * does with a link here.
  */
 export const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => {
-  const { keyId, keyRedirectsPerDay } = draft
+  const { domain, keyId, keyRedirectsPerDay } = draft
   return {
-    key,
+    key: domain === undefined ? key : qualifiedKey({ domain, key }),
     url: draft.url,
     title: draft.title,
     tags: draft.tags,

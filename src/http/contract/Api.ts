@@ -23,6 +23,15 @@ import { StatsBody, StatsParameters } from "./StatsSchemas.ts"
 
 const KeyPath = Schema.Struct({ key: Schema.String })
 
+const inDomain = {
+  domain: queryParameter({
+    type: "string",
+    description: "The host name of the link's domain: the default one where it is missing"
+  })
+}
+
+const InDomain = Schema.Struct(inDomain)
+
 /** One part of the service in a readiness report. */
 const Part = Schema.Struct({ ok: Schema.Boolean, detail: Schema.optional(Schema.String) })
 
@@ -73,6 +82,7 @@ export const links = HttpApiGroup.make("links")
   .add(
     HttpApiEndpoint.get("get", "/api/v1/links/:key")
       .setPath(KeyPath)
+      .setUrlParams(InDomain)
       .addSuccess(LinkBody)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
       .annotate(OpenApi.Summary, "Show a link")
@@ -92,6 +102,7 @@ export const links = HttpApiGroup.make("links")
   .add(
     HttpApiEndpoint.patch("patch", "/api/v1/links/:key")
       .setPath(KeyPath)
+      .setUrlParams(InDomain)
       .setPayload(PatchBody)
       .addSuccess(LinkBody)
       .addError(Problem.schema("invalid-url", "unauthorized", "forbidden", "not-found", "payload-too-large"))
@@ -105,6 +116,7 @@ export const links = HttpApiGroup.make("links")
   .add(
     HttpApiEndpoint.del("delete", "/api/v1/links/:key")
       .setPath(KeyPath)
+      .setUrlParams(InDomain)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
       .annotate(OpenApi.Summary, "Delete a link")
@@ -118,6 +130,7 @@ const qr = HttpApiGroup.make("qr").add(
     .setPath(KeyPath)
     .setUrlParams(
       Schema.Struct({
+        ...inDomain,
         format: queryParameter({ type: "string", enum: ["svg", "png"], default: "svg" }),
         size: queryParameter({
           type: "integer",
@@ -147,7 +160,7 @@ const stats = HttpApiGroup.make("stats")
   .add(
     HttpApiEndpoint.get("ofLink", "/api/v1/links/:key/stats")
       .setPath(KeyPath)
-      .setUrlParams(StatsParameters)
+      .setUrlParams(Schema.Struct({ ...inDomain, ...StatsParameters.fields }))
       .addSuccess(StatsBody)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
       .annotate(OpenApi.Summary, "Count a link's visits")

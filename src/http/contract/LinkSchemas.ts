@@ -1,4 +1,5 @@
 import { Record, Schema, Struct } from "effect"
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { RedirectStatus } from "../../model/Link.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { passwordLengthMax } from "../../accounts/Passwords.ts"
@@ -14,6 +15,12 @@ const keyCharacters = /^[A-Za-z0-9_-]+$/
 
 /** Whether a path segment can be a short key or an alias at all. */
 export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
+
+/** Whether a text can be that of a link as it is stored: a key, or one with the number of its domain. */
+export const isLinkText = (text: string): boolean => {
+  const { domain, key } = domainKeyOf(text)
+  return isKeyShaped(key) && Number.isSafeInteger(domain)
+}
 
 /** Whether a path segment can be an id of this service: the database is not asked for other texts, which it might refuse. */
 export const isIdShaped = (text: string): boolean => /^[\w-]{1,64}$/.test(text)
@@ -31,6 +38,12 @@ const Alias = Text.pipe(
   Schema.minLength(3, { message: () => "must have 3 to 64 characters" }),
   Schema.maxLength(64, { message: () => "must have 3 to 64 characters" }),
   Schema.pattern(keyCharacters, { message: () => "may contain A-Z, a-z, 0-9, - and _ only" })
+)
+
+/** The host name of a domain of this service. */
+const Domain = Text.pipe(
+  Schema.maxLength(253, { message: () => "must have at most 253 characters" }),
+  Schema.annotations({ description: "The domain of the link: the default one where it is missing" })
 )
 
 /** Text of 1 to `max` characters that every database can hold: without control characters and halves of characters. */
@@ -102,6 +115,7 @@ const whatever = Schema.partialWith(Schema.Struct(settings), { exact: true })
 export const CreateBody = Schema.Struct({
   url: Url,
   alias: optional(Alias),
+  domain: optional(Domain),
   reuse: optional(
     Flag.annotations({ description: "Give the caller's own link of this URL, if there is one" })
   )
@@ -138,9 +152,14 @@ export const pageOf = <A, I>(entry: Schema.Schema<A, I>, identifier: string) =>
     identifier
   })
 
+const inFurtherDomain = optional(
+  Schema.String.annotations({ description: "The link's domain, unless that is the default one" })
+)
+
 /** A link as clients see it; times are RFC 3339 in UTC. */
 export const LinkBody = Schema.Struct({
   key: Schema.String,
+  domain: inFurtherDomain,
   shortUrl: Schema.String,
   url: Schema.String,
   title: Schema.NullOr(Schema.String),
@@ -171,6 +190,7 @@ export const BulkAnswer = Schema.Struct({
 /** What anybody may know of a link. `url` is `null` where a password guards it. */
 export const PreviewBody = Schema.Struct({
   key: Schema.String,
+  domain: inFurtherDomain,
   shortUrl: Schema.String,
   url: Schema.NullOr(Schema.String),
   createdAt: Schema.String,

@@ -2,6 +2,7 @@ import { HttpApi } from "@effect/platform"
 import { Option, Schema } from "effect"
 import * as Router from "find-my-way-ts"
 import { Api } from "./Api.ts"
+import { qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { isKeyShaped } from "./LinkSchemas.ts"
 
 /** An operation of this service, as the contract names it: `GET` and `/api/v1/links/{key}`. There are few of them, whatever is asked for. */
@@ -103,6 +104,29 @@ export const routeOf = (method: string, url: string): Route => {
   return findPlain(verb, url)?.route ?? table.router.find(verb, url)?.handler ?? other
 }
 
+/** Groups of the contract that are served at the hosts of further domains: what visitors and crawlers see, and what load balancers ask. */
+const groupsForVisitors = new Set(["redirects", "robots", "health"])
+
+const isForVisitors = ({ group, name }: Route): boolean =>
+  groupsForVisitors.has(group) || (group === "uncontracted" && name === "asset")
+
+/** The match of a request for a further domain, by its number: the key of a short URL becomes the text by which the domain's link is stored. `undefined`: see {@link find}, and for all that only the default domain serves. */
+export const findIn = (domain: number, method: string, url: string): Match | undefined => {
+  const match = find(method, url)
+  if (match === undefined || !isForVisitors(match.route)) return undefined
+  if (match.route.group !== "redirects") return match
+  const { key = "" } = match.path
+  const isPreview = key.endsWith("+")
+  const text = qualifiedKey({ domain, key: isPreview ? key.slice(0, -1) : key })
+  return { ...match, path: { ...match.path, key: isPreview ? `${text}+` : text } }
+}
+
+/** The match of a request for a host that is nobody's: only load balancers are answered. */
+export const findNowhere = (method: string, url: string): Match | undefined => {
+  const match = find(method, url)
+  return match?.route.group === "health" ? match : undefined
+}
+
 /** The path of a request target, in origin form or in absolute form, as it was written. */
 const pathOf = (url: string): string => {
   const target = url.startsWith("/") ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, "")
@@ -125,13 +149,16 @@ const isWrittenOut = (template: string, url: string): boolean => {
   return parts.every((part, at) => part === "*" || part.startsWith("{") || part === written[at])
 }
 
+/** Whether a part of a path is the text of a link in a further domain, as it is stored: no request may name a link by that. */
+const isQualified = (part: string | undefined): boolean => part?.includes("~") === true
+
 /** The match of a request; `undefined` where there is no such route, or the path is written in another way than in the contract. */
 export const find = (method: string, url: string): Match | undefined => {
   const verb = verbOf(method)
   const plain = findPlain(verb, url)
   if (plain !== undefined) return plain
   const found = table.router.find(verb, url)
-  return found === undefined || !isWrittenOut(found.handler.path, url)
+  return found === undefined || !isWrittenOut(found.handler.path, url) || isQualified(found.params["key"])
     ? undefined
     : { route: found.handler, path: found.params, query: found.searchParams }
 }

@@ -1,6 +1,7 @@
 import { Either } from "effect"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { type Link, unlessChosen } from "../../model/Link.ts"
+import type { KnownDomains } from "../domains/Domains.ts"
 import * as Decode from "../exchange/Decode.ts"
 import { checkEnd, checkMoment, checkOrder, checkUrl, type CreatePolicy, distinct } from "./LinkChecks.ts"
 import { CreateBody } from "../contract/LinkSchemas.ts"
@@ -51,6 +52,28 @@ const none = Either.right(null)
 const checkAlias = (alias: string): Either.Either<string, Problem> =>
   isReserved(alias) ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`) : Either.right(alias)
 
+/** The number of the domain with a host name, where an owner may create links in it; `null`: it is the default one. */
+const checkDomain = (
+  text: string,
+  owner: string | null,
+  domains: KnownDomains
+): Either.Either<number | null, Problem> => {
+  const host = text.toLowerCase()
+  if (domains.isDefault(host)) return none
+  const domain = domains.at(host)
+  if (domain === undefined) return oneFault("invalid-request", "domain", "is not a domain of this service")
+  const { number, owners, verifiedAt } = domain
+  if (owners !== null && (owner === null || !owners.includes(owner))) {
+    return oneFault("forbidden", "domain", "is for its owners alone")
+  }
+  return verifiedAt === null
+    ? oneFault("invalid-request", "domain", "has not been verified yet")
+    : Either.right(number)
+}
+
+const needsAlias = oneFault("invalid-request", "alias", "must be given beside domain")
+const noReuse = oneFault("invalid-request", "reuse", "cannot stand beside domain")
+
 /** Step by step, and no step for a field that is not there, since a bulk has a thousand. */
 const planLink = (
   json: unknown,
@@ -72,6 +95,12 @@ const planLink = (
   const validSince = beginning.right
   const order = checkOrder("validSince", validSince, expiresAt)
   if (Either.isLeft(order)) return Either.left(order.left)
+  const domain = body.domain === undefined ? none : checkDomain(body.domain, owner, policy.domains)
+  if (Either.isLeft(domain)) return Either.left(domain.left)
+  if (domain.right !== null) {
+    if (alias.right === null) return needsAlias
+    if (body.reuse === true) return noReuse
+  }
   const draft: LinkDraft = {
     url: url.right,
     alias: alias.right,
@@ -85,6 +114,7 @@ const planLink = (
     forwardQuery: body.forwardQuery ?? unlessChosen.forwardQuery,
     crawlable: body.crawlable ?? unlessChosen.crawlable,
     owner,
+    ...(domain.right !== null && { domain: domain.right }),
     ...keyLimit
   }
   // An anonymous creator has no links to be given again.

@@ -8,6 +8,7 @@ import type { Link } from "../../model/Link.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
+import { Domains } from "../domains/Domains.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -18,7 +19,7 @@ import { aliasTaken, createAnswer, textOf } from "./LinkAnswers.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 
 /** What creates need to know of the operator's choices. */
-export interface CreationOptions extends Omit<LinkChecks.CreatePolicy, "targets"> {
+export interface CreationOptions extends Omit<LinkChecks.CreatePolicy, "domains" | "targets"> {
   readonly anonymousCreates: boolean
 }
 
@@ -75,10 +76,10 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const quotas = yield* Quotas
   const { clientOf } = yield* ClientAddress
   const totals = yield* VisitTotals.make
-  const { baseUrl } = options.own
+  const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }
 
-  const created = (link: Link) => createAnswer(201, link, baseUrl, VisitTotals.none)
-  const createdText = (link: Link) => textOf(link, baseUrl, VisitTotals.none)
+  const created = (link: Link) => createAnswer(201, link, naming, VisitTotals.none)
+  const createdText = (link: Link) => textOf(link, naming, VisitTotals.none)
 
   const linkFor = (draft: LinkDraft, mayReuse: boolean, guarding: Guarding) => {
     const { owner } = draft
@@ -115,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
           const { isNew, link } = yield* linkFor(whole, mayReuse, guarding)
           if (isNew) return { answer: created(link), isSettled: true }
           const [visits] = yield* totals([link])
-          return { answer: createAnswer(200, link, baseUrl, visits!), isSettled: false }
+          return { answer: createAnswer(200, link, naming, visits!), isSettled: false }
         }).pipe(
           // Kept for repeats, since the alias may be free later.
           Effect.catchTag("AliasTaken", ({ alias }) =>

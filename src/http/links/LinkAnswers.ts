@@ -1,6 +1,9 @@
 import { Effect } from "effect"
 import type { AliasTaken } from "../../actors/links/LinkDraft.ts"
 import type { Unavailable } from "../../actors/Unavailable.ts"
+import { defaultDomain } from "../../keys/Buckets.ts"
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
+import type { KnownDomains } from "../domains/Domains.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
 import type * as Idempotency from "./Idempotency.ts"
@@ -32,20 +35,42 @@ const originOf = (url: URL): string => {
   return known
 }
 
+/** How links are named to clients. */
+export interface Naming {
+  readonly baseUrl: URL
+  readonly domains: Pick<KnownDomains, "hostOf">
+}
+
+/** A link's key, domain (`undefined`: the default one) and short URL, by the text under which it is stored. */
+export const namesOf = (
+  text: string,
+  { baseUrl, domains }: Naming
+): { readonly key: string; readonly domain?: string; readonly shortUrl: string } => {
+  const { domain: number, key } = domainKeyOf(text)
+  if (number === defaultDomain) return { key, shortUrl: `${originOf(baseUrl)}/${key}` }
+  const domain = domains.hostOf(number)
+  const port = baseUrl.port === "" ? "" : `:${baseUrl.port}`
+  return { key, domain, shortUrl: `${baseUrl.protocol}//${domain}${port}/${key}` }
+}
+
 /** What a client gives out for a link. */
-export const shortUrlOf = (key: string, baseUrl: URL): string => `${originOf(baseUrl)}/${key}`
+export const shortUrlOf = (text: string, naming: Naming): string => namesOf(text, naming).shortUrl
+
+/** Where the API has a link. */
+const pathOf = ({ domain, key }: ReturnType<typeof namesOf>): string =>
+  `/api/v1/links/${key}${domain === undefined ? "" : `?domain=${domain}`}`
 
 /** The answer to a create, as it is kept for repeats. */
 export const createAnswer = (
   status: 200 | 201,
   link: Link,
-  baseUrl: URL,
+  naming: Naming,
   visits: VisitTotals.VisitTotals
 ): Idempotency.Answer => ({
   status,
   contentType: "application/json",
-  location: `/api/v1/links/${link.key}`,
-  body: textOf(link, baseUrl, visits)
+  location: pathOf(namesOf(link.key, naming)),
+  body: textOf(link, naming, visits)
 })
 
 /** A text of URL or ISO 8601 characters, or `null`, in JSON. */
@@ -80,18 +105,23 @@ let latest:
   { readonly link: Link; readonly visits: VisitTotals.VisitTotals; readonly rest: string } | undefined
 
 /** {@link bodyOf} in JSON. By hand, since a bulk answers a thousand: it takes a fraction of the time. */
-export const textOf = (link: Link, baseUrl: URL, visits: VisitTotals.VisitTotals): string => {
+export const textOf = (link: Link, naming: Naming, visits: VisitTotals.VisitTotals): string => {
   if (latest === undefined || latest.visits !== visits || !isAlike(latest.link, link)) {
     latest = { link, visits, rest: restOf(link, visits) }
   }
-  const { key, url } = link
-  return `{"key":"${key}","shortUrl":"${shortUrlOf(key, baseUrl)}","url":${JSON.stringify(url)},${latest.rest}`
+  const { domain, key, shortUrl } = namesOf(link.key, naming)
+  const inDomain = domain === undefined ? "" : `"domain":"${domain}",`
+  const { url } = link
+  return `{"key":"${key}",${inDomain}"shortUrl":"${shortUrl}","url":${JSON.stringify(url)},${latest.rest}`
 }
 
 /** Shows a link, and how often it was visited, to clients. */
-export const bodyOf = (link: Link, baseUrl: URL, visits: VisitTotals.VisitTotals): typeof LinkBody.Type => ({
-  key: link.key,
-  shortUrl: shortUrlOf(link.key, baseUrl),
+export const bodyOf = (
+  link: Link,
+  naming: Naming,
+  visits: VisitTotals.VisitTotals
+): typeof LinkBody.Type => ({
+  ...namesOf(link.key, naming),
   url: link.url,
   title: link.title,
   tags: link.tags,

@@ -1,6 +1,7 @@
 import { Effect, Either, Option, Redacted } from "effect"
 import { Passwords } from "../../accounts/Passwords.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
+import { Domains, type KnownDomains } from "../domains/Domains.ts"
 import { faulty, oneFault, orUnavailable, type Problem } from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy, type TargetPolicyService } from "./TargetPolicy.ts"
@@ -10,6 +11,7 @@ import * as TargetUrl from "./TargetUrl.ts"
 export interface LinkPolicy {
   readonly own: TargetUrl.OwnAddress
   readonly targets: TargetPolicyService
+  readonly domains: KnownDomains
 }
 
 /** What the checks of a create need to know of this service. */
@@ -20,7 +22,10 @@ export interface CreatePolicy extends LinkPolicy {
 const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
 
 /** The target as it is stored. */
-export const checkUrl = (text: string, { own, targets }: LinkPolicy): Either.Either<string, Problem> => {
+export const checkUrl = (
+  text: string,
+  { domains, own, targets }: LinkPolicy
+): Either.Either<string, Problem> => {
   const target = TargetUrl.parse(text, own)
   if (Either.isLeft(target)) {
     const error = target.left
@@ -30,6 +35,8 @@ export const checkUrl = (text: string, { own, targets }: LinkPolicy): Either.Eit
         : blocked(`leads to this service itself (${error.host})`)
     )
   }
+  const further = domains.leadsTo(target.right)
+  if (further !== undefined) return Either.left(blocked(`leads to this service itself (${further})`))
   const fault = targets.faultOf(target.right)
   return fault === undefined ? Either.right(target.right) : Either.left(blocked(fault))
 }
@@ -95,14 +102,16 @@ export const checkOrder = (
 export const distinct = (tags: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(tags)]
 
 /** What creates and changes of links are checked with. */
-export const make = Effect.fnUntraced(function* (options: Omit<CreatePolicy, "targets">) {
+export const make = Effect.fnUntraced(function* (options: Omit<CreatePolicy, "domains" | "targets">) {
   const passwords = yield* Passwords
   const targets = yield* TargetPolicy
+  const domains = yield* Domains
   const { own, ...others } = options
   return {
     policyOf: (request: Pick<Request, "headers">): CreatePolicy => ({
       own: { reachedAt: TargetUrl.reachedBy(request.headers["host"]), ...own },
       targets,
+      domains,
       ...others
     }),
     hash: (password: string, owner: string | null) =>

@@ -9,6 +9,7 @@ import { empty, json } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
+import { Domains } from "../domains/Domains.ts"
 import * as LinkChecks from "./LinkChecks.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
 import type { CreationOptions } from "./Creation.ts"
@@ -19,9 +20,7 @@ import type { Request } from "../exchange/Request.ts"
 import * as VisitTotals from "./VisitTotals.ts"
 
 /** Which link a request is about. */
-interface OneLink {
-  readonly key: string
-}
+type OneLink = ManagedLink.NamedLink
 
 /** Shows, changes and deletes single links of those who may. */
 export const make = Effect.fnUntraced(function* (options: CreationOptions) {
@@ -32,6 +31,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const log = yield* AuditLog
   const { doerOf } = yield* RequestDoer.make
   const manageable = yield* ManagedLink.make
+  const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }
 
   /**
    * Records that a caller is about to do something to a link of somebody else's, as administrators may. Before it is done, since the link's owner is not in the database alone: so
@@ -46,35 +46,35 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
 
   const shown = Effect.fnUntraced(function* (link: Link) {
     const [visits] = yield* totals([link])
-    return json(bodyOf(link, options.own.baseUrl, visits!))
+    return json(bodyOf(link, naming, visits!))
   })
 
   return {
-    show: Effect.fnUntraced(function* (request: Request, { key }: OneLink) {
+    show: Effect.fnUntraced(function* (request: Request, named: OneLink) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
-      return yield* shown(yield* manageable(caller, key))
+      return yield* shown(yield* manageable(caller, named))
     }, Traced.span("links.get")),
 
-    change: Effect.fnUntraced(function* (request: Request, { key }: OneLink) {
+    change: Effect.fnUntraced(function* (request: Request, named: OneLink) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
       const json = yield* Body.read(request)
-      const link = yield* manageable(caller, key)
+      const link = yield* manageable(caller, named)
       const now = yield* Clock.currentTimeMillis
       const { change, password } = yield* PatchRequest.check(json, link, checks.policyOf(request), now)
       const passwordHash =
         typeof password === "string" ? yield* checks.hash(password, caller.userId) : password
       yield* recorded(request, caller, "link.changed", link)
       const changed = yield* orProblem(
-        links.update(key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
+        links.update(link.key, link.owner, { ...change, ...(passwordHash !== undefined && { passwordHash }) })
       )
       return changed === null ? yield* Effect.fail(ManagedLink.noLink) : yield* shown(changed)
     }, Traced.span("links.patch")),
 
-    remove: Effect.fnUntraced(function* (request: Request, { key }: OneLink) {
+    remove: Effect.fnUntraced(function* (request: Request, named: OneLink) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:write")
-      const link = yield* manageable(caller, key)
+      const link = yield* manageable(caller, named)
       yield* recorded(request, caller, "link.deleted", link)
-      const removed = yield* orProblem(links.remove(key, link.owner))
+      const removed = yield* orProblem(links.remove(link.key, link.owner))
       return removed ? empty() : yield* Effect.fail(ManagedLink.noLink)
     }, Traced.span("links.delete"))
   }

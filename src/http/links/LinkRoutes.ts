@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Links } from "../../actors/links/Links.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
+import { Domains } from "../domains/Domains.ts"
 import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
@@ -20,6 +21,7 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
     const { change, remove, show } = yield* LinkManagement.make(options)
     const identify = yield* Caller.make
     const totals = yield* VisitTotals.make
+    const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }
 
     const list = Effect.fnUntraced(function* (
       request: Request,
@@ -30,7 +32,7 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
       const page = yield* orProblem(links.list(query))
       const visits = yield* totals(page.links)
       const body: typeof LinksBody.Type = {
-        data: page.links.map((link, index) => bodyOf(link, options.own.baseUrl, visits[index]!)),
+        data: page.links.map((link, index) => bodyOf(link, naming, visits[index]!)),
         nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next),
         ...(page.total !== undefined && { total: page.total }),
         ...(page.isPartial === true && { partial: true })

@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import type { LinkOrder, LinkQuery, Position } from "../../storage/links/LinkStore.ts"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import { isLinkText } from "../contract/LinkSchemas.ts"
 import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
 import { type QueryText, queryParameter } from "../exchange/PageRequest.ts"
 
@@ -52,7 +52,7 @@ const Cursor = Schema.StringFromBase64Url.pipe(
       Schema.Tuple(
         Schema.Literal(...orders),
         Schema.NonNegativeInt,
-        Schema.String.pipe(Schema.filter((key) => isKeyShaped(key)))
+        Schema.String.pipe(Schema.filter((key) => isLinkText(key)))
       )
     )
   )

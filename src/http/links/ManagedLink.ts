@@ -2,18 +2,28 @@ import { Clock, Effect } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import { Links } from "../../actors/links/Links.ts"
 import { stateAt } from "../../model/Link.ts"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import { isLinkText } from "../contract/LinkSchemas.ts"
 import * as Caller from "../exchange/Caller.ts"
+import { Domains } from "../domains/Domains.ts"
+import type { QueryText } from "../exchange/PageRequest.ts"
 import type { Problem } from "../exchange/Problem.ts"
 import { orProblem } from "./LinkAnswers.ts"
 
 /** The problem of a key without a link that its caller may manage. */
 export const noLink: Problem = { kind: "not-found", detail: "There is no link with this key." }
 
+/** A link as requests name it. */
+export interface NamedLink {
+  readonly key: string
+  /** The host name of its domain; none for the default one. */
+  readonly domain?: QueryText | undefined
+}
+
 /** Gives the link of a key to a caller who may manage it. Deleted links, and those of other owners, answer 404. */
-export const make = Effect.map(Links, (links) =>
-  Effect.fnUntraced(function* (caller: KnownCaller, key: string) {
-    const link = isKeyShaped(key) ? yield* orProblem(links.find(key)) : null
+export const make = Effect.map(Effect.all([Links, Domains]), ([links, domains]) =>
+  Effect.fnUntraced(function* (caller: KnownCaller, { domain, key }: NamedLink) {
+    const text = domains.textOf(key, domain)
+    const link = text !== undefined && isLinkText(text) ? yield* orProblem(links.find(text)) : null
     const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
     return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(noLink)
   })

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { Effect, Either } from "effect"
 import * as FairSemaphore from "../../fibers/FairSemaphore.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
+import { Domains } from "../domains/Domains.ts"
 import { flatten } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { shortUrlOf } from "./LinkAnswers.ts"
@@ -72,13 +73,18 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
   Effect.gen(function* () {
     const manageable = yield* ManagedLink.make
     const identify = yield* Caller.make
+    const naming = { baseUrl, domains: yield* Domains }
     const turns = FairSemaphore.make(drawnAtOnceMax)
 
-    const image = Effect.fn("qr.image")(function* (request: Request, key: string, parameters: Parameters) {
+    const image = Effect.fn("qr.image")(function* (
+      request: Request,
+      named: ManagedLink.NamedLink,
+      parameters: Parameters
+    ) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
       const wish = yield* check(parameters)
-      const link = yield* manageable(caller, key)
-      const text = shortUrlOf(link.key, baseUrl)
+      const link = yield* manageable(caller, named)
+      const text = shortUrlOf(link.key, naming)
       const etag = tagOf(text, wish)
       const headers = { etag, "cache-control": `private, max-age=${keepFor_s}` }
       if (has(request, etag)) return { status: 304, headers: flatten(headers), body: "" }
@@ -92,6 +98,6 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     })
 
     return {
-      image: (request, { key, ...parameters }) => image(request, key, parameters)
+      image: (request, { domain, key, ...parameters }) => image(request, { domain, key }, parameters)
     } satisfies OperationsOf<"qr">
   })

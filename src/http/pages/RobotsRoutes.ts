@@ -2,6 +2,9 @@ import { Clock, Duration, Effect } from "effect"
 import { Links } from "../../actors/links/Links.ts"
 import * as FreshCache from "../../fibers/FreshCache.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
+import * as Domains from "../domains/Domains.ts"
+import { defaultDomain } from "../../keys/Buckets.ts"
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { flatten } from "../exchange/Answer.ts"
 import { orProblem } from "../links/LinkAnswers.ts"
 
@@ -26,13 +29,24 @@ const robotsOf = (keys: ReadonlyArray<string>): string =>
 /** Tells crawlers which links are for them. */
 export const make = Effect.gen(function* () {
   const links = yield* Links
+  const domainOf = yield* Domains.numberOf
   const read = Effect.gen(function* () {
     const at = yield* Clock.currentTimeMillis
-    return robotsOf(yield* orProblem(links.crawlable({ at, limit: crawlableMax })))
+    const found = yield* orProblem(links.crawlable({ at, limit: crawlableMax }))
+    const byDomain = new Map<number, Array<string>>()
+    for (const { domain, key } of found.map(domainKeyOf)) {
+      const keys = byDomain.get(domain)
+      if (keys === undefined) byDomain.set(domain, [key])
+      else keys.push(key)
+    }
+    return byDomain
   })
-  const texts = yield* FreshCache.make({ max: 1, freshFor: keepFor, read: () => read })
+  const lists = yield* FreshCache.make({ max: 1, freshFor: keepFor, read: () => read })
   return {
-    robots: () =>
-      Effect.map(texts.get("robots.txt"), (body) => ({ status: 200, headers: flatten(headers), body }))
+    robots: (request) =>
+      Effect.map(lists.get("crawlable"), (byDomain) => {
+        const keys = byDomain.get(domainOf(request) ?? defaultDomain) ?? []
+        return { status: 200, headers: flatten(headers), body: robotsOf(keys) }
+      })
   } satisfies OperationsOf<"robots">
 })

@@ -4,7 +4,7 @@ import { Quotas } from "../../accounts/Quotas.ts"
 import { countHit } from "../../actors/links/LinkCache.ts"
 import { Links } from "../../actors/links/Links.ts"
 import type { Link } from "../../model/Link.ts"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import { isLinkText } from "../contract/LinkSchemas.ts"
 import type { FastOperation, OperationsOf } from "../contract/Operations.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
@@ -59,7 +59,7 @@ export const makeFast = Effect.fnUntraced(function* (
 
   /** Redirects links that have to be read. */
   const answerThen: Redirect["answerThen"] = (request, { key }, { answer, instead, isOver }) => {
-    if (isTraced || !isKeyShaped(key)) return false
+    if (isTraced || !isLinkText(key)) return false
     const reserved = general.reserveNow(request, key)
     if (reserved === undefined || !isReserved(reserved)) return false
     links.findToRedirectThen(key, (found) => {

@@ -7,12 +7,13 @@ import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
 import { passwordLengthMax, Passwords } from "../../accounts/Passwords.ts"
 import type { Answer } from "../exchange/Answer.ts"
+import { Domains } from "../domains/Domains.ts"
 import * as Body from "../exchange/Body.ts"
 import { VisitorCountry } from "../../visits/VisitClassifier.ts"
 import { Visits } from "../../visits/Visits.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
-import { orProblem, shortUrlOf } from "../links/LinkAnswers.ts"
-import { isKeyShaped, type PreviewBody } from "../contract/LinkSchemas.ts"
+import { namesOf, orProblem } from "../links/LinkAnswers.ts"
+import { isLinkText, type PreviewBody } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
@@ -33,9 +34,12 @@ const isTooLong = (password: string) =>
   password.length > 2 * passwordLengthMax || Array.from(password).length > passwordLengthMax
 
 /** What anybody may know of a link: its target only if no password guards it. */
-const previewOf = (link: Link, shortUrl: string, visits: number): typeof PreviewBody.Type => ({
-  key: link.key,
-  shortUrl,
+const previewOf = (
+  link: Link,
+  names: ReturnType<typeof namesOf>,
+  visits: number
+): typeof PreviewBody.Type => ({
+  ...names,
   url: link.passwordHash === null ? link.url : null,
   createdAt: Iso8601.formatMoment(link.createdAt),
   visits
@@ -94,6 +98,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const quotas = yield* Quotas
     const { clientOf } = yield* ClientAddress
     const pages = yield* VisitorPages
+    const naming = { baseUrl, domains: yield* Domains }
 
     const reserveNow: Redirects["reserveNow"] = (request, key) => {
       const client = clientOf(request)
@@ -110,7 +115,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         }),
         (reserved) =>
           isReserved(reserved)
-            ? orProblem(isKeyShaped(key) ? find : Effect.succeed(null))
+            ? orProblem(isLinkText(key) ? find : Effect.succeed(null))
             : Effect.fail(RateLimit.problemOf(reserved)),
         (reserved, found) => Effect.sync(() => isReserved(reserved) && endLookUp(reserved, found))
       )
@@ -162,7 +167,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const preview = Effect.fnUntraced(function* (request: Request, key: string) {
       const link = yield* findLive(lookUp(request, key, links.find(key)))
       const [visits] = yield* totals([link])
-      return pages.preview(request, previewOf(link, shortUrlOf(link.key, baseUrl), visits!.total))
+      return pages.preview(request, previewOf(link, namesOf(link.key, naming), visits!.total))
     }, Traced.span("preview"))
 
     const isPasswordOf = (link: Link, password: string) =>

@@ -15,6 +15,8 @@ import type { FastOperation, Operation, Operations, UncontractedOperations } fro
 import * as Routes from "../contract/Routes.ts"
 import type { Answer, Answering, Content, Work } from "../exchange/Answer.ts"
 import * as Problem from "../exchange/Problem.ts"
+import * as Domains from "../domains/Domains.ts"
+import { defaultDomain } from "../../keys/Buckets.ts"
 import type { Request } from "../exchange/Request.ts"
 import type { IdOf } from "../exchange/RequestId.ts"
 import * as StrictHeaders from "../exchange/StrictHeaders.ts"
@@ -147,6 +149,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
     const { always = [], requestId } = options
     const table = tableOf(options)
     const pages = yield* VisitorPages
+    const domainOf = yield* Domains.numberOf
     const deadlines = yield* makeDeadlines(answerMax)
     const runFork = Runtime.runFork(yield* Effect.runtime())
 
@@ -201,11 +204,18 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return { answering, giveUp, work }
     }
 
+    const matchOf = (request: Request): Routes.Match | undefined => {
+      const { method, url } = request
+      const domain = domainOf(request)
+      if (domain === defaultDomain) return Routes.find(method, url)
+      return domain === undefined ? Routes.findNowhere(method, url) : Routes.findIn(domain, method, url)
+    }
+
     const openAt = (request: Request, route: Routes.Route, answer: Parameters<FrontDoor["serve"]>[1]) =>
       open(request, (made) => answer(made, route))
 
     const serve: FrontDoor["serve"] = (request, answer) => {
-      const match = Routes.find(request.method, request.url)
+      const match = matchOf(request)
       const route = match?.route ?? Routes.other
       const operation = table.get(route)
       if (operation === undefined) {

@@ -133,10 +133,10 @@ export const make = Effect.gen(function* () {
     Effect.flatMap(identify(request), (caller) => Caller.requireScope(caller, "stats:read"))
 
   return {
-    ofLink: Effect.fn("stats.ofLink")(function* (request, { key, ...parameters }) {
+    ofLink: Effect.fn("stats.ofLink")(function* (request, { domain, key, ...parameters }) {
       const caller = yield* mayRead(request)
       const range = yield* check(parameters, yield* Clock.currentTimeMillis)
-      return yield* respond(subjectOfLink(yield* manageable(caller, key)), range)
+      return yield* respond(subjectOfLink(yield* manageable(caller, { domain, key })), range)
     }),
 
     ofOwner: Effect.fn("stats.ofOwner")(function* (request, parameters) {

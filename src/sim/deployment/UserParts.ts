@@ -37,7 +37,7 @@ export interface UserSurroundings {
 
 const messages = WebhookMessages.make({
   link: ({ key, url }) => ({ key, url }),
-  shortUrl: (key) => `http://linkmint.test/${key}`
+  names: (key) => ({ key, shortUrl: `http://linkmint.test/${key}` })
 })
 
 /** A limiter that notes what it allows and refuses. */

@@ -1,3 +1,5 @@
+import { defaultDomain } from "../../keys/Buckets.ts"
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Effect } from "effect"
 import { type Link, stateAt } from "../../model/Link.ts"
 import {
@@ -90,7 +92,11 @@ export const makeOver = (
       Effect.sync(() => {
         const found = Array.from(links.values()).filter(
           (link) =>
-            link.owner === owner && link.url === url && stateAt(link, now) === "live" && link.visitsLeft !== 0
+            link.owner === owner &&
+            link.url === url &&
+            domainKeyOf(link.key).domain === defaultDomain &&
+            stateAt(link, now) === "live" &&
+            link.visitsLeft !== 0
         )
         const [newest] = found.toSorted(
           (one, other) => other.createdAt - one.createdAt || (one.key < other.key ? -1 : 1)

@@ -1,3 +1,4 @@
+import { KnownDomains } from "../../../src/http/domains/Domains.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import { type Creator, plainDraftOf, planCreate } from "../../../src/http/links/CreatePlan.ts"
@@ -12,7 +13,8 @@ const anonymous: Creator = {
   policy: {
     own: { baseUrl: new URL("https://lm.example"), port: 443 },
     targets: { faultOf: () => undefined },
-    defaultExpiry: Option.none()
+    defaultExpiry: Option.none(),
+    domains: new KnownDomains()
   },
   idempotencyKey: undefined
 }

@@ -1,10 +1,13 @@
 import { FastCheck as fc } from "effect"
 import { expect, it } from "vitest"
+import { KnownDomains } from "../../../src/http/domains/Domains.ts"
 import { bodyOf, textOf } from "../../../src/http/links/LinkAnswers.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { plainRow } from "../../support/Plain.ts"
 
 const moment = fc.integer({ min: 0, max: Date.UTC(9999, 0) })
+
+const domains = new KnownDomains()
 
 const links: fc.Arbitrary<Link> = fc.record({
   createdAt: moment,
@@ -20,7 +23,7 @@ const links: fc.Arbitrary<Link> = fc.record({
   owner: fc.constant(null),
   deletedAt: fc.constant(null),
   visitsLeft: fc.constant(null),
-  key: fc.stringMatching(/^[\w-]{1,64}$/),
+  key: fc.stringMatching(/^[\w-]{1,64}(~[1-9]\d?)?$/),
   url: fc.oneof(
     fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) => new URL(url).href),
     fc.constant('https://example.com/?\\"')
@@ -30,17 +33,17 @@ const links: fc.Arbitrary<Link> = fc.record({
 })
 
 it("a link's text is its body in JSON", () => {
-  const baseUrl = new URL("https://sho.rt:8443/")
+  const naming = { baseUrl: new URL("https://sho.rt:8443/"), domains }
   fc.assert(
     fc.property(links, fc.nat(), fc.nat(), (link, bots, nonBots) => {
       const visits = { total: bots + nonBots, nonBots, bots }
-      expect(textOf(link, baseUrl, visits)).toBe(JSON.stringify(bodyOf(link, baseUrl, visits)))
+      expect(textOf(link, naming, visits)).toBe(JSON.stringify(bodyOf(link, naming, visits)))
     })
   )
 })
 
 it("a link's text is its own, also after that of one which differs in a single field", () => {
-  const baseUrl = new URL("https://sho.rt/")
+  const naming = { baseUrl: new URL("https://sho.rt/"), domains }
   const visits = { total: 0, nonBots: 0, bots: 0 }
   const fields = fc.constantFrom<keyof Link>(
     ...(Object.keys(plainRow) as ReadonlyArray<keyof Link>),
@@ -52,9 +55,9 @@ it("a link's text is its own, also after that of one which differs in a single f
   )
   fc.assert(
     fc.property(links, links, fields, (one, other, field) => {
-      textOf(one, baseUrl, visits)
+      textOf(one, naming, visits)
       const changed = { ...one, [field]: other[field] } as Link
-      expect(textOf(changed, baseUrl, visits)).toBe(JSON.stringify(bodyOf(changed, baseUrl, visits)))
+      expect(textOf(changed, naming, visits)).toBe(JSON.stringify(bodyOf(changed, naming, visits)))
     }),
     { numRuns: 1_000 }
   )

@@ -295,6 +295,8 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
         expect(yield* guards.findByUrl("me", url, 1_899_999_999_999)).toMatchObject({ key: "newer" })
         expect(yield* guards.findByUrl("me", url, 1_900_000_000_000)).toEqual(mine)
         expect(yield* guards.findByUrl("nobody", url, 1)).toBeNull()
+        yield* links.insertMany([{ ...mine, key: "newest~1", createdAt: mine.createdAt + 1_000_000 }])
+        expect(yield* guards.findByUrl("me", url, 1_900_000_000_000)).toEqual(mine)
       })
     )
   })

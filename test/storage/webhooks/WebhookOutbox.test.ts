@@ -21,7 +21,7 @@ import { addVerified, claimOf, userOf, webhookOf } from "../../support/SomeWebho
 
 const telling = WebhookMessages.make({
   link: ({ key, url }) => ({ key, url }),
-  shortUrl: (key) => `https://sho.rt/${key}`
+  names: (key) => ({ key, shortUrl: `https://sho.rt/${key}` })
 })
 
 const everybodyListens = Layer.succeed(WebhookListeners, {

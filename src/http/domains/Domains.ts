@@ -1,0 +1,149 @@
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { defaultDomain } from "../../keys/Buckets.ts"
+import { qualifiedKey } from "../../keys/QualifiedKey.ts"
+import type { Domain } from "../../model/Domain.ts"
+import { type DomainList, DomainStore } from "../../storage/domains/DomainStore.ts"
+import type { StorageError } from "../../storage/StorageError.ts"
+import { ClientAddress, type ClientAddressService } from "../exchange/ClientAddress.ts"
+import type { Request } from "../exchange/Request.ts"
+
+/** How often a node asks whether domains have changed: after one more second at most every node goes by a change. */
+export const readEvery = Duration.seconds(1)
+
+/** What is looked at of a request. */
+type Source = Pick<Request, "headers" | "remoteAddress">
+
+/** How hosts are treated. */
+export interface HostPolicy {
+  /** The host name of the default domain. */
+  readonly ownHost: string
+  /** Whether a host that is nobody's is answered as the default domain, or by 404. */
+  readonly unknownHosts: "default" | "not-found"
+}
+
+/** A host name as `Host` has it, without its port and the dot at its end, in lower case. */
+const nameOf = (host: string): string => {
+  const end = host.lastIndexOf(":")
+  const name = end === -1 || host.endsWith("]") ? host : host.slice(0, end)
+  return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase()
+}
+
+/** What a domain is called that was removed: a name that no host has (RFC 2606). */
+const removedHost = (number: number): string => `removed-${number}.invalid`
+
+const removedOf = (host: string): number | undefined => {
+  const number = /^removed-([1-9]\d{0,8})\.invalid$/.exec(host)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+/** The further domains as a node knows them. Everything is looked up in memory. */
+export class KnownDomains {
+  readonly #policy: HostPolicy
+  #byNumber: ReadonlyMap<number, Domain> = new Map()
+  #byHost: ReadonlyMap<string, Domain> = new Map()
+  /** Whether every host is the default domain's. */
+  #isOnlyOne: boolean
+  #latest = { host: "", number: undefined as number | undefined }
+
+  constructor(policy: HostPolicy = { ownHost: "", unknownHosts: "default" }) {
+    this.#policy = policy
+    this.#isOnlyOne = policy.unknownHosts === "default"
+  }
+
+  /** Replaces what is known. */
+  set({ domains }: Pick<DomainList, "domains">): void {
+    this.#byNumber = new Map(domains.map((domain) => [domain.number, domain]))
+    this.#byHost = new Map(domains.map((domain) => [domain.host, domain]))
+    const isServed = domains.some(({ verifiedAt }) => verifiedAt !== null)
+    this.#isOnlyOne = this.#policy.unknownHosts === "default" && !isServed
+    this.#latest = { host: "", number: undefined }
+  }
+
+  /**
+   * The number of the domain that a request is for; `undefined`: its host is nobody's. Behind a trusted proxy the last host of `X-Forwarded-Host` counts, where there is one.
+   */
+  numberOf(request: Source, { isByProxy }: Pick<ClientAddressService, "isByProxy">): number | undefined {
+    if (this.#isOnlyOne) return defaultDomain
+    const { headers } = request
+    const forwarded = headers["x-forwarded-host"]
+    const host =
+      forwarded !== undefined && isByProxy(request)
+        ? forwarded.slice(forwarded.lastIndexOf(",") + 1).trim()
+        : (headers["host"] ?? "")
+    // Mostly all clients name the same.
+    if (this.#latest.host !== host || host === "")
+      this.#latest = { host, number: this.#servedAt(nameOf(host)) }
+    return this.#latest.number
+  }
+
+  #servedAt(name: string): number | undefined {
+    const domain = this.#byHost.get(name)
+    if (domain !== undefined && domain.verifiedAt !== null) return domain.number
+    return name === this.#policy.ownHost || this.#policy.unknownHosts === "default"
+      ? defaultDomain
+      : undefined
+  }
+
+  /** The text by which the link of a key is stored; `undefined` where `domain` is given, and is no host name of a domain. */
+  textOf(key: string, domain: string | ReadonlyArray<string> | undefined): string | undefined {
+    if (domain === undefined) return key
+    const host = typeof domain === "string" ? domain.toLowerCase() : ""
+    if (this.isDefault(host)) return key
+    const number = this.#byHost.get(host)?.number ?? removedOf(host)
+    return number === undefined ? undefined : qualifiedKey({ domain: number, key })
+  }
+
+  /** The domain with this host name in lower case, verified or not. */
+  at(host: string): Domain | undefined {
+    return this.#byHost.get(host)
+  }
+
+  /** The host name of the further domain that a URL leads to, at whatever port; `undefined` where it leads elsewhere. */
+  leadsTo(url: string): string | undefined {
+    if (this.#byHost.size === 0) return undefined
+    return this.#byHost.get(nameOf(new URL(url).hostname))?.host
+  }
+
+  /** Whether a host name in lower case is the default domain's. */
+  isDefault(host: string): boolean {
+    return host === this.#policy.ownHost
+  }
+
+  /** The host name of a domain; see {@link removedHost}. */
+  hostOf(number: number): string {
+    return this.#byNumber.get(number)?.host ?? removedHost(number)
+  }
+}
+
+/** The further domains of the deployment. By default there are none. */
+export class Domains extends Context.Reference<Domains>()("linkmint/Domains", {
+  defaultValue: (): KnownDomains => new KnownDomains()
+}) {}
+
+/** Reads the domains into `known`, and again and again until its scope closes. While the database does not answer, what was read last holds. */
+export const make = (known: KnownDomains): Effect.Effect<void, StorageError, DomainStore | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { read } = yield* DomainStore
+    let version: number | null = null
+    const refresh = Effect.map(
+      Effect.suspend(() => read(version)),
+      (list) => {
+        if (list === null || (version !== null && list.version < version)) return
+        version = list.version
+        known.set(list)
+      }
+    )
+    yield* refresh
+    yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.ignore(refresh), readEvery)))
+  })
+
+/** See {@link make}. */
+export const layer = (known: KnownDomains): Layer.Layer<Domains, StorageError, DomainStore> =>
+  Layer.scoped(Domains, Effect.as(make(known), known))
+
+/** Gives the number of the domain that a request is for, as {@link KnownDomains.numberOf}. */
+export const numberOf: Effect.Effect<(request: Source) => number | undefined> = Effect.gen(function* () {
+  const known = yield* Domains
+  const addresses = yield* ClientAddress
+  return (request: Source) => known.numberOf(request, addresses)
+})
