@@ -16,6 +16,10 @@ export const auditActions = [
   "key.revoked",
   "webhook.added",
   "webhook.removed",
+  "domain.added",
+  "domain.changed",
+  "domain.verified",
+  "domain.removed",
   "link.changed",
   "link.deleted",
   "links.deleted",
@@ -52,7 +56,7 @@ export const stranger = (client: string | null): Doer => ({
 export interface AuditEvent {
   readonly doer: Doer
   readonly action: AuditAction
-  /** What it was done to: the id of a user, an API key or a webhook, or a link's key; `null` where there is none. */
+  /** What it was done to: the id of a user, an API key or a webhook, or a link's key, or a domain's host; `null` where there is none. */
   readonly target: string | null
   /** The owner of the target: the id of a user; `null` where it has none. */
   readonly owner: string | null

@@ -44,7 +44,18 @@ export interface Domain {
 }
 
 /** What may be changed of a domain; the rest stays as it is. */
-export type DomainChange = Partial<Pick<Domain, "ignoresCase" | "owners" | "targets">>
+export interface DomainChange extends Partial<Pick<Domain, "ignoresCase" | "owners">> {
+  /** Each target for itself. */
+  readonly targets?: Partial<DomainTargets>
+}
+
+/** A domain as a change at a moment leaves it. */
+export const changedDomain = (domain: Domain, change: DomainChange, at: number): Domain => ({
+  ...domain,
+  ...change,
+  targets: { ...domain.targets, ...change.targets },
+  updatedAt: at
+})
 
 /** Further domains of a deployment at most. */
 export const domainsMax = 1_000

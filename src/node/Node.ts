@@ -26,6 +26,7 @@ import * as ClusterRunner from "./ClusterRunner.ts"
 import { DeploymentName, layerAdminKey, layerHash, layerMinter } from "./Deployment.ts"
 import * as Documents from "../http/contract/Documents.ts"
 import * as ClientAddress from "../http/exchange/ClientAddress.ts"
+import * as DomainProofs from "../http/domains/DomainProofs.ts"
 import * as Domains from "../http/domains/Domains.ts"
 import * as LinkAnswers from "../http/links/LinkAnswers.ts"
 import * as HttpServer from "../http/server/Server.ts"
@@ -282,6 +283,7 @@ const stores =
       adding(AccountStoreSql.layer),
       adding(DomainStoreSql.layer),
       adding(Domains.layer(domains)),
+      adding(DomainProofs.layer),
       adding(AuditLogSql.layer),
       adding(surroundings.witness),
       adding(Stock.layer(settings)),

@@ -10,7 +10,16 @@ export type Fault = "none" | "fails" | "silent" | "stuck"
 
 /** The fault of each store; `leases` is what the pool hands out, `removing` the deletion of links of users who are gone. */
 export type Faults = Record<
-  "links" | "removing" | "ranges" | "stock" | "leases" | "visits" | "accounts" | "audit" | "webhooks",
+  | "links"
+  | "removing"
+  | "ranges"
+  | "stock"
+  | "leases"
+  | "visits"
+  | "accounts"
+  | "audit"
+  | "webhooks"
+  | "domains",
   Fault
 >
 

@@ -24,7 +24,10 @@ import { TargetPolicy, type TargetPolicyService } from "../../src/http/links/Tar
 import type * as Iso8601 from "../../src/model/Iso8601.ts"
 import * as KeyMinter from "../../src/keys/KeyMinter.ts"
 import * as KeySpace from "../../src/keys/KeySpace.ts"
-import type { Domain } from "../../src/model/Domain.ts"
+import { type Domain, domainsMax } from "../../src/model/Domain.ts"
+import * as DomainStoreMemory from "../../src/sim/stores/DomainStoreMemory.ts"
+import { DomainStore } from "../../src/storage/domains/DomainStore.ts"
+import { DomainProofs } from "../../src/http/domains/DomainProofs.ts"
 import { parseAll } from "../../src/model/Network.ts"
 import * as Passwords from "../../src/accounts/Passwords.ts"
 import * as Secret from "../../src/secrets/Secret.ts"
@@ -86,7 +89,7 @@ export interface TestServiceOptions {
   readonly targets?: TargetPolicyService
   /** Who bears it may read the metrics; everybody by default. */
   readonly metricsToken?: string
-  /** Its further domains; none by default. */
+  /** Its further domains, numbered from 1 on; none by default. */
   readonly domains?: ReadonlyArray<Domain>
   /** As the default domain by default. */
   readonly unknownHosts?: "default" | "not-found"
@@ -116,6 +119,12 @@ export class TestService extends Context.Tag("test/TestService")<
     /** Its accounts, likewise. */
     readonly accounts: typeof AccountStore.Service
     readonly clock: StillClock.StillClock
+    /** What domains show: TXT records by name, after a wait, and files by host and path. */
+    readonly shown: {
+      readonly txt: Map<string, string>
+      readonly files: Map<string, string>
+      wait: Effect.Effect<void>
+    }
     /** Makes its stores fail, or be silent, until told otherwise. */
     readonly setFault: (store: keyof Faults, fault: Fault) => Effect.Effect<void>
   }
@@ -185,7 +194,8 @@ const make = (options: TestServiceOptions) =>
       visits: "none",
       accounts: "none",
       audit: "none",
-      webhooks: "none"
+      webhooks: "none",
+      domains: "none"
     } as const
     const faults: Faults = { ...none }
     // Silent stores would hold up the end of the service as well.
@@ -264,7 +274,18 @@ const make = (options: TestServiceOptions) =>
     const baseUrl = options.baseUrl ?? new URL(`http://localhost:${port}`)
     const { unknownHosts = "default" } = options
     const domains = new Domains.KnownDomains({ ownHost: baseUrl.hostname, unknownHosts })
-    domains.set({ domains: options.domains ?? [] })
+    const domainStore = yield* DomainStoreMemory.make
+    for (const domain of options.domains ?? []) {
+      const added = yield* domainStore.add(domain, domainsMax)
+      if (typeof added === "string" || domain.verifiedAt === null) continue
+      yield* domainStore.verify(added.number, domain.token, domain.verifiedAt)
+    }
+    domains.set((yield* domainStore.read(null))!)
+    const shown = {
+      txt: new Map<string, string>(),
+      files: new Map<string, string>(),
+      wait: Effect.void as Effect.Effect<void>
+    }
     const service = HttpServer.layer({
       host: "127.0.0.1",
       port,
@@ -294,7 +315,18 @@ const make = (options: TestServiceOptions) =>
         Quotas.layer({ ...Quotas.unlimited, ...options.quotas }),
         ClientAddress.layer(Either.getOrThrow(parseAll(options.trustedProxies ?? "10.0.0.0/8")))
       ]),
-      Layer.provide(Layer.succeed(Domains.Domains, domains)),
+      Layer.provide([
+        Layer.succeed(Domains.Domains, domains),
+        Layer.succeed(
+          DomainStore,
+          faulty(domainStore, () => faults.domains)
+        ),
+        Layer.succeed(DomainProofs, {
+          txt: (name) =>
+            Effect.suspend(() => Effect.as(shown.wait, [shown.txt.get(name) ?? "another record"])),
+          file: (host, path) => Effect.sync(() => shown.files.get(`${host}${path}`) ?? null)
+        })
+      ]),
       Layer.provide([RateLimiter.layer, Administrator.layer({ drawsPassword: false })]),
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
@@ -328,6 +360,7 @@ const make = (options: TestServiceOptions) =>
       removals,
       accounts,
       clock,
+      shown,
       setFault: (store, fault) => Effect.sync(() => (faults[store] = fault))
     })
   })

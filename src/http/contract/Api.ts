@@ -2,6 +2,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { Schema } from "effect"
 import { accounts, apiKeys, sessions, users } from "./AccountApi.ts"
 import { audit } from "./AuditApi.ts"
+import { certificates, domains } from "./DomainApi.ts"
 import { cluster } from "./ClusterApi.ts"
 import {
   BulkAnswer,
@@ -261,6 +262,8 @@ export class Api extends HttpApi.make("linkmint")
   .add(users.addError(mustChangePassword))
   .add(apiKeys.addError(mustChangePassword))
   .add(webhooks.addError(mustChangePassword))
+  .add(domains.addError(mustChangePassword))
+  .add(certificates)
   .add(audit.addError(mustChangePassword))
   .add(redirects)
   .add(robots)

@@ -35,7 +35,7 @@ const EntryBody = Schema.Struct({
   userId: id("Who did it"),
   keyId: id("The API key that they showed"),
   client: id("From where: a keyed hash of the client's address"),
-  target: id("To what: a user, an API key, a webhook or a link"),
+  target: id("To what: a user, an API key, a webhook, a domain or a link"),
   ownerId: id("Whose that is")
 }).annotations({ identifier: "AuditEntry" })
 

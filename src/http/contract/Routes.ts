@@ -104,8 +104,8 @@ export const routeOf = (method: string, url: string): Route => {
   return findPlain(verb, url)?.route ?? table.router.find(verb, url)?.handler ?? other
 }
 
-/** Groups of the contract that are served at the hosts of further domains: what visitors and crawlers see, and what load balancers ask. */
-const groupsForVisitors = new Set(["redirects", "robots", "health"])
+/** Groups of the contract that are served at the hosts of further domains: what visitors and crawlers see, and what proxies ask. */
+const groupsForVisitors = new Set(["redirects", "robots", "health", "certificates"])
 
 const isForVisitors = ({ group, name }: Route): boolean =>
   groupsForVisitors.has(group) || (group === "uncontracted" && name === "asset")
@@ -121,10 +121,13 @@ export const findIn = (domain: number, method: string, url: string): Match | und
   return { ...match, path: { ...match.path, key: isPreview ? `${text}+` : text } }
 }
 
-/** The match of a request for a host that is nobody's: only load balancers are answered. */
+/** What proxies and load balancers ask, by whatever name they reach this node. */
+const groupsForProxies = new Set(["health", "certificates"])
+
+/** The match of a request for a host that is nobody's: only proxies are answered. */
 export const findNowhere = (method: string, url: string): Match | undefined => {
   const match = find(method, url)
-  return match?.route.group === "health" ? match : undefined
+  return match !== undefined && groupsForProxies.has(match.route.group) ? match : undefined
 }
 
 /** The path of a request target, in origin form or in absolute form, as it was written. */

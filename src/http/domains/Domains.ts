@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import { defaultDomain } from "../../keys/Buckets.ts"
 import { qualifiedKey } from "../../keys/QualifiedKey.ts"
-import type { Domain } from "../../model/Domain.ts"
+import type { Domain, DomainTargets } from "../../model/Domain.ts"
 import { type DomainList, DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import { ClientAddress, type ClientAddressService } from "../exchange/ClientAddress.ts"
@@ -36,9 +36,14 @@ const removedOf = (host: string): number | undefined => {
   return number === undefined ? undefined : Number(number)
 }
 
+/** Whether a user (`null`: somebody anonymous) may create links in a domain, once it is verified. */
+export const mayUse = ({ owners }: Pick<Domain, "owners">, userId: string | null): boolean =>
+  owners === null || (userId !== null && owners.includes(userId))
+
 /** The further domains as a node knows them. Everything is looked up in memory. */
 export class KnownDomains {
   readonly #policy: HostPolicy
+  #version: number | null = null
   #byNumber: ReadonlyMap<number, Domain> = new Map()
   #byHost: ReadonlyMap<string, Domain> = new Map()
   /** Whether every host is the default domain's. */
@@ -50,8 +55,15 @@ export class KnownDomains {
     this.#isOnlyOne = policy.unknownHosts === "default"
   }
 
-  /** Replaces what is known. */
-  set({ domains }: Pick<DomainList, "domains">): void {
+  /** The version of what is known; `null`: nothing has been read. */
+  get version(): number | null {
+    return this.#version
+  }
+
+  /** Replaces what is known, unless that is newer: answers can come out of order. */
+  set({ domains, version }: DomainList): void {
+    if (this.#version !== null && version < this.#version) return
+    this.#version = version
     this.#byNumber = new Map(domains.map((domain) => [domain.number, domain]))
     this.#byHost = new Map(domains.map((domain) => [domain.host, domain]))
     const isServed = domains.some(({ verifiedAt }) => verifiedAt !== null)
@@ -93,15 +105,21 @@ export class KnownDomains {
     return number === undefined ? undefined : qualifiedKey({ domain: number, key })
   }
 
+  /** Where visitors of a domain are sent; `undefined` for the default one, and where there is none. */
+  targetsOf(number: number): DomainTargets | undefined {
+    return this.#byNumber.get(number)?.targets
+  }
+
   /** The domain with this host name in lower case, verified or not. */
   at(host: string): Domain | undefined {
     return this.#byHost.get(host)
   }
 
-  /** The host name of the further domain that a URL leads to, at whatever port; `undefined` where it leads elsewhere. */
+  /** The host name of the verified domain that a URL leads to, at whatever port; `undefined` where it leads elsewhere. */
   leadsTo(url: string): string | undefined {
     if (this.#byHost.size === 0) return undefined
-    return this.#byHost.get(nameOf(new URL(url).hostname))?.host
+    const domain = this.#byHost.get(nameOf(new URL(url).hostname))
+    return domain === undefined || domain.verifiedAt === null ? undefined : domain.host
   }
 
   /** Whether a host name in lower case is the default domain's. */
@@ -124,13 +142,10 @@ export class Domains extends Context.Reference<Domains>()("linkmint/Domains", {
 export const make = (known: KnownDomains): Effect.Effect<void, StorageError, DomainStore | Scope.Scope> =>
   Effect.gen(function* () {
     const { read } = yield* DomainStore
-    let version: number | null = null
     const refresh = Effect.map(
-      Effect.suspend(() => read(version)),
+      Effect.suspend(() => read(known.version)),
       (list) => {
-        if (list === null || (version !== null && list.version < version)) return
-        version = list.version
-        known.set(list)
+        if (list !== null) known.set(list)
       }
     )
     yield* refresh

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { type Link, unlessChosen } from "../../model/Link.ts"
-import type { KnownDomains } from "../domains/Domains.ts"
+import { type KnownDomains, mayUse } from "../domains/Domains.ts"
 import * as Decode from "../exchange/Decode.ts"
 import { checkEnd, checkMoment, checkOrder, checkUrl, type CreatePolicy, distinct } from "./LinkChecks.ts"
 import { CreateBody } from "../contract/LinkSchemas.ts"
@@ -62,10 +62,8 @@ const checkDomain = (
   if (domains.isDefault(host)) return none
   const domain = domains.at(host)
   if (domain === undefined) return oneFault("invalid-request", "domain", "is not a domain of this service")
-  const { number, owners, verifiedAt } = domain
-  if (owners !== null && (owner === null || !owners.includes(owner))) {
-    return oneFault("forbidden", "domain", "is for its owners alone")
-  }
+  if (!mayUse(domain, owner)) return oneFault("forbidden", "domain", "is for its owners alone")
+  const { number, verifiedAt } = domain
   return verifiedAt === null
     ? oneFault("invalid-request", "domain", "has not been verified yet")
     : Either.right(number)

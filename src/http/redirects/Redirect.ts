@@ -1,3 +1,4 @@
+import type { DomainTargets } from "../../model/Domain.ts"
 import { type Link, stateAt } from "../../model/Link.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Problem } from "../exchange/Problem.ts"
@@ -27,7 +28,10 @@ const withQuery = (target: string, query: string): string => {
 
 const problems = {
   "not-found": { kind: "not-found", detail: "There is no link with this key." },
+  pending: { kind: "not-found", detail: "There is no link with this key." },
   gone: { kind: "gone", detail: "This link has expired, was used up or deleted, or is blocked." },
+  expired: { kind: "gone", detail: "This link has expired, was used up or deleted, or is blocked." },
+  "used-up": { kind: "gone", detail: "This link has expired, was used up or deleted, or is blocked." },
   "uri-too-long": {
     kind: "uri-too-long",
     detail: `The target with this query string would have more than ${locationLengthMax} characters.`
@@ -35,7 +39,15 @@ const problems = {
 } as const satisfies Record<string, Problem>
 
 /** The problem of a link that has no visit left. */
-export const usedUp: Problem = problems.gone
+export const usedUp: Problem = problems["used-up"]
+
+/** Which target of its domain a visitor is sent to who is refused for a problem of this module: they say the same to clients where they are of a kind. */
+export const targetNames: ReadonlyMap<Problem, keyof DomainTargets> = new Map<Problem, keyof DomainTargets>([
+  [problems["not-found"], "unknown"],
+  [problems.pending, "pending"],
+  [problems.expired, "expired"],
+  [problems["used-up"], "usedUp"]
+])
 
 /** What is looked at of a request. */
 type Source = Pick<Request, "method" | "url">
@@ -52,7 +64,7 @@ const locationOf = ({ forwardQuery, url }: Link, request: Source): string | Prob
 export const findLive = (link: Link | null, now: number, targets: TargetPolicyService): Link | Problem => {
   if (link === null) return problems["not-found"]
   const state = stateAt(link, now)
-  if (state === "pending") return problems["not-found"]
+  if (state === "pending" || state === "expired" || state === "used-up") return problems[state]
   return state !== "live" || targets.faultOf(link.url) !== undefined ? problems.gone : link
 }
 
@@ -137,3 +149,7 @@ export const answer = (
   headers: ["location", location, ...more],
   body: ""
 })
+
+/** The answer that sends a visitor to a target of their domain instead. */
+export const answerElsewhere = (status: 302 | 303, location: string): Answer<string> =>
+  answer({ crawlable: false }, status, location, "vary", "accept")

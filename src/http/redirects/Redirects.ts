@@ -1,11 +1,14 @@
 import { Clock, Effect, Exit, Option, Redacted } from "effect"
 import type { Standing } from "../../accounts/Meter.ts"
+import { defaultDomain } from "../../keys/Buckets.ts"
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { isReserved, type Reservation, uncounted } from "../../accounts/Reservations.ts"
 import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
 import { passwordLengthMax, Passwords } from "../../accounts/Passwords.ts"
+import { formFor } from "../exchange/Accept.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import { Domains } from "../domains/Domains.ts"
 import * as Body from "../exchange/Body.ts"
@@ -192,12 +195,25 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       return yield* lead(request, decision, 303)
     }, Traced.span("unlock"))
 
+    /** Where a visitor of a further domain is sent who sees a page: clients that prefer JSON keep their problem. */
+    const targetOf = (request: Request, key: string, refusal: Refusal): string | null => {
+      const { domain } = domainKeyOf(key)
+      const name = domain === defaultDomain ? undefined : Redirect.targetNames.get(refusal)
+      if (name === undefined || formFor(request, "page") !== "page") return null
+      return naming.domains.targetsOf(domain)?.[name] ?? null
+    }
+
+    const refuse = (request: Request, key: string, refusal: Refusal): Answer => {
+      const target = targetOf(request, key, refusal)
+      return target === null
+        ? pages.refuse(request, refusal)
+        : Redirect.answerElsewhere(request.method === "POST" ? 303 : 302, target)
+    }
+
     const answering =
       (work: (request: Request, key: string, found?: Found) => Effect.Effect<Answer, Refusal>) =>
       (request: Request, key: string, found?: Found) =>
-        Effect.catchAll(work(request, key, found), (refusal) =>
-          Effect.succeed(pages.refuse(request, refusal))
-        )
+        Effect.catchAll(work(request, key, found), (refusal) => Effect.succeed(refuse(request, key, refusal)))
 
     return {
       reserveNow,

@@ -13,6 +13,8 @@ import {
 } from "effect"
 import type { FastOperation, Operation, Operations, UncontractedOperations } from "../contract/Operations.ts"
 import * as Routes from "../contract/Routes.ts"
+import { formFor } from "../exchange/Accept.ts"
+import { answerElsewhere } from "../redirects/Redirect.ts"
 import type { Answer, Answering, Content, Work } from "../exchange/Answer.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as Domains from "../domains/Domains.ts"
@@ -141,6 +143,9 @@ const lengthOf = (body: Content): number => {
   return body instanceof Uint8Array ? body.byteLength : 0
 }
 
+const isHome = ({ method, url }: Request): boolean =>
+  (method === "GET" || method === "HEAD") && (url === "/" || url.startsWith("/?"))
+
 const nothing = () => {}
 
 /** See {@link FrontDoor}. */
@@ -150,6 +155,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
     const table = tableOf(options)
     const pages = yield* VisitorPages
     const domainOf = yield* Domains.numberOf
+    const known = yield* Domains.Domains
     const deadlines = yield* makeDeadlines(answerMax)
     const runFork = Runtime.runFork(yield* Effect.runtime())
 
@@ -211,6 +217,14 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return domain === undefined ? Routes.findNowhere(method, url) : Routes.findIn(domain, method, url)
     }
 
+    /** Where visitors of a further domain are sent from `/`, where they are. */
+    const home = (request: Request): Answer | undefined => {
+      const domain = domainOf(request)
+      if (domain === undefined || domain === defaultDomain || !isHome(request)) return undefined
+      const target = known.targetsOf(domain)?.home ?? null
+      return target === null || formFor(request, "page") !== "page" ? undefined : answerElsewhere(302, target)
+    }
+
     const openAt = (request: Request, route: Routes.Route, answer: Parameters<FrontDoor["serve"]>[1]) =>
       open(request, (made) => answer(made, route))
 
@@ -220,7 +234,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       const operation = table.get(route)
       if (operation === undefined) {
         const { giveUp, work } = openAt(request, route, answer)
-        work(Effect.sync(() => pages.refuse(request, noRoute)))
+        work(Effect.sync(() => home(request) ?? pages.refuse(request, noRoute)))
         return giveUp
       }
       const path = match!.path as never

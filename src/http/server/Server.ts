@@ -6,6 +6,7 @@ import * as UserRoutes from "../accounts/UserRoutes.ts"
 import * as Documents from "../contract/Documents.ts"
 import type { Operations } from "../contract/Operations.ts"
 import { flatten } from "../exchange/Answer.ts"
+import * as DomainRoutes from "../domains/DomainRoutes.ts"
 import * as Host from "../exchange/Host.ts"
 import * as RequestId from "../exchange/RequestId.ts"
 import * as SessionCookie from "../exchange/SessionCookie.ts"
@@ -66,6 +67,8 @@ const operations = (options: OperationsOptions) =>
       users: yield* UserRoutes.make,
       apiKeys: yield* ApiKeyRoutes.make,
       webhooks: yield* WebhookRoutes.make({ own, allowPrivate }),
+      domains: yield* DomainRoutes.make(own),
+      certificates: yield* DomainRoutes.certificates,
       audit: yield* AuditRoutes.make,
       robots: yield* RobotsRoutes.make,
       metrics: yield* MetricsRoutes.make(options),

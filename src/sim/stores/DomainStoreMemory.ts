@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import type { Domain } from "../../model/Domain.ts"
+import { changedDomain, type Domain } from "../../model/Domain.ts"
 import { addedAs, DomainStore } from "../../storage/domains/DomainStore.ts"
 
 /** `DomainStore` in this process's memory: the reference that other backends are compared with. */
@@ -26,7 +26,7 @@ export const make = Effect.sync(() => {
     change: (number, change, at) =>
       Effect.sync(() => {
         const before = domains.get(number)
-        return before === undefined ? null : set({ ...before, ...change, updatedAt: at })
+        return before === undefined ? null : set(changedDomain(before, change, at))
       }),
     verify: (number, token, at) =>
       Effect.sync(() => {

@@ -1,6 +1,6 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Layer } from "effect"
-import type { Domain } from "../../model/Domain.ts"
+import { changedDomain, type Domain } from "../../model/Domain.ts"
 import { forUpdate } from "../sql/SqlDialect.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
       yield* locked
       const before = yield* domain(number)
       if (before === null) return null
-      const after = { ...before, ...change, updatedAt: at }
+      const after = changedDomain(before, change, at)
       yield* sql`
         UPDATE domains SET owners = ${ownersText(after.owners)}, targets = ${JSON.stringify(after.targets)},
           ignores_case = ${boolean(after.ignoresCase)}, updated_at = ${at}

@@ -228,6 +228,27 @@ withService("/openapi.json", {}, (it) => {
           "unauthorized"
         ],
         "delete /api/v1/me": ["forbidden", "last-administrator", "reauthentication-required", "unauthorized"],
+        "get /api/v1/domains": ["forbidden", "unauthorized"],
+        "post /api/v1/domains": [
+          "domain-taken",
+          "forbidden",
+          "payload-too-large",
+          "too-many-domains",
+          "unauthorized",
+          "unsupported-media-type"
+        ],
+        "patch /api/v1/domains/{host}": [
+          "blocked-target",
+          "forbidden",
+          "invalid-url",
+          "not-found",
+          "payload-too-large",
+          "unauthorized",
+          "unsupported-media-type"
+        ],
+        "post /api/v1/domains/{host}/verify": ["domain-not-proven", "forbidden", "not-found", "unauthorized"],
+        "delete /api/v1/domains/{host}": ["forbidden", "not-found", "unauthorized"],
+        "get /health/certificate": ["not-found"],
         "get /api/v1/audit": ["forbidden", "unauthorized"],
         "get /health/live": [],
         "get /health/ready": [],
@@ -254,7 +275,7 @@ const send = (request: Request) => Effect.flatMap(TestService, (service) => serv
 
 /** What is answered while a store cannot be had. */
 const awayFrom = (
-  store: "links" | "accounts" | "audit" | "visits" | "webhooks",
+  store: "links" | "accounts" | "audit" | "domains" | "visits" | "webhooks",
   sent: Effect.Effect<Answer, NoAnswer, TestService>
 ) =>
   Effect.flatMap(TestService, ({ setFault }) =>
@@ -418,6 +439,71 @@ const webhookAnswers: Record<string, Effect.Effect<Answer, NoAnswer, TestService
   )
 }
 
+const domains = "/api/v1/domains"
+
+/** A request about a domain that was just added. */
+const ofDomain = (host: string, method: string, rest = "", body?: unknown) =>
+  Effect.zipRight(asAdmin("POST", domains, { host }), asAdmin(method, `${domains}/${host}${rest}`, body))
+
+const proven = (host: string) =>
+  Effect.gen(function* () {
+    const { shown } = yield* TestService
+    const { proof } = jsonOf(yield* asAdmin("POST", domains, { host })) as {
+      readonly proof: { readonly txt: { readonly name: string; readonly value: string } }
+    }
+    shown.txt.set(proof.txt.name, proof.txt.value)
+    return yield* asAdmin("POST", `${domains}/${host}/verify`)
+  })
+
+const noDomain = `${domains}/nobody.example`
+
+/** Requests about domains, likewise. */
+const domainAnswers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
+  [`get ${domains} 200`]: Effect.zipRight(
+    asAdmin("POST", domains, { host: "listed.example", owners: ["usr_one"] }),
+    asAdmin("GET", domains)
+  ),
+  [`get ${domains} 401`]: get(domains),
+  [`get ${domains} 403`]: asBlind("GET", domains),
+  [`get ${domains} 503`]: awayFrom("domains", asAdmin("GET", domains)),
+  [`post ${domains} 201`]: asAdmin("POST", domains, { host: "added.example" }),
+  [`post ${domains} 400`]: asAdmin("POST", domains, {}),
+  [`post ${domains} 401`]: send({ method: "POST", path: domains }),
+  [`post ${domains} 403`]: asReader("POST", domains, { host: "read.example" }),
+  [`post ${domains} 409`]: nth(2, asAdmin("POST", domains, { host: "twice.example" })),
+  [`post ${domains} 413`]: asAdmin("POST", domains, { host: long }),
+  [`post ${domains} 415`]: asAdmin("POST", domains),
+  [`post ${domains} 503`]: awayFrom("domains", asAdmin("POST", domains, { host: "away.example" })),
+  [`patch ${domains}/{host} 200`]: ofDomain("changed.example", "PATCH", "", { owners: ["usr_one"] }),
+  [`patch ${domains}/{host} 400`]: asAdmin("PATCH", noDomain, { owners: "me" }),
+  [`patch ${domains}/{host} 401`]: send({ method: "PATCH", path: noDomain }),
+  [`patch ${domains}/{host} 403`]: asReader("PATCH", noDomain, {}),
+  [`patch ${domains}/{host} 404`]: asAdmin("PATCH", noDomain, {}),
+  [`patch ${domains}/{host} 413`]: asAdmin("PATCH", noDomain, { owners: [long] }),
+  [`patch ${domains}/{host} 415`]: asAdmin("PATCH", noDomain),
+  [`patch ${domains}/{host} 422`]: Effect.zipRight(
+    proven("blocked.example"),
+    asAdmin("PATCH", `${domains}/blocked.example`, { targets: { home: "http://blocked.example/" } })
+  ),
+  [`patch ${domains}/{host} 503`]: awayFrom("domains", asAdmin("PATCH", noDomain, {})),
+  [`post ${domains}/{host}/verify 200`]: proven("proven.example"),
+  [`post ${domains}/{host}/verify 401`]: send({ method: "POST", path: `${noDomain}/verify` }),
+  [`post ${domains}/{host}/verify 403`]: asReader("POST", `${noDomain}/verify`),
+  [`post ${domains}/{host}/verify 404`]: asAdmin("POST", `${noDomain}/verify`),
+  [`post ${domains}/{host}/verify 409`]: ofDomain("unproven.example", "POST", "/verify"),
+  [`post ${domains}/{host}/verify 503`]: awayFrom("domains", asAdmin("POST", `${noDomain}/verify`)),
+  [`delete ${domains}/{host} 204`]: ofDomain("removed.example", "DELETE"),
+  [`delete ${domains}/{host} 401`]: send({ method: "DELETE", path: noDomain }),
+  [`delete ${domains}/{host} 403`]: asReader("DELETE", noDomain),
+  [`delete ${domains}/{host} 404`]: asAdmin("DELETE", noDomain),
+  [`delete ${domains}/{host} 503`]: awayFrom("domains", asAdmin("DELETE", noDomain)),
+  "get /health/certificate 200": Effect.zipRight(
+    proven("secured.example"),
+    get("/health/certificate?domain=secured.example")
+  ),
+  "get /health/certificate 404": get("/health/certificate?domain=nobody.example")
+}
+
 const cluster = "/api/v1/cluster"
 const clusterEvents = `${cluster}/events`
 
@@ -496,6 +582,7 @@ const auditAnswers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>>
 /** Requests that give each answer which the document lists, but those that only a broken service gives. */
 const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   ...webhookAnswers,
+  ...domainAnswers,
   ...clusterAnswers,
   ...auditAnswers,
   ...userAnswers,
@@ -774,7 +861,7 @@ withService("the document's schemas", options, (it) => {
           Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`)
         )
         const untried = listed.filter((name) => !tried.has(name) && !/ (400|408|431|500)$/.test(name))
-        expect(untried).toEqual(["get /health/live 503"])
+        expect(untried).toEqual(["get /health/certificate 503", "get /health/live 503"])
       })
   )
 

@@ -1,0 +1,273 @@
+import { expect } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { jsonOf } from "../../support/HttpClient.ts"
+import { expectProblem } from "../../support/Problems.ts"
+import {
+  asAdmin,
+  create,
+  get,
+  startOfTests_ms,
+  TestService,
+  userKeys,
+  withKey,
+  withService
+} from "../../support/TestService.ts"
+
+const domains = "/api/v1/domains"
+const url = "https://example.com/"
+
+interface Proof {
+  readonly txt: { readonly name: string; readonly value: string }
+  readonly file: { readonly url: string; readonly content: string }
+}
+
+/** Adds a domain: gives its proof. */
+const add = (host: string, owners?: ReadonlyArray<string>) =>
+  Effect.map(asAdmin("POST", domains, { host, ...(owners && { owners }) }), (answer) => {
+    expect(answer.status).toBe(201)
+    return (jsonOf(answer) as { readonly proof: Proof }).proof
+  })
+
+const verify = (host: string) => asAdmin("POST", `${domains}/${host}/verify`)
+
+/** Adds a domain, and verifies it by its TXT record. */
+const addVerified = (host: string, owners?: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { shown } = yield* TestService
+    const { txt } = yield* add(host, owners)
+    shown.txt.set(txt.name, txt.value)
+    expect((yield* verify(host)).status).toBe(200)
+  })
+
+const at = (host: string, path: string) => get(path, { accept: "application/json", host })
+
+withService("a domain", {}, (it) => {
+  it.effect("is used once its TXT record is there", () =>
+    Effect.gen(function* () {
+      const { shown } = yield* TestService
+      const { txt } = yield* add("TXT.example")
+      expect(txt.name).toBe("_linkmint.txt.example")
+      expect(txt.value).toMatch(/^linkmint-domain=[0-9a-f]{32}$/)
+      expectProblem(yield* verify("txt.example"), "domain-not-proven")
+      shown.txt.set(txt.name, `${txt.value}0`)
+      expectProblem(yield* verify("txt.example"), "domain-not-proven")
+      expect((yield* create({ url, alias: "early", domain: "txt.example" })).status).toBe(400)
+      shown.txt.set(txt.name, txt.value)
+      expect(jsonOf(yield* verify("txt.example"))).toMatchObject({ host: "txt.example" })
+      expect((yield* create({ url, alias: "early", domain: "txt.example" })).status).toBe(201)
+      expect((yield* at("txt.example", "/early")).headers.location).toBe(url)
+      // What was shown once need not stay.
+      shown.txt.delete(txt.name)
+      expect((yield* verify("txt.example")).status).toBe(200)
+    })
+  )
+
+  it.effect("is used once its file is there", () =>
+    Effect.gen(function* () {
+      const { shown } = yield* TestService
+      const { file } = yield* add("file.example")
+      expect(file.url).toBe("http://file.example/.well-known/linkmint-domain")
+      shown.files.set("file.example/.well-known/linkmint-domain", `${file.content}x`)
+      expectProblem(yield* verify("file.example"), "domain-not-proven")
+      shown.files.set("file.example/.well-known/linkmint-domain", `${file.content}\n`)
+      expect((yield* verify("FILE.example")).status).toBe(200)
+    })
+  )
+
+  it.effect("is not proven by what another domain shows", () =>
+    Effect.gen(function* () {
+      const { shown } = yield* TestService
+      const { txt } = yield* add("shown.example")
+      const other = yield* add("hidden.example")
+      shown.txt.set(other.txt.name, txt.value)
+      expectProblem(yield* verify("hidden.example"), "domain-not-proven")
+    })
+  )
+
+  it.effect("must have a host name that is no other domain's", () =>
+    Effect.gen(function* () {
+      for (const host of ["1.2.3.4", "a b.example", "https://a.example", "a.example:80", ""]) {
+        expectProblem(yield* asAdmin("POST", domains, { host }), "invalid-request", [
+          ["host", "must be a host name"]
+        ])
+      }
+      expectProblem(yield* asAdmin("POST", domains, { host: "localhost" }), "invalid-request", [
+        ["host", "is the default domain"]
+      ])
+      yield* add("twice.example")
+      expectProblem(yield* asAdmin("POST", domains, { host: "Twice.Example" }), "domain-taken")
+      expect(jsonOf(yield* asAdmin("POST", domains, { host: "bücher.example" }))).toMatchObject({
+        host: "xn--bcher-kva.example"
+      })
+    })
+  )
+
+  it.effect("is for everybody, or for its owners alone", () =>
+    Effect.gen(function* () {
+      yield* addVerified("owned.example", ["usr_one"])
+      const body = { url, alias: "owned", domain: "owned.example" }
+      expectProblem(yield* create(body, { "x-api-key": userKeys.other }), "forbidden", [
+        ["domain", "is for its owners alone"]
+      ])
+      const changed = yield* asAdmin("PATCH", `${domains}/owned.example`, {
+        owners: ["usr_one", "usr_other"]
+      })
+      expect(jsonOf(changed)).toMatchObject({ owners: ["usr_one", "usr_other"] })
+      expect((yield* create(body, { "x-api-key": userKeys.other })).status).toBe(201)
+      yield* asAdmin("PATCH", `${domains}/owned.example`, { owners: null })
+      expect((yield* create({ ...body, alias: "anybody" })).status).toBe(201)
+    })
+  )
+
+  it.effect("is listed for administrators, and for those who may use it without its proof", () =>
+    Effect.gen(function* () {
+      yield* add("mine.example", ["usr_one"])
+      yield* add("theirs.example", ["usr_other"])
+      const hosts = (list: unknown) =>
+        (list as { data: ReadonlyArray<{ host: string }> }).data.map(({ host }) => host)
+      expect(hosts(jsonOf(yield* asAdmin("GET", domains)))).toEqual(
+        expect.arrayContaining(["mine.example", "theirs.example"])
+      )
+      const list = yield* withKey(userKeys.one, "GET", domains)
+      expect(hosts(jsonOf(list))).toContain("mine.example")
+      expect(hosts(jsonOf(list))).not.toContain("theirs.example")
+      expect(list.text).not.toContain("linkmint-domain")
+    })
+  )
+
+  it.effect("takes its links along when it is removed, also when its host is added again", () =>
+    Effect.gen(function* () {
+      yield* addVerified("gone.example")
+      yield* create({ url, alias: "left", domain: "gone.example" }, { "x-api-key": userKeys.one })
+      expect((yield* at("gone.example", "/left")).status).toBe(302)
+      expect((yield* asAdmin("DELETE", `${domains}/gone.example`)).status).toBe(204)
+      expect((yield* at("gone.example", "/left")).status).toBe(404)
+      yield* addVerified("gone.example")
+      expect((yield* at("gone.example", "/left")).status).toBe(404)
+      // Its owner still sees and deletes it, under a name that no host has.
+      const list = jsonOf(yield* withKey(userKeys.one, "GET", "/api/v1/links?q=left")) as {
+        data: ReadonlyArray<{ key: string; domain: string }>
+      }
+      expect(list.data).toHaveLength(1)
+      const { domain } = list.data[0]!
+      expect(domain).toMatch(/^removed-\d+\.invalid$/)
+      const path = `/api/v1/links/left?domain=${domain}`
+      expect((yield* withKey(userKeys.one, "DELETE", path)).status).toBe(204)
+    })
+  )
+
+  it.effect("may have a certificate once it is verified, as the default domain may", () =>
+    Effect.gen(function* () {
+      const ask = (host: string) =>
+        Effect.map(get(`/health/certificate?domain=${host}`), ({ status }) => status)
+      yield* add("unproven.example")
+      yield* addVerified("proven.example")
+      expect(yield* ask("proven.example")).toBe(200)
+      expect(yield* ask("localhost")).toBe(200)
+      expect(yield* ask("unproven.example")).toBe(404)
+      expect(yield* ask("nobody.example")).toBe(404)
+      expect((yield* get("/health/certificate")).status).toBe(404)
+    })
+  )
+
+  it.effect("is added, changed, verified and removed on record", () =>
+    Effect.gen(function* () {
+      const { audit } = yield* TestService
+      yield* addVerified("audited.example")
+      yield* asAdmin("PATCH", `${domains}/audited.example`, { owners: [] })
+      yield* asAdmin("DELETE", `${domains}/audited.example`)
+      const entries = yield* audit.list({ limit: 500 })
+      const actions = entries.filter(({ target }) => target === "audited.example").map(({ action }) => action)
+      expect(actions.toSorted()).toEqual([
+        "domain.added",
+        "domain.changed",
+        "domain.removed",
+        "domain.verified"
+      ])
+    })
+  )
+
+  for (const [method, path] of [
+    ["POST", domains],
+    ["PATCH", `${domains}/a.example`],
+    ["POST", `${domains}/a.example/verify`],
+    ["DELETE", `${domains}/a.example`]
+  ] as const) {
+    it.effect(`is an administrator's matter: ${method} ${path}`, () =>
+      Effect.map(withKey(userKeys.one, method, path, {}), (answer) => expectProblem(answer, "forbidden"))
+    )
+  }
+
+  it.effect("sends visitors elsewhere whom no link redirects, and leaves programs their problem", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      const host = "targets.example"
+      yield* addVerified(host)
+      const of = (alias: string, more: object) => create({ url, alias, domain: host, ...more })
+      yield* of("expired", { expiresIn: "PT1S" })
+      yield* of("used", { maxVisits: 1 })
+      yield* of("pending", { validSince: "2027-01-01T00:00:00Z" })
+      yield* of("deleted", {})
+      yield* asAdmin("DELETE", `/api/v1/links/deleted?domain=${host}`)
+      yield* at(host, "/used")
+      clock.set(startOfTests_ms + 1_000)
+      const paths = {
+        home: "/",
+        unknown: "/nothing",
+        expired: "/expired",
+        usedUp: "/used",
+        pending: "/pending"
+      }
+      const targets = Object.fromEntries(Object.keys(paths).map((name) => [name, `${url}${name}`]))
+      const page = (path: string) => get(path, { accept: "text/html", host })
+      for (const path of Object.values(paths)) expect((yield* page(path)).headers.location).toBeUndefined()
+      const changed = yield* asAdmin("PATCH", `${domains}/${host}`, { targets })
+      expect(jsonOf(changed)).toMatchObject({ targets })
+      for (const [name, path] of Object.entries(paths)) {
+        const answer = yield* page(path)
+        expect([answer.status, answer.headers.location]).toEqual([302, `${url}${name}`])
+        const problem = yield* at(host, path)
+        expect(problem.headers["content-type"]).toBe("application/problem+json")
+        expect(problem.status).toBeGreaterThanOrEqual(404)
+      }
+      expect((yield* page("/deleted")).status).toBe(410)
+      // The default domain has nothing of it.
+      expect((yield* get("/nothing", { accept: "text/html" })).status).toBe(404)
+      yield* asAdmin("PATCH", `${domains}/${host}`, { targets: { unknown: null } })
+      expect((yield* page("/nothing")).status).toBe(404)
+      expect((yield* page("/expired")).status).toBe(302)
+      clock.set(startOfTests_ms)
+    })
+  )
+
+  it.effect("sends visitors only where links may lead", () =>
+    Effect.gen(function* () {
+      yield* addVerified("strict.example")
+      const change = (home: string) => asAdmin("PATCH", `${domains}/strict.example`, { targets: { home } })
+      expectProblem(yield* change("ftp://example.com/"), "invalid-url", [
+        ["targets.home", "must start with http:// or https:// and a host"]
+      ])
+      expectProblem(yield* change("http://strict.example/"), "blocked-target", [
+        ["targets.home", /^leads to this service itself/]
+      ])
+    })
+  )
+
+  it.effect("is verified while no other one is", () =>
+    Effect.gen(function* () {
+      const { shown } = yield* TestService
+      yield* add("slow.example")
+      yield* add("next.example")
+      const begun = yield* Deferred.make<void>()
+      const released = yield* Deferred.make<void>()
+      shown.wait = Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(released))
+      const first = yield* Effect.fork(verify("slow.example"))
+      yield* Deferred.await(begun)
+      expectProblem(yield* verify("next.example"), "unavailable")
+      yield* Deferred.succeed(released, undefined)
+      expectProblem(yield* Fiber.join(first), "domain-not-proven")
+      shown.wait = Effect.void
+      expectProblem(yield* verify("next.example"), "domain-not-proven")
+    })
+  )
+})
