@@ -99,10 +99,14 @@ export class KnownDomains {
   /** The text by which the link of a key is stored; `undefined` where `domain` is given, and is no host name of a domain. */
   textOf(key: string, domain: string | ReadonlyArray<string> | undefined): string | undefined {
     if (domain === undefined) return key
-    const host = typeof domain === "string" ? domain.toLowerCase() : ""
-    if (this.isDefault(host)) return key
-    const number = this.#byHost.get(host)?.number ?? removedOf(host)
+    const number = typeof domain === "string" ? this.numberAt(domain) : undefined
     return number === undefined ? undefined : qualifiedKey({ domain: number, key })
+  }
+
+  /** The number of the domain with a host name; `undefined` where there is none. */
+  numberAt(text: string): number | undefined {
+    const host = text.toLowerCase()
+    return this.isDefault(host) ? defaultDomain : (this.#byHost.get(host)?.number ?? removedOf(host))
   }
 
   /** Where visitors of a domain are sent; `undefined` for the default one, and where there is none. */

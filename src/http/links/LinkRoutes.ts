@@ -28,7 +28,7 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
       parameters: typeof ListRequest.ListParameters.Type
     ) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
-      const query = yield* ListRequest.check(parameters, caller)
+      const query = yield* ListRequest.check(parameters, caller, naming.domains)
       const page = yield* orProblem(links.list(query))
       const visits = yield* totals(page.links)
       const body: typeof LinksBody.Type = {

@@ -2,6 +2,7 @@ import { Either, Schema } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
 import type { LinkOrder, LinkQuery, Position } from "../../storage/links/LinkStore.ts"
 import { isLinkText } from "../contract/LinkSchemas.ts"
+import type { KnownDomains } from "../domains/Domains.ts"
 import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
 import { type QueryText, queryParameter } from "../exchange/PageRequest.ts"
 
@@ -35,6 +36,7 @@ export const ListParameters = Schema.Struct({
   }),
   q: text("Is in the key, the URL or the title, in whatever case"),
   tag: text("A tag of the link, to the letter"),
+  domain: text("The host name of the domain that the link is in: all domains where it is missing"),
   orderBy: queryParameter({ type: "string", enum: orders, default: orders[0] }),
   total: queryParameter({
     type: "string",
@@ -75,10 +77,12 @@ const isOneOf = <A extends string>(values: ReadonlyArray<A>, value: QueryText): 
 /** Checks a list's parameters: gives what the caller may see of it, or the problem to answer. */
 export const check = (
   parameters: typeof ListParameters.Type,
-  caller: KnownCaller
+  caller: KnownCaller,
+  domains: KnownDomains
 ): Either.Either<LinkQuery, Problem> => {
   const {
     cursor,
+    domain,
     limit = String(limitDefault),
     orderBy = orders[0],
     owner,
@@ -110,6 +114,12 @@ export const check = (
     return { createdAt, key }
   }
 
+  const domainOf = (host: QueryText): number | undefined => {
+    const number = typeof host === "string" ? domains.numberAt(host) : undefined
+    if (number === undefined) fault("domain", "is not a domain of this service")
+    return number
+  }
+
   const query = {
     order,
     limit: wanted,
@@ -117,6 +127,7 @@ export const check = (
     countedMax: total === "true" ? countedMax : undefined,
     text: searched("q", q),
     tag: searched("tag", tag),
+    domain: domain === undefined ? undefined : domainOf(domain),
     owner: searched("owner", owner),
     after: cursor === undefined ? undefined : placeOf(cursor)
   }

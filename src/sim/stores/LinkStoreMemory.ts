@@ -1,3 +1,4 @@
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Context, Effect, Layer } from "effect"
 import { changed, type Link, stateAt } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -24,9 +25,10 @@ const shown = (link: Link | undefined): Link | null => {
 const compare = (one: Position, other: Position): number =>
   one.createdAt - other.createdAt || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
 
-const isWanted = (link: Link, { tag, text = "" }: LinkQuery): boolean =>
+const isWanted = (link: Link, { domain, tag, text = "" }: LinkQuery): boolean =>
   (tag === undefined || link.tags.includes(tag)) &&
-  [link.key, link.url, link.title ?? ""].some((part) => fold(part).includes(fold(text)))
+  (domain === undefined || domainKeyOf(link.key).domain === domain) &&
+  [domainKeyOf(link.key).key, link.url, link.title ?? ""].some((part) => fold(part).includes(fold(text)))
 
 const totalOf = (all: ReadonlyArray<Link>, query: LinkQuery, countableMax: number): LinkTotal => {
   const found = all.slice(0, countableMax + 1).filter((link) => isWanted(link, query)).length
@@ -41,7 +43,7 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
     .filter((link) => link.deletedAt === null && (owner === undefined || link.owner === owner))
     .toSorted((one, other) => sign * compare(one, other))
   const behind = all.filter((link) => after === undefined || sign * compare(link, after) > 0)
-  const isSearch = query.text !== undefined || query.tag !== undefined
+  const isSearch = query.text !== undefined || query.tag !== undefined || query.domain !== undefined
   const end = isSearch ? behind[lookedAtMax - 1] : undefined
   const found = behind
     .slice(0, isSearch ? lookedAtMax : behind.length)

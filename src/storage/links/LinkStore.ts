@@ -43,12 +43,14 @@ export interface LinkQuery {
   /** Those whose key, URL or title has this in it, in whatever case. */
   readonly text?: string | undefined
   readonly tag?: string | undefined
+  /** Those in the domain with this number. */
+  readonly domain?: number | undefined
   readonly order: LinkOrder
   /** Those behind this place. */
   readonly after?: Position | undefined
   /** Links on the page at most. */
   readonly limit: number
-  /** Links that are looked at for `text` and `tag` at most. */
+  /** Links that are looked at for `text`, `tag` and `domain` at most. */
   readonly lookedAtMax: number
   /** Counts the links of all pages, up to so many. Nothing is counted where there is none. */
   readonly countedMax?: number | undefined

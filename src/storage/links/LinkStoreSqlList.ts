@@ -1,5 +1,7 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
+import { defaultDomain } from "../../keys/Buckets.ts"
+import { qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { fold, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import type { LinkPage, LinkQuery, Position } from "./LinkStore.ts"
 import { isAtHome, LinkTenure } from "./LinkTenure.ts"
@@ -25,13 +27,22 @@ export const makeList = Effect.gen(function* () {
       pg: () => sql`tags @> to_jsonb(${tag}::text)`
     })
 
+  /** The key alone of a row's text. */
+  const plainKey = sql.onDialectOrElse({
+    orElse: () => sql`iif(instr(key, '~') = 0, key, substr(key, 1, instr(key, '~') - 1))`,
+    pg: () => sql`split_part(key, '~', 1)`
+  })
+
+  const isIn = (domain: number) =>
+    domain === defaultDomain ? sql`key NOT LIKE '%~%'` : sql`key LIKE ${qualifiedKey({ domain, key: "%" })}`
+
   const hasText = (text: string) => {
     const like = sql`LIKE ${patternOf(text)} ESCAPE '\\'`
-    return sql`(lower(key) ${like} OR lower(url ${ascii}) ${like} OR title_folded ${like})`
+    return sql`(lower(${plainKey}) ${like} OR lower(url ${ascii}) ${like} OR title_folded ${like})`
   }
 
   return Effect.fnUntraced(function* (query: LinkQuery) {
-    const { after, countedMax, limit, lookedAtMax, order, owner, tag, text } = query
+    const { after, countedMax, domain, limit, lookedAtMax, order, owner, tag, text } = query
     const [direction, behind, upTo] =
       order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
     const ordered = sql.literal(`ORDER BY created_at ${direction}, key ${direction}`)
@@ -44,6 +55,7 @@ export const makeList = Effect.gen(function* () {
     const among = [...all, ...(after === undefined ? [] : [at(behind, after)])]
     const filters: ReadonlyArray<Statement.Fragment> = [
       ...(tag === undefined ? [] : [hasTag(tag)]),
+      ...(domain === undefined ? [] : [isIn(domain)]),
       ...(text === undefined ? [] : [hasText(text)])
     ]
 

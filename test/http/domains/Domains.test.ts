@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Domain, noTargets } from "../../../src/model/Domain.ts"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { open } from "../../support/RawConnection.ts"
-import { refuses } from "../../support/Problems.ts"
+import { expectProblem, refuses } from "../../support/Problems.ts"
 import { asAdmin, create, get, TestService, userKeys, withService } from "../../support/TestService.ts"
 
 const domainOf = (number: number, host: string, more: Partial<Domain> = {}): Domain => ({
@@ -123,6 +123,16 @@ withService("further domains", { domains }, (it) => {
         cursor = answer.nextCursor
       } while (cursor !== null)
       expect(seen.toSorted()).toEqual(["listed one.example", "listed two.example"])
+      const keysIn = (domain: string) =>
+        Effect.map(asAdmin("GET", `/api/v1/links?tag=paged&domain=${domain}`), (answer) =>
+          (jsonOf(answer) as { data: ReadonlyArray<{ domain: string }> }).data.map(({ domain }) => domain)
+        )
+      expect(yield* keysIn("one.example")).toEqual(["one.example"])
+      expect(yield* keysIn("TWO.example")).toEqual(["two.example"])
+      expect(yield* keysIn("localhost")).toEqual([])
+      expectProblem(yield* asAdmin("GET", "/api/v1/links?domain=nobody.example"), "invalid-request", [
+        ["domain", "is not a domain of this service"]
+      ])
     })
   )
 

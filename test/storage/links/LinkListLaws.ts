@@ -70,6 +70,28 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
       })
     )
 
+    it.scopedLive("shows the links of a domain alone, and searches their keys without its number", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany([
+          at("a", 1),
+          at("a~1", 2),
+          at("b~1", 3),
+          at("b~11", 4, { url: "https://a.test/" }),
+          at("b11", 5),
+          at("_~2", 6)
+        ])
+        expect(yield* keysOf(links, { domain: 0 })).toEqual(["b11", "a"])
+        expect(yield* keysOf(links, { domain: 1 })).toEqual(["b~1", "a~1"])
+        expect(yield* keysOf(links, { domain: 11 })).toEqual(["b~11"])
+        expect(yield* keysOf(links, { domain: 3 })).toEqual([])
+        expect(yield* keysOf(links, { text: "11" })).toEqual(["b11"])
+        expect(yield* keysOf(links, { text: "B", domain: 1 })).toEqual(["b~1"])
+        const { total } = yield* links.list({ ...newestFirst, domain: 1, countedMax: 100 })
+        expect(total).toEqual({ count: 2, isExact: true })
+      })
+    )
+
     it.scopedLive(
       "finds text in keys, URLs and titles, whatever its case, and takes every character as itself",
       () =>
