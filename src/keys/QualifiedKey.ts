@@ -1,4 +1,5 @@
-import { defaultDomain } from "./Buckets.ts"
+/** The domain of links that name none: all links, as long as a deployment has one domain. Numbers of further domains count up from 1. */
+export const defaultDomain = 0
 
 /**
  * What is between a key and the number of its domain. It is in no key and no alias, and means nothing elsewhere: `@` ends the key in the names of guards and in the subjects of
@@ -18,6 +19,12 @@ export interface DomainKey {
  */
 export const qualifiedKey = ({ domain, key }: DomainKey): string =>
   domain === defaultDomain ? key : `${key}${separator}${domain}`
+
+/** The key in the text of a link. */
+export const plainKeyOf = (qualified: string): string => {
+  const end = qualified.indexOf(separator)
+  return end === -1 ? qualified : qualified.slice(0, end)
+}
 
 /** The domain and the key that {@link qualifiedKey} was given. */
 export const domainKeyOf = (qualified: string): DomainKey => {

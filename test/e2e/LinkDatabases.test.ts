@@ -12,7 +12,7 @@ import { hasPrograms, postgresPair } from "../support/services/PostgresPair.ts"
 import { migratedDatabase, postgresAt } from "../support/Stores.ts"
 import { dataFolder, launch, run, start } from "./Program.ts"
 
-const isElsewhere = (key: string) => bucketOf(0, key) >= 128
+const isElsewhere = (key: string) => bucketOf(key) >= 128
 
 /** A control database, half of whose buckets are in database 1. Nothing is in them yet. */
 const halved = Effect.gen(function* () {

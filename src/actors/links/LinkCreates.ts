@@ -1,4 +1,5 @@
 import { Clock, Effect, Either, Exit, Metric, Runtime } from "effect"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import { sequentialIds } from "../../model/RandomId.ts"
 import * as Metered from "../../telemetry/Metered.ts"
@@ -75,7 +76,7 @@ const isUnknown = (error: Superseded | Unavailable): boolean =>
   error._tag === "Unavailable" && error.applied === "unknown"
 
 const mintedOf = (links: ReadonlyArray<Link>): ReadonlyArray<string> =>
-  links.filter(({ custom }) => !custom).map(({ key }) => key)
+  links.filter(({ custom }) => !custom).map(({ key }) => plainKeyOf(key))
 
 const conflictWith = { "taken-by-alias": "alias", "taken-by-key": "key", taken: "unknown" } as const
 

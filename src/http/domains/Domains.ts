@@ -1,6 +1,5 @@
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
-import { defaultDomain } from "../../keys/Buckets.ts"
-import { qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { defaultDomain, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import type { Domain, DomainTargets } from "../../model/Domain.ts"
 import { type DomainList, DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"

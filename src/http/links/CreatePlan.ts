@@ -69,7 +69,6 @@ const checkDomain = (
     : Either.right(number)
 }
 
-const needsAlias = oneFault("invalid-request", "alias", "must be given beside domain")
 const noReuse = oneFault("invalid-request", "reuse", "cannot stand beside domain")
 
 /** Step by step, and no step for a field that is not there, since a bulk has a thousand. */
@@ -95,10 +94,7 @@ const planLink = (
   if (Either.isLeft(order)) return Either.left(order.left)
   const domain = body.domain === undefined ? none : checkDomain(body.domain, owner, policy.domains)
   if (Either.isLeft(domain)) return Either.left(domain.left)
-  if (domain.right !== null) {
-    if (alias.right === null) return needsAlias
-    if (body.reuse === true) return noReuse
-  }
+  if (domain.right !== null && body.reuse === true) return noReuse
   const draft: LinkDraft = {
     url: url.right,
     alias: alias.right,

@@ -1,7 +1,6 @@
 import { Clock, Effect, Exit, Option, Redacted } from "effect"
 import type { Standing } from "../../accounts/Meter.ts"
-import { defaultDomain } from "../../keys/Buckets.ts"
-import { domainKeyOf } from "../../keys/QualifiedKey.ts"
+import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { isReserved, type Reservation, uncounted } from "../../accounts/Reservations.ts"
 import { Links } from "../../actors/links/Links.ts"

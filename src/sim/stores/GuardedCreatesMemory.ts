@@ -1,5 +1,4 @@
-import { defaultDomain } from "../../keys/Buckets.ts"
-import { domainKeyOf } from "../../keys/QualifiedKey.ts"
+import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Effect } from "effect"
 import { type Link, stateAt } from "../../model/Link.ts"
 import {

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import type { Link } from "../../model/Link.ts"
 import { count, fromStrings, toStrings } from "../../keys/PackedKeys.ts"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { BatchRecord } from "../../storage/keys/KeyStock.ts"
 import { type Forgotten, isUnused, LinkLifetime } from "../../storage/links/LinkLifetime.ts"
 
@@ -57,11 +58,11 @@ export const makeOver = ({
   }
 
   const recycle = (due: ReadonlyArray<string>, quarantine_ms: number) => {
-    strike(new Set(due))
+    strike(new Set(due.filter((key) => !links.get(key)!.custom).map(plainKeyOf)))
     return due.map((key) => {
       const { createdAt, custom } = links.get(key)!
       if (!custom && isUnused({ createdAt, endedAt: ended.get(key)! }, quarantine_ms, regressions))
-        stock.add(key)
+        stock.add(plainKeyOf(key))
       links.delete(key)
       ended.delete(key)
       return { key, createdAt }

@@ -1,4 +1,4 @@
-import { domainKeyOf } from "../../keys/QualifiedKey.ts"
+import { domainKeyOf, plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Context, Effect, Layer } from "effect"
 import { changed, type Link, stateAt } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -54,6 +54,16 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
     next: last === undefined ? null : { createdAt: last.createdAt, key: last.key },
     ...(countedMax !== undefined && { total: totalOf(all, query, isSearch ? lookedAtMax : countedMax) })
   }
+}
+
+/** The minted keys of links in further domains. */
+const mintedInFurtherDomains = (links: Map<string, Link>): ReadonlySet<string> => {
+  const keys = new Set<string>()
+  for (const { custom, key } of links.values()) {
+    const plain = custom ? key : plainKeyOf(key)
+    if (plain !== key) keys.add(plain)
+  }
+  return keys
 }
 
 /**
@@ -140,7 +150,11 @@ export const makeOver = (
           .map(({ key }) => key)
       ),
     takeVisits: (batch) => Effect.sync(() => batch.map(takeVisit)),
-    takenAmong: (keys) => Effect.sync(() => new Set(keys.filter((key) => links.has(key))))
+    takenAmong: (keys) =>
+      Effect.sync(() => {
+        const further = mintedInFurtherDomains(links)
+        return new Set(keys.filter((key) => links.has(key) || further.has(key)))
+      })
   })
 }
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { bucketOfName } from "../../keys/Buckets.ts"
+import { bucketOf, bucketOfName } from "../../keys/Buckets.ts"
 import {
   type Guard,
   type GuardedCreates,
@@ -11,7 +11,6 @@ import {
 import type { LinkStore } from "../links/LinkStore.ts"
 import { confirmed, under } from "../links/LinkTenure.ts"
 import type { StorageError } from "../StorageError.ts"
-import { bucketOfKey } from "./LinkStoreRouted.ts"
 import type { LinkDatabase, Router } from "./Router.ts"
 
 /** A database, and the guards that it has. */
@@ -63,7 +62,7 @@ export const make = (
     router.write(
       "GuardedCreates.bindMany",
       links,
-      ({ link: { key } }) => bucketOfKey(key),
+      ({ link: { key } }) => bucketOf(key),
       (some) =>
         ({ guarded, sql }, tenure) =>
           under(sql, "GuardedCreates.bindMany", tenure, guarded.bindMany(some))
@@ -71,7 +70,7 @@ export const make = (
 
   const isNear = (guard: Guard, key: string) => {
     const { places } = router.placement.current()
-    return places[bucketOfGuard(guard)]!.home === places[bucketOfKey(key)]!.home
+    return places[bucketOfGuard(guard)]!.home === places[bucketOf(key)]!.home
   }
 
   /** Begins the substitute of a guard; gives the answer that it has, if it was settled. */
@@ -83,7 +82,7 @@ export const make = (
     router.write(
       "GuardedCreates.bindMany",
       [key],
-      bucketOfKey,
+      bucketOf,
       () =>
         ({ guarded, sql }, tenure) =>
           Effect.map(

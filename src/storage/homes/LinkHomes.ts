@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Array as Arrays, Context, Deferred, Effect, Layer, Option, type Redacted } from "effect"
-import { bucketOfName } from "../../keys/Buckets.ts"
+import { bucketOf, bucketOfName } from "../../keys/Buckets.ts"
 import { drawId } from "../../model/RandomId.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { KeyStock } from "../keys/KeyStock.ts"
@@ -25,7 +25,6 @@ import * as LinkOutbox from "./LinkOutbox.ts"
 import { LinkCarrier, LinkDatabaseList, type ListedDatabase } from "./LinkDatabaseList.ts"
 import { LinkPlaces, type LinkPlacesService } from "./LinkPlaces.ts"
 import * as LinkPorts from "./LinkPorts.ts"
-import { bucketOfKey } from "./LinkStoreRouted.ts"
 import * as PlacementCache from "./PlacementCache.ts"
 
 const placesOf = (
@@ -38,7 +37,7 @@ const placesOf = (
   }
   const isOpen = (key: string) => {
     const { places, tenures } = current()
-    const { home, movingTo } = places[bucketOfKey(key)]!
+    const { home, movingTo } = places[bucketOf(key)]!
     if (movingTo !== null) return false
     if (!databases[home]!.isAway()) return true
     // Where no other database answers either, the one that has it may answer soon.
@@ -47,12 +46,12 @@ const placesOf = (
   return {
     databases: databases.length,
     lanes: databases.length + 1,
-    laneOf: (key) => laneOfBucket(bucketOfKey(key)),
+    laneOf: (key) => laneOfBucket(bucketOf(key)),
     laneOfName: (name) => laneOfBucket(bucketOfName(name)),
     isOpen,
     isOpenBeside: (key, name) => {
       const { places } = current()
-      const { home, movingTo } = places[bucketOfKey(key)]!
+      const { home, movingTo } = places[bucketOf(key)]!
       return movingTo === null && home === places[bucketOfName(name)]!.home
     }
   }
@@ -77,11 +76,11 @@ const changesOf = (
   return {
     isFresh: (now, key) => {
       if (key === undefined) return news.every((one) => one.isFresh(now))
-      const { home, movingTo } = current().places[bucketOfKey(key)]!
+      const { home, movingTo } = current().places[bucketOf(key)]!
       return news[home]!.isFresh(now) && (movingTo === null || news[movingTo]!.isFresh(now))
     },
     awayFor: (now, key) => {
-      const home = key === undefined ? 0 : current().places[bucketOfKey(key)]!.home
+      const home = key === undefined ? 0 : current().places[bucketOf(key)]!.home
       return news[home]!.awayFor(now)
     },
     subscribe: (subscriber) =>
@@ -98,7 +97,7 @@ const replicasOf = (
     replicas,
     (findMany) => (keys) =>
       Effect.map(findMany(keys), (rows) =>
-        rows.map((row, place) => (current().places[bucketOfKey(keys[place]!)]!.home === 0 ? row : null))
+        rows.map((row, place) => (current().places[bucketOf(keys[place]!)]!.home === 0 ? row : null))
       )
   )
 

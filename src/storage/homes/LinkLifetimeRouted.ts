@@ -1,7 +1,7 @@
+import { bucketOf } from "../../keys/Buckets.ts"
 import { Effect } from "effect"
 import type { FreedLink, LinkLifetime } from "../links/LinkLifetime.ts"
 import { under } from "../links/LinkTenure.ts"
-import { bucketOfKey } from "./LinkStoreRouted.ts"
 import type { LinkDatabase, Router } from "./Router.ts"
 
 /** A database, and how its links end. */
@@ -17,7 +17,7 @@ export const make = (router: Router<HasLifetime>): typeof LinkLifetime.Service =
       router.write(
         "LinkLifetime.expire",
         each,
-        bucketOfKey,
+        bucketOf,
         (some) =>
           ({ lifetime, sql }, tenure) =>
             Effect.map(under(sql, "LinkLifetime.expire", tenure, lifetime.expire(some)), (ended) =>

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { bucketOf, defaultDomain } from "../../keys/Buckets.ts"
+import { bucketOf } from "../../keys/Buckets.ts"
 import type { Link } from "../../model/Link.ts"
 import {
   type CrawlableQuery,
@@ -17,10 +17,7 @@ export interface HasLinks extends LinkDatabase {
   readonly links: typeof LinkStore.Service
 }
 
-/** The bucket of what is about a key. */
-export const bucketOfKey = (key: string): number => bucketOf(defaultDomain, key)
-
-const bucketOfQuestion = ({ key }: { readonly key: string }): number => bucketOfKey(key)
+const bucketOfQuestion = ({ key }: { readonly key: string }): number => bucketOf(key)
 
 const positionOf = ({ createdAt, key }: Position): Position => ({ createdAt, key })
 
@@ -34,7 +31,7 @@ const comparedBy = (order: LinkQuery["order"]): typeof compare =>
 const isAtHome =
   ({ index, placement }: Answered<unknown>) =>
   ({ key }: Link) =>
-    placement.places[bucketOfKey(key)]!.home === index
+    placement.places[bucketOf(key)]!.home === index
 
 /** How many links all databases have together, of which each was asked for `countedMax` at most. */
 const totalOf = (pages: ReadonlyArray<Answered<LinkPage>>, countedMax: number): LinkTotal => {
@@ -70,7 +67,7 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
     router.read(
       "LinkStore.findMany",
       keys,
-      bucketOfKey,
+      bucketOf,
       (some) =>
         ({ links }) =>
           links.findMany(some)
@@ -133,7 +130,7 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
     crawlable: Effect.fnUntraced(function* (query: CrawlableQuery) {
       const { answers } = yield* router.gather("LinkStore.crawlable", ({ links }) => links.crawlable(query))
       const keys = answers.flatMap(({ answer, index, placement }) =>
-        answer.filter((key) => placement.places[bucketOfKey(key)]!.home === index)
+        answer.filter((key) => placement.places[bucketOf(key)]!.home === index)
       )
       const rows = yield* findMany(keys)
       return rows
@@ -147,7 +144,7 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
         router.read(
           "LinkStore.takenAmong",
           keys,
-          bucketOfKey,
+          bucketOf,
           (some) =>
             ({ links }) =>
               Effect.map(links.takenAmong(some), (taken) => some.map((key) => taken.has(key)))

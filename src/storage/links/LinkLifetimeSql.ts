@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { fromStrings } from "../../keys/PackedKeys.ts"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { KeyStock } from "../keys/KeyStock.ts"
 import { strikeFrom } from "../keys/KeyStockSql.ts"
 import { type Forgotten, isUnused, LinkLifetime } from "./LinkLifetime.ts"
@@ -52,12 +53,12 @@ export const make = Effect.gen(function* () {
           if (minted.length > 0) {
             yield* strikeFrom(
               sql,
-              minted.map(({ key }) => key)
+              minted.map(({ key }) => plainKeyOf(key))
             )
             const free = minted.filter(({ created_at, ended_at }) =>
               isUnused({ createdAt: created_at, endedAt: ended_at }, quarantine_ms, known)
             )
-            if (free.length > 0) yield* stock.add(fromStrings(free.map(({ key }) => key)))
+            if (free.length > 0) yield* stock.add(fromStrings(free.map(({ key }) => plainKeyOf(key))))
           }
           return rows
         })

@@ -126,7 +126,7 @@ export class LinkStore extends Context.Tag("linkmint/LinkStore")<
     readonly crawlable: (query: CrawlableQuery) => Effect.Effect<ReadonlyArray<string>, StorageError>
     /** Takes visits of links that have only so many left. */
     readonly takeVisits: (takes: ReadonlyArray<Take>) => Effect.Effect<ReadonlyArray<Taken>, StorageError>
-    /** Which of the keys have a row of any kind. */
+    /** Which of the keys have a row of any kind, or in a further domain that of a link with a minted key: those must not be handed out. */
     readonly takenAmong: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, StorageError>
   }
 >() {}

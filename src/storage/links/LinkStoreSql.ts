@@ -148,32 +148,58 @@ export const make = Effect.gen(function* () {
   /**
    * On PostgreSQL each key is looked for by itself. A planner that is shown an array makes a plan for its length; of JSON it knows nothing, so that one plan serves all.
    */
-  const rowsOfKeys = <Row extends { readonly key: string }>(
-    columns: Statement.Fragment,
-    keys: ReadonlyArray<string>
-  ) =>
+  const rowsOfKeys = (columns: Statement.Fragment, keys: ReadonlyArray<string>) =>
     sql.onDialectOrElse({
-      orElse: () => sql<Row>`SELECT ${columns} FROM links WHERE ${isOneOf(sql, "key", keys)}`,
-      pg: () => sql<Row>`${prepared(sql)}
+      orElse: () => sql<LinkRow>`SELECT ${columns} FROM links WHERE ${isOneOf(sql, "key", keys)}`,
+      pg: () => sql<LinkRow>`${prepared(sql)}
         SELECT link.* FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
         CROSS JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
     })
 
   /** The same for a caller that knows an epoch of this database: a row for each key, without a key where there is none. */
-  const rowsUnder = <Row extends { readonly key: string }>(
-    columns: Statement.Fragment,
-    keys: ReadonlyArray<string>,
-    operation: string,
-    { epoch }: Tenure
-  ) =>
+  const rowsUnder = (columns: Statement.Fragment, keys: ReadonlyArray<string>, { epoch }: Tenure) =>
     Effect.filterOrFail(
-      sql<Row & { readonly in_force: boolean }>`${prepared(sql)}
+      sql<LinkRow & { readonly in_force: boolean }>`${prepared(sql)}
         SELECT link.*, ${isInForce(sql, epoch)} AS in_force
         FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
         LEFT JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link ON true`,
       (rows) => rows[0]?.in_force !== false,
-      () => refused(operation)
-    ).pipe(Effect.map((rows): ReadonlyArray<Row> => rows.filter(({ key }) => key !== null)))
+      () => refused("LinkStore.findMany")
+    ).pipe(Effect.map((rows): ReadonlyArray<LinkRow> => rows.filter(({ key }) => key !== null)))
+
+  /**
+   * A row of a key, or that of a minted link in a further domain: its text begins with the key and `~`. PostgreSQL looks for that in the order of the index, or it would read the whole table, in
+   * the hope of a row that is hardly ever there.
+   */
+  const takenRow = sql`
+    (SELECT 1 FROM links WHERE links.key = asked.key LIMIT 1)
+    UNION ALL
+    (SELECT 1 FROM links WHERE links.key > asked.key || '~' AND links.key < asked.key || chr(127) AND NOT links.custom
+     ORDER BY links.key LIMIT 1)
+    LIMIT 1`
+
+  /** Which of the keys are taken. */
+  const takenOf = (keys: ReadonlyArray<string>) =>
+    sql.onDialectOrElse({
+      orElse: () => sql<{ readonly key: string }>`
+        SELECT asked.value AS key FROM json_each(${JSON.stringify(keys)}) AS asked
+        WHERE EXISTS (SELECT 1 FROM links WHERE key = asked.value) OR EXISTS (
+          SELECT 1 FROM links WHERE key > asked.value || '~' AND key < asked.value || char(127) AND NOT custom)`,
+      pg: () => sql<{ readonly key: string }>`${prepared(sql)}
+        SELECT asked.key FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
+        CROSS JOIN LATERAL (${takenRow}) AS taken`
+    })
+
+  /** The same for a caller that knows an epoch of this database. */
+  const takenUnder = (keys: ReadonlyArray<string>, { epoch }: Tenure) =>
+    Effect.filterOrFail(
+      sql<{ readonly key: string; readonly in_force: boolean; readonly is_taken: boolean }>`${prepared(sql)}
+        SELECT asked.key, taken.found IS NOT NULL AS is_taken, ${isInForce(sql, epoch)} AS in_force
+        FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
+        LEFT JOIN LATERAL (${takenRow}) AS taken (found) ON true`,
+      (rows) => rows[0]?.in_force !== false,
+      () => refused("LinkStore.takenAmong")
+    ).pipe(Effect.map((rows) => rows.filter((row) => row.is_taken)))
 
   const insertInFiber = (links: ReadonlyArray<Link>) =>
     askByKey(sql, links, insertRows).pipe(
@@ -255,7 +281,7 @@ export const make = Effect.gen(function* () {
   const [findText] = rowsOfKeys(linkNames, []).compile()
 
   const findUnder = (keys: ReadonlyArray<string>, tenure: Tenure) =>
-    rowsUnder<LinkRow>(linkNames, keys, "LinkStore.findMany", tenure).pipe(
+    rowsUnder(linkNames, keys, tenure).pipe(
       Effect.map((rows) => {
         const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
         return keys.map((key) => links.get(key) ?? null)
@@ -293,10 +319,7 @@ export const make = Effect.gen(function* () {
       takeVisits: yield* makeTakeVisits,
       takenAmong: Effect.fnUntraced(function* (keys) {
         const tenure = yield* LinkTenure
-        const key = sql.literal("key")
-        const rows = yield* tenure === undefined
-          ? rowsOfKeys(key, keys)
-          : rowsUnder(key, keys, "LinkStore.takenAmong", tenure)
+        const rows = yield* tenure === undefined ? takenOf(keys) : takenUnder(keys, tenure)
         return new Set(rows.map((row) => row.key))
       })
     },

@@ -1,7 +1,6 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
-import { defaultDomain } from "../../keys/Buckets.ts"
-import { qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { defaultDomain, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { fold, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import type { LinkPage, LinkQuery, Position } from "./LinkStore.ts"
 import { isAtHome, LinkTenure } from "./LinkTenure.ts"

@@ -1,6 +1,5 @@
 import type { SqlClient, Statement } from "@effect/sql"
 import { Context, Effect } from "effect"
-import { defaultDomain } from "../../keys/Buckets.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { StorageError } from "../StorageError.ts"
 import { bucketOfRow } from "./LinkBucketsSql.ts"
@@ -40,7 +39,7 @@ export const areMoving = (operation: string): StorageError =>
 
 /** The condition that a row of `links` is in a bucket that is at home here. */
 export const isAtHome = (sql: SqlClient.SqlClient, { buckets }: Tenure): Statement.Fragment =>
-  sql`${sql.literal(bucketOfRow(defaultDomain))} = ANY(${buckets}::int[])`
+  sql`${sql.literal(bucketOfRow)} = ANY(${buckets}::int[])`
 
 /** The same as a further condition; none where one database has all links. */
 export const andAtHome = (sql: SqlClient.SqlClient, tenure: Tenure | undefined): Statement.Fragment =>

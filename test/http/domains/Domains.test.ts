@@ -51,6 +51,31 @@ withService("further domains", { domains }, (it) => {
     })
   )
 
+  it.effect("have links with minted keys, which are theirs alone", () =>
+    Effect.gen(function* () {
+      const single = yield* create({ url, domain: "two.example" }, { "x-api-key": userKeys.one })
+      expect(single.status).toBe(201)
+      const bulk = yield* asAdmin("POST", "/api/v1/links/bulk", {
+        links: [{ url, domain: "one.example" }, { url }, { url, domain: "ONE.example" }]
+      })
+      type Made = { readonly key: string; readonly domain?: string }
+      const { results } = jsonOf(bulk) as { readonly results: ReadonlyArray<{ readonly link: Made }> }
+      const links = [jsonOf(single) as Made, ...results.map(({ link }) => link)]
+      expect(links.map(({ domain }) => domain)).toEqual([
+        "two.example",
+        "one.example",
+        undefined,
+        "one.example"
+      ])
+      expect(new Set(links.map(({ key }) => key)).size).toBe(4)
+      for (const { domain = "localhost", key } of links) {
+        for (const host of ["localhost", "one.example", "two.example"]) {
+          expect((yield* at(host, `/${key}`)).status).toBe(host === domain ? 302 : 404)
+        }
+      }
+    })
+  )
+
   it.effect("are reached by their hosts alone", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "alone", domain: "one.example" })

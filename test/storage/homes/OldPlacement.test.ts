@@ -179,7 +179,7 @@ describePostgres("a node with an old placement, while another one knows where li
 
 describePostgres("a create whose guard is in another database than its alias", () => {
   // The alias `there` is in database 1, and all guards are in database 0.
-  const open = severalDatabases(2, (bucket) => (bucket === bucketOf(0, "there") ? 1 : 0))
+  const open = severalDatabases(2, (bucket) => (bucket === bucketOf("there") ? 1 : 0))
   const guard = (token: number): Guard => ({ name: "idempotency:a", token })
   const beginning = (token: number, lease_ms = 3_600_000) => ({
     ...guard(token),

@@ -122,12 +122,15 @@ export const linkLifetimeLaws = (open: Open<LifetimeStores>, databases = 1): voi
       Effect.gen(function* () {
         const stores = yield* opened
         const { links, stock } = stores
-        yield* links.insertMany([linkOf("minted"), { ...linkOf("alias"), custom: true }])
-        yield* links.deleteMany(["minted", "alias"].map((key) => ({ key, at: past })))
-        expect(yield* recycled(stores, 0, 2)).toEqual(["alias", "minted"])
+        const aliases = ["alias", "alias~4"].map((key) => ({ ...linkOf(key), custom: true }))
+        yield* links.insertMany([linkOf("minted"), linkOf("further~4"), ...aliases])
+        const all = ["alias", "alias~4", "further~4", "minted"]
+        yield* links.deleteMany(all.map((key) => ({ key, at: past })))
+        expect(yield* recycled(stores, 0, 4)).toEqual(all)
         expect(yield* stores.lifetime.recycle({ quarantine_ms: 0, count: 10 })).toEqual([])
         const claim = yield* stock.claim(1)
-        expect(toStrings(yield* stock.take({ ...claim, sequence: 1 }, 10))).toEqual(["minted"])
+        const stocked = toStrings(yield* stock.take({ ...claim, sequence: 1 }, 10))
+        expect(stocked.toSorted()).toEqual(["further", "minted"])
         expect(yield* links.insertMany([linkOf("alias"), linkOf("minted")])).toEqual([true, true])
       })
     )
@@ -142,9 +145,10 @@ export const linkLifetimeLaws = (open: Open<LifetimeStores>, databases = 1): voi
         yield* stock.record(batch, fromStrings(["first", "kept", "inside", "last"]))
         yield* stock.record(other, fromStrings(["all"]))
         const ended = ["first", "inside", "last", "all", "free"]
-        yield* links.insertMany(ended.map((key) => linkOf(key)))
-        yield* links.deleteMany(ended.map((key) => ({ key, at: past })))
-        expect(yield* recycled(stores, 0, 5)).toEqual(ended.toSorted())
+        const texts = ["first", "inside~2", "last~30", "all", "free"]
+        yield* links.insertMany([...texts.map((key) => linkOf(key)), { ...linkOf("kept~2"), custom: true }])
+        yield* links.deleteMany([...texts, "kept~2"].map((key) => ({ key, at: past })))
+        expect(yield* recycled(stores, 0, 6)).toEqual([...texts, "kept~2"].toSorted())
         const keysIn = (shard: number) =>
           Effect.map(stock.openBatches(shard), (batches) => batches.flatMap(({ keys }) => toStrings(keys)))
         expect(yield* keysIn(1)).toEqual(["kept"])

@@ -30,6 +30,33 @@ const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return sent
   })
 
+/** The plan of the last statement that an effect sends. */
+const planOf = <A, E, R>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const [text, values] = (yield* statementsOf(effect)).at(-1)!
+    const rows = yield* sql.unsafe<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, values)
+    return rows.map((row) => row["QUERY PLAN"]).join("\n")
+  })
+
+describePostgres("which keys are taken on PostgreSQL", () => {
+  it.scopedLive(
+    "is found by the primary key, in further domains as well",
+    () =>
+      Effect.gen(function* () {
+        const context = yield* Layer.build(
+          Layer.provideMerge(LinkStoreSql.layer, postgresAt(yield* migratedDatabase))
+        )
+        const [sql, store] = yield* Effect.provide(Effect.all([SqlClient.SqlClient, LinkStore]), context)
+        yield* fill(sql)
+        const plan = yield* planOf(sql, store.takenAmong(["k1", "free"]))
+        expect(plan).toMatch(/Index (Only )?Scan using \w+ on links/)
+        expect(plan).toMatch(/Index Cond: .*>.*<.*/)
+        expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)/)
+      }),
+    60_000
+  )
+})
+
 describePostgres("a page of a list on PostgreSQL", () => {
   it.scopedLive(
     "is read in the order of an index, and neither sorted nor searched for among all links",

@@ -221,6 +221,25 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>, data
       })
     )
 
+    it.scopedLive("keeps a minted key that a further domain has, and not the alias of one", () =>
+      Effect.gen(function* () {
+        const { deleteMany, insertMany, takenAmong } = yield* store
+        yield* insertMany([
+          linkOf("minted~2"),
+          linkOf("ended~31"),
+          { ...linkOf("alias~2"), custom: true },
+          linkOf("longer-than~2"),
+          { ...linkOf("both~1"), custom: true },
+          linkOf("both~2")
+        ])
+        yield* deleteMany([{ key: "ended~31", at: 1_800_000_000_000 }])
+        const asked = ["alias", "minted", "longer", "mint", "ended", "both", "minted~", "free"]
+        expect(yield* takenAmong(asked)).toEqual(new Set(["minted", "ended", "both"]))
+        expect(yield* insertMany([linkOf("minted~2"), linkOf("alias~3")])).toEqual([false, true])
+        expect(yield* takenAmong(["alias"])).toEqual(new Set(["alias"]))
+      })
+    )
+
     it.scopedLive(
       "deletes a link once, also when a batch says it twice: the first deletion gives its time",
       () =>

@@ -1,4 +1,3 @@
-import { defaultDomain } from "../../../keys/Buckets.ts"
 import { bucketOfGuardRow, bucketOfRow, bucketOfSubjectRow } from "../LinkBucketsSql.ts"
 
 /** A table whose rows move with their bucket. */
@@ -32,7 +31,7 @@ export const movedTables: ReadonlyArray<MovedTable> = [
   {
     name: "links",
     key: [["key", "text"]],
-    bucket: bucketOfRow(defaultDomain),
+    bucket: bucketOfRow,
     // A tombstone whose quarantine is over is removed.
     mayEnd: "(t.ended_at IS NOT NULL)",
     // A link that has expired becomes a tombstone, or a URL is hashed.

@@ -74,7 +74,7 @@ const homes = (databases: Databases) =>
         expect(yield* homes(all)).toEqual(half.map(() => 1))
         expect(yield* contents(all)).toEqual(before)
         expect(yield* traces(all)).toEqual([])
-        const movedKeys = someKeys(300).filter((key) => bucketOf(0, key) % 2 === 0)
+        const movedKeys = someKeys(300).filter((key) => bucketOf(key) % 2 === 0)
         const there = yield* all.get(1)!.sql<{ key: string }>`SELECT key FROM links ORDER BY key`
         expect(there.map(({ key }) => key)).toEqual(movedKeys.toSorted())
         expect(moved.deleted).toBeGreaterThan(4 * movedKeys.length)
@@ -122,7 +122,7 @@ const homes = (databases: Databases) =>
     () =>
       Effect.gen(function* () {
         const all = yield* databases(2)
-        const key = someKeys(9).find((one) => bucketOf(0, one) % 2 === 0)!
+        const key = someKeys(9).find((one) => bucketOf(one) % 2 === 0)!
         yield* fill(all, [key])
         const { sql } = all.get(0)!
         const [begun, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -163,7 +163,7 @@ const homes = (databases: Databases) =>
     () =>
       Effect.gen(function* () {
         const all = yield* databases(2)
-        const key = someKeys(9).find((one) => bucketOf(0, one) % 2 === 0)!
+        const key = someKeys(9).find((one) => bucketOf(one) % 2 === 0)!
         yield* fill(all, [key])
         const [source, target] = [all.get(0)!.sql, all.get(1)!.sql]
         const [locked, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -205,7 +205,7 @@ const homes = (databases: Databases) =>
     () =>
       Effect.gen(function* () {
         const all = yield* databases(2)
-        const key = someKeys(9).find((one) => bucketOf(0, one) % 2 === 0)!
+        const key = someKeys(9).find((one) => bucketOf(one) % 2 === 0)!
         yield* fill(all, [key])
         const find = (number: number) =>
           Effect.flatMap(
@@ -439,7 +439,7 @@ const homes = (databases: Databases) =>
         const keys = someKeys(40)
         yield* fill(all, keys)
         yield* all.get(0)!.sql`UPDATE links SET expires_at = 5`
-        const isMoved = (key: string) => bucketOf(0, key) % 2 === 0
+        const isMoved = (key: string) => bucketOf(key) % 2 === 0
         const [moved, other] = [keys.find(isMoved)!, someKeys(9, "o").find((key) => !isMoved(key))!]
         const probe = (number: number) =>
           Effect.gen(function* () {
@@ -501,7 +501,7 @@ const homes = (databases: Databases) =>
         )
       )
     const [subject, resident] = (["moved", "resident"] as const).map(
-      (name, at) => someKeys(99, name).find((key) => bucketOf(0, key) % 2 === at)! + "@1"
+      (name, at) => someKeys(99, name).find((key) => bucketOf(key) % 2 === at)! + "@1"
     ) as [string, string]
     const visits = (all: Databases) =>
       Effect.gen(function* () {

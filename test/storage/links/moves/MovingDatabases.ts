@@ -34,7 +34,7 @@ const contentsOf = ({ sql }: BucketMover.MovedDatabase) =>
     const visits = yield* sql<{ subject: string; grain: number; hour: number; visits: number }>`
       SELECT subject, grain, hour, non_bots AS visits FROM visit_periods`
     return [
-      ...links.map(({ key, url }) => [`link ${key}`, bucketOf(0, key), url] as const),
+      ...links.map(({ key, url }) => [`link ${key}`, bucketOf(key), url] as const),
       ...guards.map(({ name, token }) => [`guard ${name}`, bucketOfName(name), String(token)] as const),
       ...visits.map(
         ({ grain, hour, subject, visits }) =>
@@ -141,7 +141,7 @@ export const makeNode = (databases: Databases) =>
         const url = `https://example.com/${turn}`
         yield* timed(
           writing(
-            bucketOf(0, key),
+            bucketOf(key),
             (sql, epoch) =>
               sql`INSERT INTO links (key, url, custom, created_at, updated_at) SELECT ${key}, ${url}, false, 1, 1 WHERE ${isInForce(sql, epoch)}
                 ON CONFLICT (key) DO UPDATE SET url = excluded.url RETURNING key`
