@@ -64,6 +64,10 @@ export const Link = Schema.Struct({
   /** The API key by which it was made, and how many redirects a day (of UTC) that allows its links; only where it has such a limit. */
   keyId: Schema.optionalWith(Schema.String, { exact: true }),
   keyRedirectsPerDay: Schema.optionalWith(Schema.Number, { exact: true }),
+  /** Visits that another service, or another deployment, had counted before the link came here. Only where there are some. */
+  importedVisits: Schema.optionalWith(Schema.Struct({ nonBots: Schema.Number, bots: Schema.Number }), {
+    exact: true
+  }),
   /** Redirects that are left of `maxVisits`; `null` exactly where that is. Only the store has the newest number. */
   visitsLeft: Schema.NullOr(Schema.Number),
   /**

@@ -14,6 +14,13 @@ export interface LinkDraft extends LinkChoices {
   /** See `Link`. */
   readonly keyId?: string
   readonly keyRedirectsPerDay?: number
+  /** When it counts as created, and as changed, in milliseconds since the Unix epoch: not in the future. Without it, when it is bound. */
+  readonly createdAt?: number
+  readonly updatedAt?: number
+  /** Redirects that are left of `maxVisits`. Without it, all. */
+  readonly visitsLeft?: number
+  /** See `Link`. */
+  readonly importedVisits?: NonNullable<Link["importedVisits"]>
 }
 
 /**
@@ -21,7 +28,14 @@ export interface LinkDraft extends LinkChoices {
  * does with a link here.
  */
 export const linkOf = (draft: LinkDraft, key: string, now: number, createId: number): Link => {
-  const { domain, keyId, keyRedirectsPerDay } = draft
+  const {
+    createdAt = now,
+    domain,
+    importedVisits,
+    keyId,
+    keyRedirectsPerDay,
+    visitsLeft = draft.maxVisits
+  } = draft
   return {
     key: domain === undefined ? key : qualifiedKey({ domain, key }),
     url: draft.url,
@@ -36,13 +50,14 @@ export const linkOf = (draft: LinkDraft, key: string, now: number, createId: num
     crawlable: draft.crawlable,
     owner: draft.owner,
     custom: draft.alias !== null,
-    createdAt: now,
-    updatedAt: now,
+    createdAt,
+    updatedAt: draft.updatedAt ?? createdAt,
     deletedAt: null,
-    visitsLeft: draft.maxVisits,
+    visitsLeft,
     createId,
     ...(keyId !== undefined && { keyId }),
-    ...(keyRedirectsPerDay !== undefined && { keyRedirectsPerDay })
+    ...(keyRedirectsPerDay !== undefined && { keyRedirectsPerDay }),
+    ...(importedVisits !== undefined && { importedVisits })
   }
 }
 

@@ -64,14 +64,16 @@ const Tags = Schema.Array(plainText(tagLengthMax))
     Schema.annotations({ description: "A tag that comes twice counts once" })
   )
 
-/** A whole number from 1 to `max`. */
-export const wholeNumber = (max: number) => {
-  const message = () => `must be a whole number from 1 to ${max.toLocaleString("en")}`
+const wholeBetween = (min: number, max: number) => {
+  const message = () => `must be a whole number from ${min} to ${max.toLocaleString("en")}`
   return Schema.Number.annotations({ message }).pipe(
     Schema.int({ message }),
-    Schema.between(1, max, { message })
+    Schema.between(min, max, { message })
   )
 }
+
+/** A whole number from 1 to `max`. */
+export const wholeNumber = (max: number) => wholeBetween(1, max)
 
 /** A field that may be missing, and may not be `null`. */
 export const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
@@ -111,6 +113,23 @@ export const settingNames = Struct.keys(settings)
 
 const whatever = Schema.partialWith(Schema.Struct(settings), { exact: true })
 
+/** Visits that were counted elsewhere, at most. */
+const importedMax = 1_000_000_000_000
+
+/** What a link brings along that existed elsewhere before. */
+const Imported = Schema.Struct({
+  createdAt: optional(Moment.annotations({ description: "Not in the future" })),
+  updatedAt: optional(Moment.annotations({ description: "From createdAt on, not in the future" })),
+  visits: optional(wholeBetween(0, importedMax)),
+  bots: optional(wholeBetween(0, importedMax).annotations({ description: "How many of the visits" })),
+  visitsLeft: optional(
+    wholeBetween(0, visitsMax).annotations({ description: "Redirects that are left of maxVisits" })
+  )
+}).annotations({
+  description: "For users: the link existed elsewhere before. It may have expired already",
+  message: () => ({ message: "must be an object", override: false })
+})
+
 /** The body of a create. What the schema alone cannot say of a field is checked by `CreatePlan`. */
 export const CreateBody = Schema.Struct({
   url: Url,
@@ -118,7 +137,8 @@ export const CreateBody = Schema.Struct({
   domain: optional(Domain),
   reuse: optional(
     Flag.annotations({ description: "Give the caller's own link of this URL, if there is one" })
-  )
+  ),
+  imported: optional(Imported)
 })
   .pipe(Schema.extend(whatever))
   .annotations({ identifier: "CreateLink" })
@@ -156,6 +176,8 @@ const inFurtherDomain = optional(
   Schema.String.annotations({ description: "The link's domain, unless that is the default one" })
 )
 
+const Visits = Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
+
 /** A link as clients see it; times are RFC 3339 in UTC. */
 export const LinkBody = Schema.Struct({
   key: Schema.String,
@@ -174,14 +196,27 @@ export const LinkBody = Schema.Struct({
   crawlable: Schema.Boolean,
   hasPassword: Schema.Boolean,
   custom: Schema.Boolean,
-  visits: Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
+  /** Only where there is a `maxVisits`. */
+  visitsLeft: optional(
+    Schema.Number.annotations({ description: "Redirects that are left of maxVisits, where it has one" })
+  ),
+  visits: Visits,
+  importedVisits: optional(
+    Visits.annotations({ description: "What was counted before the link was imported, where that is known" })
+  )
 }).annotations({ identifier: "Link" })
 
 /** The answer to a bulk: the result of each item, in the order given. */
 export const BulkAnswer = Schema.Struct({
   results: Schema.Array(
     Schema.Union(
-      Schema.Struct({ status: Schema.Literal(200, 201), link: LinkBody }),
+      Schema.Struct({
+        status: Schema.Literal(200, 201),
+        replayed: optional(
+          Schema.Literal(true).annotations({ description: "It is the answer of an earlier request again" })
+        ),
+        link: LinkBody
+      }),
       Schema.Struct({ status: Schema.Number, problem: Problem.ProblemBody })
     )
   )

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { daysKept_days, hoursKept_days } from "../../visits/VisitMaintenance.ts"
+import { optional } from "./LinkSchemas.ts"
 import { momentParameter, queryParameter } from "../exchange/PageRequest.ts"
 
 /** Points of a series at most. */
@@ -35,7 +36,13 @@ export const StatsBody = Schema.Struct({
   countries: Values,
   browsers: Values,
   os: Values,
-  devices: Values
+  devices: Values,
+  imported: optional(
+    Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number }).annotations({
+      description:
+        "Of one link: what was counted before it was imported, where that is known. It is in no other number here"
+    })
+  )
 }).annotations({ identifier: "Statistics" })
 /** See {@link StatsBody}. */
 export type StatsBody = typeof StatsBody.Type

@@ -95,17 +95,29 @@ const urlBeside = (other: Plain["item"], item: unknown): string | undefined => {
   return isAlike ? item["url"] : undefined
 }
 
-/** {@link planCreate} and {@link withinBulk} of items, in their order. Most of a bulk say the same beside their URL, and cost a fraction then. */
+/** A plan whose link counts as created at `now`, unless it was created elsewhere. */
+const createdAt = (plan: CreatePlan, now: number): CreatePlan => {
+  if (Either.isLeft(plan.link) || plan.link.right.draft.createdAt !== undefined) return plan
+  const { draft, ...others } = plan.link.right
+  return { ...plan, link: Either.right({ ...others, draft: { ...draft, createdAt: now } }) }
+}
+
+/**
+ * {@link planCreate} and {@link withinBulk} of items, in their order. Most of a bulk say the same beside their URL, and cost a fraction then. Each counts as created a millisecond before
+ * the one that precedes it, so that a list, with the newest first, has them in the order of the bulk.
+ */
 const planner = (owner: string | null, now: number) => {
   const bounds = { faults: 0, passwords: 0 }
   let latest: Plain | undefined
-  return (item: unknown, creator: CountedCreator): LinkDraft | CreatePlan => {
+  return (item: unknown, index: number, creator: CountedCreator): LinkDraft | CreatePlan => {
     if (latest !== undefined) {
       const text = urlBeside(latest.item, item)
       const url = text === undefined ? undefined : checkUrl(text, creator.policy)
-      if (url !== undefined && Either.isRight(url)) return { ...latest.draft, url: url.right }
+      if (url !== undefined && Either.isRight(url)) {
+        return { ...latest.draft, url: url.right, createdAt: now - index }
+      }
     }
-    const plan = withinBulk(planCreate(item, creator, now), owner, bounds)
+    const plan = createdAt(withinBulk(planCreate(item, creator, now), owner, bounds), now - index)
     const draft = plainDraftOf(plan)
     if (draft === undefined) return plan
     latest = { item: item as Plain["item"], draft }
@@ -114,8 +126,10 @@ const planner = (owner: string | null, now: number) => {
 }
 
 /** An item's answer as one of the results. */
-const resultOf = ({ body, contentType, status }: Idempotency.Answer): string =>
-  `{"status":${status},"${contentType === Problem.contentType ? "problem" : "link"}":${body}}`
+const resultOf = ({ body, contentType, status }: Idempotency.Answer, isReplay = false): string =>
+  contentType === Problem.contentType
+    ? `{"status":${status},"problem":${body}}`
+    : `{"status":${status},${isReplay ? `"replayed":true,` : ""}"link":${body}}`
 
 /** Creates the links of a bulk's body. Each item is answered independently of the others. */
 export const make = Effect.fnUntraced(function* ({ carryOut, createdText }: Creation) {
@@ -138,7 +152,7 @@ export const make = Effect.fnUntraced(function* ({ carryOut, createdText }: Crea
     for (const [index, item] of items.entries()) {
       if (isBreak(index)) yield* Effect.yieldNow()
       const itsCreator = key === undefined ? creator : { ...creator, idempotencyKey: `${key}\n${index}` }
-      const plan = planOf(item, itsCreator)
+      const plan = planOf(item, index, itsCreator)
       if (!("link" in plan)) {
         const known = creator.quotaNow()
         const standing = known === undefined ? yield* quota : known
@@ -163,9 +177,9 @@ export const make = Effect.fnUntraced(function* ({ carryOut, createdText }: Crea
       others,
       ([index, plan]) =>
         carryOut(plan, quota).pipe(
-          Effect.map(({ answered }) => answered.answer),
-          Effect.catchAll((problem) => Effect.succeed(problemAnswer(problem))),
-          Effect.map((answer) => (results[index] = resultOf(answer)))
+          Effect.map(({ answered: { answer, isReplay } }) => resultOf(answer, isReplay)),
+          Effect.catchAll((problem) => Effect.succeed(resultOf(problemAnswer(problem)))),
+          Effect.map((result) => (results[index] = result))
         ),
       othersAtOnce
     )

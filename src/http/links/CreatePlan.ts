@@ -5,7 +5,7 @@ import { type KnownDomains, mayUse } from "../domains/Domains.ts"
 import * as Decode from "../exchange/Decode.ts"
 import { checkEnd, checkMoment, checkOrder, checkUrl, type CreatePolicy, distinct } from "./LinkChecks.ts"
 import { CreateBody } from "../contract/LinkSchemas.ts"
-import { oneFault, type Problem } from "../exchange/Problem.ts"
+import { faulty, oneFault, type Problem } from "../exchange/Problem.ts"
 import type { Repeats } from "./Idempotency.ts"
 import { isReserved } from "./ReservedAliases.ts"
 
@@ -49,6 +49,19 @@ const decodeBody = Decode.body(CreateBody)
 
 const none = Either.right(null)
 
+const importedForUsers = faulty("forbidden", [{ path: "imported", message: "is for users alone" }])
+
+const refusedMoment = (field: "createdAt" | "updatedAt"): Problem =>
+  faulty("invalid-request", [
+    {
+      path: `imported.${field}`,
+      message:
+        field === "createdAt"
+          ? "cannot lie in the future, nor before 1970"
+          : "cannot lie in the future, nor before createdAt"
+    }
+  ])
+
 const checkAlias = (alias: string): Either.Either<string, Problem> =>
   isReserved(alias) ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`) : Either.right(alias)
 
@@ -71,6 +84,43 @@ const checkDomain = (
 
 const noReuse = oneFault("invalid-request", "reuse", "cannot stand beside domain")
 
+/** What a link brings along from elsewhere, as it is bound. */
+const checkImported = (
+  {
+    bots = 0,
+    createdAt: createdText,
+    updatedAt: updatedText,
+    visits = 0,
+    visitsLeft
+  }: NonNullable<(typeof CreateBody.Type)["imported"]>,
+  maxVisits: number | undefined,
+  now: number
+): Either.Either<Pick<LinkDraft, "createdAt" | "updatedAt" | "visitsLeft" | "importedVisits">, Problem> =>
+  Either.gen(function* () {
+    const refuse = (field: string, message: string) =>
+      oneFault("invalid-request", `imported.${field}`, message)
+    const momentOf = (field: "createdAt" | "updatedAt", text: string | undefined, from: number) =>
+      text === undefined
+        ? Either.right(undefined)
+        : Either.filterOrLeft(
+            checkMoment(`imported.${field}`, text),
+            (moment) => moment >= from && moment <= now,
+            () => refusedMoment(field)
+          )
+    const createdAt = yield* momentOf("createdAt", createdText, 0)
+    const updatedAt = yield* momentOf("updatedAt", updatedText, createdAt ?? now)
+    if (bots > visits) yield* refuse("bots", "cannot be more than the visits")
+    if (visitsLeft !== undefined && visitsLeft > (maxVisits ?? 0)) {
+      yield* refuse("visitsLeft", "cannot be more than maxVisits")
+    }
+    return {
+      ...(createdAt !== undefined && { createdAt }),
+      ...(updatedAt !== undefined && { updatedAt }),
+      ...(visitsLeft !== undefined && { visitsLeft }),
+      ...(visits > 0 && { importedVisits: { nonBots: visits - bots, bots } })
+    }
+  })
+
 /** Step by step, and no step for a field that is not there, since a bulk has a thousand. */
 const planLink = (
   json: unknown,
@@ -84,7 +134,10 @@ const planLink = (
   if (Either.isLeft(url)) return Either.left(url.left)
   const alias = body.alias === undefined ? none : checkAlias(body.alias)
   if (Either.isLeft(alias)) return Either.left(alias.left)
-  const end = checkEnd(body, now, policy.defaultExpiry)
+  if (body.imported !== undefined && owner === null) return Either.left(importedForUsers)
+  const imported = body.imported === undefined ? none : checkImported(body.imported, body.maxVisits, now)
+  if (Either.isLeft(imported)) return Either.left(imported.left)
+  const end = checkEnd(body, now, policy.defaultExpiry, body.imported !== undefined)
   if (Either.isLeft(end)) return Either.left(end.left)
   const beginning = body.validSince === undefined ? none : checkMoment("validSince", body.validSince)
   if (Either.isLeft(beginning)) return Either.left(beginning.left)
@@ -109,7 +162,8 @@ const planLink = (
     crawlable: body.crawlable ?? unlessChosen.crawlable,
     owner,
     ...(domain.right !== null && { domain: domain.right }),
-    ...keyLimit
+    ...keyLimit,
+    ...imported.right
   }
   // An anonymous creator has no links to be given again.
   return Either.right({

@@ -8,7 +8,7 @@ import type { Link } from "../../model/Link.ts"
 import type * as Idempotency from "./Idempotency.ts"
 import type { LinkBody } from "../contract/LinkSchemas.ts"
 import * as Problem from "../exchange/Problem.ts"
-import type * as VisitTotals from "./VisitTotals.ts"
+import * as VisitTotals from "./VisitTotals.ts"
 
 /** The problem of an alias that has a row. */
 export const aliasTaken = (alias: string): Problem.Problem =>
@@ -75,21 +75,25 @@ export const createAnswer = (
 /** A text of URL or ISO 8601 characters, or `null`, in JSON. */
 const quoted = (text: string | null): string => (text === null ? "null" : `"${text}"`)
 
-/** What follows a link's URL in {@link textOf}. */
+const countsText = ({ bots, nonBots, total }: VisitTotals.VisitTotals): string =>
+  `{"total":${total},"nonBots":${nonBots},"bots":${bots}}`
+
+/** What follows a link's URL in {@link textOf}, up to its times. */
+const describedOf = (link: Link): string =>
+  `"title":${link.title === null ? "null" : JSON.stringify(link.title)},"tags":${JSON.stringify(link.tags)},`
+
+/** What follows the times. */
 const restOf = (link: Link, visits: VisitTotals.VisitTotals): string =>
-  `"title":${link.title === null ? "null" : JSON.stringify(link.title)},"tags":${JSON.stringify(link.tags)},` +
-  `"createdAt":"${Iso8601.formatMoment(link.createdAt)}","updatedAt":"${Iso8601.formatMoment(link.updatedAt)}",` +
   `"expiresAt":${quoted(momentOrNull(link.expiresAt))},"validSince":${quoted(momentOrNull(link.validSince))},` +
   `"maxVisits":${link.maxVisits},"redirectStatus":${link.redirectStatus},"forwardQuery":${link.forwardQuery},` +
   `"crawlable":${link.crawlable},"hasPassword":${link.passwordHash !== null},"custom":${link.custom},` +
-  `"visits":{"total":${visits.total},"nonBots":${visits.nonBots},"bots":${visits.bots}}}`
+  `${link.visitsLeft === null ? "" : `"visitsLeft":${link.visitsLeft},`}"visits":${countsText(visits)}` +
+  `${link.importedVisits === undefined ? "" : `,"importedVisits":${countsText(VisitTotals.importedOf(link))}`}}`
 
-/** Whether two links differ in nothing that {@link restOf} shows. */
+/** Whether two links differ in nothing that {@link describedOf} and {@link restOf} show. */
 const isAlike = (one: Link, other: Link): boolean =>
   one.title === other.title &&
   (one.tags === other.tags || (one.tags.length === 0 && other.tags.length === 0)) &&
-  one.createdAt === other.createdAt &&
-  one.updatedAt === other.updatedAt &&
   one.expiresAt === other.expiresAt &&
   one.validSince === other.validSince &&
   one.maxVisits === other.maxVisits &&
@@ -97,21 +101,34 @@ const isAlike = (one: Link, other: Link): boolean =>
   one.forwardQuery === other.forwardQuery &&
   one.crawlable === other.crawlable &&
   (one.passwordHash === null) === (other.passwordHash === null) &&
-  one.custom === other.custom
+  one.custom === other.custom &&
+  one.visitsLeft === other.visitsLeft &&
+  one.importedVisits === other.importedVisits
 
-/** The last result: most links of a bulk are alike. */
+/** The last result: most links of a bulk are alike, but for their times. */
 let latest:
-  { readonly link: Link; readonly visits: VisitTotals.VisitTotals; readonly rest: string } | undefined
+  | {
+      readonly link: Link
+      readonly visits: VisitTotals.VisitTotals
+      readonly described: string
+      readonly rest: string
+    }
+  | undefined
 
 /** {@link bodyOf} in JSON. By hand, since a bulk answers a thousand: it takes a fraction of the time. */
 export const textOf = (link: Link, naming: Naming, visits: VisitTotals.VisitTotals): string => {
   if (latest === undefined || latest.visits !== visits || !isAlike(latest.link, link)) {
-    latest = { link, visits, rest: restOf(link, visits) }
+    latest = { link, visits, described: describedOf(link), rest: restOf(link, visits) }
   }
   const { domain, key, shortUrl } = namesOf(link.key, naming)
   const inDomain = domain === undefined ? "" : `"domain":"${domain}",`
-  const { url } = link
-  return `{"key":"${key}",${inDomain}"shortUrl":"${shortUrl}","url":${JSON.stringify(url)},${latest.rest}`
+  const { createdAt, updatedAt, url } = link
+  const created = Iso8601.formatMoment(createdAt)
+  const updated = updatedAt === createdAt ? created : Iso8601.formatMoment(updatedAt)
+  return (
+    `{"key":"${key}",${inDomain}"shortUrl":"${shortUrl}","url":${JSON.stringify(url)},${latest.described}` +
+    `"createdAt":"${created}","updatedAt":"${updated}",${latest.rest}`
+  )
 }
 
 /** Shows a link, and how often it was visited, to clients. */
@@ -134,5 +151,7 @@ export const bodyOf = (
   crawlable: link.crawlable,
   hasPassword: link.passwordHash !== null,
   custom: link.custom,
-  visits
+  ...(link.visitsLeft !== null && { visitsLeft: link.visitsLeft }),
+  visits,
+  ...(link.importedVisits !== undefined && { importedVisits: VisitTotals.importedOf(link) })
 })

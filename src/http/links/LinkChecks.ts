@@ -58,18 +58,21 @@ const endAfter = (lifetime: Iso8601.Duration, now: number): Either.Either<number
 
 const noEnd = Either.right(undefined)
 
-/** When a link ends that is written at `now`: `undefined` where neither field says it, and nothing else does. */
+/**
+ * When a link ends that is written at `now`: `undefined` where neither field says it, and nothing else does. `mayBeOver`: whether it can have ended already.
+ */
 export const checkEnd = (
   { expiresAt, expiresIn }: { readonly expiresAt?: string; readonly expiresIn?: string },
   now: number,
-  orElse: Option.Option<Iso8601.Duration>
+  orElse: Option.Option<Iso8601.Duration>,
+  mayBeOver = false
 ): Either.Either<number | undefined, Problem> => {
   if (expiresAt !== undefined && expiresIn !== undefined) {
     return oneFault("invalid-request", "expiresIn", "cannot stand beside expiresAt")
   }
   if (expiresAt !== undefined) {
     return Either.flatMap(checkMoment("expiresAt", expiresAt), (moment) =>
-      moment > now && moment <= Iso8601.momentMax
+      (moment > now || mayBeOver) && moment <= Iso8601.momentMax
         ? Either.right(moment)
         : oneFault("invalid-request", "expiresAt", "must lie in the future, before the year 10000")
     )

@@ -8,10 +8,18 @@ import * as Problem from "../exchange/Problem.ts"
 /** All visits of a link ever, as clients see them. */
 export type VisitTotals = (typeof LinkBody.Type)["visits"]
 
-const totalsOf = ({ bots, nonBots }: VisitCount): VisitTotals => ({ total: nonBots + bots, nonBots, bots })
+const totalsOf = ({ bots, nonBots }: VisitCount): VisitTotals => ({
+  total: nonBots + bots,
+  nonBots,
+  bots
+})
 
 /** What a link has that nobody can have visited yet. */
 export const none: VisitTotals = totalsOf({ nonBots: 0, bots: 0 })
+
+/** What was counted of a link before it was imported. */
+export const importedOf = ({ importedVisits }: Pick<Link, "importedVisits">): VisitTotals =>
+  importedVisits === undefined ? none : totalsOf(importedVisits)
 
 /** Asks for the visits of links, in one question; the answers come in their order. */
 export const make: Effect.Effect<

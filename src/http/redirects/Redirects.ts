@@ -169,7 +169,10 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const preview = Effect.fnUntraced(function* (request: Request, key: string) {
       const link = yield* findLive(lookUp(request, key, links.find(key)))
       const [visits] = yield* totals([link])
-      return pages.preview(request, previewOf(link, namesOf(link.key, naming), visits!.total))
+      return pages.preview(
+        request,
+        previewOf(link, namesOf(link.key, naming), visits!.total + VisitTotals.importedOf(link).total)
+      )
     }, Traced.span("preview"))
 
     const isPasswordOf = (link: Link, password: string) =>

@@ -1,4 +1,5 @@
 import { Clock, Effect, Either, Number as Numbers } from "effect"
+import type { Link } from "../../model/Link.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import { type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
 import {
@@ -15,6 +16,7 @@ import type { OperationsOf } from "../contract/Operations.ts"
 import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as ManagedLink from "../links/ManagedLink.ts"
+import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import { namedMax, pointsMax, type StatsBody, type StatsParameters } from "../contract/StatsSchemas.ts"
@@ -121,12 +123,15 @@ export const make = Effect.gen(function* () {
   const store = yield* VisitStore
   const identify = yield* Caller.make
 
-  const respond = Effect.fnUntraced(function* (subject: string, range: StatsRange) {
+  const respond = Effect.fnUntraced(function* (subject: string, range: StatsRange, link?: Link) {
     const { from, interval, to } = range
     const [points, top] = yield* Problem.orUnavailable(
       Effect.all([store.series({ subject, from, to }, interval), store.top({ subject, from, to }, namedMax)])
     )
-    return json(bodyOf(range, points, top))
+    const body = bodyOf(range, points, top)
+    return json(
+      link?.importedVisits === undefined ? body : { ...body, imported: VisitTotals.importedOf(link) }
+    )
   })
 
   const mayRead = (request: Request) =>
@@ -136,7 +141,8 @@ export const make = Effect.gen(function* () {
     ofLink: Effect.fn("stats.ofLink")(function* (request, { domain, key, ...parameters }) {
       const caller = yield* mayRead(request)
       const range = yield* check(parameters, yield* Clock.currentTimeMillis)
-      return yield* respond(subjectOfLink(yield* manageable(caller, { domain, key })), range)
+      const link = yield* manageable(caller, { domain, key })
+      return yield* respond(subjectOfLink(link), range, link)
     }),
 
     ofOwner: Effect.fn("stats.ofOwner")(function* (request, parameters) {

@@ -39,6 +39,8 @@ export interface LinkRow {
   readonly crawlable: boolean | number
   readonly key_id: string | null
   readonly key_redirects_per_day: number | null
+  /** `Link.importedVisits` in JSON. */
+  readonly imported_visits: string | null
 }
 
 /** The columns that make a link. */
@@ -86,6 +88,12 @@ export const linkColumns: ReadonlyArray<FilledColumn & { readonly column: keyof 
     name: "keyRedirectsPerDay",
     type: "bigint",
     valueOf: ({ keyRedirectsPerDay = null }) => keyRedirectsPerDay
+  },
+  {
+    column: "imported_visits",
+    name: "importedVisits",
+    type: "text",
+    valueOf: ({ importedVisits }) => (importedVisits === undefined ? null : JSON.stringify(importedVisits))
   }
 ]
 
@@ -94,6 +102,8 @@ const addedColumns: ReadonlyArray<FilledColumn> = [
   { column: "create_id", name: "createId", type: "bigint", valueOf: ({ createId = null }) => createId },
   { column: "title_folded", name: "titleFolded", type: "text", valueOf: ({ title }) => foldedOf(title) }
 ]
+
+const visitsOf = (json: string) => JSON.parse(json) as NonNullable<Link["importedVisits"]>
 
 /** The link of a row. */
 export const linkOf = (row: LinkRow): Link => ({
@@ -115,7 +125,8 @@ export const linkOf = (row: LinkRow): Link => ({
   forwardQuery: Boolean(row.forward_query),
   crawlable: Boolean(row.crawlable),
   ...(row.key_id !== null && { keyId: row.key_id }),
-  ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: row.key_redirects_per_day })
+  ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: row.key_redirects_per_day }),
+  ...(row.imported_visits !== null && { importedVisits: visitsOf(row.imported_visits) })
 })
 
 const numberOf = (cell: Cells[number]): number | null => (cell === null ? null : Number(cell))
@@ -128,6 +139,7 @@ const noTags: ReadonlyArray<string> = []
 export const linkOfCells = (cells: Cells): Link => {
   const keyId = cells[17] as string | null
   const keyRedirectsPerDay = numberOf(cells[18]!)
+  const importedVisits = cells[19] as string | null
   const tags = cells[4] as string
   return {
     key: cells[0] as string,
@@ -148,7 +160,8 @@ export const linkOfCells = (cells: Cells): Link => {
     forwardQuery: isTrue(cells[15]!),
     crawlable: isTrue(cells[16]!),
     ...(keyId !== null && { keyId }),
-    ...(keyRedirectsPerDay !== null && { keyRedirectsPerDay })
+    ...(keyRedirectsPerDay !== null && { keyRedirectsPerDay }),
+    ...(importedVisits !== null && { importedVisits: visitsOf(importedVisits) })
   }
 }
 

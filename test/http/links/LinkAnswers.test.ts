@@ -22,7 +22,8 @@ const links: fc.Arbitrary<Link> = fc.record({
   custom: fc.boolean(),
   owner: fc.constant(null),
   deletedAt: fc.constant(null),
-  visitsLeft: fc.constant(null),
+  visitsLeft: fc.option(fc.nat()),
+  importedVisits: fc.record({ nonBots: fc.nat(), bots: fc.nat() }),
   key: fc.stringMatching(/^[\w-]{1,64}(~[1-9]\d?)?$/),
   url: fc.oneof(
     fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) => new URL(url).href),
@@ -51,7 +52,8 @@ it("a link's text is its own, also after that of one which differs in a single f
     "url",
     "custom",
     "createdAt",
-    "updatedAt"
+    "updatedAt",
+    "importedVisits"
   )
   fc.assert(
     fc.property(links, links, fields, (one, other, field) => {

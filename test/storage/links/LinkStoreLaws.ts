@@ -98,7 +98,8 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>, data
             forwardQuery: true,
             crawlable: true,
             keyId: "key_1",
-            keyRedirectsPerDay: 1_000_000_000_000
+            keyRedirectsPerDay: 1_000_000_000_000,
+            importedVisits: { nonBots: 1_000_000_000_000, bots: 7 }
           },
           { ...linkOf("late"), updatedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER },
           { ...linkOf("tombstone"), deletedAt: 1_700_000_000_001 },
