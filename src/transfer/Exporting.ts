@@ -1,0 +1,78 @@
+// Links as this service writes them into files.
+
+import { csvLine } from "./Csv.ts"
+import { joinTags } from "./Fields.ts"
+
+interface Counts {
+  readonly total: number
+  readonly bots: number
+}
+
+/** A link as the API shows it. */
+export interface ShownLink {
+  readonly key: string
+  readonly shortUrl: string
+  readonly url: string
+  readonly title: string | null
+  readonly tags: ReadonlyArray<string>
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly expiresAt: string | null
+  readonly validSince: string | null
+  readonly maxVisits: number | null
+  readonly visitsLeft?: number
+  readonly redirectStatus: number
+  readonly forwardQuery: boolean
+  readonly crawlable: boolean
+  readonly hasPassword: boolean
+  readonly visits: Counts
+  readonly importedVisits?: Counts
+}
+
+/** How links are written: a table, or a JSON object a line. */
+export type ExportFormat = "csv" | "jsonl"
+
+/**
+ * What a file has of a link, in the order of its columns. Not `custom`, since a key that moves is chosen, and no password, of which only a hash is known. `visits` are all visits ever, those of before included.
+ */
+export const columns: ReadonlyArray<
+  readonly [
+    name: string,
+    valueOf: (link: ShownLink) => string | number | boolean | ReadonlyArray<string> | null
+  ]
+> = [
+  ["key", ({ key }) => key],
+  ["shortUrl", ({ shortUrl }) => shortUrl],
+  ["url", ({ url }) => url],
+  ["title", ({ title }) => title],
+  ["tags", ({ tags }) => tags],
+  ["createdAt", ({ createdAt }) => createdAt],
+  ["updatedAt", ({ updatedAt }) => updatedAt],
+  ["validSince", ({ validSince }) => validSince],
+  ["expiresAt", ({ expiresAt }) => expiresAt],
+  ["maxVisits", ({ maxVisits }) => maxVisits],
+  ["visitsLeft", ({ visitsLeft = null }) => visitsLeft],
+  ["redirectStatus", ({ redirectStatus }) => redirectStatus],
+  ["forwardQuery", ({ forwardQuery }) => forwardQuery],
+  ["crawlable", ({ crawlable }) => crawlable],
+  ["hasPassword", ({ hasPassword }) => hasPassword],
+  ["visits", ({ importedVisits, visits }) => visits.total + (importedVisits?.total ?? 0)],
+  ["bots", ({ importedVisits, visits }) => visits.bots + (importedVisits?.bots ?? 0)]
+]
+
+/** What stands before the links. */
+export const headOf = (format: ExportFormat): string =>
+  format === "csv" ? csvLine(columns.map(([name]) => name)) : ""
+
+/** A link, with its end of line. */
+export const exportedLine = (link: ShownLink, format: ExportFormat): string => {
+  const values = columns.map(([name, valueOf]) => [name, valueOf(link)] as const)
+  if (format === "jsonl") {
+    return `${JSON.stringify(Object.fromEntries(values.filter(([, value]) => value !== null)))}\n`
+  }
+  return csvLine(
+    values.map(([, value]) =>
+      Array.isArray(value) ? joinTags(value as ReadonlyArray<string>) : String(value ?? "")
+    )
+  )
+}

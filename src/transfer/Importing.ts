@@ -1,0 +1,227 @@
+// Makes the links of a file, a batch at a time, so that a run that is cut off can go on where it was, and a file that is loaded twice makes nothing twice.
+
+import type { NewLink } from "./Fields.ts"
+import type { Entry } from "./Reading.ts"
+
+/** Bounds of a batch: what a bulk of the API may have, and less. */
+const batchMax = { passwords: 20, characters: 1_000_000 }
+
+/** Tries of a batch that did not get through, or for which the quota was used up: that comes back each minute. */
+const triesMax = 20
+
+/** What became of a link of a bulk, as the API says it. */
+export type Result =
+  | { readonly status: number; readonly replayed?: true; readonly link: { readonly key: string } }
+  | {
+      readonly status: number
+      readonly problem: {
+        readonly type: string
+        readonly detail: string
+        readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }>
+      }
+    }
+
+/** An entry that made no link, and why. */
+export interface Rejected {
+  readonly line: number
+  /** The field at fault, where one is. */
+  readonly field: string
+  readonly reason: string
+  readonly key: string
+  readonly url: string
+}
+
+/** How far an import is. It can be written down between two batches, and gone on with. */
+export interface Progress {
+  /** Entries that are settled: the next batch begins behind them. */
+  readonly settled: number
+  readonly made: number
+  /** Links that were here already, from an earlier run. */
+  readonly present: number
+  readonly rejected: number
+  /** When links count as created of which the file does not say it, in milliseconds since 1970: each a millisecond before the one that precedes it. */
+  readonly base_ms: number
+}
+
+/** What an import needs of the world. */
+export interface Ports {
+  /** Creates links. A repeat with the same key makes none twice. Fails where it is not known what became of them. */
+  readonly send: (links: ReadonlyArray<NewLink>, idempotencyKey: string) => Promise<ReadonlyArray<Result>>
+  /** The URL of the caller's own link of a key, if there is one. */
+  readonly urlOf: (key: string) => Promise<string | undefined>
+  /** Waits before a batch is tried again. */
+  readonly pause: (why: "away" | "quota") => Promise<void>
+  /** Whether a failure of `send` may pass. */
+  readonly mayPass: (error: unknown) => boolean
+  /** Hears of each batch that is settled, and waits until that is written down. */
+  readonly onSettled: (progress: Progress, rejected: ReadonlyArray<Rejected>) => Promise<void> | void
+  readonly isStopped: () => boolean
+}
+
+/** A number of 128 bits that texts share only by chance, in hexadecimal digits: FNV-1a four times, each from another start. It guards against no forger. */
+export const digestOf = (text: string): string => {
+  const lanes = new Uint32Array([0x811c9dc5, 0x01000193, 0x9e3779b9, 0x85ebca6b])
+  for (let place = 0; place < text.length; place++) {
+    const code = text.charCodeAt(place)
+    for (let lane = 0; lane < 4; lane++) lanes[lane] = Math.imul(lanes[lane]! ^ (code + lane), 0x01000193)
+  }
+  return [...lanes].map((lane) => lane.toString(16).padStart(8, "0")).join("")
+}
+
+const kindOf = (type: string): string => type.slice(type.lastIndexOf("/") + 1)
+
+/** How far a time that was written without its time zone can lie in the future. */
+const zone_ms = 14 * 3_600_000
+
+/**
+ * The link with a time of creation: where the file has none, by its place; and now, where the time lies in the future by no more than time zones differ, since some services write theirs
+ * without saying so.
+ */
+const dated = (link: NewLink, { place }: Entry, base_ms: number): NewLink => {
+  const { createdAt, updatedAt } = link.imported ?? {}
+  const past = (text: string | undefined): number => {
+    const moment = text === undefined ? Number.POSITIVE_INFINITY : Date.parse(text)
+    return moment - base_ms <= zone_ms ? Math.min(moment, base_ms) : moment
+  }
+  const created_ms = createdAt === undefined ? Math.min(base_ms - place, past(updatedAt)) : past(createdAt)
+  const format = (moment_ms: number) => new Date(Math.max(0, moment_ms)).toISOString()
+  return {
+    ...link,
+    imported: {
+      ...link.imported,
+      createdAt: format(created_ms),
+      ...(updatedAt !== undefined && { updatedAt: format(past(updatedAt)) })
+    }
+  }
+}
+
+interface Sent {
+  readonly entry: Entry
+  readonly link: NewLink
+}
+
+const rejectedOf = ({ key, line, url }: Entry, field: string, reason: string): Rejected => ({
+  line,
+  field,
+  reason,
+  key,
+  url
+})
+
+/** Why an entry is no link, before anything is sent. */
+export const unreadOf = (entry: Entry): Rejected => {
+  const [first] = entry.faults
+  const others = entry.faults.slice(1).map(({ field, message }) => `${field} ${message}`)
+  return rejectedOf(entry, first!.field, [first!.message, ...others].join("; "))
+}
+
+/**
+ * Makes links of entries, `atOnce` at a time, from where `start` is. Holds one batch at a time. The key of a batch comes from what it has and where it is in the file.
+ * Gives how far it came.
+ */
+export const run = async (
+  entries: AsyncIterable<Entry>,
+  start: Progress,
+  { atOnce, ports }: { readonly atOnce: number; readonly ports: Ports }
+): Promise<Progress> => {
+  let progress = start
+
+  const attempt = async (links: ReadonlyArray<NewLink>, key: string) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await ports.send(links, key)
+      } catch (error) {
+        if (!ports.mayPass(error) || tries === triesMax || ports.isStopped()) throw error
+        await ports.pause("away")
+      }
+    }
+  }
+
+  /** The results of a batch. It is sent again whole while the quota keeps some from being made: what was made is answered again then. */
+  const settledBatch = async (batch: ReadonlyArray<Sent>): Promise<ReadonlyArray<Result> | undefined> => {
+    const bodies = batch.map(({ entry, link }) => dated(link, entry, start.base_ms))
+    const key = `import-${digestOf(JSON.stringify([batch[0]!.entry.place, batch.map(({ link }) => link)]))}`
+    const first: Array<Result | undefined> = batch.map(() => undefined)
+    for (let tries = 1; ; tries++) {
+      const results = await attempt(bodies, key)
+      let waits = false
+      for (const [index, result] of results.entries()) {
+        const kind = "problem" in result ? kindOf(result.problem.type) : undefined
+        if (kind === "rate-limited" || kind === "unavailable" || kind === "idempotency-in-progress")
+          waits = true
+        // A repeat says `replayed` of what this run has made itself.
+        if (first[index] === undefined || "problem" in first[index]) first[index] = result
+      }
+      if (!waits || tries === triesMax) return first as ReadonlyArray<Result>
+      if (ports.isStopped()) return undefined
+      await ports.pause("quota")
+      if (ports.isStopped()) return undefined
+    }
+  }
+
+  const isPresent = async ({ link }: Sent): Promise<boolean> => {
+    const url = link.alias === undefined ? undefined : await ports.urlOf(link.alias)
+    return url !== undefined && url === (URL.parse?.(link.url)?.href ?? new URL(link.url).href)
+  }
+
+  /** Settles what was read; `false` where it was stopped before. */
+  const settle = async (batch: ReadonlyArray<Sent>, unread: ReadonlyArray<Rejected>): Promise<boolean> => {
+    const results = batch.length === 0 ? [] : await settledBatch(batch)
+    if (results === undefined) return false
+    let { made, present } = progress
+    const rejected = [...unread]
+    for (const [index, result] of results.entries()) {
+      const sent = batch[index]!
+      if ("link" in result) {
+        if (result.replayed === true) present++
+        else made++
+        continue
+      }
+      const kind = kindOf(result.problem.type)
+      const [fault] = result.problem.errors ?? []
+      if (kind === "idempotency-mismatch" || (kind === "alias-taken" && (await isPresent(sent)))) present++
+      else {
+        const path = fault?.path === "alias" ? "key" : (fault?.path.replace(/^imported\./, "") ?? "")
+        rejected.push(rejectedOf(sent.entry, path, fault?.message ?? result.problem.detail))
+      }
+    }
+    rejected.sort((one, other) => one.line - other.line)
+    progress = {
+      ...progress,
+      settled: progress.settled + batch.length + unread.length,
+      made,
+      present,
+      rejected: progress.rejected + rejected.length
+    }
+    await ports.onSettled(progress, rejected)
+    return true
+  }
+
+  let batch: Array<Sent> = []
+  let unread: Array<Rejected> = []
+  let size = { passwords: 0, characters: 0 }
+  for await (const entry of entries) {
+    if (entry.place < start.settled) continue
+    if (ports.isStopped()) return progress
+    const { link } = entry
+    const passwords = link?.password === undefined ? 0 : 1
+    const characters = link === undefined ? 0 : JSON.stringify(link).length
+    const isFull =
+      batch.length + unread.length === atOnce ||
+      size.passwords + passwords > batchMax.passwords ||
+      size.characters + characters > batchMax.characters
+    if (isFull) {
+      if (!(await settle(batch, unread))) return progress
+      batch = []
+      unread = []
+      size = { passwords: 0, characters: 0 }
+    }
+    if (link === undefined) unread.push(unreadOf(entry))
+    else batch.push({ entry, link })
+    size = { passwords: size.passwords + passwords, characters: size.characters + characters }
+  }
+  if (batch.length + unread.length > 0 && !ports.isStopped()) {
+    await settle(batch, unread)
+  }
+  return progress
+}
