@@ -1,10 +1,20 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Fiber, Logger, LogLevel } from "effect"
 import { describe } from "vitest"
-import { fromStrings } from "../../src/keys/PackedKeys.ts"
+import { fromStrings, toStrings } from "../../src/keys/PackedKeys.ts"
+import * as KeyStockMemory from "../../src/sim/stores/KeyStockMemory.ts"
 import * as WitnessMemory from "../../src/sim/stores/WitnessMemory.ts"
 import { ForgetfulDatabase, startProcess } from "../support/ForgetfulDatabase.ts"
-import { draft, freshPool, freshStores, joinInTime, others, startNode } from "../support/TestNode.ts"
+import {
+  drain,
+  draft,
+  freshPool,
+  freshStores,
+  joinInTime,
+  minted,
+  others,
+  startNode
+} from "../support/TestNode.ts"
 
 /** What happens to a deployment. */
 const step = fc.oneof(
@@ -106,6 +116,28 @@ describe("a database that forgets", () => {
       yield* Effect.flip(node.shard().Lease({ count: 1 }))
       yield* node.shard().Lease({ count: 1 })
       expect((yield* node.shard().Status()).epoch).toBe(1_001)
+    })
+  )
+
+  it.scoped("has no refill lost, when it forgets the claim under which the pool was filled", () =>
+    Effect.gen(function* () {
+      const tables = KeyStockMemory.emptyTables()
+      const stores = { ...(yield* freshStores()), stock: KeyStockMemory.makeOver(tables) }
+      const former = yield* startNode(stores)
+      const held = toStrings((yield* former.shard().Lease({ count: 8 })).keys)
+      yield* former.kill
+      tables.epochs.clear()
+
+      const next = yield* startNode(stores)
+      for (let turn = 0; turn < 8; turn++) {
+        // The first one may find that the pool knows its epoch.
+        const leased = yield* Effect.retry(next.shard().Lease({ count: 20 }), { times: 1 })
+        held.push(...toStrings(leased.keys))
+        yield* others
+      }
+      const all = [...held, ...(yield* drain(stores))]
+      expectDistinct(all)
+      expect(all.length).toBe(yield* minted(stores))
     })
   )
 

@@ -52,6 +52,7 @@ export const storeRules = {
   "a claim raises the epoch": true,
   "the database refuses older epochs": true,
   "the pool refuses older epochs": true,
+  "the pool refuses a claim that it knows": true,
   "the pool takes each batch once": true,
   "the pool takes each return once": true,
   "a lease removes its keys": true,
@@ -181,9 +182,11 @@ export const pool = (rules: StoreRules) => {
   const isOlder = ({ epoch }: Pool, own: number) => own < epoch && rules["the pool refuses older epochs"]
 
   return {
-    /** `undefined` where it has seen a newer epoch. */
-    claim: (own: Pool, epoch: number): Pool | undefined =>
-      isOlder(own, epoch) ? undefined : { ...own, epoch: Math.max(epoch, own.epoch) },
+    /** `undefined` where it has seen this epoch, or a newer one. */
+    claim: (own: Pool, epoch: number): Pool | undefined => {
+      const isKnown = epoch === own.epoch && rules["the pool refuses a claim that it knows"]
+      return isKnown || isOlder(own, epoch) ? undefined : { ...own, epoch: Math.max(epoch, own.epoch) }
+    },
 
     /** A batch that it knows adds nothing. `undefined` where it has seen a newer epoch. */
     push: (own: Pool, epoch: number, { id, keys }: Batch): Pool | undefined => {

@@ -46,7 +46,7 @@ const without = (some: ReadonlyArray<string>, others: ReadonlyArray<string>): Ar
 export class VirtualRedis {
   readonly server: VirtualServer
   readonly shard: number
-  /** Whether it refuses what comes with an epoch older than the newest, and whether it knows batches and returns again: always, but where that is to be broken. */
+  /** Whether it refuses pushes with an epoch older than the newest, and claims of one that it knows or an older one, and whether it knows batches and returns again: always, but where that is to be broken. */
   fences = true
   knowsBatches = true
   knowsReturns = true
@@ -162,9 +162,9 @@ export class VirtualRedis {
     })
   }
 
-  /** The claim script: remembers an epoch, and gives 0, or `staleBy` a greater one. */
+  /** The claim script: remembers an epoch, and gives 0, or `staleBy` one that is as great or greater. */
   claim(by: string, epoch: number): number {
-    if (this.fences && epoch < this.#epoch) return this.#fenced(by, epoch)
+    if (this.fences && epoch <= this.#epoch) return this.#fenced(by, epoch)
     this.#remember(epoch)
     this.#journal.add({ tag: "poolClaimed", by, shard: this.shard, epoch })
     return 0

@@ -29,9 +29,11 @@ export interface Pushed {
  * Laws:
  * 1. `push` adds a batch's keys once for its id, however often it is repeated, and not at all (`Fenced`) unless
  *    the claim's epoch is the newest that the pool has seen for the shard.
- * 2. `giveBack` puts keys back once for its id, which its caller draws (see `RandomId`), however often it is repeated.
- * 3. `lease` gives each pushed or given-back key to one caller; a list, first in, first out.
- * 4. A key whose batch is not `settled` can be lost by the pool; one whose batch is settled is lost only
+ * 2. `claim` takes an epoch once, and only one that is greater than all that the pool has seen (`Fenced` tells the newest): a database that has forgotten
+ *    a claim gives its epoch to another one, whose batches would have the ids of those that the pool knows.
+ * 3. `giveBack` puts keys back once for its id, which its caller draws (see `RandomId`), however often it is repeated.
+ * 4. `lease` gives each pushed or given-back key to one caller; a list, first in, first out.
+ * 5. A key whose batch is not `settled` can be lost by the pool; one whose batch is settled is lost only
  *    with the pool's own data, or with the node that leased it.
  */
 export class KeyPool extends Context.Tag("linkmint/KeyPool")<
@@ -39,7 +41,7 @@ export class KeyPool extends Context.Tag("linkmint/KeyPool")<
   {
     /** Number of pool shards, 1 or more. */
     readonly shards: number
-    /** Makes earlier epochs stale in the pool too. */
+    /** Makes earlier epochs stale in the pool too. A claim that may have been applied is not repeated: the shard is claimed again. */
     readonly claim: (claim: PoolClaim) => Effect.Effect<void, StorageError | Fenced>
     /** Adds a batch, which may be one that an earlier epoch recorded. */
     readonly push: (

@@ -35,12 +35,12 @@ const makeShard = (shard: number, settleAfter: number) => {
   const settled = new Set<string>()
   const returns = new Set<number>()
 
-  const claim = (claimed: PoolClaim): Effect.Effect<void, Fenced> =>
-    Effect.suspend(() => {
-      if (claimed.epoch < epoch) return new Fenced({ shard, epoch: claimed.epoch, newest: epoch })
-      epoch = claimed.epoch
-      return Effect.void
-    })
+  /** Makes the claim's epoch the newest one, if it is `least` at least. */
+  const advance = (claimed: PoolClaim, least: number): Effect.Effect<void, Fenced> => {
+    if (claimed.epoch < least) return new Fenced({ shard, epoch: claimed.epoch, newest: epoch })
+    epoch = claimed.epoch
+    return Effect.void
+  }
 
   const settle = () => {
     const now = [...unsettled].filter(([, batch]) => batch.end + settleAfter <= leased)
@@ -52,18 +52,23 @@ const makeShard = (shard: number, settleAfter: number) => {
   }
 
   return {
-    claim,
-    push: (claimed: PoolClaim, { epoch, keys, sequence }: Omit<BatchRecord, "shard">) =>
-      Effect.map(claim(claimed), () => {
-        const id = `${epoch}/${sequence}`
-        if (settled.has(id)) return { level, settled: [{ epoch, sequence }, ...settle()] }
-        if (!unsettled.has(id)) {
-          if (count(keys) > 0) blocks.push(keys)
-          level += count(keys)
-          unsettled.set(id, { epoch, sequence, end: leased + level })
+    claim: (claimed: PoolClaim) => Effect.suspend(() => advance(claimed, epoch + 1)),
+    push: (claimed: PoolClaim, batch: Omit<BatchRecord, "shard">) =>
+      Effect.map(
+        Effect.suspend(() => advance(claimed, epoch)),
+        () => {
+          const { keys, sequence } = batch
+          const name = { epoch: batch.epoch, sequence }
+          const id = `${batch.epoch}/${sequence}`
+          if (settled.has(id)) return { level, settled: [name, ...settle()] }
+          if (!unsettled.has(id)) {
+            if (count(keys) > 0) blocks.push(keys)
+            level += count(keys)
+            unsettled.set(id, { ...name, end: leased + level })
+          }
+          return { level, settled: settle() }
         }
-        return { level, settled: settle() }
-      }),
+      ),
     lease: (wanted: number) => {
       const taken: Array<PackedKeys> = []
       for (let left = wanted; left > 0 && blocks[0] !== undefined;) {

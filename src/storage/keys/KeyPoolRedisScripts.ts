@@ -17,11 +17,14 @@ const commands: Record<PoolKind, Record<"length" | "append" | "prepend" | "all",
   set: { length: "'SCARD'", append: "'SADD'", prepend: "'SADD'", all: "'SMEMBERS', name" }
 }
 
-/** The beginning of scripts with an epoch: they give the newest epoch, negative, where that is greater. It is an integer of at most 53 bits, which is exact in Lua's doubles. */
-const fence = `
+/**
+ * The beginning of scripts with an epoch: they give the newest epoch, negative, where theirs compares to it in this way. It is an integer of at most 53
+ * bits, which is exact in Lua's doubles.
+ */
+const fence = (refused: "<" | "<=") => `
 local newest = tonumber(redis.call('GET', KEYS[1]) or '0')
 local epoch = tonumber(ARGV[1])
-if epoch < newest then return -newest end
+if epoch ${refused} newest then return -newest end
 `
 
 const remember = `
@@ -29,10 +32,10 @@ if epoch > newest then redis.call('SET', KEYS[1], ARGV[1]) end
 `
 
 /**
- * Stores the epoch ARGV[1] at KEYS[1] and gives 0, or a greater one that is stored there, negative. Keys of a pool of the other kind, at KEYS[3], move to KEYS[2]: the
+ * Stores the epoch ARGV[1] at KEYS[1] and gives 0, or the one that is stored there, negative, unless ARGV[1] is greater. Keys of a pool of the other kind, at KEYS[3], move to KEYS[2]: the
  * setting was changed.
  */
-const claim = (kind: PoolKind) => `${fence}
+const claim = (kind: PoolKind) => `${fence("<=")}
 local name = KEYS[3]
 local others = redis.call(${commands[kind === "list" ? "set" : "list"].all})
 ${remember}
@@ -71,12 +74,12 @@ redis.call('LTRIM', ${list}, -${knownMax}, -1)
 
 /**
  * Adds the keys in ARGV[4], ARGV[3] bytes each with zero bytes on the right, to the pool KEYS[2] and the batch id ARGV[2] to
- * the list KEYS[3], unless it is there already. Gives the keys in the pool then, or what \`claim\` gives.
+ * the list KEYS[3], unless it is there already. Gives the keys in the pool then, or a greater epoch that is stored at KEYS[1], negative.
  *
  * It reads everything before it writes anything: whatever can be refused, because a name is of another type, Redis is a replica
  * or has no memory left, is refused while nothing was done.
  */
-const push = (kind: PoolKind) => `${fence}${put(kind)}
+const push = (kind: PoolKind) => `${fence("<")}${put(kind)}
 local level = redis.call(${commands[kind].length}, KEYS[2])
 local known = redis.call('LPOS', KEYS[3], ARGV[2])
 ${remember}

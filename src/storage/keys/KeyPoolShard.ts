@@ -5,12 +5,12 @@ import { KeyPool, type Pushed } from "./KeyPool.ts"
 import type { BatchRecord, PoolClaim } from "./KeyStock.ts"
 import { Fenced, type StorageError } from "../StorageError.ts"
 
-/** The server's answer to a claim or a push whose epoch is not the newest: the newest one, which is greater than 0, negative. */
+/** The server's answer to a claim whose epoch is not a new one, or a push whose epoch is not the newest: the newest one, which is greater than 0, negative. */
 export const staleBy = (newest: number): number => -newest
 
 /** The commands of one pool shard's server. Each happens at one moment there, whole or not at all. */
 export interface Commands {
-  /** Remembers the epoch: 0, or what {@link staleBy} makes of a greater one that it knows. */
+  /** Remembers the epoch: 0, or what {@link staleBy} makes of the one that it knows, if that is as great or greater. */
   readonly claim: (epoch: number) => Effect.Effect<number, StorageError>
   /**
    * Adds the keys, at the end of a list, unless the batch's id is known, and remembers epoch and id. Gives how many keys there are then,

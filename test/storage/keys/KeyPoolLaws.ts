@@ -174,13 +174,25 @@ export const keyPoolLaws = <E>(
   })
 
   describe(`${title}: fencing`, () => {
-    it.scopedLive("refuses the claim of an older epoch than it has seen, and takes the newest again", () =>
+    it.scopedLive("refuses the claim of an epoch that it has seen, or of an older one", () =>
       Effect.gen(function* () {
         const pool = yield* open
-        yield* pool.claim({ shard, epoch: epoch + 5 })
-        yield* pool.claim({ shard, epoch: epoch + 5 })
-        const stale = { shard, epoch: epoch + 4 }
-        expect(yield* Effect.flip(pool.claim(stale))).toEqual(new Fenced({ ...stale, newest: epoch + 5 }))
+        const newest = epoch + 5
+        yield* pool.claim({ shard, epoch: newest })
+        for (const stale of [newest, newest - 1]) {
+          const claim = { shard, epoch: stale }
+          expect(yield* Effect.flip(pool.claim(claim))).toEqual(new Fenced({ ...claim, newest }))
+        }
+        expect((yield* pool.push({ shard, epoch: newest }, batch(1))).level).toBe(10)
+        yield* pool.claim({ shard, epoch: newest + 1 })
+      })
+    )
+
+    it.scopedLive("refuses the claim of an epoch that has pushed and has not claimed", () =>
+      Effect.gen(function* () {
+        const pool = yield* open
+        yield* pool.push(owner, batch(1))
+        expect(yield* Effect.flip(pool.claim(owner))).toEqual(new Fenced({ ...owner, newest: epoch }))
       })
     )
 
