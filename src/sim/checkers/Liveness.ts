@@ -1,4 +1,6 @@
-import type { Checker } from "../Evidence.ts"
+import { partitionOf } from "../../actors/links/UrlMapping.ts"
+import type { Checker, Evidence } from "../Evidence.ts"
+import type { Exchange } from "../History.ts"
 import { s_us } from "../world/Time.ts"
 
 /** How long after the end of all faults everything must work again. */
@@ -7,33 +9,73 @@ const healWithin_us = 5 * s_us
 /** For so long after the faults a node may be short of connections: those that it had given up before, after 4 s, count for 15 s as ones that the database still has. */
 const shortFor_us = 20 * s_us
 
+/** The nodes in which actors of a name run at a time: a prefix of their names, such as `PoolShard/`, or a whole name. */
+const hostsOf = (journal: Evidence["journal"], name: string, then_us: number): ReadonlySet<string> => {
+  const hosts = new Map<string, string>()
+  for (const entry of journal) {
+    if (entry.at_us > then_us) break
+    const { by, tag } = entry
+    if (tag === "activated" && entry.actor.startsWith(name)) hosts.set(`${by} ${entry.actor}`, by)
+    else if (tag === "deactivated") hosts.delete(`${by} ${entry.actor}`)
+    else if (tag === "killed" || tag === "ended")
+      for (const [id, host] of hosts) if (host === by) hosts.delete(id)
+  }
+  return new Set(hosts.values())
+}
+
+/**
+ * Whether a request failed since there were no connections, as far as that may be: the node that answered it made none meanwhile, or the one that owns its link, or
+ * every node that owns a pool shard from which a create could get its key.
+ */
+const isShort = (
+  { end_us, healed_us, journal, sessions }: Evidence,
+  { alias, answered_us = end_us, answeredBy, key, kind, sent_us }: Exchange
+): boolean => {
+  if (sent_us >= healed_us + shortFor_us) return false
+  const short = new Set(
+    sessions.refusals.flatMap(({ at_us, by }) => (sent_us <= at_us && at_us <= answered_us ? [by] : []))
+  )
+  if (short.size === 0) return false
+  if (answeredBy !== undefined && short.has(answeredBy)) return true
+  const name = key ?? alias
+  const owners = hostsOf(
+    journal,
+    kind === "create" && name === undefined
+      ? "PoolShard/"
+      : `UrlMapping/${name === undefined ? "" : partitionOf(name)}`,
+    answered_us
+  )
+  return owners.size > 0 && [...owners].every((by) => short.has(by))
+}
+
 /** C8: after faults have ended, every request is answered as it should be, without help. And no request ever ends as a fault of the service, nor as if there were no such operation. */
 export const Liveness: Checker = {
   name: "liveness",
-  check: ({ end_us, exchanges, healed_us, sessions, unready }) => [
-    ...unready.map((node) => ({
-      checker: Liveness.name,
-      at_us: end_us,
-      text: `${node} is not ready again`,
-      keys: []
-    })),
-    ...exchanges.flatMap(({ answered_us, answeredBy, alias, key, kind, number, sent_us, status }) => {
-      const violation = (text: string) => [
-        { checker: Liveness.name, at_us: answered_us ?? end_us, text, keys: [key ?? alias ?? ""] }
-      ]
-      if (status === 500 || (kind === "create" && status === 404))
-        return violation(`request ${number} (${kind}) was answered ${status}`)
-      if (sent_us < healed_us + healWithin_us || [401, 404, 409, 410, 422, 429].includes(status)) return []
-      if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
-      const isShort = sessions.refusals.some(
-        ({ at_us, by }) => by === answeredBy && sent_us <= at_us && at_us <= (answered_us ?? end_us)
-      )
-      if (status === 503 && isShort && sent_us < healed_us + shortFor_us) return []
-      return status >= 200 && status < 400
-        ? []
-        : violation(
-            `request ${number} (${kind}), ${((sent_us - healed_us) / s_us).toFixed(1)} s after the last fault, was answered ${status === 0 ? "never" : status}`
-          )
-    })
-  ]
+  check: (evidence) => {
+    const { end_us, exchanges, healed_us, unready } = evidence
+    return [
+      ...unready.map((node) => ({
+        checker: Liveness.name,
+        at_us: end_us,
+        text: `${node} is not ready again`,
+        keys: []
+      })),
+      ...exchanges.flatMap((exchange) => {
+        const { alias, answered_us, key, kind, number, sent_us, status } = exchange
+        const violation = (text: string) => [
+          { checker: Liveness.name, at_us: answered_us ?? end_us, text, keys: [key ?? alias ?? ""] }
+        ]
+        if (status === 500 || (kind === "create" && status === 404))
+          return violation(`request ${number} (${kind}) was answered ${status}`)
+        if (sent_us < healed_us + healWithin_us || [401, 404, 409, 410, 422, 429].includes(status)) return []
+        if (answered_us === undefined && end_us - sent_us < healWithin_us) return []
+        if (status === 503 && isShort(evidence, exchange)) return []
+        return status >= 200 && status < 400
+          ? []
+          : violation(
+              `request ${number} (${kind}), ${((sent_us - healed_us) / s_us).toFixed(1)} s after the last fault, was answered ${status === 0 ? "never" : status}`
+            )
+      })
+    ]
+  }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { partitionOf } from "../../../src/actors/links/UrlMapping.ts"
 import type { Checker, Evidence } from "../../../src/sim/Evidence.ts"
 import type { Exchange } from "../../../src/sim/History.ts"
 import { checkers, judge } from "../../../src/sim/checkers/all.ts"
@@ -954,6 +955,36 @@ describe("the checkers", () => {
     }
     expect(answered(46)).toEqual([])
     expect(answered(61)).toHaveLength(1)
+  })
+
+  it("find nothing in a 503 while every owner that the request needs has given up as many connections as it may, and something otherwise", () => {
+    const at = (by: string, actor: string) => ({ tag: "activated", at_us: 1, by, actor }) as const
+    const [here, away] = ["node-0#1", "node-1#1"]
+    const owners = [
+      at(here, "PoolShard/0"),
+      at(away, "PoolShard/1"),
+      at(away, `UrlMapping/${partitionOf("abc")}`)
+    ]
+    const found = (
+      short: ReadonlyArray<string>,
+      asked: Partial<Exchange>,
+      journal: Evidence["journal"] = owners
+    ) => {
+      const late = exchange(46, { status: 503, answeredBy: "node-2#1", ...asked })
+      const refusals = short.map((by) => ({ by, at_us: late.answered_us! }))
+      const sessions = Object.assign(new SessionFigures(), { refusals })
+      return Liveness.check(evidence({ exchanges: [late], sessions, journal, end_us: 70 * s_us })).length
+    }
+    const create = { kind: "create", key: undefined } as const
+    expect(found([here, away], create)).toBe(0)
+    expect(found([here], create)).toBe(1)
+    expect(found([away], create)).toBe(1)
+    expect(found([], create, [])).toBe(1)
+    const moved = { tag: "deactivated", at_us: 2, by: here, actor: "PoolShard/0" } as const
+    expect(found([away], create, [...owners, moved])).toBe(0)
+    expect(found([away], create, [...owners, { tag: "killed", at_us: 2, by: here }])).toBe(0)
+    expect(found([away], { kind: "delete", key: "abc" })).toBe(0)
+    expect(found([here], { kind: "delete", key: "abc" })).toBe(1)
   })
 
   it("find nothing in a node that goes on after jumps of the database's clock that it cannot have heard of", () => {
