@@ -82,6 +82,9 @@ export const runnerSql = (applicationName: string) =>
     bounds: { idle_ms: Duration.toMillis(lockExpiry) }
   })
 
+/** How long a graceful shutdown waits for an actor's requests. */
+export const actorEndMax = Duration.seconds(3)
+
 /** How long a node that shuts down tries to unregister from the database. */
 const goodbyeMax = Duration.seconds(3)
 
@@ -169,8 +172,7 @@ export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
     // How soon a node tries again to lock a shard that was still locked.
     entityMessagePollInterval: Duration.millis(500),
     sendRetryInterval: Duration.millis(50),
-    // A graceful shutdown waits this long for an actor's requests.
-    entityTerminationTimeout: Duration.seconds(3),
+    entityTerminationTimeout: actorEndMax,
     simulateRemoteSerialization: false
   })
 

@@ -1,7 +1,8 @@
 import { Sharding, ShardId, Snowflake } from "@effect/cluster"
 import type { Entity } from "@effect/cluster"
 import type { Rpc } from "@effect/rpc"
-import { Context, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { actorEndMax } from "../../node/ClusterRunner.ts"
 import type { ShardOwnershipService } from "../../storage/keys/ShardOwnership.ts"
 import type { Journal } from "../Journal.ts"
 import type { FaultOptions } from "../cli/Options.ts"
@@ -24,9 +25,6 @@ const noticeMax_us = 1.5 * s_us
 /** How long a silent process keeps its actors, and how long it goes on at most, when it is back, before it notices that it lost them. */
 const leaseOf_us = 6 * s_us
 const noticeLossMax_us = 1.7 * s_us
-
-/** How long actors are waited for that stop with their process, as `node/ClusterRunner` has it. */
-const stopMax = Duration.seconds(3)
 
 /** Who owns an actor; and, for a while, who did before and does not know better. */
 interface Ownership {
@@ -169,7 +167,7 @@ export class AdversarialPlacement implements Placement {
         if (owned.owner === host) owned.owner = undefined
       }
       const stopping = host?.actors.flatMap((actor) => host.stop(actor)) ?? []
-      return Effect.asVoid(Effect.timeoutOption(Fiber.awaitAll(stopping), stopMax))
+      return Effect.asVoid(Effect.timeoutOption(Fiber.awaitAll(stopping), actorEndMax))
     })
   }
 

@@ -51,7 +51,6 @@ export const Quotas: Checker = {
         (entry.tag === "unanswered" || entry.tag === "held up") && entry.operation === "QuotaStore.leaseMany"
       if (!isAway && entry.tag !== "paused") continue
       const to_us = entry.tag === "paused" ? entry.at_us + entry.for_us : entry.at_us
-      // It is noted before the call or after it.
       const from_us = entry.tag === "held up" ? entry.at_us - entry.for_us : to_us
       aways.set(entry.by, [...(aways.get(entry.by) ?? []), { from_us, to_us }])
     }

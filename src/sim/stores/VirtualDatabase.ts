@@ -155,7 +155,6 @@ export class VirtualDatabase {
       inOrder: false,
       crashPoint,
       unanswered: journal.unanswered,
-      heldUp: journal.heldUp,
       ...(begins !== undefined && { begins })
     })
     this.clock = new DatabaseClock(world, drift)

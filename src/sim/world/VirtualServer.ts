@@ -47,8 +47,6 @@ export interface ServerOptions {
   readonly name: string
   readonly faults: () => CallFaults
   readonly slow?: (() => SlowCalls) | undefined
-  /** Is told of each call that is late, or whose answer is. */
-  readonly heldUp?: ((process: VirtualProcess, operation: string, for_us: number) => void) | undefined
   /** How long a caller waits for an answer. */
   readonly answerMax_ms: number
   /** Whether calls of one process arrive in their order, as on one connection. */
@@ -154,7 +152,7 @@ export class VirtualServer {
       }
       this.#pending.add(pending)
       const answer = (then: () => void) =>
-        this.after(this.late_us(process, operation), () =>
+        this.after(this.late_us(), () =>
           this.network.deliver(this.name, process.name, () => {
             if (!process.isAlive) return
             this.#options.crashPoint(process, operation)
@@ -163,7 +161,7 @@ export class VirtualServer {
         )
       this.#arriveFrom(
         process,
-        this.late_us(process, operation),
+        this.late_us(),
         () => {
           const gone = !process.isAlive && this.#chance.happens(0.5)
           if (gone || this.#chance.happens(faults.ignored)) return
@@ -186,13 +184,11 @@ export class VirtualServer {
   }
 
   /** How late a call is, or its answer: mostly not at all. */
-  late_us(process: VirtualProcess, operation: string): number {
+  late_us(): number {
     const slow = this.#options.slow?.()
     if (slow === undefined || slow.probability === 0) return 0
     if (!this.#slowness.happens(slow.probability)) return 0
-    const late_us = this.#slowness.below(slow.most_ms * ms_us + 1)
-    this.#options.heldUp?.(process, operation, late_us)
-    return late_us
+    return this.#slowness.below(slow.most_ms * ms_us + 1)
   }
 
   /** Has something happen so much later: at once where it is not late. */

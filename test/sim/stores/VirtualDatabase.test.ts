@@ -252,7 +252,7 @@ it("lends no more connections than the pool has, and gives none after 2 s of wai
   expect(silent.every((each) => errorOf(little.end(each)) !== undefined)).toBe(true)
 })
 
-it("lets a later call overtake one that is late, and tells the journal how late it was, and its answer", () => {
+it("lets a later call overtake one that is late, and tells the journal once how long it took", () => {
   const { links, little, process } = setUp()
   little.run(process, links.findMany(["k"]))
   little.slowCalls = { probability: 1, most_ms: 1_500 }
@@ -263,15 +263,10 @@ it("lets a later call overtake one that is late, and tells the journal how late 
   const before_us = little.world.now_us
   expect(little.end(late)).toEqual(Exit.succeed([true]))
   const heldUp = little.journal.entries.filter((entry) => entry.tag === "held up")
-  expect(heldUp.map(({ by, operation }) => [by, operation])).toEqual([
-    [process.id, "LinkStore.insertMany"],
-    [process.id, "LinkStore.insertMany"],
-    [process.id, "LinkStore.insertMany"]
-  ])
-  const [question_us, answer_us, whole_us] = heldUp.map(({ for_us }) => for_us) as [number, number, number]
-  const late_us = question_us + answer_us
-  expect(whole_us).toBeGreaterThanOrEqual(late_us)
-  expect(little.world.now_us - before_us).toBeGreaterThan(late_us - 10_000)
+  expect(heldUp).toMatchObject([{ by: process.id, operation: "LinkStore.insertMany" }])
+  const [{ for_us }] = heldUp as [(typeof heldUp)[number]]
+  expect(for_us).toBeGreaterThan(100_000)
+  expect(little.world.now_us - before_us).toBeGreaterThan(for_us - 10_000)
 })
 
 it("may do late what a process had sent before it was killed", () => {
