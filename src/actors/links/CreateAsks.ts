@@ -1,7 +1,7 @@
 import { Cause, Effect, Exit, Fiber, Option, Runtime } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
-import type { Unavailable } from "../Unavailable.ts"
+import { Unavailable } from "../Unavailable.ts"
 import { type Guarding, Superseded } from "./LinkDraft.ts"
 import { bind, type BindOutcome, type BindThen, type LocalOwners } from "./LocalOwners.ts"
 import type { CreateOutcome } from "./UrlMapping.ts"
@@ -49,17 +49,25 @@ export const alone =
   (links) =>
     Effect.map(Effect.forkDaemon(bind(bindThen, links)), Fiber.join)
 
+/** The guard has moved since the key was chosen: one with another key can be bound. */
+const apart = new Unavailable({
+  reason: "the guard and the key are in two databases by now",
+  applied: "no",
+  away: true
+})
+
 /** Asks for links under guards, likewise. */
 export const guarded =
   ({ bindGuarded }: typeof LocalOwners.Service, onRefused: OnRefused) =>
   (guarding: Guarding): Ask<Superseded> => {
     const bindOne = (link: Link): Effect.Effect<CreateOutcome, Superseded | Unavailable> =>
       bindGuarded([{ link, guards: guarding.guards, answer: guarding.answerOf(link) }]).pipe(
+        Effect.flatMap(([outcome]) => (outcome === "apart" ? apart : Effect.succeed(outcome!))),
         Effect.tapError(({ applied }) => (applied === "no" ? onRefused([link]) : Effect.void)),
-        Effect.flatMap(([outcome]) =>
+        Effect.flatMap((outcome) =>
           outcome === "superseded"
             ? Effect.zipRight(onRefused([link]), new Superseded())
-            : Effect.succeed(outcome!)
+            : Effect.succeed(outcome)
         )
       )
     return (links) =>

@@ -25,8 +25,10 @@ export const CreateOutcome = Schema.Literal("bound", "taken-by-alias", "taken-by
 /** See {@link CreateOutcome}. */
 export type CreateOutcome = typeof CreateOutcome.Type
 
-/** What became of a guarded create: also, that somebody else holds a guard of it, or has settled it. */
-export const GuardedOutcome = Schema.Literal(...CreateOutcome.literals, "superseded")
+/**
+ * What became of a guarded create: also, that somebody else holds a guard of it, or has settled it, or that nothing was done as guard and key are `apart` by now.
+ */
+export const GuardedOutcome = Schema.Literal(...CreateOutcome.literals, "superseded", "apart")
 /** See {@link GuardedOutcome}. */
 export type GuardedOutcome = typeof GuardedOutcome.Type
 

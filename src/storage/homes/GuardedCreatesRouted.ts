@@ -26,8 +26,8 @@ const substituteOf = ({ name, token }: Guard, key: string): Guard => ({ name: `$
 /**
  * `GuardedCreates` over several databases.
  *
- * A guard is in the database of its name's bucket. Where a link is bound in the same one, as links with minted keys are, one transaction binds it and settles its guards. An alias, or a second guard, can be in
- * another one:
+ * A guard is in the database of its name's bucket. Where a link is bound in the same one, one transaction binds it and settles its guards. A link with a minted key is bound only where the first of its
+ * guards is: a repeat of its create has another key, and would not meet what is there. It is `apart` where either has moved since the key was chosen. An alias, or a second guard, can be in another one:
  *
  * - If the first of the guards is where the link is, it decides, in the same transaction. The others are settled afterwards.
  * - Otherwise a substitute of it in the link's database decides, and all of them are settled afterwards. Where that was missed, whoever begins the guard again, after its lease, meets the
@@ -57,15 +57,16 @@ export const make = (
           under(sql, "GuardedCreates.settleMany", tenure, guarded.settleMany(some))
     )
 
-  /** Links whose guards are all in the same database. `bucketOf`: where the link is. */
+  /** Binds links whose guards are all in their databases; others are `apart`. */
   const bindTogether = (links: ReadonlyArray<GuardedLink>) =>
-    router.write(
+    router.write<GuardedLink, GuardedOutcome>(
       "GuardedCreates.bindMany",
       links,
       ({ link: { key } }) => bucketOf(key),
       (some) =>
         ({ guarded, sql }, tenure) =>
-          under(sql, "GuardedCreates.bindMany", tenure, guarded.bindMany(some))
+          under(sql, "GuardedCreates.bindMany", tenure, guarded.bindMany(some)),
+      { bucketsOf: ({ guards }) => guards.map(bucketOfGuard), apart: "apart" }
     )
 
   const isNear = (guard: Guard, key: string) => {
@@ -110,6 +111,7 @@ export const make = (
         if (outcome === "bound") yield* settleAll(far, answer)
         return outcome!
       }
+      if (!link.custom) return "apart" satisfies GuardedOutcome
       const substitute = substituteOf(first!, link.key)
       const [settled] = yield* beginSubstitute(substitute, link.key)
       if (settled !== null) {
@@ -131,19 +133,11 @@ export const make = (
     beginMany,
     settleMany,
     bindMany: Effect.fnUntraced(function* (links) {
-      const isTogether = ({ guards, link: { key } }: GuardedLink) =>
-        guards.every((guard) => isNear(guard, key))
-      const together = links.filter(isTogether)
-      const outcomes = new Map<GuardedLink, GuardedOutcome>()
-      const bound = yield* bindTogether(together)
-      // A bucket may have moved since, and the guard's was another one.
-      together.forEach((link, place) => {
-        if (bound[place] !== "superseded" || isTogether(link)) outcomes.set(link, bound[place]!)
-      })
-      for (const link of links.filter((one) => !outcomes.has(one))) {
-        outcomes.set(link, yield* bindApart(link))
+      const outcomes = [...(yield* bindTogether(links))]
+      for (const [place, link] of links.entries()) {
+        if (outcomes[place] === "apart") outcomes[place] = yield* bindApart(link)
       }
-      return links.map((link) => outcomes.get(link)!)
+      return outcomes
     }),
     abandonMany: (guards) =>
       router.write(

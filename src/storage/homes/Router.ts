@@ -45,19 +45,27 @@ export interface Gathered<A> {
 /** How often a database is asked that refuses an old epoch, when all are asked. */
 const triesMax = 4
 
+/** What must be in the same database as a question's bucket. */
+export interface Beside<Q, A> {
+  readonly bucketsOf: (question: Q) => ReadonlyArray<number>
+  /** The answer where it is in another one. */
+  readonly apart: A
+}
+
 /** Asks the databases that have what the questions are about. */
 export interface Router<D> {
   readonly databases: ReadonlyArray<D>
   readonly placement: PlacementCache
   /**
    * Has questions answered, each by the database that has its bucket; those of one database at once, in their order. What is refused because of an old placement is asked again under the
-   * new one, and what is in a bucket that is being moved waits, for {@link waitMax_ms} at most.
+   * new one, and what is in a bucket that is being moved waits, for {@link waitMax_ms} at most. So does what is beside one; what is in two databases is not asked.
    */
   readonly write: <Q, A>(
     operation: string,
     questions: ReadonlyArray<Q>,
     bucketOf: (question: Q) => number,
-    ask: (some: ReadonlyArray<Q>) => Ask<D, ReadonlyArray<A>>
+    ask: (some: ReadonlyArray<Q>) => Ask<D, ReadonlyArray<A>>,
+    beside?: Beside<Q, A>
   ) => Effect.Effect<ReadonlyArray<A>, StorageError>
   /** The same for what does not write: a bucket that is being moved is read where it is at home, as long as it is. */
   readonly read: Router<D>["write"]
@@ -90,11 +98,13 @@ export const make = <D extends LinkDatabase>(
       operation: string,
       questions: ReadonlyArray<Q>,
       bucketOf: (question: Q) => number,
-      ask: (some: ReadonlyArray<Q>) => Ask<D, ReadonlyArray<A>>
+      ask: (some: ReadonlyArray<Q>) => Ask<D, ReadonlyArray<A>>,
+      beside?: Beside<Q, A>
     ) =>
       Effect.gen(function* () {
         if (questions.length === 0) return []
         const buckets = questions.map(bucketOf)
+        const others = beside && questions.map(beside.bucketsOf)
         const answers: Array<A> = []
         let open = places(questions)
         let isPartDone = false
@@ -105,7 +115,10 @@ export const make = <D extends LinkDatabase>(
           const groups = new Map<number, Array<number>>()
           for (const place of open) {
             const { home, movingTo } = known.places[buckets[place]!]!
-            if (isWrite && movingTo !== null) waiting.push(place)
+            const near = others?.[place]!.map((bucket) => known.places[bucket]!)
+            if (isWrite && (movingTo !== null || near?.some((one) => one.movingTo !== null)))
+              waiting.push(place)
+            else if (near?.some((one) => one.home !== home)) answers[place] = beside!.apart
             else groups.set(home, [...(groups.get(home) ?? []), place])
           }
           const asked = Array.from(groups)

@@ -27,8 +27,11 @@ export type GuardState =
       readonly answer: string
     }
 
-/** What became of a guarded create: the key was bound, it has a row already, or the guard is not held any more, or was settled with another answer. */
-export type GuardedOutcome = "bound" | "taken" | "superseded"
+/**
+ * What became of a guarded create: the key was bound, it has a row already, or the guard is not held any more, or was settled with another answer. `apart`: nothing was done, as guard and key are not in one
+ * database any more; with another key it can be bound.
+ */
+export type GuardedOutcome = "bound" | "taken" | "superseded" | "apart"
 
 /** How to begin a guard. */
 export interface Beginning extends Guard {

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import * as CreateAsks from "../../../src/actors/links/CreateAsks.ts"
-import type { BindOutcome } from "../../../src/actors/links/LocalOwners.ts"
+import type { BindOutcome, LocalOwners } from "../../../src/actors/links/LocalOwners.ts"
 import { Unavailable } from "../../../src/actors/Unavailable.ts"
 import { plainRow } from "../../support/Plain.ts"
 
@@ -31,5 +31,22 @@ it.effect("gives back the keys of links that are certainly not bound, and no oth
     yield* Effect.yieldNow()
     expect(told).toEqual(outcomes)
     expect(refused).toEqual(["k1"])
+  })
+)
+
+it.effect("lets a create whose guard has moved go on with another key, and gives the first one back", () =>
+  Effect.gen(function* () {
+    const refused: Array<string> = []
+    const owners = {
+      bindGuarded: () => Effect.succeed(["apart" as const])
+    } as unknown as typeof LocalOwners.Service
+    const ask = CreateAsks.guarded(owners, (links) =>
+      Effect.sync(() => void refused.push(...links.map(({ key }) => key)))
+    )
+    const guarding = { guards: [{ name: "idempotency:a", token: 1 }], answerOf: () => "" }
+    const [outcome] = yield* Effect.flatten(ask(guarding)([linkOf("k0")]))
+    const error = yield* Effect.flip(outcome!)
+    expect(error).toMatchObject({ _tag: "Unavailable", applied: "no", away: true })
+    expect(refused).toEqual(["k0"])
   })
 )

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
 import { Context, Deferred, Effect, Fiber } from "effect"
-import { bucketCount, bucketOf } from "../../../src/keys/Buckets.ts"
+import { bucketCount, bucketOf, bucketOfName } from "../../../src/keys/Buckets.ts"
 import { isRefused, LinkTenure, under } from "../../../src/storage/links/LinkTenure.ts"
 import { begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
 import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
@@ -187,7 +187,8 @@ describePostgres("a create whose guard is in another database than its alias", (
     lease_ms,
     fingerprint: "body"
   })
-  const bind = (token: number) => ({ link: linkOf("there"), guards: [guard(token)], answer: "the answer" })
+  const alias = { ...linkOf("there"), custom: true }
+  const bind = (token: number) => ({ link: alias, guards: [guard(token)], answer: "the answer" })
 
   it.scopedLive("is settled with its link, and repeats have its answer", () =>
     Effect.gen(function* () {
@@ -195,7 +196,7 @@ describePostgres("a create whose guard is in another database than its alias", (
       expect(yield* begin(guarded, beginning(1))).toEqual({ _tag: "Begun" })
       expect(yield* guarded.bindMany([bind(1)])).toEqual(["bound"])
       expect(yield* begin(guarded, beginning(2))).toMatchObject({ _tag: "Settled", answer: "the answer" })
-      expect(yield* links.findMany(["there"])).toEqual([linkOf("there")])
+      expect(yield* links.findMany(["there"])).toEqual([alias])
     })
   )
 
@@ -231,6 +232,47 @@ describePostgres("a create whose guard is in another database than its alias", (
       yield* begin(guarded, beginning(1))
       expect(yield* guarded.bindMany([bind(1)])).toEqual(["taken"])
       expect(yield* begin(guarded, beginning(2))).toMatchObject({ _tag: "Running" })
+    })
+  )
+})
+
+describePostgres("a create with a minted key whose guard is moved", () => {
+  const open = severalDatabases(2, () => 0)
+  const guard: Guard = { name: "idempotency:a", token: 1 }
+  const bucket = bucketOfName(guard.name)
+  const key = ["one", "two"].find((one) => bucketOf(0, one) !== bucket)!
+  const bind = { link: linkOf(key), guards: [guard], answer: "the answer" }
+  const beginning = { ...guard, ...guardTimes, fingerprint: "body" }
+  const toSecond = { from: 0, to: 1, buckets: [bucket] }
+
+  it.scopedLive("is not bound without it: a repeat would have another key, and a link of its own", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const before = other.placement.current()
+      const creator = yield* knowing(other, before)
+      yield* begin(creator.guarded, beginning)
+      yield* moveBuckets(mover, toSecond, Effect.orDie(copied(mover)))
+      expect(yield* creator.guarded.bindMany([bind])).toEqual(["apart"])
+      expect(creator.reads()).toBe(1)
+      expect(yield* other.links.findMany([key])).toEqual([null])
+      expect(yield* begin(creator.guarded, { ...beginning, token: 2 })).toMatchObject({ _tag: "Running" })
+    })
+  )
+
+  it.scopedLive("waits for the end of the move", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      yield* begin(other.guarded, beginning)
+      yield* mover.store.begin(toSecond)
+      const creator = yield* knowing(other, yield* other.placement.read)
+      const creating = yield* Effect.fork(creator.guarded.bindMany([bind]))
+      yield* creator.hasRead
+      expect(yield* other.links.findMany([key])).toEqual([null])
+      yield* mover.store.end(toSecond)
+      expect(yield* Fiber.join(creating)).toEqual(["apart"])
+      expect(yield* other.links.findMany([key])).toEqual([null])
     })
   )
 })
