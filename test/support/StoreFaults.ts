@@ -3,10 +3,10 @@ import { mapOperations } from "../../src/storage/MapOperations.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 
 /**
- * What a store does instead of its work: fail, or never answer, either so that waiting for it can be given up, or not even that
+ * What a store does instead of its work: fail, fail the first time alone, or never answer, either so that waiting for it can be given up, or not even that
  * (as a driver that cannot be interrupted).
  */
-export type Fault = "none" | "fails" | "silent" | "stuck"
+export type Fault = "none" | "fails" | "fails once" | "silent" | "stuck"
 
 /** The fault of each store; `leases` is what the pool hands out, `removing` the deletion of links of users who are gone. */
 export type Faults = Record<
@@ -23,6 +23,13 @@ export type Faults = Record<
   Fault
 >
 
+/** Gives the fault of a store each time; one that comes once is over then. */
+export const faultOf = (faults: Faults, store: keyof Faults) => (): Fault => {
+  const fault = faults[store]
+  if (fault === "fails once") faults[store] = "none"
+  return fault
+}
+
 /** A stuck call looks this often whether it may go on. */
 const step = "20 millis"
 
@@ -38,6 +45,7 @@ export const faulty = <S extends object>(store: S, current: () => Fault): S => {
         case "none":
           return work
         case "fails":
+        case "fails once":
           return away
         case "silent":
           return Effect.zipRight(healed, away)

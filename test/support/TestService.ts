@@ -64,7 +64,7 @@ import { testHashLayer } from "./TestHash.ts"
 import { keyOf, userOf } from "./SomeWebhooks.ts"
 import { exercised } from "./services/Exercised.ts"
 import { type Answer, agent, type NoAnswer, type Request, send } from "./HttpClient.ts"
-import { type Fault, faulty, type Faults } from "./StoreFaults.ts"
+import { type Fault, faultOf, faulty, type Faults } from "./StoreFaults.ts"
 import { freePort } from "./FreePort.ts"
 import * as StillClock from "./StillClock.ts"
 
@@ -215,51 +215,26 @@ const make = (options: TestServiceOptions) =>
     )
     const stores = Layer.mergeAll(
       WebhookListeners.layer.pipe(
-        Layer.provideMerge(
-          Layer.succeed(
-            WebhookStore,
-            faulty(webhooks, () => faults.webhooks)
-          )
-        )
+        Layer.provideMerge(Layer.succeed(WebhookStore, faulty(webhooks, faultOf(faults, "webhooks"))))
       ),
-      Layer.succeed(
-        KeyRangeStore,
-        faulty(yield* KeyRangeStoreMemory.make, () => faults.ranges)
-      ),
-      Layer.succeed(
-        KeyStock,
-        faulty(yield* KeyStockMemory.make(), () => faults.stock)
-      ),
+      Layer.succeed(KeyRangeStore, faulty(yield* KeyRangeStoreMemory.make, faultOf(faults, "ranges"))),
+      Layer.succeed(KeyStock, faulty(yield* KeyStockMemory.make(), faultOf(faults, "stock"))),
       LinkGroupCommit.links({ inFlightMax: 1 }).pipe(
-        Layer.provide(
-          Layer.succeed(
-            LinkStore,
-            faulty(links.store, () => faults.links)
-          )
-        )
+        Layer.provide(Layer.succeed(LinkStore, faulty(links.store, faultOf(faults, "links"))))
       ),
-      Layer.succeed(
-        VisitStore,
-        faulty(visits, () => faults.visits)
-      ),
+      Layer.succeed(VisitStore, faulty(visits, faultOf(faults, "visits"))),
       Layer.succeed(
         GuardedCreates,
-        faulty(GuardedCreatesMemory.makeOver(links.rows, links.store), () => faults.links)
+        faulty(GuardedCreatesMemory.makeOver(links.rows, links.store), faultOf(faults, "links"))
       ),
-      Layer.succeed(KeyPool, { ...pool, ...faulty({ lease: pool.lease }, () => faults.leases) }),
+      Layer.succeed(KeyPool, { ...pool, ...faulty({ lease: pool.lease }, faultOf(faults, "leases")) }),
       KeyMinter.layer(KeySpace.make("base62", 7), new Uint8Array(16)),
-      Layer.succeed(
-        AccountStore,
-        faulty(accounts, () => faults.accounts)
-      ),
+      Layer.succeed(AccountStore, faulty(accounts, faultOf(faults, "accounts"))),
       Layer.succeed(LinkRemovals, {
         ...removals,
-        ...faulty({ remove: removals.remove }, () => faults.removing)
+        ...faulty({ remove: removals.remove }, faultOf(faults, "removing"))
       }),
-      Layer.succeed(
-        AuditLog,
-        faulty(audit, () => faults.audit)
-      ),
+      Layer.succeed(AuditLog, faulty(audit, faultOf(faults, "audit"))),
       QuotaStoreMemory.layer,
       NodeReports.layerMemory,
       RunnersSeen.layerAlone("the-only-node"),

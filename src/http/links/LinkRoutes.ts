@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { Links } from "../../actors/links/Links.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { Domains } from "../domains/Domains.ts"
@@ -29,8 +29,13 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
     ) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
       const query = yield* ListRequest.check(parameters, caller, naming.domains)
-      const page = yield* orProblem(links.list(query))
-      const visits = yield* totals(page.links)
+      const listed = Effect.flatMap(orProblem(links.list(query)), (page) =>
+        Effect.map(Effect.either(totals(page.links)), (visits) => ({ page, visits }))
+      )
+      // Where a database has gone away since its links were listed, a second page is without them.
+      const first = yield* listed
+      const { page, visits: counted } = Either.isLeft(first.visits) ? yield* listed : first
+      const visits = yield* counted
       const body: typeof LinksBody.Type = {
         data: page.links.map((link, index) => bodyOf(link, naming, visits[index]!)),
         nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next),

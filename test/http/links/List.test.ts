@@ -250,3 +250,17 @@ withService("a list's parameter", {}, (it) => {
     })
   )
 })
+
+withService("a list of links whose visits cannot be read", {}, (it) => {
+  it.effect("is made once more, as their database may have gone away", () =>
+    Effect.gen(function* () {
+      const { setFault } = yield* TestService
+      yield* links(["shown"])
+      yield* setFault("visits", "fails once")
+      expect(keysOf(yield* list(""))).toEqual(["shown"])
+      yield* setFault("visits", "fails")
+      yield* refuses(withKey(userKeys.one, "GET", "/api/v1/links"), "unavailable")
+      yield* setFault("visits", "none")
+    })
+  )
+})

@@ -51,7 +51,7 @@ const needing: Record<
 /** Waits until the service is ready; a lease that was silent meanwhile may have to end first. */
 const ready = get("/health/ready").pipe(Effect.repeat({ until: ({ status }) => status === 200 }))
 
-const ways: Record<Exclude<Fault, "none">, string> = {
+const ways: Record<Exclude<Fault, "none" | "fails once">, string> = {
   fails: "fails",
   silent: "never answers",
   stuck: "never answers and cannot be interrupted"
