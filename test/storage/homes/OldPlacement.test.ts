@@ -240,7 +240,7 @@ describePostgres("a create with a minted key whose guard is moved", () => {
   const open = severalDatabases(2, () => 0)
   const guard: Guard = { name: "idempotency:a", token: 1 }
   const bucket = bucketOfName(guard.name)
-  const key = ["one", "two"].find((one) => bucketOf(0, one) !== bucket)!
+  const key = ["one", "two"].find((one) => bucketOf(one) !== bucket)!
   const bind = { link: linkOf(key), guards: [guard], answer: "the answer" }
   const beginning = { ...guard, ...guardTimes, fingerprint: "body" }
   const toSecond = { from: 0, to: 1, buckets: [bucket] }
