@@ -44,7 +44,12 @@ withService("a patch", {}, (it) => {
         "content-type": "application/json",
         "cache-control": "no-store"
       })
-      expect(jsonOf(patched)).toEqual({ ...created, ...said, updatedAt: "2026-11-21T10:00:01.000Z" })
+      expect(jsonOf(patched)).toEqual({
+        ...created,
+        ...said,
+        visitsLeft: said.maxVisits,
+        updatedAt: "2026-11-21T10:00:01.000Z"
+      })
       expect(yield* shown("whole")).toEqual(jsonOf(patched))
       expect((yield* get("/whole")).headers.location).toBe(everything.url)
       clock.set(startOfTests_ms)
@@ -64,7 +69,7 @@ withService("a patch", {}, (it) => {
         crawlable: false,
         url
       })) {
-        expected = { ...expected, [name]: value }
+        expected = { ...expected, [name]: value, ...(name === "maxVisits" && { visitsLeft: value }) }
         expect(jsonOf(yield* patch("parts", { [name]: value }))).toEqual(expected)
       }
       expect(jsonOf(yield* patch("parts", {}))).toEqual(expected)
@@ -77,7 +82,7 @@ withService("a patch", {}, (it) => {
     ["expiresAt", { expiresAt: null }],
     ["expiresIn", { expiresAt: null }],
     ["validSince", { validSince: null }],
-    ["maxVisits", { maxVisits: null }],
+    ["maxVisits", { maxVisits: null, visitsLeft: undefined }],
     ["redirectStatus", { redirectStatus: 302 }],
     ["forwardQuery", { forwardQuery: false }],
     ["crawlable", { crawlable: false }],
