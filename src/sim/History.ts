@@ -4,7 +4,7 @@ import type { World } from "./world/World.ts"
 export interface Wish {
   readonly client: string
   readonly kind: "create" | "redirect" | "change" | "delete"
-  /** The key; for a create as soon as it is known. */
+  /** The text by which the link is stored: its key, in further domains with their number; for a create as soon as it is known. `alias` likewise. */
   readonly key?: string | undefined
   /** The target of a create or a change. */
   readonly url?: string | undefined

@@ -1,5 +1,6 @@
 import { Cause, Chunk, Context, Effect, Exit } from "effect"
 import { type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
@@ -40,8 +41,9 @@ export const makeTrail = (journal: Journal) => {
     journal.add({ tag, by, keys })
   }
   const created = (by: string, links: ReadonlyArray<Link>, ending: Ending) => {
-    for (const { custom, key, url } of links) {
+    for (const { custom, key: text, url } of links) {
       if (custom) continue
+      const key = plainKeyOf(text)
       const doubt = doubtful.get(key)
       // A pool that forgets has given it to another process as well.
       if (doubt?.by === by && doubt.url !== url) journal.add({ tag: "reused", by, key })
@@ -54,13 +56,13 @@ export const makeTrail = (journal: Journal) => {
       return note(
         "refused",
         by,
-        superseded.map(({ key }) => key)
+        superseded.map(({ key }) => plainKeyOf(key))
       )
     }
     note(
       isKnownUndone(ending) ? "refused" : "unsure",
       by,
-      links.map(({ key }) => key)
+      links.map(({ key }) => plainKeyOf(key))
     )
   }
   return {

@@ -1,4 +1,5 @@
 import type { Checker, Violation } from "../Evidence.ts"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { s_us } from "../world/Time.ts"
 
@@ -30,6 +31,8 @@ class Ways {
   /** Where keys are beside the stock: the database has forgotten that they were free, and they were freed once more. A recovery empties the stock. */
   readonly #beside = new Map<string, Place>()
   readonly #targets = new Map<string, string>()
+  /** By which text each link is stored, so that its domain is known. */
+  readonly #texts = new Map<string, string>()
   readonly #pushed = new Set<string>()
   readonly #pausedUntil_us = new Map<string, number>()
 
@@ -62,17 +65,17 @@ class Ways {
       case "conflicted":
         return entry.link.custom ? undefined : this.#use(entry)
       case "freed":
-        return entry.custom ? undefined : this.#free(entry.key)
+        return entry.custom ? undefined : this.#free(plainKeyOf(entry.key))
       case "reused":
         return this.#found(entry, `${entry.key} was used again, though it may have been bound`, entry.key)
       case "changed":
       case "deleted":
       case "expired":
-        return void this.#changed.add(entry.key)
+        return void this.#changed.add(plainKeyOf(entry.key))
       case "database forgot":
         entry.keys.forEach((key) => this.#again.add(key))
         // A tombstone may be there again whose key is on its way.
-        return entry.links.forEach((key) => this.#changed.add(key))
+        return entry.links.forEach((key) => this.#changed.add(plainKeyOf(key)))
       case "recovered":
         return entry.keys.forEach((key) => {
           const place = this.#beside.get(key)
@@ -146,6 +149,7 @@ class Ways {
     if (this.#twice.has(key)) this.#strays.add(key)
     this.#bound.delete(key)
     this.#targets.delete(key)
+    this.#texts.delete(key)
     this.#changed.delete(key)
   }
 
@@ -165,13 +169,18 @@ class Ways {
   }
 
   #use(entry: Entry<"bound" | "conflicted">) {
-    const { key } = entry.link
+    const key = plainKeyOf(entry.link.key)
     if (entry.tag === "conflicted") {
       const isItself = this.#targets.get(key) === entry.link.url
       if (!isItself && !this.#twice.has(key) && !this.#changed.has(key))
         this.#found(entry, `${key} was handed out a second time, and was bound`, key)
       return
     }
+    const isTwice = this.#twice.has(key) || this.#again.has(key)
+    const before = this.#texts.get(key) ?? entry.link.key
+    if (before !== entry.link.key && !isTwice)
+      this.#found(entry, `${entry.link.key} was bound while ${before} was`, key)
+    this.#texts.set(key, entry.link.key)
     this.#bound.set(key, entry.at_us)
     this.#targets.set(key, entry.link.url)
     const place = this.#beside.get(key) ?? this.#places.get(key)

@@ -1,5 +1,7 @@
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { Exchange } from "../History.ts"
+import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { domainNumbers } from "../deployment/FurtherDomains.ts"
 import type { JournalEntry } from "../Journal.ts"
 import { ms_us, s_us } from "../world/Time.ts"
 
@@ -22,8 +24,9 @@ const isHeld = ({ tag }: JournalEntry) => tag === "handed" || tag === "refused" 
 
 /** Where each key that is not accounted for was last seen: how many of each entry's. */
 const lastSeen = ({ buffered, journal, pooled, recorded, row, stocked }: Evidence) => {
+  const isBound = (key: string) => domainNumbers.some((domain) => row(qualifiedKey({ domain, key })) !== null)
   const isThere = (key: string) =>
-    pooled.has(key) || recorded.has(key) || stocked.has(key) || buffered.has(key) || row(key) !== null
+    pooled.has(key) || recorded.has(key) || stocked.has(key) || buffered.has(key) || isBound(key)
   const last = new Map<string, JournalEntry>()
   for (const entry of journal) {
     if ("keys" in entry) for (const key of entry.keys) last.set(key, entry)
@@ -301,7 +304,7 @@ export const Ledger: Checker = {
     const known = new Set(journal.flatMap((entry) => (entry.tag === "minted" ? entry.keys : [])))
     /** Minted keys that were free again and came into no stock: others may have them from a time that was forgotten. */
     const withheld = journal.filter(
-      (entry) => entry.tag === "freed" && entry.custom && known.has(entry.key)
+      (entry) => entry.tag === "freed" && entry.custom && known.has(plainKeyOf(entry.key))
     ).length
     const refillsAtOnce = options.pools + options.nodes
     const uncertain = exchanges.filter(isUncertain(evidence)).length

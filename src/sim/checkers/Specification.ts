@@ -1,3 +1,4 @@
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Checker, Evidence, Violation } from "../Evidence.ts"
 import type { JournalEntry } from "../Journal.ts"
 import type { PoolKind } from "../../storage/keys/KeyPool.ts"
@@ -149,7 +150,8 @@ class Replay {
   }
 
   /** Aliases are nobody's keys. */
-  #link(entry: JournalEntry, name: string, step: (key: Stores.Key) => Stores.Database | undefined) {
+  #link(entry: JournalEntry, text: string, step: (key: Stores.Key) => Stores.Database | undefined) {
+    const name = plainKeyOf(text)
     const key = this.#numbers.get(name)
     if (key === undefined || ("link" in entry && entry.link.custom)) return
     const next = step(key)
@@ -163,7 +165,7 @@ class Replay {
       const rested = database.rest(this.links, key)
       return rested && database.recycle(rested, key, () => !entry.custom)
     })
-    const key = this.#numbers.get(entry.key)
+    const key = this.#numbers.get(plainKeyOf(entry.key))
     if (key === undefined) return
     for (const shard of this.shards.values()) {
       const records = shard.database.records.map(({ id, keys }) => ({

@@ -71,6 +71,7 @@ const unneeded = [
   "bulk",
   "withExpiry",
   "withMaxVisits",
+  "withDomain",
   "deleted",
   "changed"
 ] as const satisfies ReadonlyArray<keyof WorkloadOptions>

@@ -1,6 +1,7 @@
 import { Creates } from "./Creates.ts"
 import { aliases } from "./Drafts.ts"
 import type { Exchange } from "../History.ts"
+import { namesOf } from "../deployment/FurtherDomains.ts"
 import { Requests, type RequestsOptions } from "./Requests.ts"
 import type { WorkloadOptions } from "../cli/Options.ts"
 import { adminKey } from "../deployment/StubServices.ts"
@@ -20,15 +21,21 @@ const followers = 4
 const writtenWithin_us = 20 * ms_us
 const holds_us = 1_300 * ms_us
 
+/** `text`: that by which the link is stored. */
 const requestOf = (
   kind: "redirect" | "change" | "delete",
-  key: string,
+  text: string,
   url: string | undefined
 ): VirtualRequest => {
-  const path = `/api/v1/links/${key}`
+  const { domain, key } = namesOf(text)
+  const path = `/api/v1/links/${key}${domain === undefined ? "" : `?domain=${domain}`}`
   switch (kind) {
     case "redirect":
-      return { method: "GET", path: `/${key}`, headers: { accept: "application/json" } }
+      return {
+        method: "GET",
+        path: `/${key}`,
+        headers: { accept: "application/json", ...(domain !== undefined && { host: domain }) }
+      }
     case "change":
       return {
         method: "PATCH",
@@ -96,12 +103,14 @@ export class Clients {
 
   #request(client: string, own: string | undefined, done: (created?: string) => void) {
     const { workload } = this.#options
-    const wish = this.#chance.happens(workload.wished) ? this.#chance.pick(aliases) : undefined
+    const wish = this.#chance.happens(workload.wished)
+      ? this.#creates.drafts.wished(this.#chance.pick(aliases))
+      : undefined
     const key = own !== undefined && this.#chance.happens(workload.justCreated) ? own : this.#popular()
     if (key === undefined || this.#chance.happens(workload.created)) return this.#creates.begin(client, done)
     if (this.#chance.happens(workload.deleted)) return this.#simple(client, "delete", key, done)
     if (this.#chance.happens(workload.changed)) return this.#simple(client, "change", key, done)
-    this.#simple(client, "redirect", wish ?? key, done)
+    this.#simple(client, "redirect", this.#creates.drafts.perhapsElsewhere(wish ?? key), done)
   }
 
   /** A key that was given to somebody: after Zipf's law, the n-th is asked for 1/n as often as the first. */

@@ -1,4 +1,5 @@
 import type { Answer } from "./Balancer.ts"
+import { textOf } from "../deployment/FurtherDomains.ts"
 import { bulkOf, type Draft, Drafts, requestOf } from "./Drafts.ts"
 import type { Exchange } from "../History.ts"
 import type { SimOptions, WorkloadOptions } from "../cli/Options.ts"
@@ -26,6 +27,7 @@ const lastRepeats = { least: 0.5, more: 0.45 }
 /** What is read of the answer to a create: a link's key, or a problem's type. */
 interface CreateAnswer {
   readonly key?: string
+  readonly domain?: string
   readonly type?: string
 }
 
@@ -65,8 +67,10 @@ const note = ({ isBulk }: Errand, exchanges: ReadonlyArray<Exchange>, answer: An
     exchange.status = item?.status ?? status
     exchange.body = item === undefined ? body : JSON.stringify(item.link ?? item.problem)
     exchange.isReplay = isBulk ? exchange.idempotencyKey !== undefined : isReplay
-    if ((exchange.status === 201 || exchange.status === 200) && exchange.body !== undefined)
-      exchange.key = (JSON.parse(exchange.body) as CreateAnswer).key
+    if ((exchange.status === 201 || exchange.status === 200) && exchange.body !== undefined) {
+      const { domain, key } = JSON.parse(exchange.body) as CreateAnswer
+      exchange.key = key === undefined ? undefined : textOf(key, domain)
+    }
   })
 }
 

@@ -1,3 +1,5 @@
+import { plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { domainNumbers, hostOf, namesOf } from "../deployment/FurtherDomains.ts"
 import { adminKey } from "../deployment/StubServices.ts"
 import type { Wish } from "../History.ts"
 import type { Users } from "../deployment/Users.ts"
@@ -12,6 +14,9 @@ export const aliases: ReadonlyArray<string> = Array.from({ length: 40 }, (_, ind
 /** URLs of links that are to be reused: few, so that several want the same ones at once. */
 const reusedUrls = Array.from({ length: 6 }, (_, index) => `https://example.com/reused/${index}`)
 
+/** How often a redirect is asked for at a wrong domain, as a share of the creates in further ones. */
+const elsewhereShare = 0.1
+
 /** Visits that a link of few visits has at most. */
 const visitsMax = 8
 
@@ -19,12 +24,16 @@ const visitsMax = 8
 const expiryMax_s = 20
 
 /** A create that a client is about to ask for, once or several times. */
-export type Draft = Omit<Wish, "client" | "kind" | "key" | "direct">
+export interface Draft extends Omit<Wish, "client" | "kind" | "key" | "direct"> {
+  /** The number of a further domain. */
+  readonly domain?: number | undefined
+}
 
 /** What clients think of to create. */
 export class Drafts {
   readonly #workload: WorkloadOptions
   readonly #chance: Chance
+  readonly #domains: Chance
   readonly #users: Users
   #drawn = 0
 
@@ -32,21 +41,45 @@ export class Drafts {
     this.#workload = workload
     this.#users = users
     this.#chance = world.chance("drafts")
+    this.#domains = world.chance("domains")
   }
 
   next(): Draft {
     const chance = this.#chance
     const { reused, withAccount, withAlias, withExpiry, withKey, withMaxVisits } = this.#workload
-    if (chance.happens(withAccount)) return { url: this.newUrl(), apiKey: this.#users.apiKey(chance) }
+    const domain = this.#domain()
+    if (chance.happens(withAccount)) return { url: this.newUrl(), apiKey: this.#users.apiKey(chance), domain }
     const idempotencyKey = chance.happens(withKey) ? `try-${this.#drawn++}` : undefined
     if (chance.happens(reused)) return { url: chance.pick(reusedUrls), reuse: true, idempotencyKey }
     return {
       url: this.newUrl(),
       idempotencyKey,
-      alias: chance.happens(withAlias) ? chance.pick(aliases) : undefined,
+      domain,
+      alias: chance.happens(withAlias) ? this.inDomain(chance.pick(aliases), domain) : undefined,
       expiresIn_s: chance.happens(withExpiry) ? chance.between(2, expiryMax_s) : undefined,
       maxVisits: chance.happens(withMaxVisits) ? chance.between(1, visitsMax) : undefined
     }
+  }
+
+  /** An alias somebody may want: in a further domain perhaps. */
+  wished(alias: string): string {
+    return this.inDomain(alias, this.#domain())
+  }
+
+  /** Now and then the text of a link with the same key in another domain, where it has no link if it was minted. */
+  perhapsElsewhere(text: string): string {
+    if (!this.#domains.happens(this.#workload.withDomain * elsewhereShare)) return text
+    return this.inDomain(plainKeyOf(text), this.#domains.pick(domainNumbers))
+  }
+
+  inDomain(key: string, domain: number | undefined): string {
+    return domain === undefined ? key : qualifiedKey({ domain, key })
+  }
+
+  #domain(): number | undefined {
+    return this.#domains.happens(this.#workload.withDomain)
+      ? this.#domains.pick(domainNumbers.slice(1))
+      : undefined
   }
 
   /** A target that nobody has asked for yet. */
@@ -55,9 +88,10 @@ export class Drafts {
   }
 }
 
-const bodyOf = ({ alias, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
+const bodyOf = ({ alias, domain, expiresIn_s, maxVisits, reuse, url }: Draft) => ({
   url,
-  alias,
+  alias: alias === undefined ? undefined : namesOf(alias).key,
+  domain: domain === undefined ? undefined : hostOf(domain),
   expiresIn: expiresIn_s === undefined ? undefined : `PT${expiresIn_s}S`,
   maxVisits,
   reuse

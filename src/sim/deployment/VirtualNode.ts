@@ -12,6 +12,7 @@ import * as LateRequests from "../../http/server/LateRequests.ts"
 import type { Request } from "../../http/exchange/Request.ts"
 import * as RequestId from "../../http/exchange/RequestId.ts"
 import * as HttpServer from "../../http/server/Server.ts"
+import { Domains } from "../../http/domains/Domains.ts"
 import type { KeyMinter } from "../../keys/KeyMinter.ts"
 import type { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import type { KeyPool } from "../../storage/keys/KeyPool.ts"
@@ -26,6 +27,7 @@ import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { Witness } from "../../storage/nodes/Witness.ts"
 import { TrustedTime, type TrustedTimeService } from "../../time/TrustedTime.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
+import * as FurtherDomains from "./FurtherDomains.ts"
 import { stubServices } from "./StubServices.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
@@ -38,7 +40,7 @@ import type { VirtualProcess } from "../world/VirtualProcess.ts"
 
 /** The operator's settings. */
 const httpOptions = {
-  own: { baseUrl: new URL("http://linkmint.test"), port: 80 },
+  own: { baseUrl: new URL(`http://${FurtherDomains.ownHost}`), port: 80 },
   defaultExpiry: Option.none(),
   anonymousCreates: true
 }
@@ -233,10 +235,15 @@ export class VirtualNode {
   }
 
   /** Notes that a redirect was answered, or may have been when its client left. */
-  #visited({ method, path }: VirtualRequest, isSure: boolean) {
+  #visited({ headers, method, path }: VirtualRequest, isSure: boolean) {
     const { journal } = this.#surroundings
     if (method === "GET" && !path.startsWith("/health"))
-      journal.add({ tag: "visited", by: this.process.id, key: path.slice(1), isSure })
+      journal.add({
+        tag: "visited",
+        by: this.process.id,
+        key: FurtherDomains.textOf(path.slice(1), headers["host"]),
+        isSure
+      })
   }
 
   #drainable(): Drain.Drainable {
@@ -273,6 +280,7 @@ export class VirtualNode {
     const { mutation, options, placement, ports, users } = this.#surroundings
     const { process } = this
     const same = <A>(context: A) => context
+    const withDomains = Effect.provideService(Domains, FurtherDomains.known())
     const time: TrustedTimeService = {
       isSettled: () => process.time.isSettled(process.monotonicNow_ms()),
       wallAhead_ms: () => process.wallClock_ms() - process.time.at(process.monotonicNow_ms()),
@@ -298,7 +306,7 @@ export class VirtualNode {
         staleRedirects: Duration.seconds(options.staleRedirects_s),
         recycleQuarantine: Duration.seconds(options.quarantine_s),
         keyStockTarget: options.keyStock === "none" ? null : options.keyStockTarget,
-        visits: { ownHost: "linkmint.test", writer: process.id },
+        visits: { ownHost: FurtherDomains.ownHost, writer: process.id },
         replaced: {
           buffer: (buffer) => {
             this.#buffer = buffer
@@ -313,8 +321,10 @@ export class VirtualNode {
     return Effect.scoped(
       Effect.gen(this, function* () {
         const context = yield* whole
-        const operations = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
-        const { serve } = yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
+        const { serve } = yield* Effect.gen(function* () {
+          const operations = yield* Effect.provide(HttpServer.linkOperations(httpOptions), context)
+          return yield* FrontDoor.make({ operations, requestId: yield* RequestId.make })
+        }).pipe(options.workload.withDomain > 0 ? withDomains : same)
         const late = yield* LateRequests.make(yield* Effect.clock)
         // The last finalizer runs first: before what serves is closed, as `Listener.layerDrain` has it.
         yield* Effect.addFinalizer(() => this.#drain.drain)

@@ -1,4 +1,5 @@
 import { Effect, Exit } from "effect"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { s_us } from "../world/Time.ts"
 import { type Mutant, withFaults } from "./Mutant.ts"
@@ -20,6 +21,27 @@ const cutOff: Mutant["options"] = (options) => ({
 
 /** What can be broken about what nodes remember, and about how they stop. */
 export const caches: ReadonlyArray<Mutant> = [
+  {
+    name: "cached-without-its-domain",
+    text: "A node caches a link under its key alone, for all domains.",
+    promise: "C1",
+    checker: "unique binding",
+    options: withFaults({}, { withAlias: 0.5, withDomain: 0.6 }),
+    make: () => ({
+      cache: (cache) => {
+        const texts = new Map<string, string>()
+        return {
+          ...cache,
+          getThen: (text, answer, span) => {
+            const key = plainKeyOf(text)
+            const cached = texts.get(key) ?? text
+            texts.set(key, cached)
+            cache.getThen(cached, answer, span)
+          }
+        }
+      }
+    })
+  },
   {
     name: "news-unheeded",
     text: "Caches do not hear that another node has changed a link.",

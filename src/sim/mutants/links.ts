@@ -1,4 +1,5 @@
 import { Effect, Struct } from "effect"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import type { LinkStore } from "../../storage/links/LinkStore.ts"
 import { happens, later, type Mutant, withFaults } from "./Mutant.ts"
@@ -90,6 +91,41 @@ export const links: ReadonlyArray<Mutant> = [
       redisLoss: { perMinute: 12, least_ms: 100, most_ms: 1_000 }
     }),
     make: atPort(() => ({ takenAmong: () => Effect.succeed(new Set<string>()) }))
+  },
+  {
+    name: "taken-in-one-domain",
+    text: "Recovery and the buffer are told nothing of the links in further domains.",
+    promise: "C1",
+    checker: "key ways",
+    options: withFaults(
+      {
+        databaseCalls: { refused: 0.03, lost: 0.03, ignored: 0.03 },
+        redisLoss: { perMinute: 12, least_ms: 100, most_ms: 1_000 }
+      },
+      { withDomain: 0.6 }
+    ),
+    make: atPort((links) => ({
+      takenAmong: (keys) =>
+        Effect.map(links.findMany(keys), (rows) => new Set(keys.filter((_, place) => rows[place] !== null)))
+    }))
+  },
+  {
+    name: "freed-with-its-domain",
+    text: "The key of a link in a further domain goes to the stock as the link's text.",
+    promise: "C1",
+    checker: "key ways",
+    options: withFaults({}, { withDomain: 0.6, withExpiry: 0.4 }),
+    make: () => ({
+      database: ({ lifetime }, { stocked: { stock } }) => ({
+        lifetime: {
+          ...lifetime,
+          recycle: (recycling) =>
+            Effect.tap(lifetime.recycle(recycling), (freed) => {
+              for (const { key } of freed) if (stock.delete(plainKeyOf(key))) stock.add(key)
+            })
+        }
+      })
+    })
   },
   {
     name: "reads-lag",

@@ -1,3 +1,4 @@
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Context, Effect, Record as Records, type Scope } from "effect"
 import type { Link } from "../../model/Link.ts"
 import { AccountStore } from "../../storage/accounts/AccountStore.ts"
@@ -622,7 +623,7 @@ export class VirtualDatabase {
           ({ announce, journal, lifetime, tables }) =>
             Effect.tap(lifetime.recycle(options), (freed) => {
               for (const { key } of freed)
-                journal.add({ tag: "freed", by, key, custom: !tables.stocked.stock.has(key) })
+                journal.add({ tag: "freed", by, key, custom: !tables.stocked.stock.has(plainKeyOf(key)) })
               announce(new Set(freed.map(({ key }) => key)))
             })
         )

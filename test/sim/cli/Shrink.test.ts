@@ -28,6 +28,7 @@ describe("shrinking", () => {
           bulk: 0,
           withExpiry: 0,
           withMaxVisits: 0,
+          withDomain: 0,
           deleted: 0,
           changed: 0
         },

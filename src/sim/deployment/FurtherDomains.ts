@@ -1,0 +1,44 @@
+import { KnownDomains } from "../../http/domains/Domains.ts"
+import { defaultDomain, domainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { type Domain, noTargets } from "../../model/Domain.ts"
+
+/** The host of the default domain of every simulated deployment. */
+export const ownHost = "linkmint.test"
+
+/** The further domains of deployments whose clients use any: verified, and for everybody. */
+const domains: ReadonlyArray<Domain> = [1, 2].map((number) => ({
+  number,
+  host: `domain-${number}.test`,
+  token: "",
+  verifiedAt: 0,
+  owners: null,
+  targets: noTargets,
+  ignoresCase: false,
+  createdAt: 0,
+  updatedAt: 0
+}))
+
+/** The numbers of all domains. */
+export const domainNumbers: ReadonlyArray<number> = [defaultDomain, ...domains.map(({ number }) => number)]
+
+/** The domains as a node knows them. */
+export const known = (): KnownDomains => {
+  const known = new KnownDomains({ ownHost, unknownHosts: "default" })
+  known.set({ version: 1, domains })
+  return known
+}
+
+/** The host of a domain. */
+export const hostOf = (number: number): string => domains[number - 1]?.host ?? ownHost
+
+/** How requests name a link that is stored by a text: its key, and the host of its domain unless that is the default one. */
+export const namesOf = (text: string): { readonly key: string; readonly domain?: string } => {
+  const { domain, key } = domainKeyOf(text)
+  return domain === defaultDomain ? { key } : { key, domain: hostOf(domain) }
+}
+
+/** The text by which a link is stored that has such names, or is asked for by a path at a host. */
+export const textOf = (key: string, host: string | undefined): string => {
+  const domain = domains.find((one) => one.host === host)?.number ?? defaultDomain
+  return qualifiedKey({ domain, key })
+}
