@@ -27,10 +27,9 @@ export interface VisitCount {
 }
 
 /**
- * A visit before it is classified. The addresses serve to find its country; neither they nor the texts are stored or logged.
+ * What a request says of a visitor before it is classified. The addresses serve to find the country; neither they nor the texts are stored or logged.
  */
-export interface Visit {
-  readonly link: Link
+export interface VisitSource {
   /** Milliseconds since the Unix epoch. */
   readonly at: number
   readonly userAgent: string | undefined
@@ -40,6 +39,23 @@ export interface Visit {
   /** What proxies say of where the request came from: only trusted ones are believed. */
   readonly forwardedFor: string | undefined
   readonly country: string | undefined
+}
+
+/** A visit of a link. */
+export interface Visit extends VisitSource {
+  readonly link: Link
+}
+
+/** Why no link redirected a visitor: the names of a domain's targets. */
+export const orphanReasons = ["home", "unknown", "expired", "usedUp", "pending"] as const
+/** See {@link orphanReasons}. */
+export type OrphanReason = (typeof orphanReasons)[number]
+
+/** A visit of a domain that no link redirected. */
+export interface OrphanVisit extends VisitSource {
+  /** The domain's number. */
+  readonly domain: number
+  readonly reason: OrphanReason
 }
 
 /** A classified visit: its value in each dimension, in their order; `undefined` where it has none that is kept. */
@@ -57,6 +73,14 @@ export const subjectOfLink = ({ createdAt, key }: Pick<Link, "createdAt" | "key"
 
 /** The subject of the visits of all links of an owner: no user id has an `@`. */
 export const subjectOfOwner = (owner: string): string => owner
+
+/** The subject of a domain's orphan visits: of all, or of those for one reason. No user id has a `:`. */
+export const subjectOfOrphans = (domain: number, reason?: OrphanReason): string =>
+  reason === undefined ? `orphans:${domain}` : `orphans:${domain}:${reason}`
+
+/** Whether the counts of a subject are those of single visits, so that all such subjects together have each visit once. */
+export const isVisitSubject = (subject: string): boolean =>
+  isLinkSubject(subject) || /^orphans:\d+:/.test(subject)
 
 /** Whether a subject is one link. */
 export const isLinkSubject = (subject: string): boolean => subject.includes("@")

@@ -3,13 +3,13 @@ import { LRUCache } from "lru-cache"
 import { atMost } from "../fibers/LruCacheOptions.ts"
 import * as Referrer from "./Referrer.ts"
 import * as UserAgent from "./UserAgent.ts"
-import type { Dimension, dimensions, Visit, VisitClass } from "../model/Visit.ts"
+import type { Dimension, dimensions, VisitClass, VisitSource } from "../model/Visit.ts"
 
 /** Different `User-Agent`s, and `Referer`s, whose results are cached: many visits have the same one. */
 const rememberedMax = 4_096
 
 /** What a visit's country is found by. */
-export type Origin = Pick<Visit, "peer" | "forwardedFor" | "country">
+export type Origin = Pick<VisitSource, "peer" | "forwardedFor" | "country">
 
 /** Finds the country that a visit comes from. By default it never can. */
 export class VisitorCountry extends Context.Reference<VisitorCountry>()("linkmint/VisitorCountry", {
@@ -42,7 +42,10 @@ type InOrder<Dimensions extends ReadonlyArray<Dimension>> = {
 }
 
 /** Classifies visits. `ownHost` is the host of short URLs. */
-export const make = (ownHost: string, country: VisitorCountryService): ((visit: Visit) => VisitClass) => {
+export const make = (
+  ownHost: string,
+  country: VisitorCountryService
+): ((visit: VisitSource) => VisitClass) => {
   const agentOf = remembering(UserAgent.parse)
   const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))
   return (visit) => {

@@ -15,7 +15,14 @@ import * as Metered from "../telemetry/Metered.ts"
 import * as RetrySchedule from "../fibers/RetrySchedule.ts"
 import { LinkPlaces } from "../storage/homes/LinkPlaces.ts"
 import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
-import { hourOf, isLinkSubject, subjectOfOwner, type Visit } from "../model/Visit.ts"
+import {
+  hourOf,
+  isVisitSubject,
+  type OrphanVisit,
+  subjectOfOrphans,
+  subjectOfOwner,
+  type Visit
+} from "../model/Visit.ts"
 import { VisitEvents } from "../webhooks/VisitEvents.ts"
 import * as VisitClassifier from "./VisitClassifier.ts"
 import { VisitRing } from "./VisitRing.ts"
@@ -29,7 +36,7 @@ export class Visits extends Context.Tag("linkmint/Visits")<
   Visits,
   {
     /** Records a visit: a plain call that allocates nothing, and never waits or fails. */
-    readonly record: (visit: Visit) => void
+    readonly record: (visit: Visit | OrphanVisit) => void
   }
 >() {}
 
@@ -111,13 +118,13 @@ export interface VisitsOptions {
 
 const visitsIn = (batch: VisitBatch) =>
   batch.hours
-    .filter(({ subject }) => isLinkSubject(subject))
+    .filter(({ subject }) => isVisitSubject(subject))
     .reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
 
 const isShort = (text: string | undefined, max: number) => text === undefined || text.length <= max
 
 /** A visit without overlong texts, which say nothing, so that the ring's memory is bounded: 65 MB at worst. */
-const bounded = (visit: Visit): Visit =>
+const bounded = <V extends Visit | OrphanVisit>(visit: V): V =>
   isShort(visit.userAgent, 1_024) &&
   isShort(visit.referrer, 2_048) &&
   isShort(visit.forwardedFor, 1_024) &&
@@ -186,7 +193,7 @@ export const make = (
       )
     })
 
-    const record = (visit: Visit) => {
+    const record = (visit: Visit | OrphanVisit) => {
       if (ring.push(bounded(visit))) isRecorded.unsafeOpen()
       else shed("full", 1)
     }
@@ -208,6 +215,23 @@ export const make = (
       return isLinkCounted && isOwnerCounted
     }
 
+    /** The same for a visit that no link redirected. */
+    const countOrphan = (visit: OrphanVisit): boolean => {
+      const { domain, reason } = visit
+      const hour = hourOf(visit.at)
+      const visitClass = classify(visit)
+      const [ofReason, ofAll] = [subjectOfOrphans(domain, reason), subjectOfOrphans(domain)]
+      const laneOfAll = lanes[places.laneOfName(ofAll)]!
+      const laneOfReason = lanes[places.laneOfName(ofReason)]!
+      const [isReasonCounted, isAllCounted] = [hasRoom(laneOfReason), hasRoom(laneOfAll)]
+      if (isReasonCounted) {
+        laneOfReason.tally.add(ofReason, hour, visitClass)
+        laneOfReason.classified++
+      }
+      if (isAllCounted) laneOfAll.tally.add(ofAll, hour, visitClass)
+      return isReasonCounted && isAllCounted
+    }
+
     /** Moves some visits from the ring to the tally, unless that is full. */
     const classifySome = Effect.suspend(() => {
       let taken = 0
@@ -216,7 +240,7 @@ export const make = (
         if (visit === undefined) break
         taken++
         try {
-          if (!count(visit)) shed("full", 1)
+          if (!("link" in visit ? count(visit) : countOrphan(visit))) shed("full", 1)
         } catch {
           shed("broken", 1)
         }

@@ -6,7 +6,7 @@ import { LinkPlaces } from "../../src/storage/homes/LinkPlaces.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { type VisitBatch, VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
-import { subjectOfLink, subjectOfOwner } from "../../src/model/Visit.ts"
+import { subjectOfLink, subjectOfOrphans, subjectOfOwner } from "../../src/model/Visit.ts"
 import { firefox, link, visitOf } from "../support/SomeVisits.ts"
 
 const ringMax = 16_384
@@ -110,6 +110,33 @@ describe("Visits", () => {
         { dimension: "devices", value: "desktop", visits: 1 }
       ])
       expect(yield* counted).toEqual({ recorded: 3, shed: 0 })
+    })
+  )
+
+  it.effect("that no link redirected are those of their domain, together and for each reason", () =>
+    Effect.gen(function* () {
+      const { counted, record, store, waiting } = yield* counting
+      const { link: _, ...source } = visitOf()
+      record({ ...source, domain: 0, reason: "unknown" })
+      record({ ...source, domain: 3, reason: "unknown", userAgent: "curl/8" })
+      record({ ...source, domain: 3, reason: "expired" })
+      yield* TestClock.adjust("1 second")
+      const subjects = [
+        subjectOfOrphans(0),
+        subjectOfOrphans(3),
+        subjectOfOrphans(3, "unknown"),
+        subjectOfOrphans(3, "expired"),
+        subjectOfOrphans(3, "home")
+      ]
+      expect(yield* store.totals(subjects)).toEqual([
+        { nonBots: 1, bots: 0 },
+        { nonBots: 1, bots: 1 },
+        { nonBots: 0, bots: 1 },
+        { nonBots: 1, bots: 0 },
+        { nonBots: 0, bots: 0 }
+      ])
+      expect(yield* counted).toEqual({ recorded: 3, shed: 0 })
+      expect(waiting()).toBe(0)
     })
   )
 

@@ -20,7 +20,7 @@ import * as Problem from "../exchange/Problem.ts"
 import { webhooks } from "./WebhookApi.ts"
 import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "../links/QrImage.ts"
 import { queryParameter } from "../exchange/PageRequest.ts"
-import { StatsBody, StatsParameters } from "./StatsSchemas.ts"
+import { orphanParameters, StatsBody, StatsParameters } from "./StatsSchemas.ts"
 
 const KeyPath = Schema.Struct({ key: Schema.String })
 
@@ -174,6 +174,18 @@ const stats = HttpApiGroup.make("stats")
       .addError(Problem.schema("unauthorized", "forbidden"))
       .annotate(OpenApi.Summary, "Count the visits of all own links")
       .annotate(OpenApi.Description, "The visits of all links that the caller owns or owned.")
+  )
+  .add(
+    HttpApiEndpoint.get("ofDomain", "/api/v1/domains/:host/stats")
+      .setPath(Schema.Struct({ host: Schema.String }))
+      .setUrlParams(Schema.Struct(orphanParameters))
+      .addSuccess(StatsBody)
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Summary, "Count a domain's orphan visits")
+      .annotate(
+        OpenApi.Description,
+        "The visits of a domain that no link redirected: of `/`, of a key without a link, and of links that have expired, are used up or are not valid yet. For administrators."
+      )
   )
 
 const redirects = HttpApiGroup.make("redirects")

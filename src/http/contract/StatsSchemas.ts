@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { orphanReasons } from "../../model/Visit.ts"
 import { daysKept_days, hoursKept_days } from "../../visits/VisitMaintenance.ts"
 import { optional } from "./LinkSchemas.ts"
 import { momentParameter, queryParameter } from "../exchange/PageRequest.ts"
@@ -19,6 +20,16 @@ export const StatsParameters = Schema.Struct({
   ),
   interval: queryParameter({ type: "string", enum: ["hour", "day"], default: "day" })
 })
+
+/** What can be asked of a domain's statistics beside that. */
+export const orphanParameters = {
+  ...StatsParameters.fields,
+  reason: queryParameter({
+    type: "string",
+    enum: orphanReasons,
+    description: "Of visits for one reason alone; of all of them where it is missing"
+  })
+}
 
 const Values = Schema.Array(Schema.Struct({ value: Schema.String, visits: Schema.Number })).annotations({
   description: `The ${namedMax} most frequent values, and \`other\``

@@ -1,5 +1,5 @@
-import type { DomainTargets } from "../../model/Domain.ts"
 import { type Link, stateAt } from "../../model/Link.ts"
+import type { OrphanReason } from "../../model/Visit.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Problem } from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -42,7 +42,7 @@ const problems = {
 export const usedUp: Problem = problems["used-up"]
 
 /** Which target of its domain a visitor is sent to who is refused for a problem of this module: they say the same to clients where they are of a kind. */
-export const targetNames: ReadonlyMap<Problem, keyof DomainTargets> = new Map<Problem, keyof DomainTargets>([
+export const targetNames: ReadonlyMap<Problem, OrphanReason> = new Map<Problem, OrphanReason>([
   [problems["not-found"], "unknown"],
   [problems.pending, "pending"],
   [problems.expired, "expired"],

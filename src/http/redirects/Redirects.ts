@@ -6,6 +6,7 @@ import { isReserved, type Reservation, uncounted } from "../../accounts/Reservat
 import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
+import type { OrphanReason } from "../../model/Visit.ts"
 import { passwordLengthMax, Passwords } from "../../accounts/Passwords.ts"
 import { formFor } from "../exchange/Accept.ts"
 import type { Answer } from "../exchange/Answer.ts"
@@ -54,6 +55,27 @@ export type Found = ReturnType<(typeof Links.Service)["find"]>
 export const endLookUp = (reserved: Reservation, found: Exit.Exit<Link | null, unknown>): void =>
   Exit.isSuccess(found) && found.value === null ? reserved.keep() : reserved.giveBack()
 
+/** Takes note that no link redirected a request in a domain, at a moment (milliseconds since the Unix epoch). */
+export const makeOrphanRecorder: Effect.Effect<
+  (request: Request, domain: number, reason: OrphanReason, at: number) => void,
+  never,
+  Visits
+> = Effect.gen(function* () {
+  const { record } = yield* Visits
+  const { header } = yield* VisitorCountry
+  return ({ headers, remoteAddress }, domain, reason, at) =>
+    record({
+      domain,
+      reason,
+      at,
+      userAgent: headers["user-agent"],
+      referrer: headers["referer"],
+      peer: Option.getOrUndefined(remoteAddress),
+      forwardedFor: headers["x-forwarded-for"],
+      country: header === undefined ? undefined : headers[header]
+    })
+})
+
 /**
  * Takes note that a request visits a link at a moment (milliseconds since the Unix epoch). Nothing is looked up here: this is on the path of
  * redirects.
@@ -96,6 +118,8 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const targets = yield* TargetPolicy
     const passwords = yield* Passwords
     const record = yield* makeRecorder
+    const recordOrphan = yield* makeOrphanRecorder
+    const clock = yield* Effect.clock
     const totals = yield* VisitTotals.make
     const quotas = yield* Quotas
     const { clientOf } = yield* ClientAddress
@@ -197,29 +221,37 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       return yield* lead(request, decision, 303)
     }, Traced.span("unlock"))
 
-    /** Where a visitor of a further domain is sent who sees a page: clients that prefer JSON keep their problem. */
-    const targetOf = (request: Request, key: string, refusal: Refusal): string | null => {
-      const { domain } = domainKeyOf(key)
-      const name = domain === defaultDomain ? undefined : Redirect.targetNames.get(refusal)
-      if (name === undefined || formFor(request, "page") !== "page") return null
-      return naming.domains.targetsOf(domain)?.[name] ?? null
+    /** Where a visitor of a domain is sent who sees a page: clients that prefer JSON keep their problem. */
+    const targetOf = (request: Request, domain: number, reason: OrphanReason | undefined): string | null => {
+      if (reason === undefined || domain === defaultDomain || formFor(request, "page") !== "page") return null
+      return naming.domains.targetsOf(domain)?.[reason] ?? null
     }
 
-    const refuse = (request: Request, key: string, refusal: Refusal): Answer => {
-      const target = targetOf(request, key, refusal)
+    const refuse = (request: Request, key: string, refusal: Refusal, isVisit: boolean): Answer => {
+      const { domain } = domainKeyOf(key)
+      const reason = Redirect.targetNames.get(refusal)
+      if (reason !== undefined && isVisit && request.method === "GET") {
+        recordOrphan(request, domain, reason, clock.unsafeCurrentTimeMillis())
+      }
+      const target = targetOf(request, domain, reason)
       return target === null
         ? pages.refuse(request, refusal)
         : Redirect.answerElsewhere(request.method === "POST" ? 303 : 302, target)
     }
 
     const answering =
-      (work: (request: Request, key: string, found?: Found) => Effect.Effect<Answer, Refusal>) =>
+      (
+        work: (request: Request, key: string, found?: Found) => Effect.Effect<Answer, Refusal>,
+        isVisit = false
+      ) =>
       (request: Request, key: string, found?: Found) =>
-        Effect.catchAll(work(request, key, found), (refusal) => Effect.succeed(refuse(request, key, refusal)))
+        Effect.catchAll(work(request, key, found), (refusal) =>
+          Effect.sync(() => refuse(request, key, refusal, isVisit))
+        )
 
     return {
       reserveNow,
-      redirect: answering(redirect),
+      redirect: answering(redirect, true),
       preview: answering(preview),
       unlock: answering(unlock)
     } satisfies Redirects

@@ -13,8 +13,7 @@ import {
 } from "effect"
 import type { FastOperation, Operation, Operations, UncontractedOperations } from "../contract/Operations.ts"
 import * as Routes from "../contract/Routes.ts"
-import { formFor } from "../exchange/Accept.ts"
-import { answerElsewhere } from "../redirects/Redirect.ts"
+import type { Home } from "../redirects/Home.ts"
 import type { Answer, Answering, Content, Work } from "../exchange/Answer.ts"
 import { defaultDomain } from "../../keys/QualifiedKey.ts"
 import * as Problem from "../exchange/Problem.ts"
@@ -113,6 +112,8 @@ export interface FrontDoorOptions {
   readonly operations: Partial<Operations>
   readonly uncontracted?: Partial<UncontractedOperations>
   readonly requestId: IdOf
+  /** By default further domains have nothing at `/`. */
+  readonly home?: Home
   /** Headers that all answers get, names and values by turns. */
   readonly always?: ReadonlyArray<string>
 }
@@ -151,11 +152,10 @@ const nothing = () => {}
 /** See {@link FrontDoor}. */
 export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { always = [], requestId } = options
+    const { always = [], home, requestId } = options
     const table = tableOf(options)
     const pages = yield* VisitorPages
     const domainOf = yield* Domains.numberOf
-    const known = yield* Domains.Domains
     const deadlines = yield* makeDeadlines(answerMax)
     const runFork = Runtime.runFork(yield* Effect.runtime())
 
@@ -217,12 +217,11 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return domain === undefined ? Routes.findNowhere(method, url) : Routes.findIn(domain, method, url)
     }
 
-    /** Where visitors of a further domain are sent from `/`, where they are. */
-    const home = (request: Request): Answer | undefined => {
+    /** The answer to a request for `/` in a further domain. */
+    const homeOf = (request: Request): Answer | undefined => {
       const domain = domainOf(request)
-      if (domain === undefined || domain === defaultDomain || !isHome(request)) return undefined
-      const target = known.targetsOf(domain)?.home ?? null
-      return target === null || formFor(request, "page") !== "page" ? undefined : answerElsewhere(302, target)
+      const isElsewhere = domain !== undefined && domain !== defaultDomain
+      return isElsewhere && isHome(request) ? home?.(request, domain) : undefined
     }
 
     const openAt = (request: Request, route: Routes.Route, answer: Parameters<FrontDoor["serve"]>[1]) =>
@@ -234,7 +233,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       const operation = table.get(route)
       if (operation === undefined) {
         const { giveUp, work } = openAt(request, route, answer)
-        work(Effect.sync(() => home(request) ?? pages.refuse(request, noRoute)))
+        work(Effect.sync(() => homeOf(request) ?? pages.refuse(request, noRoute)))
         return giveUp
       }
       const path = match!.path as never

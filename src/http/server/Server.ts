@@ -25,6 +25,7 @@ import * as RobotsRoutes from "../pages/RobotsRoutes.ts"
 import * as VisitorPages from "../pages/VisitorPages.ts"
 import * as WebAssets from "../pages/WebAssets.ts"
 import * as WebRoutes from "../pages/WebRoutes.ts"
+import * as Home from "../redirects/Home.ts"
 import * as RedirectRoutes from "../redirects/RedirectRoutes.ts"
 import * as StatsRoutes from "../stats/StatsRoutes.ts"
 import * as WebhookRoutes from "../webhooks/WebhookRoutes.ts"
@@ -108,6 +109,7 @@ export const layer = (options: ServerOptions) => {
         operations: yield* operations(options),
         uncontracted: { ...Documents.make(yield* options.documents), ...(yield* WebRoutes.make) },
         requestId,
+        home: yield* Home.make,
         always
       })
       const clock = yield* Effect.clock

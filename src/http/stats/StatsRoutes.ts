@@ -8,11 +8,15 @@ import {
   dimensions,
   hour_ms,
   hourOf,
+  type OrphanReason,
+  orphanReasons,
   subjectOfLink,
+  subjectOfOrphans,
   subjectOfOwner
 } from "../../model/Visit.ts"
 import { daysKept_days, firstDayKept, firstHourKept, hoursKept_days } from "../../visits/VisitMaintenance.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
+import { Domains } from "../domains/Domains.ts"
 import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as ManagedLink from "../links/ManagedLink.ts"
@@ -122,6 +126,7 @@ export const make = Effect.gen(function* () {
   const manageable = yield* ManagedLink.make
   const store = yield* VisitStore
   const identify = yield* Caller.make
+  const known = yield* Domains
 
   const respond = Effect.fnUntraced(function* (subject: string, range: StatsRange, link?: Link) {
     const { from, interval, to } = range
@@ -143,6 +148,24 @@ export const make = Effect.gen(function* () {
       const range = yield* check(parameters, yield* Clock.currentTimeMillis)
       const link = yield* manageable(caller, { domain, key })
       return yield* respond(subjectOfLink(link), range, link)
+    }),
+
+    ofDomain: Effect.fn("stats.ofDomain")(function* (request, { host, reason, ...parameters }) {
+      const caller = yield* mayRead(request)
+      yield* Caller.requireScope(caller, "admin")
+      const range = yield* check(parameters, yield* Clock.currentTimeMillis)
+      const number = known.numberAt(host)
+      if (number === undefined)
+        return yield* Problem.refuse("not-found", "There is no domain with this host.")
+      const isKnown = (text: typeof reason): text is OrphanReason => orphanReasons.some((one) => one === text)
+      if (reason !== undefined && !isKnown(reason)) {
+        return yield* Problem.oneFault(
+          "invalid-request",
+          "reason",
+          `must be one of ${orphanReasons.join(", ")}`
+        )
+      }
+      return yield* respond(subjectOfOrphans(number, reason), range)
     }),
 
     ofOwner: Effect.fn("stats.ofOwner")(function* (request, parameters) {
