@@ -1,9 +1,10 @@
 import { Command, ValidationError } from "@effect/cli"
+import { FetchHttpClient } from "@effect/platform"
 import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { SqlClient } from "@effect/sql/SqlClient"
-import { Console, Context, Effect, Layer, Logger, LogLevel, Option, type Redacted } from "effect"
+import { Config, Console, Context, Effect, Layer, Logger, LogLevel, Option, type Redacted } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as Sessions from "../accounts/Sessions.ts"
 import * as Users from "../accounts/Users.ts"
@@ -35,6 +36,9 @@ import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import { Witness } from "../storage/nodes/Witness.ts"
 import * as Witnesses from "../node/Witnesses.ts"
 import { commandsWith, ledger } from "./Commands.ts"
+import { exportLinks } from "./ExportCommand.ts"
+import { importLinks } from "./ImportCommand.ts"
+import * as LinkApi from "./LinkApi.ts"
 import { connections, LinkDatabases, moveBuckets } from "./MoveBuckets.ts"
 import { plan } from "./PlanCommand.ts"
 import { Refused } from "./Refused.ts"
@@ -166,6 +170,18 @@ const linkDatabases = (settings: Settings) =>
     })
   )
 
+/** The HTTP API of the deployment, or of the one that `BASE_URL` says. */
+const linkApi = ({ baseUrl }: Settings) =>
+  Layer.unwrapEffect(
+    Config.redacted("API_KEY").pipe(
+      Effect.mapError(
+        () =>
+          new Refused({ message: "Set API_KEY to an API key with the scopes links:read and links:write." })
+      ),
+      Effect.map((apiKey) => LinkApi.layer(baseUrl, apiKey))
+    )
+  ).pipe(Layer.provide(FetchHttpClient.layer))
+
 /** `npm run admin -- …` */
 const admin = (settings: Settings) => {
   // Built only for a command that needs them: `--help` needs no database.
@@ -174,6 +190,8 @@ const admin = (settings: Settings) => {
     Command.withDescription("Manages the deployment that the environment's settings describe"),
     Command.withSubcommands([
       plan,
+      exportLinks.pipe(Command.provide(linkApi(settings))),
+      importLinks.pipe(Command.provide(linkApi(settings))),
       ...commandsWith(provided),
       moveBuckets.pipe(Command.provide(linkDatabases(settings))),
       ledger.pipe(Command.provide(Layer.merge(pool(settings), keyFile(settings))), Command.provide(provided)),

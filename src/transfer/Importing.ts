@@ -225,3 +225,10 @@ export const run = async (
   }
   return progress
 }
+
+/** The columns of a file of what made nothing, and what it says of an entry. */
+export const rejectedColumns = ["line", "field", "reason", "key", "url"] as const
+
+/** See {@link rejectedColumns}. */
+export const rejectedCells = (rejected: Rejected): ReadonlyArray<string> =>
+  rejectedColumns.map((column) => String(rejected[column]))
