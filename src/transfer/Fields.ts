@@ -1,5 +1,7 @@
 // The fields of a link in a file: how they are written, and how they are read again.
 
+import { formatMoment } from "./Moment.ts"
+
 /** The values of a link by the names that this service has for them. Texts, or what JSON has. Nothing, `null` and the empty text are the same. */
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -59,18 +61,18 @@ const epoch = /^\d{10}(\d{3})?$/
 export const momentOf = (text: string): string | undefined => {
   const found = dateTime.exec(text)
   if (found === null) {
-    return epoch.test(text) ? new Date(Number(text.padEnd(13, "0"))).toISOString() : undefined
+    return epoch.test(text) ? formatMoment(Number(text.padEnd(13, "0"))) : undefined
   }
   const [, day, time = "00:00", zone = "Z"] = found
   if (
     Number.isNaN(Date.parse(`${day}T00:00Z`)) ||
-    !new Date(`${day}T00:00Z`).toISOString().startsWith(day!)
+    !formatMoment(Date.parse(`${day}T00:00Z`)).startsWith(day!)
   ) {
     return undefined
   }
   const offset = /^[+-]/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3).replace(":", "") || "00"}` : "Z"
   const moment = Date.parse(`${day}T${time.replace(",", ".")}${offset}`)
-  return Number.isNaN(moment) ? undefined : new Date(moment).toISOString()
+  return Number.isNaN(moment) ? undefined : formatMoment(moment)
 }
 
 const yes = new Set(["true", "t", "1", "yes"])

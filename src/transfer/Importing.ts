@@ -1,6 +1,7 @@
 // Makes the links of a file, a batch at a time, so that a run that is cut off can go on where it was, and a file that is loaded twice makes nothing twice.
 
 import type { NewLink } from "./Fields.ts"
+import { formatMoment } from "./Moment.ts"
 import type { Entry } from "./Reading.ts"
 
 /** Bounds of a batch: what a bulk of the API may have, and less. */
@@ -17,7 +18,7 @@ export type Result =
       readonly problem: {
         readonly type: string
         readonly detail: string
-        readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }>
+        readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }> | undefined
       }
     }
 
@@ -84,7 +85,7 @@ const dated = (link: NewLink, { place }: Entry, base_ms: number): NewLink => {
     return moment - base_ms <= zone_ms ? Math.min(moment, base_ms) : moment
   }
   const created_ms = createdAt === undefined ? Math.min(base_ms - place, past(updatedAt)) : past(createdAt)
-  const format = (moment_ms: number) => new Date(Math.max(0, moment_ms)).toISOString()
+  const format = (moment_ms: number) => formatMoment(Math.max(0, moment_ms))
   return {
     ...link,
     imported: {

@@ -5,6 +5,7 @@ import { Effect, Exit, Layer, Option } from "effect"
 import { exportFile } from "../../src/admin/ExportCommand.ts"
 import { type Import, importFile } from "../../src/admin/ImportCommand.ts"
 import { LinkApi, NotAnswered, type Page } from "../../src/admin/LinkApi.ts"
+import { formatMoment } from "../../src/transfer/Moment.ts"
 import { exportedLine, headOf, type ShownLink } from "../../src/transfer/Exporting.ts"
 import type { NewLink } from "../../src/transfer/Fields.ts"
 import type { Result } from "../../src/transfer/Importing.ts"
@@ -18,8 +19,8 @@ const shown = (place: number): ShownLink => ({
   url: `https://example.com/${place}`,
   title: null,
   tags: [],
-  createdAt: new Date(1_700_000_000_000 + place).toISOString(),
-  updatedAt: new Date(1_700_000_000_000 + place).toISOString(),
+  createdAt: formatMoment(1_700_000_000_000 + place),
+  updatedAt: formatMoment(1_700_000_000_000 + place),
   expiresAt: null,
   validSince: null,
   maxVisits: null,

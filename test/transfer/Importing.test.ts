@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { formatMoment } from "../../src/transfer/Moment.ts"
 import type { NewLink } from "../../src/transfer/Fields.ts"
 import {
   digestOf,
@@ -119,7 +120,7 @@ describe("an import", () => {
     const service = serviceOf()
     const { ports } = portsOf(service)
     const at = (ahead_ms: number) => ({
-      imported: { createdAt: new Date(base_ms + ahead_ms).toISOString() }
+      imported: { createdAt: formatMoment(base_ms + ahead_ms) }
     })
     await run(of([entryOf(0, at(3_600_000)), entryOf(1, at(15 * 3_600_000))]), start, { atOnce: 9, ports })
     expect(service.links.map(({ imported }) => Date.parse(imported!.createdAt!) - base_ms)).toEqual([

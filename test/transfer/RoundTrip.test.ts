@@ -1,6 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Layer, Runtime } from "effect"
 import { subjectOfLink } from "../../src/model/Visit.ts"
+import { formatMoment } from "../../src/transfer/Moment.ts"
 import { type ExportFormat, exportedLine, headOf, type ShownLink } from "../../src/transfer/Exporting.ts"
 import type { NewLink } from "../../src/transfer/Fields.ts"
 import { type Progress, type Rejected, type Result, run } from "../../src/transfer/Importing.ts"
@@ -9,7 +10,7 @@ import { jsonOf } from "../support/HttpClient.ts"
 import { adminKey, layer, startOfTests_ms, TestService } from "../support/TestService.ts"
 
 const moment = (min: number, max: number) =>
-  fc.integer({ min, max }).map((moment_ms) => new Date(moment_ms).toISOString())
+  fc.integer({ min, max }).map((moment_ms) => formatMoment(moment_ms))
 
 const text = (max: number) =>
   fc
@@ -48,7 +49,7 @@ const newLink: fc.Arbitrary<NewLink> = fc
     ...(maxVisits !== undefined && { maxVisits }),
     imported: {
       createdAt,
-      ...(late && { updatedAt: new Date(startOfTests_ms).toISOString() }),
+      ...(late && { updatedAt: formatMoment(startOfTests_ms) }),
       visits: visits + bots,
       bots,
       ...(maxVisits !== undefined && { visitsLeft: left % (maxVisits + 1) })

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
-import type { Row } from "../../../src/http/web/import/formats.ts"
-import { type Outcome, run } from "../../../src/http/web/import/importing.ts"
+import {
+  idOf,
+  type Memory,
+  type Outcome,
+  run,
+  type Unfinished
+} from "../../../src/http/web/import/importing.ts"
+import type { Entry } from "../../../src/transfer/Reading.ts"
 
 interface Sent {
   readonly idempotencyKey: string | null
@@ -10,27 +16,41 @@ interface Sent {
 type Result =
   { readonly status: number; readonly link: object } | { readonly status: number; readonly problem: object }
 
-const made = (url: string): Result => ({ status: 201, link: { url } })
+const made = (url: string): Result => ({ status: 201, link: { key: "k", url } })
 const refused = (slug: string): Result => ({
   status: 429,
   problem: { type: `https://linkmint.dev/problems/${slug}`, detail: `it is ${slug}` }
 })
 const answer = (results: ReadonlyArray<Result>) => new Response(JSON.stringify({ results }))
 
-const rowsOf = (count: number): ReadonlyArray<Row> =>
-  Array.from({ length: count }, (_, index) => ({
-    line: index + 1,
-    link: { url: `https://example.com/${index}` }
-  }))
+const sourceOf = (total: number) => ({
+  id: `file of ${total}`,
+  title: "CSV",
+  total,
+  entries: async function* (): AsyncGenerator<Entry> {
+    for (let place = 0; place < total; place++) {
+      const url = `https://example.com/${place}`
+      yield { place, line: place + 1, link: { url }, faults: [], key: "", url }
+    }
+  }
+})
+
+const memoryOf = () => {
+  const kept: Array<Unfinished | undefined> = []
+  const memory: Memory = { read: () => kept.at(-1), write: (unfinished) => void kept.push(unfinished) }
+  return { memory, kept }
+}
 
 /** Imports from a service that answers as told, on a clock that does not make anybody wait. */
 const imported = async (
-  rows: ReadonlyArray<Row>,
+  total: number,
   serve: (sent: Sent, count: number) => Response,
-  abort = new AbortController()
+  { abort = new AbortController(), memory = memoryOf().memory } = {}
 ) => {
   const requests: Array<Sent> = []
-  vi.stubGlobal("fetch", async (_: string, { body, headers }: RequestInit) => {
+  vi.stubGlobal("fetch", async (path: string, { body, headers }: RequestInit) => {
+    if (path === "/health/live")
+      return new Response("", { headers: { date: "Thu, 01 Jan 2026 00:00:00 GMT" } })
     const { links } = JSON.parse(String(body)) as { readonly links: ReadonlyArray<{ readonly url: string }> }
     const sent = {
       idempotencyKey: new Headers(headers).get("idempotency-key"),
@@ -40,7 +60,7 @@ const imported = async (
     return serve(sent, requests.length)
   })
   const outcomes: Array<Outcome> = []
-  const running = run(rows, (outcome) => outcomes.push(outcome), abort.signal)
+  const running = run(sourceOf(total), memory, (outcome) => outcomes.push(outcome), abort.signal)
   const ended = running.then(
     () => undefined,
     (error: unknown) => error
@@ -55,60 +75,72 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-describe("an import", () => {
+describe("an import in the page", () => {
   it("makes 100 links at a time, each time under another key, and tells how far it is", async () => {
-    const { last, outcomes, requests } = await imported(rowsOf(250), ({ urls }) => answer(urls.map(made)))
+    const { last, outcomes, requests } = await imported(250, ({ urls }) => answer(urls.map(made)))
     expect(requests.map(({ urls }) => urls.length)).toEqual([100, 100, 50])
     expect(new Set(requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
-    expect(outcomes.map(({ made }) => made.length)).toEqual([0, 100, 200, 250])
-    expect(last).toMatchObject({ total: 250, failed: [], waits: undefined })
+    expect(outcomes.map(({ progress }) => progress.made)).toEqual([0, 100, 200, 250])
+    expect(last).toMatchObject({ total: 250, rejected: [], waits: undefined })
   })
 
-  it("repeats a request that may have been carried out, under the same key", async () => {
-    const { last, outcomes, requests } = await imported(rowsOf(2), ({ urls }, count) => {
+  it("says what it waits for, and gives a service up that stays away", async () => {
+    const { last, outcomes } = await imported(2, ({ urls }, count) => {
       if (count === 1) throw new TypeError("network")
-      return count === 2 ? new Response("", { status: 503 }) : answer(urls.map(made))
+      if (count === 2) return new Response("", { status: 503 })
+      return answer(urls.map((url) => (count === 3 ? refused("rate-limited") : made(url))))
     })
-    expect(requests).toHaveLength(3)
-    expect(new Set(requests.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
-    expect(outcomes[1]!.waits).toMatch(/cannot be reached/)
-    expect(last).toMatchObject({ waits: undefined })
-    expect(last.made).toHaveLength(2)
-  })
-
-  it("gives a service up that stays away", async () => {
-    const { error, requests } = await imported(rowsOf(1), () => new Response("", { status: 503 }))
+    expect(outcomes.map(({ waits }) => waits?.slice(0, 12))).toEqual([
+      undefined,
+      "The service ",
+      "The service ",
+      "The quota is",
+      undefined
+    ])
+    expect(last.progress.made).toBe(2)
+    const { error, requests } = await imported(1, () => new Response("", { status: 503 }))
     expect(requests).toHaveLength(20)
     expect(error).toMatchObject({ status: 503 })
   })
 
-  it("waits for a quota to come back, for the links that it kept from being made", async () => {
-    const { last, outcomes, requests } = await imported(rowsOf(3), ({ urls }, count) =>
-      answer(urls.map((url, index) => (count === 1 && index > 0 ? refused("rate-limited") : made(url))))
-    )
-    expect(requests.map(({ urls }) => urls.length)).toEqual([3, 2])
-    expect(requests[0]!.idempotencyKey).not.toBe(requests[1]!.idempotencyKey)
-    expect(outcomes[1]!.waits).toMatch(/quota/)
-    expect(last.made).toHaveLength(3)
-  })
-
-  it("goes on past links that cannot be made, and names their lines", async () => {
-    const { last } = await imported(rowsOf(2), ({ urls }) => answer([refused("alias-taken"), made(urls[1]!)]))
-    expect(last.failed).toEqual([{ line: 1, text: "https://example.com/0", reason: "it is alias-taken" }])
-    expect(last.made).toHaveLength(1)
-  })
-
-  it("stops when told to, with what it has made", async () => {
+  it("goes on, when the page was loaded again, where it was, and forgets what is over", async () => {
+    const { kept, memory } = memoryOf()
+    const serve = ({ urls }: Sent, count: number) =>
+      answer(urls.map((url, index) => (count === 1 && index === 3 ? refused("alias-taken") : made(url))))
     const abort = new AbortController()
-    const { last, requests } = await imported(
-      rowsOf(300),
-      ({ urls }) => {
-        abort.abort()
-        return answer(urls.map(made))
+    const first = await imported(
+      250,
+      (sent, count) => {
+        if (count === 2) abort.abort()
+        return serve(sent, count)
       },
-      abort
+      { abort, memory }
     )
-    expect(requests).toHaveLength(1)
-    expect(last.made).toHaveLength(100)
+    expect(first.last.progress).toMatchObject({ settled: 200, made: 199, rejected: 1 })
+    expect(kept.at(-1)).toMatchObject({
+      id: "file of 250",
+      rejected: [{ line: 4, reason: "it is alias-taken" }]
+    })
+    const next = await imported(250, ({ urls }) => answer(urls.map(made)), { memory })
+    expect(next.requests.map(({ urls }) => urls[0])).toEqual(["https://example.com/200"])
+    expect(next.last).toMatchObject({ progress: { settled: 250, made: 249, rejected: 1 } })
+    expect(next.last.rejected.map(({ line }) => line)).toEqual([4])
+    expect(kept.at(-1)).toBeUndefined()
+    // Another file begins at its beginning.
+    kept.push(first.last as unknown as Unfinished)
+    expect((await imported(3, ({ urls }) => answer(urls.map(made)), { memory })).last.progress.made).toBe(3)
   })
+})
+
+it("a file is known by its name, size and time, and by how it is read", () => {
+  const file = { name: "a.csv", size: 1, lastModified: 2 }
+  expect(idOf(file, { keepsKeys: true })).toBe(idOf({ ...file }, { keepsKeys: true }))
+  const others = [
+    idOf(file, {}),
+    idOf({ ...file, name: "b.csv" }, {}),
+    idOf({ ...file, size: 2 }, {}),
+    idOf({ ...file, lastModified: 3 }, {}),
+    idOf(file, { keepsKeys: true })
+  ]
+  expect(new Set(others).size).toBe(others.length)
 })

@@ -34,6 +34,12 @@ export const createMany = (links: ReadonlyArray<NewLink>, idempotencyKey: string
     signal
   })
 
+/** The service's time, in milliseconds since 1970, rounded down to seconds: the browser's clock may be wrong. */
+export const serviceTime = async (signal: AbortSignal): Promise<number> => {
+  const date = Date.parse((await fetch("/health/live", { signal })).headers.get("date") ?? "")
+  return Number.isNaN(date) ? Date.now() : date
+}
+
 /** A page of links. */
 export const list = (filter: ListQuery, limit: number, cursor: string | null, signal?: AbortSignal) =>
   request<Links>(

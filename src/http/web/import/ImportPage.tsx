@@ -3,25 +3,26 @@ import { asApiError } from "../api/Client.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fail } from "../ui/Toasts.tsx"
 import { FilePanel } from "./FilePanel.tsx"
-import type { Parsed } from "./formats.ts"
 import { type Outcome, run } from "./importing.ts"
+import { memory } from "./memory.ts"
 import { OutcomePanel } from "./OutcomePanel.tsx"
 import { PastePanel } from "./PastePanel.tsx"
 import { PreviewPanel } from "./PreviewPanel.tsx"
+import type { Source } from "./reading.ts"
 import "./import.css"
 
 /** Makes many links at once: pasted, or from a file. */
 export const ImportPage = () => {
-  const [parsed, setParsed] = useState<Parsed>()
+  const [source, setSource] = useState<Source>()
   const [outcome, setOutcome] = useState<Outcome>()
   const [isRunning, setIsRunning] = useState(false)
   const abort = useRef<AbortController>(null)
 
-  const start = async ({ rows }: Parsed) => {
+  const start = async (source: Source) => {
     abort.current = new AbortController()
     setIsRunning(true)
     try {
-      await run(rows, setOutcome, abort.current.signal)
+      await run(source, memory, setOutcome, abort.current.signal)
     } catch (error) {
       if (!abort.current.signal.aborted) fail(asApiError(error))
     }
@@ -29,7 +30,7 @@ export const ImportPage = () => {
   }
 
   const reset = () => {
-    setParsed(undefined)
+    setSource(undefined)
     setOutcome(undefined)
   }
 
@@ -41,20 +42,19 @@ export const ImportPage = () => {
           <Icon name="back" /> Links
         </a>
       </header>
-      {outcome && parsed ? (
+      {outcome && source ? (
         <OutcomePanel
           outcome={outcome}
-          skipped={parsed.skipped}
           isRunning={isRunning}
           onStop={() => abort.current?.abort()}
           onReset={reset}
         />
-      ) : parsed ? (
-        <PreviewPanel parsed={parsed} onBack={reset} onStart={() => void start(parsed)} />
+      ) : source ? (
+        <PreviewPanel source={source} onBack={reset} onStart={() => void start(source)} />
       ) : (
         <div class="import-ways">
-          <FilePanel onParsed={setParsed} />
-          <PastePanel onParsed={setParsed} />
+          <FilePanel onRead={setSource} />
+          <PastePanel onRead={setSource} />
         </div>
       )}
     </>

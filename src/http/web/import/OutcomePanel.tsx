@@ -1,41 +1,47 @@
+import { csvLine } from "../../../transfer/Csv.ts"
+import { rejectedCells, rejectedColumns, type Rejected as Line } from "../../../transfer/Importing.ts"
 import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Progress } from "../ui/Progress.tsx"
 import { saveBlob } from "../ui/save.ts"
-import type { Skipped } from "./formats.ts"
 import type { Outcome } from "./importing.ts"
 import { Rejected } from "./Rejected.tsx"
 
-const saveFailed = async (lines: ReadonlyArray<Skipped>) => {
-  const { default: Papa } = await import("papaparse")
-  const rows = lines.map(({ line, reason, text }) => ({ line, url: text, reason }))
-  const csv = Papa.unparse(rows, { escapeFormulae: true, newline: "\r\n" })
-  saveBlob(new Blob([csv], { type: "text/csv" }), "not-imported.csv")
+const saveRejected = (lines: ReadonlyArray<Line>): void => {
+  const csv = [csvLine(rejectedColumns), ...lines.map((line) => csvLine(rejectedCells(line)))]
+  saveBlob(new Blob(csv, { type: "text/csv" }), "not-imported.csv")
 }
 
 interface OutcomePanelProps {
   readonly outcome: Outcome
-  readonly skipped: ReadonlyArray<Skipped>
   readonly isRunning: boolean
   readonly onStop: () => void
   readonly onReset: () => void
 }
 
 /** How far an import is, and what has become of it. */
-export const OutcomePanel = ({ isRunning, onReset, onStop, outcome, skipped }: OutcomePanelProps) => {
-  const { failed, made, total, waits } = outcome
-  const rejected = [...failed, ...skipped]
+export const OutcomePanel = ({ isRunning, onReset, onStop, outcome }: OutcomePanelProps) => {
+  const { progress, rejected, total, waits } = outcome
+  const { made, present, settled } = progress
   return (
     <section class="card">
-      <h2>{isRunning ? "Minting…" : `${formatCount(made.length, "link")} made`}</h2>
-      <Progress done={made.length + failed.length} total={total} label="Links" />
+      <h2>{isRunning ? "Minting…" : `${formatCount(made, "link")} made`}</h2>
+      <Progress done={settled} total={total} label="Lines" />
       <p class="visually-hidden" role="status">
         {isRunning
           ? (waits ?? "The import is under way.")
-          : `The import is over: ${formatCount(made.length, "link")} made.`}
+          : `The import is over: ${formatCount(made, "link")} made.`}
       </p>
       {isRunning && waits && <p class="hint">{waits}</p>}
-      <Rejected lines={rejected} title="not made" />
+      {present > 0 && (
+        <p class="hint">
+          {formatCount(present, "link")} {present === 1 ? "was" : "were"} here already, from an earlier run.
+        </p>
+      )}
+      {!isRunning && settled < total && (
+        <p class="hint">Choose the same file again to go on behind {formatCount(settled, "line")}.</p>
+      )}
+      <Rejected lines={rejected} count={progress.rejected} title="not made" />
       <div class="actions">
         {isRunning ? (
           <button type="button" class="button plain" onClick={onStop}>
@@ -52,7 +58,7 @@ export const OutcomePanel = ({ isRunning, onReset, onStop, outcome, skipped }: O
           </>
         )}
         {!isRunning && rejected.length > 0 && (
-          <button type="button" class="button plain" onClick={() => void saveFailed(rejected)}>
+          <button type="button" class="button plain" onClick={() => saveRejected(rejected)}>
             <Icon name="download" /> What was not made
           </button>
         )}

@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks"
 import { Field } from "../ui/Field.tsx"
-import { type Parsed, readLines } from "./formats.ts"
+import { lookAtLines, type Source } from "./reading.ts"
 
 /** Takes pasted lines. */
-export const PastePanel = ({ onParsed }: { readonly onParsed: (parsed: Parsed) => void }) => {
+export const PastePanel = ({ onRead }: { readonly onRead: (source: Source) => void }) => {
   const [text, setText] = useState("")
   return (
     <form
       class="card form"
       onSubmit={(event) => {
         event.preventDefault()
-        onParsed(readLines(text))
+        void lookAtLines(text).then(onRead)
       }}
     >
       <h2>Pasted</h2>

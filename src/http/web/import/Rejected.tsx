@@ -1,29 +1,32 @@
+import type { Rejected as Line } from "../../../transfer/Importing.ts"
 import { formatCount } from "../ui/format.ts"
-import type { Skipped } from "./formats.ts"
 
 /** Lines that are shown; a file has the others. */
 const shownMax = 100
 
-/** Lines that are no links here, and why. */
+/** Lines that are no links here, and why: `lines` are the first of `count`. */
 export const Rejected = ({
+  count,
   lines,
   title
 }: {
-  readonly lines: ReadonlyArray<Skipped>
+  readonly lines: ReadonlyArray<Line>
+  readonly count: number
   readonly title: string
 }) =>
-  lines.length === 0 ? null : (
+  count === 0 ? null : (
     <details class="rejected">
       <summary>
-        {formatCount(lines.length, "line")} {title}
+        {formatCount(count, "line")} {title}
       </summary>
       <ul>
-        {lines.slice(0, shownMax).map(({ line, reason, text }) => (
-          <li key={line}>
-            <span class="count">Line {line}</span> <span class="target">{text}</span> <span>{reason}</span>
+        {lines.slice(0, shownMax).map(({ field, key, line, reason, url }, place) => (
+          <li key={place}>
+            <span class="count">Line {line}</span> <span class="target">{url === "" ? key : url}</span>{" "}
+            <span>{`${field} ${reason}`.trim()}</span>
           </li>
         ))}
       </ul>
-      {lines.length > shownMax && <p class="hint">And {formatCount(lines.length - shownMax, "other")}.</p>}
+      {count > shownMax && <p class="hint">And {formatCount(count - shownMax, "other")}.</p>}
     </details>
   )

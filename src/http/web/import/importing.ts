@@ -1,26 +1,47 @@
-import { ApiError, kindOf } from "../api/Client.ts"
+import {
+  digestOf,
+  type Ports,
+  type Progress,
+  type Rejected,
+  run as runImport
+} from "../../../transfer/Importing.ts"
+import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
-import type { Bulk, Link } from "../api/Types.ts"
-import type { Row, Skipped } from "./formats.ts"
+import type { Source } from "./reading.ts"
 
 /** Links in a request: few enough that progress can be seen, and that one is answered soon. */
 const atOnce = 100
 
-/** Tries of a request, and of links for which the quota was used up: that comes back each minute. */
-const triesMax = 20
-
 const wait_ms = 5_000
+
+/** Lines that made nothing, of which more is known than their number: what the page can hold, and what it keeps for a run that goes on. */
+const rejectedMax = { held: 20_000, kept: 500 }
 
 /** What has become of an import so far. */
 export interface Outcome {
   readonly total: number
-  readonly made: ReadonlyArray<Link>
-  readonly failed: ReadonlyArray<Skipped>
+  readonly progress: Progress
+  readonly rejected: ReadonlyArray<Rejected>
   /** Why it waits, if it does. */
   readonly waits: string | undefined
 }
 
-type Result = Bulk["results"][number]
+/** What the browser keeps of an import that is not over. */
+export interface Unfinished extends Omit<Outcome, "waits"> {
+  readonly id: string
+  readonly title: string
+}
+
+/** Where that is kept, until the page is loaded again. */
+export interface Memory {
+  readonly read: () => Unfinished | undefined
+  /** `undefined`: nothing is unfinished. */
+  readonly write: (unfinished: Unfinished | undefined) => void
+}
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.status === 429 || error.status === 503 || error.kind === "timeout" || error.kind === "offline")
 
 /** Waits, but not for who has stopped the import. */
 const pause = (signal: AbortSignal) =>
@@ -32,58 +53,65 @@ const pause = (signal: AbortSignal) =>
     }
     const timer = setTimeout(go, wait_ms)
     signal.addEventListener("abort", go)
+    if (signal.aborted) go()
   })
 
-const isPassing = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  (error.status === 429 || error.status === 503 || error.kind === "timeout" || error.kind === "offline")
+const urlOf = async (key: string, signal: AbortSignal): Promise<string | undefined> => {
+  try {
+    return (await Links.get(key, signal)).url
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined
+    throw error
+  }
+}
 
-/** Makes links, some at a time. Tells how far it is; ends early when aborted, with what it has. */
+/** What is known of a file beside what it has: the browser does not keep the file itself. */
+export const idOf = (file: Pick<File, "name" | "size" | "lastModified">, options: object): string =>
+  digestOf(JSON.stringify([file.name, file.size, file.lastModified, options]))
+
+/** Makes links, some at a time, from where an earlier run was cut off. Tells how far it is, and keeps that; ends early when aborted, with what it has. */
 export const run = async (
-  rows: ReadonlyArray<Row>,
+  source: Pick<Source, "entries" | "id" | "title" | "total">,
+  memory: Memory,
   onProgress: (outcome: Outcome) => void,
   signal: AbortSignal
 ): Promise<void> => {
-  const made: Array<Link> = []
-  const failed: Array<Skipped> = []
-  const tell = (waits?: string) =>
-    onProgress({ total: rows.length, made: [...made], failed: [...failed], waits })
+  const { id, title, total } = source
+  const before = memory.read()
+  const isSame = before !== undefined && before.id === id
+  let progress: Progress = isSame
+    ? before.progress
+    : { settled: 0, made: 0, present: 0, rejected: 0, base_ms: await Links.serviceTime(signal) }
+  let rejected: ReadonlyArray<Rejected> = isSame ? before.rejected : []
+  const tell = (waits?: string) => onProgress({ total, progress, rejected, waits })
 
-  /** A request that may have been carried out is repeated under its key, which makes no link twice. */
-  const send = async (batch: ReadonlyArray<Row>): Promise<ReadonlyArray<Result>> => {
-    // Not `randomUUID`, which insecure contexts lack.
-    const idempotencyKey = `import-${[...crypto.getRandomValues(new Uint32Array(4))].join("-")}`
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const links = batch.map(({ link }) => link)
-        return (await Links.createMany(links, idempotencyKey, signal)).results
-      } catch (error) {
-        if (!isPassing(error) || attempt === triesMax || signal.aborted) throw error
-        tell("The service cannot be reached. Going on as soon as it can.")
-        await pause(signal)
+  const ports: Ports = {
+    send: async (links, idempotencyKey) => (await Links.createMany(links, idempotencyKey, signal)).results,
+    urlOf: (key) => urlOf(key, signal),
+    pause: async (why) => {
+      tell(
+        why === "away"
+          ? "The service cannot be reached. Going on as soon as it can."
+          : "The quota is used up for now. Going on when it comes back."
+      )
+      await pause(signal)
+    },
+    mayPass: isPassing,
+    onSettled: (next, some) => {
+      progress = next
+      rejected = [...rejected, ...some].slice(0, rejectedMax.held)
+      const unfinished: Unfinished = {
+        id,
+        title,
+        total,
+        progress,
+        rejected: rejected.slice(0, rejectedMax.kept)
       }
-    }
+      memory.write(next.settled < total ? unfinished : undefined)
+      tell()
+    },
+    isStopped: () => signal.aborted
   }
-
-  const settle = async (batch: ReadonlyArray<Row>): Promise<void> => {
-    let waiting = batch
-    for (let attempt = 1; waiting.length > 0 && !signal.aborted; attempt++) {
-      const results = await send(waiting)
-      const refused: Array<Row> = []
-      results.forEach((result, index) => {
-        const row = waiting[index]!
-        if ("link" in result) made.push(result.link)
-        else if (kindOf(result.problem.type) === "rate-limited" && attempt < triesMax) refused.push(row)
-        else failed.push({ line: row.line, text: row.link.url, reason: result.problem.detail })
-      })
-      waiting = refused
-      tell(refused.length > 0 ? "The quota is used up for now. Going on when it comes back." : undefined)
-      if (refused.length > 0) await pause(signal)
-    }
-  }
-
   tell()
-  for (let from = 0; from < rows.length && !signal.aborted; from += atOnce) {
-    await settle(rows.slice(from, from + atOnce))
-  }
+  await runImport(source.entries(), progress, { atOnce, ports })
 }

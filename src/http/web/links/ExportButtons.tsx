@@ -1,16 +1,17 @@
 import { useRef, useState } from "preact/hooks"
+import type { ExportFormat } from "../../../transfer/Exporting.ts"
 import { asApiError } from "../api/Client.ts"
 import type * as Links from "../api/Links.ts"
 import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { fail, say } from "../ui/Toasts.tsx"
-import { type Format, save } from "./exporting.ts"
+import { save } from "./exporting.ts"
 
 /** Saves the links of a filter as a file. */
 export const ExportButtons = ({ filter }: { readonly filter: Links.Filter }) => {
   const [count, setCount] = useState<number>()
   const abort = useRef<AbortController>(null)
-  const run = async (format: Format) => {
+  const run = async (format: ExportFormat) => {
     abort.current = new AbortController()
     setCount(0)
     try {
@@ -36,7 +37,7 @@ export const ExportButtons = ({ filter }: { readonly filter: Links.Filter }) => 
       <button type="button" class="button plain" onClick={() => void run("csv")}>
         <Icon name="download" /> CSV
       </button>
-      <button type="button" class="button plain" onClick={() => void run("json")}>
+      <button type="button" class="button plain" onClick={() => void run("jsonl")}>
         <Icon name="download" /> JSON
       </button>
     </>

@@ -45,6 +45,7 @@ interface LinkRowProps {
 /** A link in a list, and what can be done with it. */
 export const LinkRow = (props: LinkRowProps) => {
   const { isChosen, link, onChoose, onDelete, onEdit, onQr, onTag, visits } = props
+  const total = visits.total + (link.importedVisits?.total ?? 0)
   return (
     <li class="link-row" data-key={link.key}>
       <label class="choose">
@@ -89,7 +90,7 @@ export const LinkRow = (props: LinkRowProps) => {
         </div>
       </div>
       <a class="visits" href={statsPath(link.key)}>
-        <strong>{formatNumber(visits.total)}</strong> <span>{visits.total === 1 ? "visit" : "visits"}</span>
+        <strong>{formatNumber(total)}</strong> <span>{total === 1 ? "visit" : "visits"}</span>
         <span class="visually-hidden">, statistics of {link.key}</span>
       </a>
       <div class="link-actions">

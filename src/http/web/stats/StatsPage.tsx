@@ -3,7 +3,7 @@ import type { Stats } from "../api/Types.ts"
 import { lastList, statsKeyOf } from "../app/Paths.ts"
 import { go, here } from "../app/Router.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
-import { formatNumber, formatUrl } from "../ui/format.ts"
+import { formatCount, formatNumber, formatUrl } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Rosette } from "../ui/Rosette.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
@@ -70,6 +70,12 @@ const StatsOf = ({ linkKey }: { readonly linkKey: string | null }) => {
         <Empty title={`No visits ${range.past}`}>
           <p>Visits appear here within a second.</p>
         </Empty>
+      )}
+      {stats.state === "loaded" && stats.value.imported !== undefined && (
+        <p class="soft" data-testid="imported">
+          {formatCount(stats.value.imported.total, "visit")} more before the link came here
+          {stats.value.imported.bots > 0 && `, ${formatNumber(stats.value.imported.bots)} of them by bots`}.
+        </p>
       )}
       {stats.state === "loaded" && stats.value.total > 0 && (
         <>
