@@ -2,7 +2,7 @@
 
 import { Either } from "effect"
 import { isAbsolute, resolve } from "node:path"
-import { parseArgs } from "node:util"
+import { parseArgs, type ParseArgsConfig } from "node:util"
 import type { StandbyMode } from "../cluster/Patroni.ts"
 import { type FaultKind, faultKinds, kindsFor } from "./FaultKind.ts"
 
@@ -25,6 +25,7 @@ export interface Arguments {
 
 /** What `--help` prints. */
 export const usage = `Usage: npm run chaos -- [options]
+       npm run chaos -- databases [options]   links in several databases; see its --help
 
 Starts a cluster on this machine, kills and pauses its servers under load, and checks what Linkmint promises.
 
@@ -53,7 +54,13 @@ const options = {
 /** Seeds are whole numbers up to this. */
 export const seedMax = 2 ** 31 - 1
 
-const number = (name: string, text: string, pattern: RegExp, max: number): Either.Either<number, string> => {
+/** A number of an option, up to `max`, or one sentence about what is wrong with its text. */
+export const number = (
+  name: string,
+  text: string,
+  pattern: RegExp,
+  max: number
+): Either.Either<number, string> => {
   const value = pattern.test(text) ? Number(text) : Number.NaN
   return value <= max
     ? Either.right(value)
@@ -80,12 +87,20 @@ const faultsOf = (
     : Either.left(`--faults knows ${possible.join(", ")}, not "${wrong}"`)
 }
 
-const read = (args: ReadonlyArray<string>) =>
+/** The options that a command line has, or one sentence about what is wrong with it. */
+export const optionsFrom = <O extends NonNullable<ParseArgsConfig["options"]>>(
+  args: ReadonlyArray<string>,
+  options: O
+) =>
   Either.try({
     try: () => parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values,
     // Node explains how to pass what looks like an option, too: one sentence is enough.
     catch: (error) => (error instanceof Error ? error.message.split(/\. (?=[A-Z])/)[0]! : String(error))
   })
+
+/** A path that an option names, from `cwd` on where it is relative; null without one. */
+export const pathFrom = (cwd: string, path: string | undefined): string | null =>
+  path === undefined ? null : isAbsolute(path) ? path : resolve(cwd, path)
 
 /**
  * Understands the arguments, relative paths from `cwd` on; `drawn` is the seed where none is given. Gives `"help"` where that is
@@ -96,10 +111,8 @@ export const parse = (
   { cwd, drawn }: { readonly cwd: string; readonly drawn: number }
 ): Either.Either<Arguments | "help", string> =>
   Either.gen(function* () {
-    const values = yield* read(args)
+    const values = yield* optionsFrom(args, options)
     if (values.help) return "help" as const
-    const absolute = (path: string | undefined) =>
-      path === undefined ? null : isAbsolute(path) ? path : resolve(cwd, path)
     const standby = yield* standbyOf(values.standby)
     return {
       standby,
@@ -107,7 +120,7 @@ export const parse = (
       minutes: yield* number("minutes", values.minutes, /^\d{1,4}(\.\d{1,3})?$/, 1_440),
       seed: values.seed === undefined ? drawn : yield* number("seed", values.seed, /^\d{1,10}$/, seedMax),
       faults: yield* faultsOf(values.faults, standby),
-      program: absolute(values.program),
-      logs: absolute(values.logs)
+      program: pathFrom(cwd, values.program),
+      logs: pathFrom(cwd, values.logs)
     }
   })

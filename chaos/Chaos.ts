@@ -18,6 +18,7 @@ import { coldKey, coldKeyPrefix, coldUrlPrefix, creating, judgeCreate } from "./
 import { Observed } from "./Observed.ts"
 import type { Report } from "./Report.ts"
 import * as Probes from "./Probes.ts"
+import type { Server } from "./Server.ts"
 import { inDatabase } from "./Stores.ts"
 import * as Topology from "./Topology.ts"
 import { type Limits, noHarm, type Redirects, type World } from "./World.ts"
@@ -87,9 +88,9 @@ const faultsUntil = Effect.fn("Chaos.faults")(function* (world: World, { faults,
 })
 
 /** Stops the nodes in order, one after the other, so that each gives its keys back to an owner that is there. */
-const stopNodes = ({ observed, topology }: World) =>
+export const stopNodes = (observed: Pick<Observed, "violate">, nodes: ReadonlyArray<Server>) =>
   Effect.forEach(
-    topology.nodes,
+    nodes,
     Effect.fn("Chaos.stopNode")(function* (node) {
       yield* node.signal("SIGTERM")
       const how = yield* node.ended
@@ -98,7 +99,8 @@ const stopNodes = ({ observed, topology }: World) =>
     { discard: true }
   )
 
-const keepLogs = (folder: string, logs: ReadonlyArray<string>) =>
+/** Copies logs into a folder, each under its server's name. */
+export const keepLogs = (folder: string, logs: ReadonlyArray<string>) =>
   Effect.sync(() => {
     mkdirSync(folder, { recursive: true })
     for (const log of logs) {
@@ -203,7 +205,7 @@ const judge = Effect.fn("Chaos.judge")(function* (world: World) {
     { concurrency: "unbounded" }
   )
   yield* notify("stopping the nodes, and adding up the keys …")
-  yield* stopNodes(world)
+  yield* stopNodes(observed, topology.nodes)
   const failovers = yield* redirectsThroughFailovers(world)
   const books = yield* Ledger.read(topology)
   const ledger = Ledger.balance(books)

@@ -24,21 +24,27 @@ export interface Resolved {
 
 const isUnavailable = ({ status }: Client.Answer) => ![302, 404, 410].includes(status)
 
-/** Asks a node, past the load balancer, for every acknowledged link. */
+/** Asks a node, past the load balancer, for every acknowledged link. `answered` is told of each answer. */
 export const resolveAll = (
-  observed: Observed,
+  observed: Pick<Observed, "violate">,
   acknowledged: Acknowledged,
-  node: Pick<Node, "name" | "port">
+  node: Pick<Node, "name" | "port">,
+  answered: (key: string, answer: Client.Answer) => void = () => {}
 ): Effect.Effect<Resolved> =>
   Effect.promise(async () => {
     const waiting = [...acknowledged.links.keys()]
     let [right, askedAgain] = [0, 0]
     const resolve = async (client: Client.Client, key: string) => {
       const asking = { method: "GET", path: `/${key}`, requestId: `chaos-final-${key}` } as const
-      let answer = await client.ask(asking)
+      const ask = async () => {
+        const answer = await client.ask(asking)
+        answered(key, answer)
+        return answer
+      }
+      let answer = await ask()
       for (let tries = 1; tries < triesMax && isUnavailable(answer); tries++) {
         askedAgain++
-        answer = await client.ask(asking)
+        answer = await ask()
       }
       if (judgeRedirect(observed, acknowledged, answer, { key, at: node.name })) right++
       else if (isUnavailable(answer)) {
@@ -58,7 +64,11 @@ export const resolveAll = (
   })
 
 /** Every acknowledged link stands in the database, with its URL and no other; one that was forgotten does with its own, or not at all. */
-export const compareBound = (observed: Observed, acknowledged: Acknowledged, { bound }: Books): void => {
+export const compareBound = (
+  observed: Pick<Observed, "violate">,
+  acknowledged: Acknowledged,
+  { bound }: Pick<Books, "bound">
+): void => {
   for (const [key, url] of acknowledged.forgotten) {
     const stands = bound.get(key)
     if (stands !== undefined && stands !== url) {
@@ -155,7 +165,7 @@ export const judgeFreeze = (
 }
 
 /** So many requests, at least, of which the part that may fail is one. */
-const tellingAt = (part: number) => Math.round(1 / (1 - part))
+export const tellingAt = (part: number) => Math.round(1 / (1 - part))
 
 /**
  * What part of the redirects was answered right over all failovers to a standby that has every commit. Of fewer requests than one of which may fail, one may. Gives the

@@ -4,7 +4,7 @@ import { Effect, type Scope } from "effect"
 import type { Acknowledged } from "./Acknowledged.ts"
 import type { Answer, Asking, Client } from "./Client.ts"
 import * as HttpClient from "./Client.ts"
-import { type Observed, type Operation, operations } from "./Observed.ts"
+import type { Observed, Operation } from "./Observed.ts"
 import type { Topology } from "./Topology.ts"
 
 /** How much load, of what. */
@@ -29,7 +29,8 @@ export interface LoadOptions {
   readonly chance: () => number
 }
 
-const describe = ({ error, status }: Answer) => error ?? String(status)
+/** What an answer was, in short. */
+export const describe = ({ error, status }: Answer): string => error ?? String(status)
 
 /** Where an answer to a redirect comes from, and what it should have been. */
 export interface Expected {
@@ -51,7 +52,7 @@ export const coldUrl = (key: string): string => `${coldUrlPrefix}${key}`
 
 /** Looks at the answer to the redirect of an acknowledged link, and notes what must never be. Tells whether it is right. */
 export const judgeRedirect = (
-  observed: Observed,
+  observed: Pick<Observed, "violate">,
   acknowledged: Acknowledged,
   answer: Answer,
   { at, key }: Expected
@@ -73,7 +74,7 @@ export const judgeRedirect = (
  * there is none.
  */
 export const judgeCreate = (
-  observed: Observed,
+  observed: Pick<Observed, "violate">,
   acknowledged: Acknowledged,
   answer: Answer,
   url: string
@@ -110,22 +111,24 @@ export const creating = (
 export const changing = (
   acknowledged: Acknowledged,
   { apiKey, requestId }: { readonly apiKey: string; readonly requestId: string }
-): ((client: Client) => Promise<Answer>) | undefined => {
+): { readonly key: string; readonly ask: (client: Client) => Promise<Answer> } | undefined => {
   const url = `https://example.com/changed/${requestId}`
   const link = acknowledged.takeForChange(url)
   if (link === undefined) return undefined
   const path = `/api/v1/links/${link.key}`
-  return async (client) => {
+  const ask = async (client: Client) => {
     const answer = await client.ask({ method: "PATCH", path, requestId, apiKey, json: { url } })
     acknowledged.changed(link, url, answer.status === 200)
     return answer
   }
+  return { key: link.key, ask }
 }
 
 /** Part of the creates that hold a guard, by an Idempotency-Key. */
 const guarded = 1 / 4
 
-type Turn = (client: Client) => Promise<void>
+/** What a client does in its turn. */
+export type Turn = (client: Client) => Promise<void>
 
 /** What clients do in their turns, by operation. */
 const makeTurns = (
@@ -149,10 +152,10 @@ const makeTurns = (
     keys.push(key)
   }
   const change = async (client: Client) => {
-    const ask = changing(acknowledged, { apiKey, requestId: nextId() })
-    if (ask === undefined) return
+    const link = changing(acknowledged, { apiKey, requestId: nextId() })
+    if (link === undefined) return
     const end = observed.begin("change")
-    const answer = await ask(client)
+    const answer = await link.ask(client)
     end(answer.status === 200, describe(answer))
   }
   const redirect = async (client: Client, operation: Operation, key: string | undefined) => {
@@ -174,15 +177,27 @@ const makeTurns = (
   }
 }
 
-/** Starts the load; it stops when the scope closes, after the requests under way. */
-export const start = (
-  options: LoadOptions,
-  observed: Observed,
-  acknowledged: Acknowledged
-): Effect.Effect<void, never, Scope.Scope> =>
+/** What `steadily` does, and how much of it. */
+export interface Steady<O extends string> extends Pick<
+  LoadOptions,
+  "port" | "clients" | "requestsPerSecond"
+> {
+  readonly parts: Readonly<Record<O, number>>
+  readonly turns: Readonly<Record<O, Turn>>
+  /** Turns were skipped: no client was free for them. */
+  readonly skipped: (turns: number) => void
+}
+
+/** Starts clients that take turns at a steady rate; they stop when the scope closes, after the requests under way. */
+export const steadily = <O extends string>({
+  clients,
+  parts,
+  port,
+  requestsPerSecond,
+  skipped,
+  turns
+}: Steady<O>): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { clients, parts, port, requestsPerSecond } = options
-    const turns = makeTurns(options, observed, acknowledged)
     const state = { isStopped: false }
 
     const run = async (turn: Turn, index: number, interval_ms: number) => {
@@ -196,13 +211,13 @@ export const start = (
         }
         await turn(client)
         const missed = Math.max(0, Math.floor((performance.now() - next) / interval_ms))
-        observed.skipped += missed
+        skipped(missed)
         next += interval_ms * (missed + 1)
       }
       client.close()
     }
     const runAll = () =>
-      operations
+      (Object.keys(parts) as Array<O>)
         .filter((operation) => parts[operation] > 0)
         .flatMap((operation) => {
           const interval_ms = (1_000 * clients) / (requestsPerSecond * parts[operation])
@@ -215,4 +230,18 @@ export const start = (
         return Effect.promise(() => Promise.all(running))
       })
     )
+  })
+
+/** Starts the load; it stops when the scope closes, after the requests under way. */
+export const start = (
+  options: LoadOptions,
+  observed: Observed,
+  acknowledged: Acknowledged
+): Effect.Effect<void, never, Scope.Scope> =>
+  steadily({
+    ...options,
+    turns: makeTurns(options, observed, acknowledged),
+    skipped: (turns) => {
+      observed.skipped += turns
+    }
   })

@@ -111,7 +111,7 @@ export const start = (
         return judgeCreate(observed, acknowledged, answer, url) !== null
       }
       if (operation === "change") {
-        const answer = await changing(acknowledged, { apiKey: adminKey, requestId })?.(client)
+        const answer = await changing(acknowledged, { apiKey: adminKey, requestId })?.ask(client)
         return answer && answer.status === 200
       }
       const key = operation === "cold" ? nextCold() : hotKeys[turn % hotKeys.length]

@@ -60,14 +60,15 @@ export interface Topology {
   readonly logs: ReadonlyArray<string>
 }
 
-const nodeNames = ["node-1", "node-2", "node-3"] as const
+/** What the nodes are called. */
+export const nodeNames = ["node-1", "node-2", "node-3"] as const
 const sentinelNames = ["sentinel-1", "sentinel-2", "sentinel-3"] as const
 
 /** What the Sentinels call the first, and here the only one, of their pools. */
 export const watchedPool = "pool-1"
 
-/** A server whose predecessor has just been killed may find that one's children still there. */
-const patiently = <A, R>(start: Effect.Effect<A, Unavailable, R>) =>
+/** Starts a server again and again: one whose predecessor has just been killed may find that one's children still there. */
+export const patiently = <A, R>(start: Effect.Effect<A, Unavailable, R>) =>
   Effect.retry(start, { times: 5, schedule: Schedule.spaced("300 millis") })
 
 /** Both pools' servers, and the Sentinels over the second one. */

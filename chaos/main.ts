@@ -1,11 +1,14 @@
-// `npm run chaos`: a cluster of this machine's processes, killed and paused under load.
+// `npm run chaos`: a cluster of this machine's processes, killed and paused under load; or one with links in several databases.
 
 import { Console, Effect, Logger, LogLevel, Schedule, type Scope } from "effect"
 import { randomInt } from "node:crypto"
 import { runCommand, Wrong } from "../src/terminal/MainProgram.ts"
 import * as Progress from "../src/terminal/Progress.ts"
+import type { Unavailable } from "../test/support/services/Service.ts"
 import { type Arguments, parse, seedMax, usage } from "./Arguments.ts"
 import * as Chaos from "./Chaos.ts"
+import * as DatabasesArguments from "./databases/Arguments.ts"
+import * as Databases from "./databases/Run.ts"
 import { told } from "./Report.ts"
 
 /** Nodes that are killed under redirects alone. */
@@ -27,6 +30,13 @@ const tellingProgress = <A, E>(
     yield* Effect.forkScoped(Effect.repeat(tick, Schedule.fixed("1 second")))
     return yield* run((line) => Effect.sync(() => progress.log(line)))
   }).pipe(Effect.scoped)
+
+/** Tells why a run could not go on. */
+const ended = <A>(run: Effect.Effect<A, Unavailable | Wrong>) =>
+  run.pipe(
+    Effect.tapErrorTag("Unavailable", (error) => Console.error(`The run could not go on. ${error.message}`)),
+    Logger.withMinimumLogLevel(LogLevel.None)
+  )
 
 const run = (options: Arguments) =>
   Effect.gen(function* () {
@@ -53,13 +63,27 @@ const run = (options: Arguments) =>
     yield* Console.log(told(report))
     yield* Console.log(JSON.stringify(report))
     if (report.violations.length > 0) return yield* new Wrong()
-  }).pipe(
-    Effect.tapErrorTag("Unavailable", (error) => Console.error(`The run could not go on. ${error.message}`)),
-    Logger.withMinimumLogLevel(LogLevel.None)
-  )
+  }).pipe(ended)
 
-runCommand(
-  parse(process.argv.slice(2), { cwd: process.env["INIT_CWD"] ?? process.cwd(), drawn: randomInt(seedMax) }),
-  usage,
-  run
-)
+const runDatabases = (options: DatabasesArguments.Arguments) =>
+  Effect.gen(function* () {
+    const { told, ...report } = yield* Effect.scoped(
+      Databases.run({
+        ...options,
+        requestsPerSecond: 100,
+        limits: { redirects: 0.9999, unwritten_ms: 1_000, back_ms: 10_000 },
+        notify: Console.error
+      })
+    )
+    yield* Console.log(told)
+    yield* Console.log(JSON.stringify(report))
+    if (report.violations.length > 0) return yield* new Wrong()
+  }).pipe(ended)
+
+const args = process.argv.slice(2)
+const cwd = process.env["INIT_CWD"] ?? process.cwd()
+if (args[0] === "databases") {
+  runCommand(DatabasesArguments.parse(args.slice(1), cwd), DatabasesArguments.usage, runDatabases)
+} else {
+  runCommand(parse(args, { cwd, drawn: randomInt(seedMax) }), usage, run)
+}

@@ -23,6 +23,10 @@ export interface PostgresOptions {
   readonly password: string
   /** Nodes that will connect. */
   readonly nodes: number
+  /** Where there are several servers: what people call this one. */
+  readonly name?: string
+  /** Settings of `postgresql.conf`, by name. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 /** A node's connections at most, with room for its successor while it stops. */
@@ -53,7 +57,17 @@ const makeData = (binaries: Binaries, data: string, passwordFile: string): Reado
 export const start = Effect.fn("Postgres.start")(function* (
   options: PostgresOptions
 ): Effect.fn.Return<Launched, Unavailable, Scope.Scope> {
-  const { binaries, folder, keepData, nodes, password, port, user } = options
+  const {
+    binaries,
+    folder,
+    keepData,
+    name = "postgres",
+    nodes,
+    password,
+    port,
+    settings = {},
+    user
+  } = options
   const data = join(folder, "data")
   const passwordFile = join(folder, "password")
   const isNew = !existsSync(data)
@@ -65,10 +79,11 @@ export const start = Effect.fn("Postgres.start")(function* (
     "--listen-addresses=127.0.0.1",
     `--port=${port}`,
     "--unix-socket-directories=",
-    `--max-connections=${connectionsFor(nodes)}`
+    `--max-connections=${connectionsFor(nodes)}`,
+    ...Object.entries(settings).flatMap(([setting, value]) => ["-c", `${setting}=${value}`])
   ]
   return yield* launch({
-    name: "postgres",
+    name,
     folder,
     user,
     prepare: () => {
