@@ -1,5 +1,6 @@
 import type { Case } from "./Case.ts"
 import { bulk, create } from "./cases/creates.ts"
+import { databases } from "./cases/databases.ts"
 import { growth } from "./cases/growth.ts"
 import { hot } from "./cases/hot.ts"
 import { buffer, memory, refill } from "./cases/keys.ts"
@@ -29,5 +30,6 @@ export const cases: ReadonlyArray<Case> = [
   stall,
   processes,
   nodes,
+  databases,
   growth
 ]

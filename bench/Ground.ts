@@ -1,12 +1,16 @@
 // What a run of the benchmark stands on: servers of its own, deployments with links, and the program as it is.
 
+import { SqlClient } from "@effect/sql/SqlClient"
 import { Effect, Schedule, Scope } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
 import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
+import { inDatabase } from "../chaos/Stores.ts"
 import * as Nodes from "../cluster/Nodes.ts"
+import { bucketCount } from "../src/keys/Buckets.ts"
+import * as BucketPlacementSql from "../src/storage/links/BucketPlacementSql.ts"
 import { keep } from "../test/support/services/Keeper.ts"
 import { startPostgres } from "../test/support/services/PostgresServer.ts"
 import { startRedis } from "../test/support/services/RedisServer.ts"
@@ -20,8 +24,8 @@ import * as ProcessFigures from "./ProcessFigures.ts"
 /** Where a deployment keeps its links. */
 export type Kind = "PostgreSQL" | "SQLite"
 
-/** The same with that of a node of a cluster, whose pool is in Redis. */
-export type DeploymentKind = Kind | "PostgreSQL and Redis"
+/** The same with that of a node of a cluster, whose pool is in Redis, and with links evenly in four databases of one server. */
+export type DeploymentKind = Kind | "PostgreSQL and Redis" | "four databases"
 
 /** A database that the program has made its own, with a user and their links. */
 export interface Deployment {
@@ -175,6 +179,25 @@ export const makeUser = Effect.fn("makeUser")(function* (port: number, admin: st
   return { id: me["id"]!, apiKey: body["secret"]! }
 })
 
+const databases = 4
+
+/** Gives each of the databases as many buckets, of which nothing has been written yet: those of each. */
+const spread = (controlUrl: string) => {
+  const homes = Array.from({ length: databases }, (_, home) =>
+    Array.from({ length: bucketCount / databases }, (_, index) => index * databases + home)
+  )
+  return inDatabase({ databaseUrl: controlUrl }, (sql) =>
+    Effect.gen(function* () {
+      const { begin, end } = yield* Effect.provideService(BucketPlacementSql.make, SqlClient, sql)
+      for (const [to, buckets] of homes.entries()) {
+        if (to === 0) continue
+        yield* begin({ from: 0, to, buckets })
+        yield* end({ from: 0, to, buckets })
+      }
+    }).pipe(Effect.orDie)
+  ).pipe(Effect.as(homes))
+}
+
 const makeDeployment = Effect.fn("makeDeployment")(function* (
   ground: Ground,
   kind: DeploymentKind,
@@ -182,9 +205,12 @@ const makeDeployment = Effect.fn("makeDeployment")(function* (
 ) {
   if (links > 0) yield* ground.notify(`  ${links.toLocaleString("en")} links in ${kind} …`)
   const dataDir = join(ground.folder, `data-${links}`)
+  const further =
+    kind === "four databases" ? yield* Effect.replicateEffect(newDatabase(ground), databases - 1) : []
   const variables = {
     DATABASE_URL: kind === "SQLite" ? "" : yield* newDatabase(ground),
     DATA_DIR: dataDir,
+    ...(further.length > 0 && { LINK_DATABASE_URLS: further.join(",") }),
     ...(kind === "PostgreSQL and Redis" && {
       REDIS_URLS: yield* ground.redisUrl,
       KEY_SECRET: randomBytes(16).toString("hex")
@@ -193,9 +219,15 @@ const makeDeployment = Effect.fn("makeDeployment")(function* (
   const user = yield* Effect.scoped(
     Effect.flatMap(startProgram(ground, { kind, variables }), ({ port }) => makeUser(port, adminKey))
   )
-  yield* kind !== "SQLite"
-    ? Links.fillPostgres(variables.DATABASE_URL, links, user.id)
-    : Links.fillSqlite(join(dataDir, "linkmint.db"), links, user.id)
+  if (kind === "four databases") {
+    const homes = yield* spread(variables.DATABASE_URL)
+    yield* Effect.forEach([variables.DATABASE_URL, ...further], (url, home) =>
+      Links.fillPostgres(url, links, user.id, homes[home]!)
+    )
+  } else
+    yield* kind !== "SQLite"
+      ? Links.fillPostgres(variables.DATABASE_URL, links, user.id)
+      : Links.fillSqlite(join(dataDir, "linkmint.db"), links, user.id)
   return { kind, variables, apiKey: user.apiKey, links }
 })
 

@@ -3,7 +3,9 @@
 import { Effect } from "effect"
 import Database from "libsql"
 import { Client } from "pg"
+import { defaultDomain } from "../src/keys/Buckets.ts"
 import * as KeySpace from "../src/keys/KeySpace.ts"
+import { bucketOfRow } from "../src/storage/links/LinkBucketsSql.ts"
 import { Unavailable } from "../test/support/services/Service.ts"
 
 const { characters, radix } = KeySpace.make("base62", 7)
@@ -79,15 +81,22 @@ const settle = (url: string, table: string) =>
     await client.query("CHECKPOINT")
   })
 
-/** Links 1 … `count` of `owner` in a migrated PostgreSQL database. */
-export const fillPostgres = (url: string, count: number, owner: string): Effect.Effect<void, Unavailable> =>
+/** Those of links 1 … `count` of `owner` that are in some buckets, or all, in a migrated PostgreSQL database. */
+export const fillPostgres = (
+  url: string,
+  count: number,
+  owner: string,
+  buckets?: ReadonlyArray<number>
+): Effect.Effect<void, Unavailable> =>
   attempt("the links cannot be written", async () => {
+    const own = buckets === undefined ? "true" : `${bucketOfRow(defaultDomain)} IN (${buckets.join(", ")})`
     await insertHalf(
       url,
       (from, to) => `
         INSERT INTO links (key, url, custom, created_at, updated_at, owner)
-        SELECT ${keySql}, '${urlStart}' || n, false, ${firstAt} + n, ${firstAt} + n, '${owner}'
-        FROM generate_series(${from}::bigint, ${to}::bigint) AS n`,
+        SELECT key, '${urlStart}' || n, false, ${firstAt} + n, ${firstAt} + n, '${owner}'
+        FROM (SELECT n, ${keySql} AS key FROM generate_series(${from}::bigint, ${to}::bigint) AS n) AS given
+        WHERE ${own}`,
       count
     )
     await settle(url, "links")

@@ -25,13 +25,17 @@ const named = (links: number) => `${links.toLocaleString("en")} links`
  * Look-ups by a program that was just started: one that runs for long has all of the smallest size at hand. It is warmed up by keys that are not there,
  * which are looked for as those that are, and not kept.
  */
-const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => {
+export const lookingUp = (
+  ground: Ground,
+  deployment: Deployment,
+  name = named(deployment.links)
+): Rounds.Contender => {
   const next = Draws.walk(deployment.links)
-  const file = join(ground.folder, `growth-${deployment.links}`)
+  const file = join(ground.folder, `growth-${name}`)
   const load = (port: number, seconds: number, paths: string) =>
     ground.load.send({ port, connections, seconds, paths })
   return {
-    subject: `look-up, ${named(deployment.links)}`,
+    subject: `look-up, ${name}`,
     unit: "redirects/s",
     pids: [],
     usesPostgres: true,
@@ -51,12 +55,17 @@ const lookingUp = (ground: Ground, deployment: Deployment): Rounds.Contender => 
   }
 }
 
-const creating = Effect.fn("creating")(function* (ground: Ground, deployment: Deployment) {
+/** Creates by a program that runs for all rounds. */
+export const creating = Effect.fn("creating")(function* (
+  ground: Ground,
+  deployment: Deployment,
+  name = named(deployment.links)
+) {
   const { pid, port } = yield* startProgram(ground, deployment)
   const body = bodyFile(ground, "growth.json", createBody)
   const creates = { path: "/api/v1/links", body, each: 1, apiKey: deployment.apiKey }
   return {
-    subject: `create, ${named(deployment.links)}`,
+    subject: `create, ${name}`,
     unit: "creates/s",
     pids: [pid],
     usesPostgres: true,

@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly path?: string
   /** A file of paths to ask for, one a line, in their order. */
   readonly paths?: string
+  /** With which it is asked for. */
+  readonly apiKey?: string
   /** What is posted, too. */
   readonly creates?: {
     readonly path: string
@@ -67,8 +69,9 @@ export const sampleIn = (output: string): Effect.Effect<Sample, Unavailable> => 
 /** Beyond the time of the load itself. */
 const slack_s = 30
 
-const environmentOf = ({ creates, delay_ms = 0, paths = "" }: LoadOptions) => ({
+const environmentOf = ({ apiKey = "", creates, delay_ms = 0, paths = "" }: LoadOptions) => ({
   PATH: process.env["PATH"],
+  LOAD_GET_KEY: apiKey,
   LOAD_PATHS: paths,
   LOAD_DELAY_MS: String(delay_ms),
   ...(creates && {

@@ -4,7 +4,15 @@ import autocannon from "autocannon"
 import { readFileSync } from "node:fs"
 import type { LoadOptions } from "./Load.ts"
 
-const { connections, creates, path = "/", paths, port, seconds } = JSON.parse(process.argv[2]!) as LoadOptions
+const {
+  apiKey,
+  connections,
+  creates,
+  path = "/",
+  paths,
+  port,
+  seconds
+} = JSON.parse(process.argv[2]!) as LoadOptions
 const ways = paths === undefined ? [path] : readFileSync(paths, "utf8").trim().split("\n")
 const body = creates && readFileSync(creates.body, "utf8")
 let sent = 0
@@ -12,7 +20,8 @@ let sent = 0
 const next = (): autocannon.Request => {
   sent++
   if (creates === undefined || sent % creates.each !== 0) {
-    return { method: "GET", path: ways[sent % ways.length]! }
+    const headers = apiKey === undefined ? {} : { "x-api-key": apiKey }
+    return { method: "GET", path: ways[sent % ways.length]!, headers }
   }
   return {
     method: "POST",

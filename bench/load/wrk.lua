@@ -1,6 +1,7 @@
 -- What wrk sends, as the environment says it, and what came back, as one line of JSON.
 
 local apiKey = os.getenv("LOAD_API_KEY") or ""
+local getKey = os.getenv("LOAD_GET_KEY") or ""
 local pathsFile = os.getenv("LOAD_PATHS") or ""
 local bodyFile = os.getenv("LOAD_BODY") or ""
 local createEach = tonumber(os.getenv("LOAD_CREATE_EACH") or "") or 0
@@ -30,6 +31,7 @@ end
 
 function init()
   math.randomseed(os.time())
+  if getKey ~= "" then wrk.headers["x-api-key"] = getKey end
   if bodyFile ~= "" then body = read(bodyFile) end
   if pathsFile ~= "" then
     for path in read(pathsFile):gmatch("[^\n]+") do
