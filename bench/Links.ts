@@ -3,7 +3,6 @@
 import { Effect } from "effect"
 import Database from "libsql"
 import { Client } from "pg"
-import { defaultDomain } from "../src/keys/Buckets.ts"
 import * as KeySpace from "../src/keys/KeySpace.ts"
 import { bucketOfRow } from "../src/storage/links/LinkBucketsSql.ts"
 import { Unavailable } from "../test/support/services/Service.ts"
@@ -89,7 +88,7 @@ export const fillPostgres = (
   buckets?: ReadonlyArray<number>
 ): Effect.Effect<void, Unavailable> =>
   attempt("the links cannot be written", async () => {
-    const own = buckets === undefined ? "true" : `${bucketOfRow(defaultDomain)} IN (${buckets.join(", ")})`
+    const own = buckets === undefined ? "true" : `${bucketOfRow} IN (${buckets.join(", ")})`
     await insertHalf(
       url,
       (from, to) => `

@@ -1,6 +1,6 @@
 // What must hold of a run over several databases, by what was counted.
 
-import { bucketOf, defaultDomain } from "../../src/keys/Buckets.ts"
+import { bucketOf } from "../../src/keys/Buckets.ts"
 import { textTable } from "../../src/terminal/TextTable.ts"
 import type { Launched } from "../../cluster/Launch.ts"
 import { linesWith, tellingAt } from "../Checks.ts"
@@ -196,7 +196,7 @@ export const judgeVisits = (
     if (doubled > 0) {
       violate(
         "C11",
-        `${counted} visits of ${key} (bucket ${bucketOf(defaultDomain, key)}) are counted, and ${answered} were answered and ${uncertain} perhaps`
+        `${counted} visits of ${key} (bucket ${bucketOf(key)}) are counted, and ${answered} were answered and ${uncertain} perhaps`
       )
     }
   }

@@ -3,7 +3,6 @@
 import { Effect } from "effect"
 import { adminId } from "../../src/accounts/Access.ts"
 import { bucketOfGuardRow, bucketOfRow, bucketOfSubjectRow } from "../../src/storage/links/LinkBucketsSql.ts"
-import { defaultDomain } from "../../src/keys/Buckets.ts"
 import type { Unavailable } from "../../test/support/services/Service.ts"
 import { coldKeyPrefix, coldUrlPrefix } from "../Load.ts"
 import { inDatabase } from "../Stores.ts"
@@ -17,7 +16,7 @@ const visitsEvery = 4
 const visitsAge_h = [48, 49] as const
 
 const tables = [
-  { name: "links", bucket: bucketOfRow(defaultDomain), ours: `key LIKE '${coldKeyPrefix}%'` },
+  { name: "links", bucket: bucketOfRow, ours: `key LIKE '${coldKeyPrefix}%'` },
   { name: "create_guards", bucket: bucketOfGuardRow, ours: `name LIKE 'idempotency:${coldKeyPrefix}%'` },
   {
     name: "visit_periods",
@@ -66,7 +65,7 @@ export const fill = (topology: Topology, count: number): Effect.Effect<void, Una
               "links (key, url, custom, created_at, updated_at, owner)",
               `key, '${coldUrlPrefix}' || key, true, n, n, '${adminId}'`,
               `SELECT n, ${key} FROM ${series(1)}`,
-              bucketOfRow(defaultDomain)
+              bucketOfRow
             )
             yield* inserted(
               "create_guards (name, token, begun_at, fingerprint, key, answer)",

@@ -1,7 +1,7 @@
 // What clients ask while links are moved and while a database is away, and what they were answered.
 
 import { adminId } from "../../src/accounts/Access.ts"
-import { bucketOf, bucketOfName, defaultDomain } from "../../src/keys/Buckets.ts"
+import { bucketOf, bucketOfName } from "../../src/keys/Buckets.ts"
 import * as Secret from "../../src/secrets/Secret.ts"
 import { Acknowledged } from "../Acknowledged.ts"
 import type { Answer, Client } from "../Client.ts"
@@ -74,7 +74,7 @@ interface Keyed {
 export const guardOf = (requestId: string): string =>
   `idempotency:${Secret.digest(`${adminId}\n${requestId}`)}`
 
-const linkOf = (key: string) => bucketOf(defaultDomain, key)
+const linkOf = (key: string) => bucketOf(key)
 
 /** See the parts. */
 export class Traffic {

@@ -1,6 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import type { StatsBody } from "../../../src/http/contract/StatsSchemas.ts"
+import * as Iso8601 from "../../../src/model/Iso8601.ts"
 import { noTargets } from "../../../src/model/Domain.ts"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { expectProblem } from "../../support/Problems.ts"
@@ -50,7 +51,7 @@ withService("visits that no link redirects", { domains }, (it) => {
     Effect.gen(function* () {
       const { clock, send } = yield* TestService
       const inOne = (alias: string, more: object) => create({ url, alias, domain: host, ...more })
-      const after = (days: number) => new Date(startOfTests_ms + days * 86_400_000).toISOString()
+      const after = (days: number) => Iso8601.formatMoment(startOfTests_ms + days * 86_400_000)
       yield* inOne("once", { maxVisits: 1 })
       yield* inOne("later", { validSince: after(5) })
       yield* inOne("short", { expiresAt: after(1) })
