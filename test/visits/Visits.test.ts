@@ -7,6 +7,7 @@ import { StorageError } from "../../src/storage/StorageError.ts"
 import { type VisitBatch, VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
 import { subjectOfLink, subjectOfOrphans, subjectOfOwner } from "../../src/model/Visit.ts"
+import { VisitEvents, type VisitNewsService } from "../../src/webhooks/VisitEvents.ts"
 import { firefox, link, visitOf } from "../support/SomeVisits.ts"
 
 const ringMax = 16_384
@@ -140,6 +141,21 @@ describe("Visits", () => {
     })
   )
 
+  it.effect("are told to those who listen to events, bots apart", () =>
+    Effect.gen(function* () {
+      const noted: Array<readonly [key: string, isBot: boolean]> = []
+      const note: VisitNewsService["note"] = ({ key }, isBot) => void noted.push([key, isBot])
+      const { record } = yield* Effect.provideService(counting, VisitEvents, { note })
+      record(visitOf())
+      record(visitOf({ userAgent: "curl/8", link: { ...link, key: "other" } }))
+      yield* TestClock.adjust("1 second")
+      expect(noted).toEqual([
+        [link.key, false],
+        ["other", true]
+      ])
+    })
+  )
+
   it.effect("of a key that was bound again are not those of its former link", () =>
     Effect.gen(function* () {
       const { record, store, total } = yield* counting
@@ -197,6 +213,17 @@ describe("Visits", () => {
         expect(yield* counted).toEqual({ recorded: share + 11 + 14, shed: 11 })
         const [owner] = yield* store.totals([subjectOfOwner("usr_1")])
         expect(owner!.nonBots).toBe(share + 11 + 14)
+
+        // Now that it answers, its lane may use more than its share again.
+        for (let n = 0; n < share + 15_000; n++) {
+          record(visitOf({ link: there }))
+          // The ring has room for 16,384, and is emptied by a thousand each millisecond.
+          if (n === 15_000) yield* TestClock.adjust("50 millis")
+          else if (n > 15_000 && n % 1_000 === 0) yield* TestClock.adjust("1 millis")
+        }
+        yield* TestClock.adjust("20 millis")
+        expect(waiting()).toBe(share + 15_000)
+        expect(yield* shedBy).toEqual({ full: 11 })
       }).pipe(quiet)
   )
 

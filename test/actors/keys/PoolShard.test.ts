@@ -303,6 +303,16 @@ describe("a pool shard that met a fault", () => {
       })
   )
 
+  it.scoped("pushes a key once that stands in two records", () =>
+    Effect.gen(function* () {
+      const stores = yield* freshStores()
+      const former = yield* stores.stock.claim(0)
+      yield* stores.stock.record({ ...former, sequence: 0 }, fromStrings(["a", "b"]))
+      yield* stores.stock.record({ ...former, sequence: 1 }, fromStrings(["b", "c"]))
+      expect([...(yield* drain(stores))].toSorted()).toEqual(["a", "b", "c"])
+    })
+  )
+
   it.scoped.each(
     ["KeyStock.take", "KeyStock.record", "KeyPool.push", "KeyStock.close"].flatMap((operation) =>
       (["refuse", "lose", "die"] as const).map((verdict) => [operation, verdict] as const)
