@@ -63,7 +63,7 @@ describe("the import", () => {
         expect(keys).toEqual(Array.from({ length: 25 }, (_, n) => `${tag}-${n}`))
         await row(page, `${tag}-7`).getByText("7 visits").waitFor()
         await row(page, `${tag}-7`).getByRole("link", { name: "statistics of" }).click()
-        await page.getByText("7 visits more before the link came here").waitFor()
+        await page.getByText("7 visits before the link came here").waitFor()
         await expectSound(page, `the statistics of an imported link ${nameOf(look)}`)
 
         // The file again: everything is there.

@@ -73,7 +73,7 @@ const StatsOf = ({ linkKey }: { readonly linkKey: string | null }) => {
       )}
       {stats.state === "loaded" && stats.value.imported !== undefined && (
         <p class="soft" data-testid="imported">
-          {formatCount(stats.value.imported.total, "visit")} more before the link came here
+          {formatCount(stats.value.imported.total, "visit")} before the link came here
           {stats.value.imported.bots > 0 && `, ${formatNumber(stats.value.imported.bots)} of them by bots`}.
         </p>
       )}
