@@ -25,7 +25,7 @@ export const inDatabase = <A>(
     PgClient.make({
       url: Redacted.make(databaseUrl),
       maxConnections: 1,
-      connectTimeout: "2 seconds",
+      connectTimeout: "15 seconds",
       applicationName: "linkmint-chaos"
     }),
     ask

@@ -207,7 +207,10 @@ export const run = async (
     const { link } = entry
     const passwords = link?.password === undefined ? 0 : 1
     const characters = link === undefined ? 0 : JSON.stringify(link).length
+    // Links of a batch are made at once: of two with one key, the first in the file is to have it.
+    const isTwice = link?.alias !== undefined && batch.some((sent) => sent.link.alias === link.alias)
     const isFull =
+      isTwice ||
       batch.length + unread.length === atOnce ||
       size.passwords + passwords > batchMax.passwords ||
       size.characters + characters > batchMax.characters
