@@ -1,9 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { jsonOf } from "../support/HttpClient.ts"
-import { postgresAt } from "../support/Stores.ts"
 import { asAdmin, type ClusterNode, freshStores, startNode } from "./ClusterNodes.ts"
+import { inDatabase, knows, verified } from "./FurtherDomains.ts"
 
 const host = "go.example"
 
@@ -13,14 +13,6 @@ const at = (node: ClusterNode, name: string, path: string) =>
 const create = (node: ClusterNode, json: object) =>
   node.send({ path: "/api/v1/links", headers: asAdmin, json })
 
-/** Waits until a node knows whether a domain is verified. */
-const knows = (node: ClusterNode, status: 200 | 404) =>
-  node
-    .send({ path: `/health/certificate?domain=${host}` })
-    .pipe(
-      Effect.repeat({ until: (answer) => answer.status === status, schedule: Schedule.spaced("20 millis") })
-    )
-
 /** Takes a database back to what the version before further domains left. */
 const withoutDomains = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -29,28 +21,19 @@ const withoutDomains = Effect.gen(function* () {
   yield* sql`DELETE FROM linkmint_migrations WHERE name = 'domains'`
 })
 
-/** What a verification leaves, whose proof would have to be in the DNS. */
-const verified = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`UPDATE domains SET verified_at = created_at WHERE host = ${host}`
-  yield* sql`UPDATE domain_version SET version = version + 1`
-})
-
 describe("a deployment that is older than further domains", () => {
   it.scopedLive(
     "keeps its links, and gets domains whose links all nodes redirect",
     () =>
       Effect.gen(function* () {
         const stores = yield* freshStores
-        const inDatabase = <A>(ask: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
-          Effect.provide(ask, postgresAt(stores.DATABASE_URL))
         const variables = { ...stores, BASE_URL: "http://short.example" }
 
         const one = yield* startNode(variables)
         const minted = jsonOf(yield* create(one, { url: "https://old.example/minted" })) as { key: string }
         yield* create(one, { url: "https://old.example/alias", alias: "guide" })
         yield* one.end("SIGTERM")
-        yield* inDatabase(withoutDomains)
+        yield* inDatabase(stores.DATABASE_URL, withoutDomains)
 
         yield* one.restart()
         const two = yield* startNode(variables)
@@ -61,9 +44,9 @@ describe("a deployment that is older than further domains", () => {
         const added = yield* one.send({ path: "/api/v1/domains", headers: asAdmin, json: { host } })
         expect(added.status).toBe(201)
         expect((yield* at(one, host, "/guide")).headers.location).toBe("https://old.example/alias")
-        yield* inDatabase(verified)
-        yield* knows(one, 200)
-        yield* knows(two, 200)
+        yield* inDatabase(stores.DATABASE_URL, verified(host))
+        yield* knows(one, host, 200)
+        yield* knows(two, host, 200)
         expect((yield* at(two, host, "/guide")).status).toBe(404)
         const guide = { url: "https://new.example/alias", alias: "guide", domain: host }
         const created = yield* create(one, guide)
@@ -82,7 +65,7 @@ describe("a deployment that is older than further domains", () => {
         const path = `/api/v1/domains/${host}`
         const removed = yield* one.send({ method: "DELETE", path, headers: asAdmin })
         expect(removed.status).toBe(204)
-        yield* knows(two, 404)
+        yield* knows(two, host, 404)
         expect((yield* at(two, host, "/guide")).headers.location).toBe("https://old.example/alias")
       }),
     120_000
