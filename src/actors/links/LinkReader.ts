@@ -1,7 +1,7 @@
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import type { Link } from "../../model/Link.ts"
-import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
+import { inFlightOfLane, LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { GetThen } from "./LinkCache.ts"
@@ -27,20 +27,21 @@ export class LinkReader extends Context.Tag("linkmint/LinkReader")<
 
 const tooMany = Exit.fail(new Unavailable({ reason: "too many reads wait for the store", applied: "no" }))
 
-/** Reads by `findMany`, in `inFlightMax` statements at a time of each database; see {@link LinkReader}. */
+/** Reads by `findMany`, in `inFlightMax` statements at a time, which the databases share; see {@link LinkReader}. */
 export const over = (
   findMany: (typeof LinkStore.Service)["findMany"],
   inFlightMax: number
 ): Effect.Effect<typeof LinkReader.Service, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { laneOf, lanes } = yield* LinkPlaces
+    const places = yield* LinkPlaces
+    const { laneOf, lanes } = places
     const batcher = Batcher.make<string, Link | null, StorageError>({
       name: "LinkStore.findMany",
       kind: "LinkStore.findMany",
       run: findMany,
       batchMax: keysMax,
       queueMax: waitingMax,
-      inFlightMax,
+      inFlightMax: inFlightOfLane(places, inFlightMax),
       quietTurns: 1
     })
     const batchers = yield* Effect.replicateEffect(batcher, lanes)

@@ -4,7 +4,7 @@ import * as Direct from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates, type GuardedLink } from "../../storage/links/GuardedCreates.ts"
-import { LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
+import { inFlightOfLane, LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { fromFailure, Unavailable } from "../Unavailable.ts"
 import type * as LinkCache from "./LinkCache.ts"
@@ -85,7 +85,8 @@ export const make = (
     const owners = new Map<number, Owner>()
     const ownerOf = (key: string) => owners.get(partitionOf(key))
 
-    const { laneOf, lanes } = yield* LinkPlaces
+    const places = yield* LinkPlaces
+    const { laneOf, lanes } = places
     /** Where a database of several does not answer, another one may: with another key. */
     const failureOf = (error: Parameters<typeof fromFailure>[0]) => {
       const { applied, reason } = fromFailure(error)
@@ -122,7 +123,7 @@ export const make = (
       sizeOf: ({ length }) => length,
       batchMax,
       queueMax: waitingMax,
-      inFlightMax,
+      inFlightMax: inFlightOfLane(places, inFlightMax),
       quietTurns: 1
     })
     const batchers = yield* Effect.replicateEffect(batcher, lanes)

@@ -26,3 +26,9 @@ export interface LinkPlacesService {
   /** Whether it can be bound together with the guard of that name, in one transaction. */
   readonly isOpenBeside: (key: string, name: string) => boolean
 }
+
+/**
+ * Statements of one kind that a lane has under way at most, where a node has `all` of them: those of several databases share what one has. With more, each would have fewer rows, and cost more.
+ */
+export const inFlightOfLane = ({ databases }: Pick<LinkPlacesService, "databases">, all: number): number =>
+  Math.ceil(all / databases)
