@@ -2,13 +2,21 @@ import { request } from "./Client.ts"
 import type { Bulk, Link, LinkChange, Links, NewLink, Preview, Stats } from "./Types.ts"
 
 const base = "/api/v1/links"
-const of = (key: string) => `${base}/${encodeURIComponent(key)}`
-
 const query = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "")
   return given.length === 0
     ? ""
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`
+}
+
+/** By what this page names a link: its key, and in a further domain that as well. No key has an `@`. */
+export const nameOf = ({ domain, key }: Pick<Link, "domain" | "key">): string =>
+  domain === undefined ? key : `${key}@${domain}`
+
+/** Where the API has something of a link, by the link's name. */
+const of = (name: string, what = "", parameters: Parameters<typeof query>[0] = {}) => {
+  const [key = "", domain] = name.split("@")
+  return `${base}/${encodeURIComponent(key)}${what}${query({ domain, ...parameters })}`
 }
 
 /** Which links a list has, and in which order. */
@@ -49,17 +57,17 @@ export const list = (filter: ListQuery, limit: number, cursor: string | null, si
   )
 
 /** A link. */
-export const get = (key: string, signal: AbortSignal) => request<Link>("GET", of(key), { signal })
+export const get = (name: string, signal: AbortSignal) => request<Link>("GET", of(name), { signal })
 
 /** Changes a link, and gives it as it is then. */
-export const change = (key: string, body: LinkChange) => request<Link>("PATCH", of(key), { body })
+export const change = (name: string, body: LinkChange) => request<Link>("PATCH", of(name), { body })
 
 /** Deletes a link. */
-export const remove = (key: string) => request("DELETE", of(key))
+export const remove = (name: string) => request("DELETE", of(name))
 
 /** Deletes links while the page goes away: nobody waits for the answer. */
-export const removeWhileLeaving = (key: string): void => {
-  void fetch(of(key), { method: "DELETE", keepalive: true })
+export const removeWhileLeaving = (name: string): void => {
+  void fetch(of(name), { method: "DELETE", keepalive: true })
 }
 
 /** What anybody may know of a link, without a visit. */
@@ -67,7 +75,9 @@ export const preview = (key: string, signal?: AbortSignal) =>
   request<Preview>("GET", `/${encodeURIComponent(key)}+`, signal ? { signal } : {})
 
 /** The visits of a link, or of all links (`null`), from a moment on. */
-export const stats = (key: string | null, from: string, interval: "hour" | "day", signal: AbortSignal) =>
-  request<Stats>("GET", (key === null ? "/api/v1/stats" : `${of(key)}/stats`) + query({ from, interval }), {
-    signal
-  })
+export const stats = (name: string | null, from: string, interval: "hour" | "day", signal: AbortSignal) =>
+  request<Stats>(
+    "GET",
+    name === null ? `/api/v1/stats${query({ from, interval })}` : of(name, "/stats", { from, interval }),
+    { signal }
+  )

@@ -3,8 +3,8 @@ import { signal } from "@preact/signals"
 /** The address at which the list of links was last seen, with its filter and page. */
 export const lastList = signal("/app/links")
 
-/** The address of a link's statistics. */
-export const statsPath = (key: string): string => `/app/links/${encodeURIComponent(key)}/stats`
+/** The address of a link's statistics, by the link's name. */
+export const statsPath = (name: string): string => `/app/links/${encodeURIComponent(name)}/stats`
 
 /** The address of what could not be delivered to a webhook. */
 export const deadLettersPath = (id: string): string => `/app/webhooks/${encodeURIComponent(id)}`
@@ -12,8 +12,8 @@ export const deadLettersPath = (id: string): string => `/app/webhooks/${encodeUR
 /** The id of the webhook whose dead letters are at an address. */
 export const webhookIdOf = (path: string): string | undefined => /^\/app\/webhooks\/([\w-]+)$/.exec(path)?.[1]
 
-/** The key of the link whose statistics are at an address. */
+/** The name of the link whose statistics are at an address. */
 export const statsKeyOf = (path: string): string | undefined => {
-  const [, key] = /^\/app\/links\/([^/]+)\/stats$/.exec(path) ?? []
-  return key === undefined ? undefined : decodeURIComponent(key)
+  const [, name] = /^\/app\/links\/([^/]+)\/stats$/.exec(path) ?? []
+  return name === undefined ? undefined : decodeURIComponent(name)
 }

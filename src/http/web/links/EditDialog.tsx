@@ -118,7 +118,7 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
 
   const { error, isSending, onInput, onSubmit } = useSending(async () => {
     if (!isUnsaved) return onClose()
-    onChanged(await Links.change(link.key, change))
+    onChanged(await Links.change(Links.nameOf(link), change))
     return undefined
   })
   const { close, leave, stay } = useUnsaved(isUnsaved, onClose)

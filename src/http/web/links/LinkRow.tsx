@@ -1,3 +1,4 @@
+import { nameOf } from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { statsPath } from "../app/Paths.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
@@ -69,6 +70,7 @@ export const LinkRow = (props: LinkRowProps) => {
           {formatUrl(link.url)}
         </a>
         <div class="marks">
+          {link.domain !== undefined && <span class="mark">{link.domain}</span>}
           <span>{formatDay(link.createdAt)}</span>
           {marksOf(link).map(({ icon, isEnd = false, text }) => (
             <span key={text} class={isEnd ? "mark end" : "mark"}>
@@ -89,7 +91,7 @@ export const LinkRow = (props: LinkRowProps) => {
           ))}
         </div>
       </div>
-      <a class="visits" href={statsPath(link.key)}>
+      <a class="visits" href={statsPath(nameOf(link))}>
         <strong>{formatNumber(total)}</strong> <span>{total === 1 ? "visit" : "visits"}</span>
         <span class="visually-hidden">, statistics of {link.key}</span>
       </a>

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks"
-import type { Filter } from "../api/Links.ts"
+import { type Filter, nameOf } from "../api/Links.ts"
 import type { Link, Links } from "../api/Types.ts"
 import { lastList } from "../app/Paths.ts"
 import { go, here } from "../app/Router.ts"
@@ -63,20 +63,20 @@ export const LinksPage = () => {
     go(pathOf({ ...filter, ...part }), options)
   const page = list.state === "loaded" ? list.value : undefined
   const links = (page?.data ?? [])
-    .filter(({ key }) => !deleting.value.has(key))
-    .map((link) => changed.get(link.key) ?? link)
-  const noteChanged = (link: Link) => setChanged((before) => new Map([...before, [link.key, link]]))
+    .filter((link) => !deleting.value.has(nameOf(link)))
+    .map((link) => changed.get(nameOf(link)) ?? link)
+  const noteChanged = (link: Link) => setChanged((before) => new Map([...before, [nameOf(link), link]]))
   const choose = (some: ReadonlyArray<Link>, isChosen: boolean) => {
     const after = new Map(chosen)
     for (const link of some) {
-      if (isChosen && after.size < chosenMax) after.set(link.key, link)
-      else if (!isChosen) after.delete(link.key)
+      if (isChosen && after.size < chosenMax) after.set(nameOf(link), link)
+      else if (!isChosen) after.delete(nameOf(link))
     }
     setChosen(after)
   }
   const chosenLinks = [...chosen.values()]
-    .filter(({ key }) => !deleting.value.has(key))
-    .map((link) => changed.get(link.key) ?? link)
+    .filter((link) => !deleting.value.has(nameOf(link)))
+    .map((link) => changed.get(nameOf(link)) ?? link)
 
   return (
     <>
@@ -105,7 +105,7 @@ export const LinksPage = () => {
               <input
                 type="checkbox"
                 aria-label="Choose all on this page"
-                checked={links.every(({ key }) => chosen.has(key))}
+                checked={links.every((link) => chosen.has(nameOf(link)))}
                 onChange={({ currentTarget }) => choose(links, currentTarget.checked)}
               />
             </label>
@@ -118,16 +118,16 @@ export const LinksPage = () => {
           <ul class="links" ref={rows} tabIndex={-1} aria-label="Links">
             {links.map((link) => (
               <LinkRow
-                key={link.key}
+                key={nameOf(link)}
                 link={link}
                 visits={list.visitsOf(link)}
-                isChosen={chosen.has(link.key)}
+                isChosen={chosen.has(nameOf(link))}
                 onChoose={(isChosen) => choose([link], isChosen)}
                 onTag={(tag) => change({ tag })}
                 onEdit={() => setEdited(link)}
                 onQr={() => setShown(link)}
                 onDelete={() => {
-                  removeSoon([link.key])
+                  removeSoon([nameOf(link)])
                   // The button that had the focus goes with its row.
                   rows.current?.focus()
                 }}

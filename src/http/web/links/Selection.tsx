@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { nameOf } from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -29,7 +30,7 @@ export const Selection = ({ links, onChanged, onClear }: SelectionProps) => {
           type="button"
           class="button plain small"
           onClick={() => {
-            removeSoon(links.map(({ key }) => key))
+            removeSoon(links.map(nameOf))
             onClear()
           }}
         >

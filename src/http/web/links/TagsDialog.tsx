@@ -30,7 +30,7 @@ export const TagsDialog = ({ links, onChanged, onClose }: TagsDialogProps) => {
       const tags = [...new Set([...link.tags.filter((tag) => !removed.includes(tag)), ...tagsOf(added)])]
       if (tags.join() === link.tags.join()) continue
       try {
-        onChanged(await Links.change(link.key, { tags }))
+        onChanged(await Links.change(Links.nameOf(link), { tags }))
       } catch (error) {
         const fault = asApiError(error)
         failed.push(`/${link.key}: ${fault.faultOf("tags") ?? fault.message}`)

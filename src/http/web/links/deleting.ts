@@ -7,10 +7,10 @@ import { fail, offer } from "../ui/Toasts.tsx"
 /** How long a delete can be undone. The service deletes for good, so that it is asked only after this. */
 const undoFor_ms = 8_000
 
-/** Deletes that wait: keys in the order in which they are to be deleted, by their timers. */
+/** Deletes that wait: names of links in the order in which they are to be deleted, by their timers. */
 const waiting = new Map<ReturnType<typeof setTimeout>, ReadonlyArray<string>>()
 
-/** Keys of links that are gone for who looks, and of which most still can be brought back. */
+/** Names of links that are gone for who looks, and of which most still can be brought back. */
 export const deleting = signal<ReadonlySet<string>>(new Set())
 
 const bringBack = (keys: ReadonlyArray<string>) => {
@@ -39,7 +39,7 @@ export const removeSoon = (keys: ReadonlyArray<string>): void => {
     void remove(keys)
   }, undoFor_ms)
   waiting.set(timer, keys)
-  const what = keys.length === 1 ? `/${keys[0]} is` : `${formatCount(keys.length, "link")} are`
+  const what = keys.length === 1 ? `/${keys[0]!.split("@")[0]} is` : `${formatCount(keys.length, "link")} are`
   const undo = () => {
     clearTimeout(timer)
     waiting.delete(timer)

@@ -9,7 +9,7 @@ const pageLength = 25
 /** How often the numbers of visits are read again while somebody looks. */
 const every_ms = 5_000
 
-/** The visits of links by their keys. */
+/** The visits of links by their names. */
 type Visits = ReadonlyMap<string, Link["visits"]>
 
 /** Lists links page by page, with their number, and numbers of visits that are not older than some seconds. */
@@ -25,9 +25,9 @@ export const useList = ({ orderBy, q, tag }: Required<Links.Filter>) => {
     async (signal) => {
       if (state !== "loaded") return
       const { data } = await Links.list(filter, pageLength, cursor, signal)
-      setVisits(new Map(data.map((link) => [link.key, link.visits])))
+      setVisits(new Map(data.map((link) => [Links.nameOf(link), link.visits])))
     },
     [orderBy, q, tag, cursor, state]
   )
-  return { ...list, visitsOf: (link: Link) => visits.get(link.key) ?? link.visits }
+  return { ...list, visitsOf: (link: Link) => visits.get(Links.nameOf(link)) ?? link.visits }
 }

@@ -106,11 +106,11 @@ export const AllStatsPage = () => (
 
 /** The visits of one link. */
 export const LinkStatsPage = () => {
-  const key = statsKeyOf(here.value.pathname) ?? ""
-  const link = useLoaded((signal) => Links.get(key, signal), [key])
+  const name = statsKeyOf(here.value.pathname) ?? ""
+  const link = useLoaded((signal) => Links.get(name, signal), [name])
   if (link.state === "loading") return <Loading rows={5} />
   if (link.state === "failed") return <Failure error={link.error} retry={link.reload} />
-  const { shortUrl, title, url } = link.value
+  const { domain, key, shortUrl, title, url } = link.value
   return (
     <>
       <header class="page-header">
@@ -121,6 +121,7 @@ export const LinkStatsPage = () => {
               <span class="key">{key}</span> <CopyButton text={shortUrl} what="the short link" isSmall />
             </h1>
             <p class="soft">
+              {domain !== undefined && <span>{domain} </span>}
               {title !== null && <strong>{title} </strong>}
               <a class="target" href={url} target="_blank" rel="noopener noreferrer">
                 {formatUrl(url)}
@@ -132,7 +133,7 @@ export const LinkStatsPage = () => {
           <Icon name="back" /> Links
         </a>
       </header>
-      <StatsOf linkKey={key} />
+      <StatsOf linkKey={name} />
     </>
   )
 }
