@@ -81,6 +81,10 @@ export const furnish = Effect.fn("furnish")(function* ({ adminKey, agent, batch,
   const hook = { url: "https://hooks.invalid/", events: ["link.created"] }
   const webhooks = yield* Effect.replicateEffect(post("/api/v1/webhooks", hook, { "x-api-key": full }), 8)
 
+  // Nobody can verify them here: links are created in the default domain alone.
+  const domains = Array.from({ length: 6 }, (_, n) => `${own(String(n))}.example`)
+  for (const host of domains) yield* post("/api/v1/domains", { host })
+
   const callers: ReadonlyArray<Headers> = [
     // Who may do most, most of the time.
     ...Array.from({ length: 7 }, () => asAdmin),
@@ -108,6 +112,10 @@ export const furnish = Effect.fn("furnish")(function* ({ adminKey, agent, batch,
       "http://127.0.0.1/",
       "http://example.com:99999/"
     ],
+    domain: ["localhost", "localhost", "localhost", domains[0]!],
+    host: domains,
+    createdAt: ["2021-01-01T00:00:00Z"],
+    updatedAt: ["2022-01-01T00:00:00Z"],
     cursor: [cursor],
     from: ["2026-01-01T00:00:00Z"],
     to: ["2026-01-31T00:00:00Z"],
