@@ -46,6 +46,7 @@ import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
 import * as LinkDatabases from "../storage/homes/LinkDatabases.ts"
 import * as LinkHomes from "../storage/homes/LinkHomes.ts"
 import type { KeyStock } from "../storage/keys/KeyStock.ts"
+import { FurtherDomains } from "../storage/links/FurtherDomains.ts"
 import type { GuardedCreates } from "../storage/links/GuardedCreates.ts"
 import * as GuardedCreatesSql from "../storage/links/GuardedCreatesSql.ts"
 import type { KeyPool } from "../storage/keys/KeyPool.ts"
@@ -289,6 +290,7 @@ const stores =
       adding(Stock.layer(settings)),
       adding(surroundings.quotas),
       adding(surroundings.nodes),
+      adding(Layer.succeed(FurtherDomains, { areInUse: () => domains.version !== 0 })),
       adding(links(settings, messages)),
       adding(KeyLedger.layer(surroundings.countedMax)),
       adding(surroundings.ownership)

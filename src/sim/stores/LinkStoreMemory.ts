@@ -1,4 +1,4 @@
-import { domainKeyOf, plainKeyOf } from "../../keys/QualifiedKey.ts"
+import { defaultDomain, domainKeyOf, plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { Clock, Context, Effect, Layer } from "effect"
 import { changed, type Link, stateAt } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -66,6 +66,21 @@ const mintedInFurtherDomains = (links: Map<string, Link>): ReadonlySet<string> =
   return keys
 }
 
+/** The greatest number of a domain whose link was bound in this process: further ones need not be looked at. */
+let domainMax = defaultDomain
+
+/** Whether a minted key has a link in another domain than that of `link`. */
+const isElsewhere = (links: Map<string, Link>, { custom, key: text }: Link): boolean => {
+  if (custom) return false
+  const { domain, key } = domainKeyOf(text)
+  domainMax = Math.max(domainMax, domain)
+  if (domain !== defaultDomain && links.has(key)) return true
+  for (let other = 1; other <= domainMax; other++) {
+    if (other !== domain && links.get(qualifiedKey({ domain: other, key }))?.custom === false) return true
+  }
+  return false
+}
+
 /**
  * `LinkStore` over a table of rows by their keys, which others may look into, and the moments at which tombstones were written (milliseconds since
  * the Unix epoch).
@@ -114,6 +129,7 @@ export const makeOver = (
         batch.map((link) => {
           const present = links.get(link.key)
           if (present !== undefined) return isRepeat(present, link)
+          if (isElsewhere(links, link)) return false
           links.set(link.key, link)
           // What is known of a link that had the key before went with its row.
           updateIds.delete(link.key)

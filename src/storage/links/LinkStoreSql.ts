@@ -12,6 +12,7 @@ import {
   linkOfCells,
   type LinkRow
 } from "./LinkColumns.ts"
+import { FurtherDomains } from "./FurtherDomains.ts"
 import { isInForce } from "./LinkEpoch.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
@@ -51,6 +52,12 @@ const splitFrom = 500
 /** PostgreSQL's code of it. */
 const uniqueViolation = "23505"
 
+/** See `FurtherDomains`; `plain`: the key of an inserted row without its domain. */
+const mintedElsewhere = (plain: string) => `NOT inserted.custom AND (
+  EXISTS (SELECT 1 FROM links AS other WHERE other.key = ${plain} AND other.key <> inserted.key)
+  OR EXISTS (SELECT 1 FROM links AS other WHERE other.key > ${plain} || '~' AND other.key < ${plain} || '~a'
+             AND other.key <> inserted.key AND NOT other.custom))`
+
 /** Texts of a statement that are kept, one for each choice of columns that vary: mostly there are a handful. */
 const textsMax = 64
 
@@ -79,7 +86,20 @@ export const make = Effect.gen(function* () {
     INSERT INTO links (${insertedNames}, url_hash) SELECT ${insertedNames}, ${hash.value}
     FROM ${tableOf(sql, rows)} AS inserted WHERE ${where} ${unless}`
 
-  const insertEach = (rows: Given) => sql<{ key: string }>`${prepared(sql)}${insertFree(rows)} RETURNING key`
+  const further = yield* FurtherDomains
+  /** Whether a row is of a minted key that has a link in another domain. */
+  const isElsewhere = sql.literal(
+    sql.onDialectOrElse({
+      orElse: () => mintedElsewhere("substr(inserted.key, 1, instr(inserted.key || '~', '~') - 1)"),
+      pg: () => mintedElsewhere("split_part(inserted.key, '~', 1)")
+    })
+  )
+
+  /** Binds those links of rows that may be bound, and gives their keys. */
+  const insertUnless = (rows: Given, where: Statement.Fragment = sql`true`) =>
+    sql`${insertFree(rows, unlessRepeat, sql`${where} AND NOT (${isElsewhere})`)} RETURNING key`
+
+  const insertEach = (rows: Given) => sql<{ key: string }>`${prepared(sql)}${insertUnless(rows)}`
 
   /** Fails where a key has a row, and writes nothing then. */
   const insertAll = (rows: Given) => sql`${prepared(sql)}${insertFree(rows, sql``)}`
@@ -110,7 +130,7 @@ export const make = Effect.gen(function* () {
       const rows = given(links)
       const askEach = () =>
         ask(sql, each(rows))((exit) => done(Exit.map(exit, (keys) => keys.map(([key]) => String(key)))))
-      if (links.some(({ custom }) => custom)) return askEach()
+      if (further.areInUse() || links.some(({ custom }) => custom)) return askEach()
       ask(
         sql,
         all(rows)
@@ -139,8 +159,8 @@ export const make = Effect.gen(function* () {
   const insertUnder = (links: ReadonlyArray<Link>, { epoch }: Tenure) =>
     Effect.filterOrFail(
       sql<{ readonly keys: ReadonlyArray<string> | null; readonly in_force: boolean }>`${prepared(sql)}
-        WITH inserted AS (${insertFree(given(links), unlessRepeat, isInForce(sql, epoch))} RETURNING key)
-        SELECT json_agg(key) AS keys, ${isInForce(sql, epoch)} AS in_force FROM inserted`,
+        WITH bound AS (${insertUnless(given(links), isInForce(sql, epoch))})
+        SELECT json_agg(key) AS keys, ${isInForce(sql, epoch)} AS in_force FROM bound`,
       ([row]) => row!.in_force,
       () => refused("LinkStore.insertMany")
     ).pipe(Effect.map(([row]) => areAmong(links, row!.keys ?? [])))

@@ -1,6 +1,7 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
+import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { inTransaction } from "./SqlTransaction.ts"
 
 /** What a question is about, by names that only questions about the same have. */
@@ -49,7 +50,12 @@ export const askInTurns = <A, B, E, R>(
 ): Effect.Effect<ReadonlyArray<B>, E, R> =>
   Effect.suspend(() => askAll(questions, turnsOf(questions, namesOf), ask))
 
-/** The places of questions about keys, in the order of their keys; `undefined` where two are about one. */
+/** Whether questions are about links of one key in several domains. */
+const haveKeyTwice = (questions: ReadonlyArray<{ readonly key: string }>): boolean =>
+  questions.some(({ key }) => plainKeyOf(key) !== key) &&
+  new Set(questions.map(({ key }) => plainKeyOf(key))).size < questions.length
+
+/** The places of questions about keys, in the order of their keys; `undefined` where two are about one, in whatever domains. */
 export const placesByKey = (
   questions: ReadonlyArray<{ readonly key: string }>
 ): ReadonlyArray<number> | undefined => {
@@ -59,7 +65,7 @@ export const placesByKey = (
     questions.map((_, place) => place)
   )
   const isTwice = places.some((place, index) => index > 0 && keyOf(place) === keyOf(places[index - 1]!))
-  return isTwice ? undefined : places
+  return isTwice || haveKeyTwice(questions) ? undefined : places
 }
 
 const sortedByKey = (
@@ -82,6 +88,8 @@ export const askByKey = <A extends { readonly key: string }, B, E, R>(
   Effect.suspend(() => {
     const places = placesByKey(questions)
     if (places !== undefined) return askAll(questions, places.length === 0 ? [] : [places], ask)
-    const turns = turnsOf(questions, ({ key }) => [key]).map((turn) => sortedByKey(questions, turn))
+    const turns = turnsOf(questions, ({ key }) => [plainKeyOf(key)]).map((turn) =>
+      sortedByKey(questions, turn)
+    )
     return inTransaction(sql, askAll(questions, turns, ask))
   })

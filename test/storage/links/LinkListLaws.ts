@@ -75,9 +75,9 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
         const links = yield* store
         yield* links.insertMany([
           at("a", 1),
-          at("a~1", 2),
+          at("a~1", 2, { custom: true }),
           at("b~1", 3),
-          at("b~11", 4, { url: "https://a.test/" }),
+          at("b~11", 4, { custom: true, url: "https://a.test/" }),
           at("b11", 5),
           at("_~2", 6)
         ])

@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { FurtherDomains } from "../../../src/storage/links/FurtherDomains.ts"
 import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
@@ -22,6 +23,15 @@ onEveryBackend(
   },
   (open) => linkStoreLaws("LinkStore with group commit", open)
 )
+
+/** As it is as long as there has never been a further domain. */
+const inOneDomain = Layer.provide(
+  LinkStoreSql.layer,
+  Layer.succeed(FurtherDomains, { areInUse: () => false })
+)
+onEverySqlBackend(LinkStore, inOneDomain, (open) => {
+  linkStoreLaws("LinkStore in one domain", open, 1, false)
+})
 
 onEverySqlBackend(LinkStore, LinkStoreSql.layer, (open) => {
   likeMemory({

@@ -23,7 +23,12 @@ const awkwardUrls = [
 const awkwardText = `it's "quoted" \\ {NULL,a} [1] :name $1 -- %_ \u2028 日本語 🍃`
 
 /** The laws of `LinkStore`, as tests of one backend. `databases`: over how many the links are spread. */
-export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>, databases = 1): void => {
+export const linkStoreLaws = (
+  title: string,
+  open: Open<LinkStore["Type"]>,
+  databases = 1,
+  hasFurtherDomains = true
+): void => {
   const store = Effect.flatten(open)
 
   describe(`${title}: binding`, () => {
@@ -221,6 +226,42 @@ export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>, data
         expect(yield* takenAmong(["k"])).toEqual(new Set(["k"]))
       })
     )
+
+    if (hasFurtherDomains) {
+      it.scopedLive("binds a minted key in one domain alone, and aliases in each", () =>
+        Effect.gen(function* () {
+          const { findMany, insertMany } = yield* store
+          const alias = (key: string) => ({ ...linkOf(key), custom: true })
+          const bindEach = (...links: ReadonlyArray<Link>) =>
+            Effect.forEach(links, (link) => Effect.map(insertMany([link]), ([isBound]) => isBound))
+          const first = { ...linkOf("one~2"), createId: 1 }
+          expect(yield* bindEach(first, linkOf("one"), linkOf("one~3"), first)).toEqual([
+            true,
+            false,
+            false,
+            true
+          ])
+          expect(yield* bindEach(linkOf("two"), linkOf("two~1"), linkOf("two~12"))).toEqual([
+            true,
+            false,
+            false
+          ])
+          expect(yield* bindEach(alias("a"), alias("a~1"), alias("one"), alias("two~1"))).toEqual([
+            true,
+            true,
+            true,
+            true
+          ])
+          expect(yield* bindEach(linkOf("a~2"), linkOf("two-more"))).toEqual([false, true])
+          // In one batch as well.
+          expect(
+            (yield* insertMany([linkOf("c~2"), linkOf("b"), linkOf("c"), linkOf("c~1")])).filter(Boolean)
+              .length
+          ).toBe(2)
+          expect((yield* findMany(["c", "c~1", "c~2"])).filter((row) => row !== null).length).toBe(1)
+        })
+      )
+    }
 
     it.scopedLive("keeps a minted key that a further domain has, and not the alias of one", () =>
       Effect.gen(function* () {
