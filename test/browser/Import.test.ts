@@ -41,8 +41,9 @@ describe("the import", () => {
         await expect.poll(() => bar.getAttribute("value")).toBe("100")
         expect(await bar.getAttribute("max")).toBe(String(count + 1))
         await expectSound(page, `an import under way ${nameOf(look)}`)
-        await page.unrouteAll({ behavior: "ignoreErrors" })
+        // Behind the reload, which ends that request: it would be sent otherwise.
         await page.reload()
+        await page.unrouteAll({ behavior: "ignoreErrors" })
 
         await page.getByText(`was cut off behind 100 lines of ${count + 1}`).waitFor()
         await expectSound(page, `an import that was cut off ${nameOf(look)}`)

@@ -144,7 +144,7 @@ onEveryDatabase((client) => {
       expect(joined).toHaveLength(2)
       const failure = { reason: "for the test", retryIn_ms: null, pause_ms: 0 }
       yield* Effect.forEach(joined, (delivery) => webhooks.failed(delivery, failure))
-      yield* sql`UPDATE webhook_messages SET bytes = ${deadLettersBytesMax}, dead_at = queued_at`
+      yield* sql`UPDATE webhook_messages SET bytes = ${deadLettersBytesMax}, dead_at = (SELECT max(queued_at) FROM webhook_messages)`
       yield* sql`UPDATE webhook_messages SET dead_at = dead_at + 1 WHERE id = ${joined[0]!.id}`
       yield* webhooks.sweep
       expect(yield* webhooks.deadLetters("whk_a", 10, null)).toMatchObject([{ id: joined[0]!.id }])
