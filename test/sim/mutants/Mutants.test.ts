@@ -128,10 +128,11 @@ describe("npm run sim -- mutants", () => {
       code: 0,
       stdout: expect.stringMatching(/own-secret +1 +1 +[\d.]+ +minted once/)
     })
-    // One that takes many seeds to be found.
-    expect(await sim("--name", "nothing-forgotten-after-silence", "--seeds", "1")).toMatchObject({
+    // Each takes many seeds to be found: one of them may have seed 1 among them, but not all.
+    const slow = ["pool-without-epochs", "epoch-again", "lease-with-a-double"]
+    expect(await sim(...slow.flatMap((name) => ["--name", name]), "--seeds", "1")).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/nothing-forgotten-after-silence +1 +- +[\d.]+ +NOT CAUGHT by freshness/)
+      stdout: expect.stringMatching(/ 1 +- +[\d.]+ +NOT CAUGHT by (fencing|key ways)/)
     })
   }, 180_000)
 
