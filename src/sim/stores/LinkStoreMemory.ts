@@ -1,4 +1,4 @@
-import { defaultDomain, domainKeyOf, plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { domainKeyOf, plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Clock, Context, Effect, Layer } from "effect"
 import { changed, type Link, stateAt } from "../../model/Link.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
@@ -57,28 +57,13 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
 }
 
 /** The minted keys of links in further domains. */
-const mintedInFurtherDomains = (links: Map<string, Link>): ReadonlySet<string> => {
+const mintedInFurtherDomains = (links: Map<string, Link>): Set<string> => {
   const keys = new Set<string>()
   for (const { custom, key } of links.values()) {
     const plain = custom ? key : plainKeyOf(key)
     if (plain !== key) keys.add(plain)
   }
   return keys
-}
-
-/** The greatest number of a domain whose link was bound in this process: further ones need not be looked at. */
-let domainMax = defaultDomain
-
-/** Whether a minted key has a link in another domain than that of `link`. */
-const isElsewhere = (links: Map<string, Link>, { custom, key: text }: Link): boolean => {
-  if (custom) return false
-  const { domain, key } = domainKeyOf(text)
-  domainMax = Math.max(domainMax, domain)
-  if (domain !== defaultDomain && links.has(key)) return true
-  for (let other = 1; other <= domainMax; other++) {
-    if (other !== domain && links.get(qualifiedKey({ domain: other, key }))?.custom === false) return true
-  }
-  return false
 }
 
 /**
@@ -125,18 +110,22 @@ export const makeOver = (
 
   return LinkStore.of({
     insertMany: (batch) =>
-      Effect.sync(() =>
-        batch.map((link) => {
-          const present = links.get(link.key)
+      Effect.sync(() => {
+        const further = mintedInFurtherDomains(links)
+        return batch.map((link) => {
+          const { custom, key } = link
+          const plain = plainKeyOf(key)
+          const present = links.get(key)
           if (present !== undefined) return isRepeat(present, link)
-          if (isElsewhere(links, link)) return false
-          links.set(link.key, link)
+          if (!custom && (links.has(plain) || further.has(plain))) return false
+          links.set(key, link)
+          if (!custom && plain !== key) further.add(plain)
           // What is known of a link that had the key before went with its row.
-          updateIds.delete(link.key)
-          takes.delete(link.key)
+          updateIds.delete(key)
+          takes.delete(key)
           return true
         })
-      ),
+      }),
     findMany: (keys) => Effect.sync(() => keys.map((key) => shown(links.get(key)))),
     deleteMany: (batch) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
