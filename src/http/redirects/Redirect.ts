@@ -26,12 +26,19 @@ const withQuery = (target: string, query: string): string => {
   return `${url}${separator}${encode(query)}${fragment}`
 }
 
+const notFound = { kind: "not-found", detail: "There is no link with this key." } as const
+const gone = {
+  kind: "gone",
+  detail: "This link has expired, was used up or deleted, or is blocked."
+} as const
+
+/** Those of a kind say the same, and are told apart by which object they are ({@link targetNames}). */
 const problems = {
-  "not-found": { kind: "not-found", detail: "There is no link with this key." },
-  pending: { kind: "not-found", detail: "There is no link with this key." },
-  gone: { kind: "gone", detail: "This link has expired, was used up or deleted, or is blocked." },
-  expired: { kind: "gone", detail: "This link has expired, was used up or deleted, or is blocked." },
-  "used-up": { kind: "gone", detail: "This link has expired, was used up or deleted, or is blocked." },
+  "not-found": notFound,
+  pending: { ...notFound },
+  gone,
+  expired: { ...gone },
+  "used-up": { ...gone },
   "uri-too-long": {
     kind: "uri-too-long",
     detail: `The target with this query string would have more than ${locationLengthMax} characters.`
@@ -41,7 +48,7 @@ const problems = {
 /** The problem of a link that has no visit left. */
 export const usedUp: Problem = problems["used-up"]
 
-/** Which target of its domain a visitor is sent to who is refused for a problem of this module: they say the same to clients where they are of a kind. */
+/** Which target of its domain a visitor is sent to who is refused for a problem of this module. */
 export const targetNames: ReadonlyMap<Problem, OrphanReason> = new Map<Problem, OrphanReason>([
   [problems["not-found"], "unknown"],
   [problems.pending, "pending"],

@@ -16,7 +16,7 @@ export type NewDomain = Pick<Domain, "createdAt" | "host" | "ignoresCase" | "own
  *
  * Laws:
  * 1. Hosts are unique: of concurrent `add`s with the same one, one wins.
- * 2. Numbers count up from 1, and no domain ever has the number of another one, also of one that was removed: whoever adds its host again has none of its links.
+ * 2. Numbers count up from 1, and a number is never given again. Who adds the host of a removed domain again has none of its links.
  * 3. There are never more domains than each `add` allows.
  * 4. A domain is verified only by the token that it has.
  * 5. `read` with the version that it gave gives `null` exactly as long as nothing was added, changed, verified or removed.

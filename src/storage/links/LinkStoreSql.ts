@@ -36,11 +36,12 @@ const areAmong = (questions: ReadonlyArray<{ readonly key: string }>, done: Read
   return questions.map(({ key }) => keys.has(key))
 }
 
+/** What SQLite and PostgreSQL call a row that has the primary key already. */
+const conflictCodes: ReadonlyArray<unknown> = ["SQLITE_CONSTRAINT_PRIMARYKEY", "23505"]
+
 /** Whether an `INSERT` met a row of one of its keys, and wrote nothing. */
 const isConflict = ({ cause }: SqlError) =>
-  cause instanceof Error &&
-  "code" in cause &&
-  (cause.code === "SQLITE_CONSTRAINT_PRIMARYKEY" || cause.code === uniqueViolation)
+  cause instanceof Error && "code" in cause && conflictCodes.includes(cause.code)
 
 /** A failure that comes when a part has been written. */
 const mayBeApplied = ({ operation, reason }: StorageError) =>
@@ -49,14 +50,14 @@ const mayBeApplied = ({ operation, reason }: StorageError) =>
 /** From so many links on, PostgreSQL inserts a batch by two of its processes: that takes two thirds of the time. */
 const splitFrom = 500
 
-/** PostgreSQL's code of it. */
-const uniqueViolation = "23505"
+/** Whether a row is of a minted link in a further domain, by its key without the domain: its text is that, `~` and digits. */
+const isMintedIn = (row: string, plain: string) =>
+  `${row}.key > ${plain} || '~' AND ${row}.key < ${plain} || '~a' AND NOT ${row}.custom`
 
 /** See `FurtherDomains`; `plain`: the key of an inserted row without its domain. */
 const mintedElsewhere = (plain: string) => `NOT inserted.custom AND (
   EXISTS (SELECT 1 FROM links AS other WHERE other.key = ${plain} AND other.key <> inserted.key)
-  OR EXISTS (SELECT 1 FROM links AS other WHERE other.key > ${plain} || '~' AND other.key < ${plain} || '~a'
-             AND other.key <> inserted.key AND NOT other.custom))`
+  OR EXISTS (SELECT 1 FROM links AS other WHERE ${isMintedIn("other", plain)} AND other.key <> inserted.key))`
 
 /** Texts of a statement that are kept, one for each choice of columns that vary: mostly there are a handful. */
 const textsMax = 64
@@ -82,7 +83,7 @@ export const make = Effect.gen(function* () {
   const given = (links: ReadonlyArray<Link>) => givenOf({ ...insertedRows(links), ...hash.rows(links) })
 
   /** An `INSERT` of links; `unless`: what becomes of those whose keys have rows. */
-  const insertFree = (rows: Given, unless = unlessRepeat, where: Statement.Fragment = sql`true`) => sql`
+  const insertFree = (rows: Given, unless: Statement.Fragment, where = sql`true`) => sql`
     INSERT INTO links (${insertedNames}, url_hash) SELECT ${insertedNames}, ${hash.value}
     FROM ${tableOf(sql, rows)} AS inserted WHERE ${where} ${unless}`
 
@@ -194,8 +195,7 @@ export const make = Effect.gen(function* () {
   const takenRow = sql`
     (SELECT 1 FROM links WHERE links.key = asked.key LIMIT 1)
     UNION ALL
-    (SELECT 1 FROM links WHERE links.key > asked.key || '~' AND links.key < asked.key || chr(127) AND NOT links.custom
-     ORDER BY links.key LIMIT 1)
+    (SELECT 1 FROM links WHERE ${sql.literal(isMintedIn("links", "asked.key"))} ORDER BY links.key LIMIT 1)
     LIMIT 1`
 
   /** Which of the keys are taken. */
@@ -203,8 +203,8 @@ export const make = Effect.gen(function* () {
     sql.onDialectOrElse({
       orElse: () => sql<{ readonly key: string }>`
         SELECT asked.value AS key FROM json_each(${JSON.stringify(keys)}) AS asked
-        WHERE EXISTS (SELECT 1 FROM links WHERE key = asked.value) OR EXISTS (
-          SELECT 1 FROM links WHERE key > asked.value || '~' AND key < asked.value || char(127) AND NOT custom)`,
+        WHERE EXISTS (SELECT 1 FROM links WHERE key = asked.value)
+           OR EXISTS (SELECT 1 FROM links WHERE ${sql.literal(isMintedIn("links", "asked.value"))})`,
       pg: () => sql<{ readonly key: string }>`${prepared(sql)}
         SELECT asked.key FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
         CROSS JOIN LATERAL (${takenRow}) AS taken`
