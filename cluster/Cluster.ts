@@ -3,6 +3,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { join } from "node:path"
 import { adminEmail } from "../src/accounts/Administrator.ts"
+import { isFree } from "../test/support/FreePort.ts"
 import type { RunAs } from "../test/support/services/Command.ts"
 import {
   type Binaries,
@@ -223,7 +224,7 @@ const makeWatch = Effect.fn("makeWatch")(function* ({ notify, restart }: Options
 
 const portOf = Effect.fn("portOf")(function* ({ port }: Arguments) {
   if (port === 0) return null
-  if (yield* Folder.isFree(port)) return port
+  if (yield* isFree(port)) return port
   return yield* new Unavailable({ reason: `Port ${port} of 127.0.0.1 is taken: choose another with --port` })
 })
 

@@ -3,9 +3,9 @@
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort, isFree } from "../test/support/FreePort.ts"
 import { type RunAs, run } from "../test/support/services/Command.ts"
 import { type Command, keep } from "../test/support/services/Keeper.ts"
 import { releasedOnFailure, Unavailable } from "../test/support/services/Service.ts"
@@ -76,30 +76,17 @@ export const open = (dir: string | null, user: RunAs): Effect.Effect<string, Una
       Effect.orElse(temporaryIn(tmpdir(), user), () => temporaryIn("/tmp", user))
     : given(dir, user)
 
-// Below the ports that the system gives to outgoing connections, so that none of those takes one while its server is down.
-const [portMin, portMax] = [20_000, 32_000] as const
-
-/** Whether nobody listens at a port of the loopback address. */
-export const isFree = (port: number): Effect.Effect<boolean> =>
-  Effect.async((resume) => {
-    const probe = createServer()
-    probe.once("error", () => resume(Effect.succeed(false)))
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resume(Effect.succeed(true))))
-  })
-
 /** Gives each name a port of its own that nobody listens on, the one it had before where it can. */
 const portsFor = Effect.fn("portsFor")(function* (
   names: ReadonlyArray<string>,
   before: Readonly<Record<string, number>>
 ) {
   const ports: Record<string, number> = { ...before }
-  let next = portMin + (randomBytes(4).readUInt32LE() % (portMax - portMin))
   for (const name of names) {
     const had = before[name]
     if (had !== undefined && (yield* isFree(had))) continue
-    do next = next + 1 < portMax ? next + 1 : portMin
-    while (Object.values(ports).includes(next) || !(yield* isFree(next)))
-    ports[name] = next
+    const taken = new Set(Object.values(ports))
+    ports[name] = yield* Effect.repeat(freePort, { until: (port) => !taken.has(port) })
   }
   return ports
 })

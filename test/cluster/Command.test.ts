@@ -128,8 +128,8 @@ const members = ({
   sentinels
 }: Running): ReadonlyArray<Member> => [loadBalancer, postgres, ...failover, ...nodes, ...redis, ...sentinels]
 
-/** The names of the PostgreSQL servers, the primary first. */
-const servers = async ({ failover, folder }: Running) => {
+/** Names of the PostgreSQL servers that Patroni knows in a role, such as `primary` and `synchronous` (of a standby that may take the primary's place). */
+const serversAs = async ({ failover, folder }: Running, role: "primary" | "synchronous") => {
   const { ports } = JSON.parse(readFileSync(join(folder, "cluster.json"), "utf8")) as {
     readonly ports: Readonly<Record<string, number>>
   }
@@ -138,11 +138,11 @@ const servers = async ({ failover, folder }: Running) => {
       .map(({ name }) => name)
       .filter((name) => name !== "etcd")
       .map(async (name) => {
-        const { status } = await fetch(`http://127.0.0.1:${ports[`${name}-patroni`]}/primary`)
-        return { isPrimary: status === 200, name }
+        const { status } = await fetch(`http://127.0.0.1:${ports[`${name}-patroni`]}/${role}`)
+        return status === 200 ? [name] : []
       })
   )
-  return found.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary)).map(({ name }) => name)
+  return found.flat()
 }
 
 const isAlive = (pid: number): boolean => {
@@ -315,12 +315,15 @@ await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster"
         expect(statuses.slice(-50)).toEqual(Array(50).fill(201))
 
         const { key } = yield* created(cluster)
-        const [primary, standby] = yield* Effect.promise(() => servers(cluster))
+        // Before the standby is synchronous Patroni can only bring the dead primary back.
+        yield* until(Effect.promise(async () => (await serversAs(cluster, "synchronous")).length === 1))
+        const [primary] = yield* Effect.promise(() => serversAs(cluster, "primary"))
+        const [standby] = yield* Effect.promise(() => serversAs(cluster, "synchronous"))
         const standbyPid = Patroni.postmasterOf(cluster.folder, standby!)
         process.kill(Patroni.postmasterOf(cluster.folder, primary!), "SIGKILL")
         yield* until(Effect.map(create(cluster), ({ status }) => status === 201))
         // Of the dead one nothing is read: its Patroni recovers it meanwhile, or makes its data again.
-        expect((yield* Effect.promise(() => servers(cluster)))[0]).toBe(standby)
+        expect(yield* Effect.promise(() => serversAs(cluster, "primary"))).toEqual([standby])
         expect(Patroni.postmasterOf(cluster.folder, standby!)).toBe(standbyPid)
         expect(yield* redirect(cluster, key)).toBe(302)
 

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { expect } from "vitest"
 import { inRepository } from "../../cluster/Repository.ts"
 import { describeRedis } from "../support/services/Redis.ts"
-import { freePorts } from "../support/services/RedisProcess.ts"
+import { freePorts } from "../support/FreePort.ts"
 
 const cli = (port: number, password: string, ...command: ReadonlyArray<string>) =>
   spawnSync("redis-cli", ["-p", String(port), ...command], {

@@ -6,7 +6,8 @@ import { toStrings } from "../../../src/keys/PackedKeys.ts"
 import { poolKinds } from "../../../src/storage/keys/KeyPool.ts"
 import * as KeyPoolRedis from "../../../src/storage/keys/KeyPoolRedis.ts"
 import { administer, describeRedisProcess, ownProgram, parsed } from "../../support/services/Redis.ts"
-import { freePorts, makeRedisProcess } from "../../support/services/RedisProcess.ts"
+import { freePorts } from "../../support/FreePort.ts"
+import { makeRedisProcess } from "../../support/services/RedisProcess.ts"
 import { keys, numbered } from "../../support/SomeKeys.ts"
 
 const inMemory = ['save ""', "appendonly no"]

@@ -2,9 +2,9 @@
 
 import { type Duration, Effect, Schedule, type Scope } from "effect"
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { freePort } from "../FreePort.ts"
 import { type RunAs, run } from "./Command.ts"
 import type { Kept } from "./Keeper.ts"
 import { type Source, Unavailable, releasedOnFailure } from "./Service.ts"
@@ -37,15 +37,6 @@ export const temporaryFolder = (user: RunAs): Effect.Effect<string, Unavailable,
   return Effect.orElse(inside(tmpdir()), () => inside("/tmp"))
 }
 
-// Nobody listens on it now. Somebody may before our server does, hence the retries below.
-const freePort = Effect.async<number>((resume) => {
-  const probe = createServer().listen(0, "127.0.0.1", () => {
-    const address = probe.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    probe.close(() => resume(Effect.succeed(port)))
-  })
-})
-
 /** How to start a server and how to tell that it is up. */
 export interface Starting {
   /** Where the server comes from, as the summary says it. */
@@ -61,6 +52,7 @@ export interface Starting {
 /** Starts a server on a free port, up to four times if others take the port, and waits until it answers. */
 export const startOnFreePort = ({ limit, origin, start, ...server }: Starting): Source =>
   Effect.gen(function* () {
+    // Nobody listens on it now. Somebody may before our server does, hence the retries below.
     const port = yield* freePort
     const url = server.url(port)
     const kept = yield* start(port)

@@ -13,7 +13,8 @@ import {
   ownProgram,
   parsed
 } from "./Redis.ts"
-import { freePorts, makeRedisProcess } from "./RedisProcess.ts"
+import { freePorts } from "../FreePort.ts"
+import { makeRedisProcess } from "./RedisProcess.ts"
 import { findProgram, localServer } from "./RedisServer.ts"
 import { Unavailable } from "./Service.ts"
 

@@ -2,7 +2,6 @@
 
 import { Effect, ExecutionStrategy, Schedule, Scope } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { type Kept, keep } from "./Keeper.ts"
 import { temporaryFolder } from "./OwnServer.ts"
@@ -37,20 +36,6 @@ export interface RedisProcessOptions {
   /** Where it can be asked whether it is up, if not without a password. */
   readonly url?: string
 }
-
-/** Ports that nobody listens on now, all different. */
-export const freePorts = (count: number): Effect.Effect<ReadonlyArray<number>> =>
-  Effect.promise(async () => {
-    const probes = Array.from({ length: count }, () => createServer())
-    const ports: Array<number> = []
-    for (const probe of probes) {
-      await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve))
-      const address = probe.address()
-      if (typeof address === "object" && address !== null) ports.push(address.port)
-    }
-    await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))))
-    return ports
-  })
 
 const startMax = "10 seconds"
 

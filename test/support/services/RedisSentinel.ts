@@ -4,7 +4,8 @@ import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import type { RedisSentinelUrl } from "../../../src/storage/redis/RedisUrl.ts"
 import { administer, ownProgram, parsed } from "./Redis.ts"
-import { freePorts, makeRedisProcess, type RedisProcess } from "./RedisProcess.ts"
+import { freePorts } from "../FreePort.ts"
+import { makeRedisProcess, type RedisProcess } from "./RedisProcess.ts"
 import type { Unavailable } from "./Service.ts"
 
 /** Running servers, all on the loopback interface. They go when the scope closes or this process ends. */
