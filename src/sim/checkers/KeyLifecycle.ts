@@ -176,9 +176,9 @@ class Ways {
         this.#found(entry, `${key} was handed out a second time, and was bound`, key)
       return
     }
-    const isTwice = this.#twice.has(key) || this.#again.has(key)
     const before = this.#texts.get(key) ?? entry.link.key
-    if (before !== entry.link.key && !isTwice)
+    // Also one that is handed out twice: the statement that binds it looks in all domains. Only what the database has forgotten it cannot see.
+    if (before !== entry.link.key && !this.#again.has(key))
       this.#found(entry, `${entry.link.key} was bound while ${before} was`, key)
     this.#texts.set(key, entry.link.key)
     this.#bound.set(key, entry.at_us)

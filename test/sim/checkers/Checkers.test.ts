@@ -395,6 +395,18 @@ const broken: ReadonlyArray<readonly [string, Checker, Partial<Evidence>]> = [
     KeyLifecycle,
     { journal: [...way(["abc"]), bound, { ...bound, at_us: 2 * s_us, link: { ...row, key: "abc~1" } }] }
   ],
+  [
+    "a key that its pool hands out twice, bound in two domains at once",
+    KeyLifecycle,
+    {
+      journal: [
+        ...way(["abc"]),
+        bound,
+        forgot(2 * s_us, ["abc"]),
+        { ...bound, at_us: 3 * s_us, link: { ...row, key: "abc~1" } }
+      ]
+    }
+  ],
   ["a key bound that nobody leased", KeyLifecycle, { journal: [{ tag: "bound", at_us: 1, by, link: row }] }],
   ["numbers that are given out again", MintedOnce, { journal: [advanced(1, 0, 2), advanced(2, 1, 2)] }],
   ["keys minted before the watermark", MintedOnce, { journal: [minted(1, 0, ["abc"]), advanced(2, 0, 1)] }],
