@@ -28,8 +28,32 @@ export const LinkChoices = Schema.Struct(choices)
 /** See {@link LinkChoices}. */
 export type LinkChoices = typeof LinkChoices.Type
 
+const maybe = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/** What a creator can choose beside {@link choices}, and few do. A link has one member at least, or no extras. No member is `null`, and no member of a member. */
+export const LinkExtras = Schema.Struct({
+  /** Where visitors are sent once the link has expired or is used up. */
+  expiredUrl: maybe(Schema.String),
+  /** The path that follows the key in a request is appended to the target's. */
+  forwardPath: maybe(Schema.Literal(true))
+})
+/** See {@link LinkExtras}. */
+export type LinkExtras = typeof LinkExtras.Type
+
+const orRemoved = <A, I>({ from }: { readonly from: Schema.Schema<A, I> }) => maybe(Schema.NullOr(from))
+
+/** The members of the extras that an owner changes, each as a whole: `null` removes it, the others stay as they are. */
+export const ExtrasChange = Schema.Struct({
+  expiredUrl: orRemoved(LinkExtras.fields.expiredUrl),
+  forwardPath: orRemoved(LinkExtras.fields.forwardPath)
+} satisfies Readonly<Record<keyof LinkExtras, unknown>>)
+/** See {@link ExtrasChange}. */
+export type ExtrasChange = typeof ExtrasChange.Type
+
 /** The fields of a link that its owner changes: the others stay as they are. */
-export const LinkChange = Schema.partialWith(LinkChoices, { exact: true })
+export const LinkChange = Schema.partialWith(LinkChoices, { exact: true }).pipe(
+  Schema.extend(Schema.Struct({ extras: maybe(ExtrasChange) }))
+)
 /** See {@link LinkChange}. */
 export type LinkChange = typeof LinkChange.Type
 
@@ -68,6 +92,8 @@ export const Link = Schema.Struct({
   importedVisits: Schema.optionalWith(Schema.Struct({ nonBots: Schema.Number, bots: Schema.Number }), {
     exact: true
   }),
+  /** See {@link LinkExtras}. */
+  extras: Schema.optionalWith(LinkExtras, { exact: true }),
   /** Redirects that are left of `maxVisits`; `null` exactly where that is. Only the store has the newest number. */
   visitsLeft: Schema.NullOr(Schema.Number),
   /**
@@ -97,9 +123,23 @@ const visitsLeftOf = (link: Link, maxVisits: number | null): number | null => {
   return Math.max(0, maxVisits - used)
 }
 
+/** Extras as a change leaves them; `undefined` where none are left. */
+export const changedExtras = (
+  before: LinkExtras | undefined,
+  change: ExtrasChange
+): LinkExtras | undefined => {
+  const after = Object.entries({ ...before, ...change }).filter(([, member]) => member !== null)
+  return after.length === 0 ? undefined : Object.fromEntries(after)
+}
+
 /** The link as a change leaves it. */
-export const changed = (link: Link, change: LinkChange): Link => ({
-  ...link,
-  ...change,
-  ...(change.maxVisits !== undefined && { visitsLeft: visitsLeftOf(link, change.maxVisits) })
-})
+export const changed = (link: Link, { extras: extrasChange, ...change }: LinkChange): Link => {
+  const { extras: before, ...others } = link
+  const extras = extrasChange === undefined ? before : changedExtras(before, extrasChange)
+  return {
+    ...others,
+    ...change,
+    ...(extras !== undefined && { extras }),
+    ...(change.maxVisits !== undefined && { visitsLeft: visitsLeftOf(link, change.maxVisits) })
+  }
+}

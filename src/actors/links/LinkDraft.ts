@@ -1,6 +1,6 @@
 import { Data } from "effect"
 import { qualifiedKey } from "../../keys/QualifiedKey.ts"
-import type { Link, LinkChoices } from "../../model/Link.ts"
+import type { Link, LinkChoices, LinkExtras } from "../../model/Link.ts"
 import type { Guard } from "../../storage/links/GuardedCreates.ts"
 
 /** What a new link is made of. */
@@ -21,6 +21,7 @@ export interface LinkDraft extends LinkChoices {
   readonly visitsLeft?: number
   /** See `Link`. */
   readonly importedVisits?: NonNullable<Link["importedVisits"]>
+  readonly extras?: LinkExtras
 }
 
 /**
@@ -31,6 +32,7 @@ export const linkOf = (draft: LinkDraft, key: string, now: number, createId: num
   const {
     createdAt = now,
     domain,
+    extras,
     importedVisits,
     keyId,
     keyRedirectsPerDay,
@@ -57,7 +59,8 @@ export const linkOf = (draft: LinkDraft, key: string, now: number, createId: num
     createId,
     ...(keyId !== undefined && { keyId }),
     ...(keyRedirectsPerDay !== undefined && { keyRedirectsPerDay }),
-    ...(importedVisits !== undefined && { importedVisits })
+    ...(importedVisits !== undefined && { importedVisits }),
+    ...(extras !== undefined && { extras })
   }
 }
 

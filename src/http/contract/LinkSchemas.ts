@@ -1,6 +1,6 @@
 import { Record, Schema, Struct } from "effect"
 import { domainKeyOf } from "../../keys/QualifiedKey.ts"
-import { RedirectStatus } from "../../model/Link.ts"
+import { LinkExtras, RedirectStatus } from "../../model/Link.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { passwordLengthMax } from "../../accounts/Passwords.ts"
 
@@ -105,7 +105,11 @@ const settings = {
   tags: Tags,
   redirectStatus: Status,
   forwardQuery: Flag,
-  crawlable: Flag
+  crawlable: Flag,
+  expiredUrl: Url.annotations({
+    description: "Where visitors are sent once the link has expired or is used up: a URL like that of a link"
+  }),
+  forwardPath: Flag.annotations({ description: "Appends the path that follows the key to the target's path" })
 }
 
 /** See {@link settings}. */
@@ -203,7 +207,9 @@ export const LinkBody = Schema.Struct({
   visits: Visits,
   importedVisits: optional(
     Visits.annotations({ description: "What was counted before the link was imported, where that is known" })
-  )
+  ),
+  // What few links have is shown only where it is chosen.
+  ...LinkExtras.fields
 }).annotations({ identifier: "Link" })
 
 /** The answer to a bulk: the result of each item, in the order given. */

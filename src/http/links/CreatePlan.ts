@@ -3,6 +3,7 @@ import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { type Link, unlessChosen } from "../../model/Link.ts"
 import { type KnownDomains, mayUse } from "../domains/Domains.ts"
 import * as Decode from "../exchange/Decode.ts"
+import * as ExtraChoices from "./ExtraChoices.ts"
 import { checkEnd, checkMoment, checkOrder, checkUrl, type CreatePolicy, distinct } from "./LinkChecks.ts"
 import { CreateBody } from "../contract/LinkSchemas.ts"
 import { faulty, oneFault, type Problem } from "../exchange/Problem.ts"
@@ -148,6 +149,8 @@ const planLink = (
   const domain = body.domain === undefined ? none : checkDomain(body.domain, owner, policy.domains)
   if (Either.isLeft(domain)) return Either.left(domain.left)
   if (domain.right !== null && body.reuse === true) return noReuse
+  const extras = ExtraChoices.chosenBy(body, policy)
+  if (Either.isLeft(extras)) return Either.left(extras.left)
   const draft: LinkDraft = {
     url: url.right,
     alias: alias.right,
@@ -162,6 +165,7 @@ const planLink = (
     crawlable: body.crawlable ?? unlessChosen.crawlable,
     owner,
     ...(domain.right !== null && { domain: domain.right }),
+    ...(extras.right !== undefined && { extras: extras.right }),
     ...keyLimit,
     ...imported.right
   }

@@ -88,7 +88,8 @@ const restOf = (link: Link, visits: VisitTotals.VisitTotals): string =>
   `"maxVisits":${link.maxVisits},"redirectStatus":${link.redirectStatus},"forwardQuery":${link.forwardQuery},` +
   `"crawlable":${link.crawlable},"hasPassword":${link.passwordHash !== null},"custom":${link.custom},` +
   `${link.visitsLeft === null ? "" : `"visitsLeft":${link.visitsLeft},`}"visits":${countsText(visits)}` +
-  `${link.importedVisits === undefined ? "" : `,"importedVisits":${countsText(VisitTotals.importedOf(link))}`}}`
+  `${link.importedVisits === undefined ? "" : `,"importedVisits":${countsText(VisitTotals.importedOf(link))}`}` +
+  `${link.extras === undefined ? "" : `,${JSON.stringify(link.extras).slice(1, -1)}`}}`
 
 /** Whether two links differ in nothing that {@link describedOf} and {@link restOf} show. */
 const isAlike = (one: Link, other: Link): boolean =>
@@ -103,7 +104,8 @@ const isAlike = (one: Link, other: Link): boolean =>
   (one.passwordHash === null) === (other.passwordHash === null) &&
   one.custom === other.custom &&
   one.visitsLeft === other.visitsLeft &&
-  one.importedVisits === other.importedVisits
+  one.importedVisits === other.importedVisits &&
+  one.extras === other.extras
 
 /** The last result: most links of a bulk are alike, but for their times. */
 let latest:
@@ -153,5 +155,6 @@ export const bodyOf = (
   custom: link.custom,
   ...(link.visitsLeft !== null && { visitsLeft: link.visitsLeft }),
   visits,
-  ...(link.importedVisits !== undefined && { importedVisits: VisitTotals.importedOf(link) })
+  ...(link.importedVisits !== undefined && { importedVisits: VisitTotals.importedOf(link) }),
+  ...link.extras
 })

@@ -19,26 +19,27 @@ export interface CreatePolicy extends LinkPolicy {
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
 }
 
-const blocked = (fault: string) => faulty("blocked-target", [{ path: "url", message: fault }])
+const blocked = (path: string, fault: string) => faulty("blocked-target", [{ path, message: fault }])
 
-/** The target as it is stored. */
+/** The target as it is stored. `path` is the field to be blamed. */
 export const checkUrl = (
   text: string,
-  { domains, own, targets }: LinkPolicy
+  { domains, own, targets }: LinkPolicy,
+  path = "url"
 ): Either.Either<string, Problem> => {
   const target = TargetUrl.parse(text, own)
   if (Either.isLeft(target)) {
     const error = target.left
     return Either.left(
       error._tag === "InvalidTarget"
-        ? faulty("invalid-url", [{ path: "url", message: error.fault }])
-        : blocked(`leads to this service itself (${error.host})`)
+        ? faulty("invalid-url", [{ path, message: error.fault }])
+        : blocked(path, `leads to this service itself (${error.host})`)
     )
   }
   const further = domains.leadsTo(target.right)
-  if (further !== undefined) return Either.left(blocked(`leads to this service itself (${further})`))
+  if (further !== undefined) return Either.left(blocked(path, `leads to this service itself (${further})`))
   const fault = targets.faultOf(target.right)
-  return fault === undefined ? Either.right(target.right) : Either.left(blocked(fault))
+  return fault === undefined ? Either.right(target.right) : Either.left(blocked(path, fault))
 }
 
 /** A moment of RFC 3339, in milliseconds since the Unix epoch. */

@@ -1,6 +1,7 @@
 import { Either, Option, Struct } from "effect"
 import { type Link, type LinkChange, unlessChosen } from "../../model/Link.ts"
 import * as Decode from "../exchange/Decode.ts"
+import * as ExtraChoices from "./ExtraChoices.ts"
 import { checkEnd, checkMoment, checkOrder, checkUrl, distinct, type LinkPolicy } from "./LinkChecks.ts"
 import { ChangeBody, settingNames } from "../contract/LinkSchemas.ts"
 import { oneFault, type Problem } from "../exchange/Problem.ts"
@@ -41,13 +42,16 @@ export const check = (
     if (mentions("expiresAt") && mentions("expiresIn")) {
       return yield* oneFault("invalid-request", "expiresIn", "cannot stand beside expiresAt")
     }
-    const { expiresAt: _, expiresIn: __, password, tags, url, validSince, ...others } = body
+    const { expiresAt: _, expiresIn: __, password, tags, url, validSince, ...more } = body
+    const others = Struct.omit(more, ...ExtraChoices.names)
+    const extras = yield* ExtraChoices.changedBy(body, cleared, policy)
     const changed: Omit<LinkChange, "passwordHash"> = {
       ...Struct.pick(clear, ...Struct.keys(clear).filter((name) => cleared.has(name))),
       ...(cleared.has("expiresIn") && { expiresAt: null }),
       ...others,
       ...(tags !== undefined && { tags: distinct(tags) }),
       ...(url !== undefined && { url: yield* checkUrl(url, policy) }),
+      ...(extras !== undefined && { extras }),
       ...(validSince !== undefined && { validSince: yield* checkMoment("validSince", validSince) })
     }
     const end = yield* checkEnd(body, now, Option.none())

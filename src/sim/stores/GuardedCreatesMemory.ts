@@ -94,6 +94,7 @@ export const makeOver = (
             link.owner === owner &&
             link.url === url &&
             domainKeyOf(link.key).domain === defaultDomain &&
+            link.extras === undefined &&
             stateAt(link, now) === "live" &&
             link.visitsLeft !== 0
         )

@@ -1,4 +1,11 @@
-import { type Link, type LinkChange, LinkChoices, type RedirectStatus } from "../../model/Link.ts"
+import {
+  changedExtras,
+  type Link,
+  type LinkChange,
+  LinkChoices,
+  type LinkExtras,
+  type RedirectStatus
+} from "../../model/Link.ts"
 import * as Secret from "../../secrets/Secret.ts"
 import type { Cells } from "../sql/DirectSql.ts"
 import type { Columns } from "../sql/SqlRows.ts"
@@ -41,6 +48,8 @@ export interface LinkRow {
   readonly key_redirects_per_day: number | null
   /** `Link.importedVisits` in JSON. */
   readonly imported_visits: string | null
+  /** `Link.extras` in JSON. */
+  readonly extras: string | null
 }
 
 /** The columns that make a link. */
@@ -94,6 +103,12 @@ export const linkColumns: ReadonlyArray<FilledColumn & { readonly column: keyof 
     name: "importedVisits",
     type: "text",
     valueOf: ({ importedVisits }) => (importedVisits === undefined ? null : JSON.stringify(importedVisits))
+  },
+  {
+    column: "extras",
+    name: "extras",
+    type: "text",
+    valueOf: ({ extras }) => (extras === undefined ? null : JSON.stringify(extras))
   }
 ]
 
@@ -102,6 +117,8 @@ const addedColumns: ReadonlyArray<FilledColumn> = [
   { column: "create_id", name: "createId", type: "bigint", valueOf: ({ createId = null }) => createId },
   { column: "title_folded", name: "titleFolded", type: "text", valueOf: ({ title }) => foldedOf(title) }
 ]
+
+const extrasOf = (json: string) => JSON.parse(json) as LinkExtras
 
 const visitsOf = (json: string) => JSON.parse(json) as NonNullable<Link["importedVisits"]>
 
@@ -126,7 +143,8 @@ export const linkOf = (row: LinkRow): Link => ({
   crawlable: Boolean(row.crawlable),
   ...(row.key_id !== null && { keyId: row.key_id }),
   ...(row.key_redirects_per_day !== null && { keyRedirectsPerDay: row.key_redirects_per_day }),
-  ...(row.imported_visits !== null && { importedVisits: visitsOf(row.imported_visits) })
+  ...(row.imported_visits !== null && { importedVisits: visitsOf(row.imported_visits) }),
+  ...(row.extras !== null && { extras: extrasOf(row.extras) })
 })
 
 const numberOf = (cell: Cells[number]): number | null => (cell === null ? null : Number(cell))
@@ -140,6 +158,7 @@ export const linkOfCells = (cells: Cells): Link => {
   const keyId = cells[17] as string | null
   const keyRedirectsPerDay = numberOf(cells[18]!)
   const importedVisits = cells[19] as string | null
+  const extras = cells[20] as string | null
   const tags = cells[4] as string
   return {
     key: cells[0] as string,
@@ -161,7 +180,8 @@ export const linkOfCells = (cells: Cells): Link => {
     crawlable: isTrue(cells[16]!),
     ...(keyId !== null && { keyId }),
     ...(keyRedirectsPerDay !== null && { keyRedirectsPerDay }),
-    ...(importedVisits !== null && { importedVisits: visitsOf(importedVisits) })
+    ...(importedVisits !== null && { importedVisits: visitsOf(importedVisits) }),
+    ...(extras !== null && { extras: extrasOf(extras) })
   }
 }
 
@@ -185,9 +205,16 @@ export const changeableColumns: ReadonlyArray<LinkColumn> = [
   { column: "url_hash", name: "urlHash", type: "text" } as const
 ].filter(({ name }) => name in LinkChoices.fields || name === "titleFolded" || name === "urlHash")
 
-/** A change of a link of `owner` as JSON that has all columns that it changes, but for `visits_left`, which depends on the row. */
-export const changedJson = (change: LinkChange, owner: string | null) => ({
+/**
+ * A change of a link of `owner` as JSON that has all columns that it changes, but for `visits_left` and `extras`, which depend on the row: `extras` are the members to be
+ * set, and `extrasOut` has all that are to be removed before, as `null`.
+ */
+export const changedJson = ({ extras, ...change }: LinkChange, owner: string | null) => ({
   ...change,
+  ...(extras !== undefined && {
+    extras: changedExtras(undefined, extras) ?? {},
+    extrasOut: Object.fromEntries(Object.keys(extras).map((name) => [name, null]))
+  }),
   ...(change.title !== undefined && { titleFolded: foldedOf(change.title) }),
   ...(change.url !== undefined && { urlHash: urlHash(owner, change.url) })
 })

@@ -41,6 +41,9 @@ export const makeUpdateMany = Effect.gen(function* () {
     return sql.onDialectOrElse({
       orElse: () => sql<LinkRow>`
         UPDATE links SET ${setOnSqlite},
+          extras = CASE WHEN json_type(u.value, '$.change.extras') IS NULL THEN links.extras
+            ELSE nullif(json_patch(json_patch(coalesce(links.extras, '{}'), u.value -> '$.change.extrasOut'),
+                                   u.value -> '$.change.extras'), '{}') END,
           visits_left = CASE WHEN json_type(u.value, '$.change.maxVisits') IS NULL THEN links.visits_left
             ELSE max(0, u.value ->> '$.change.maxVisits' - coalesce(links.max_visits - links.visits_left, 0)) END,
           updated_at = max(links.updated_at, u.value ->> 'at'), create_id = u.value ->> 'updateId',
@@ -60,6 +63,9 @@ export const makeUpdateMany = Effect.gen(function* () {
           SELECT links.key FROM links JOIN u ON u.key = links.key ORDER BY links.key FOR UPDATE OF links
         ), updated AS (
           UPDATE links SET ${setOnPostgres},
+            extras = CASE WHEN NOT u.change ? 'extras' THEN links.extras
+              ELSE nullif(coalesce(links.extras, '{}')::jsonb
+                - ARRAY(SELECT jsonb_object_keys(u.change -> 'extrasOut')) || (u.change -> 'extras'), '{}')::text END,
             visits_left = CASE WHEN NOT u.change ? 'maxVisits' THEN links.visits_left
               WHEN u.change ->> 'maxVisits' IS NULL THEN NULL
               ELSE greatest(0, (u.change ->> 'maxVisits')::bigint - coalesce(links.max_visits - links.visits_left, 0)) END,

@@ -150,13 +150,13 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  /** The newest link of an owner in the default domain with this target that has not ended at `at` (milliseconds since the Unix epoch). */
+  /** The newest link of an owner in the default domain with this target, and without extras, that has not ended at `at` (milliseconds since the Unix epoch). */
   return Effect.fnUntraced(function* (owner: string, url: string, at: number) {
     yield* filled(owner)
     const [row] = yield* sql<LinkRow>`
       SELECT ${columns} FROM links
       WHERE url_hash = ${urlHash(owner, url)} AND deleted_at IS NULL AND owner = ${owner} AND url = ${url}
-        AND key NOT LIKE '%~%'
+        AND key NOT LIKE '%~%' AND extras IS NULL
         AND (expires_at IS NULL OR expires_at > ${at}) AND (visits_left IS NULL OR visits_left > 0)
         ${andAtHome(sql, yield* LinkTenure)}
       ORDER BY created_at DESC, key LIMIT 1`

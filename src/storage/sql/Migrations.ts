@@ -27,6 +27,7 @@ import { linkOutbox } from "./migrations/0023_link_outbox.ts"
 import { bucketMoves } from "./migrations/0024_bucket_moves.ts"
 import { domains } from "./migrations/0025_domains.ts"
 import { importedVisits } from "./migrations/0026_imported_visits.ts"
+import { linkExtras } from "./migrations/0027_link_extras.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -56,7 +57,8 @@ export const migrations = {
   "0023_link_outbox": linkOutbox,
   "0024_bucket_moves": bucketMoves,
   "0025_domains": domains,
-  "0026_imported_visits": importedVisits
+  "0026_imported_visits": importedVisits,
+  "0027_link_extras": linkExtras
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

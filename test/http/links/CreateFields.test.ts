@@ -16,7 +16,9 @@ withService("a create", {}, (it) => {
         maxVisits: 10,
         redirectStatus: 308,
         forwardQuery: true,
-        crawlable: true
+        crawlable: true,
+        expiredUrl: "https://example.com/over",
+        forwardPath: true
       }
       const created = yield* create({ url, ...said })
       expect(created.status).toBe(201)
@@ -49,6 +51,7 @@ withService("a create", {}, (it) => {
     ["redirectStatus", 307],
     ["forwardQuery", false],
     ["crawlable", false],
+    ["expiredUrl", "https://münchen.example/ß", "https://xn--mnchen-3ya.example/%C3%9F"],
     ["validSince", "2020-01-01T00:00:00+01:00", "2019-12-31T23:00:00.000Z"],
     ["validSince", "9999-12-31T23:59:59.999Z"]
   ]
@@ -85,7 +88,8 @@ withService("a create", {}, (it) => {
     ...[200, 303, 304, 302.5, "302", null, [302], "x".repeat(1_000)].map(
       (sent) => ["redirectStatus", sent, ["redirectStatus", /^must be 301, 302, 307 or 308$/]] as const
     ),
-    ...["forwardQuery", "crawlable", "reuse"].flatMap((name) =>
+    ["expiredUrl", null, ["expiredUrl", /^must be a string$/]],
+    ...["forwardQuery", "crawlable", "reuse", "forwardPath"].flatMap((name) =>
       ["true", 1, 0, null, []].map((sent) => [name, sent, [name, /^must be true or false$/]] as const)
     ),
     ["password", "", ["password", /^must have 1 to 128 characters$/]],
@@ -100,6 +104,25 @@ withService("a create", {}, (it) => {
       refuses(create({ url, [name]: sent }), "invalid-request", ...faults)
     )
   }
+
+  it.effect("has an expiredUrl that a link may lead to, and no reuse beside it", () =>
+    Effect.gen(function* () {
+      const expiredUrl = (text: string) => create({ url, expiredUrl: text })
+      yield* refuses(expiredUrl("javascript:alert(1)"), "invalid-url", ["expiredUrl", /http/])
+      yield* refuses(expiredUrl(`${url}${"x".repeat(2_048)}`), "invalid-url", ["expiredUrl", /2048/])
+      const own = jsonOf(yield* create({ url })) as { readonly shortUrl: string }
+      yield* refuses(expiredUrl(own.shortUrl), "blocked-target", ["expiredUrl", /this service/])
+      for (const extras of [{ expiredUrl: url }, { forwardPath: true }]) {
+        yield* refuses(create({ url, reuse: true, ...extras }), "invalid-request", [
+          "reuse",
+          new RegExp(`^cannot stand beside ${Object.keys(extras)[0]}$`)
+        ])
+      }
+      const without = yield* create({ url, reuse: true, forwardPath: false })
+      expect(without.status).toBe(201)
+      expect(jsonOf(without)).not.toHaveProperty("forwardPath")
+    })
+  )
 
   it.effect("may not begin when it has ended, or at that moment", () =>
     Effect.gen(function* () {

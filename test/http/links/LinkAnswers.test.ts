@@ -24,6 +24,7 @@ const links: fc.Arbitrary<Link> = fc.record({
   deletedAt: fc.constant(null),
   visitsLeft: fc.option(fc.nat()),
   importedVisits: fc.record({ nonBots: fc.nat(), bots: fc.nat() }),
+  extras: fc.record({ expiredUrl: fc.webUrl(), forwardPath: fc.constant(true as const) }),
   key: fc.stringMatching(/^[\w-]{1,64}(~[1-9]\d?)?$/),
   url: fc.oneof(
     fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) => new URL(url).href),
@@ -53,7 +54,8 @@ it("a link's text is its own, also after that of one which differs in a single f
     "custom",
     "createdAt",
     "updatedAt",
-    "importedVisits"
+    "importedVisits",
+    "extras"
   )
   fc.assert(
     fc.property(links, links, fields, (one, other, field) => {

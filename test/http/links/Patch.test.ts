@@ -27,7 +27,9 @@ const everything = {
   maxVisits: 10,
   redirectStatus: 301,
   forwardQuery: true,
-  crawlable: true
+  crawlable: true,
+  expiredUrl: "https://example.com/over",
+  forwardPath: true
 }
 
 withService("a patch", {}, (it) => {
@@ -67,6 +69,7 @@ withService("a patch", {}, (it) => {
         redirectStatus: 308,
         forwardQuery: false,
         crawlable: false,
+        expiredUrl: "https://example.com/passed",
         url
       })) {
         expected = { ...expected, [name]: value, ...(name === "maxVisits" && { visitsLeft: value }) }
@@ -86,6 +89,8 @@ withService("a patch", {}, (it) => {
     ["redirectStatus", { redirectStatus: 302 }],
     ["forwardQuery", { forwardQuery: false }],
     ["crawlable", { crawlable: false }],
+    ["expiredUrl", { expiredUrl: undefined }],
+    ["forwardPath", { forwardPath: undefined }],
     ["password", { hasPassword: false }]
   ]
   for (const [name, becomes] of cleared) {
@@ -179,6 +184,8 @@ withService("a bad patch", {}, (it) => {
     [{ password: 1 }, ["password", /^must be a string$/]],
     [{ redirectStatus: 303 }, ["redirectStatus", /^must be 301, 302, 307 or 308$/]],
     [{ forwardQuery: "no" }, ["forwardQuery", /^must be true or false$/]],
+    [{ forwardPath: "no" }, ["forwardPath", /^must be true or false$/]],
+    [{ expiredUrl: 1 }, ["expiredUrl", /^must be a string$/]],
     [{ expiresAt: past }, ["expiresAt", /^must lie in the future/]],
     [{ expiresAt: "soon" }, ["expiresAt", /^must be an RFC 3339 date-time/]],
     [{ expiresIn: "P0D" }, ["expiresIn", /^must be an ISO 8601 duration/]],

@@ -276,7 +276,7 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
       })
     )
 
-    it.scopedLive("finds an owner's newest link of a URL that has not ended", () =>
+    it.scopedLive("finds an owner's newest link of a URL that has not ended and has no extras", () =>
       Effect.gen(function* () {
         const { guarded: guards, links } = yield* opened
         const url = "https://example.com/"
@@ -287,6 +287,7 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
           of("newer", { createdAt: 1_800_000_000_000, expiresAt: 1_900_000_000_000 }),
           of("used", { createdAt: 1_850_000_000_000, maxVisits: 3, visitsLeft: 0 }),
           of("deleted", { createdAt: 1_860_000_000_000 }),
+          of("extra", { createdAt: 1_870_000_000_000, extras: { forwardPath: true } }),
           of("theirs", { owner: "other" }),
           of("nobodys", { owner: null }),
           of("elsewhere", { url: "https://example.com/elsewhere" })

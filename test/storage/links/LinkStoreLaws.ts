@@ -104,7 +104,8 @@ export const linkStoreLaws = (
             crawlable: true,
             keyId: "key_1",
             keyRedirectsPerDay: 1_000_000_000_000,
-            importedVisits: { nonBots: 1_000_000_000_000, bots: 7 }
+            importedVisits: { nonBots: 1_000_000_000_000, bots: 7 },
+            extras: { expiredUrl: awkwardUrls[0]!, forwardPath: true }
           },
           { ...linkOf("late"), updatedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER },
           { ...linkOf("tombstone"), deletedAt: 1_700_000_000_001 },

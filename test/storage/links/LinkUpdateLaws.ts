@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe } from "vitest"
-import type { Link, LinkChange } from "../../../src/model/Link.ts"
+import type { ExtrasChange, Link, LinkChange, LinkExtras } from "../../../src/model/Link.ts"
 import { type LinkStore, type Update, updatesRemembered } from "../../../src/storage/links/LinkStore.ts"
 import { linkOf } from "../../support/SomeLinks.ts"
 import { atOnce } from "../../support/Property.ts"
@@ -29,7 +29,8 @@ const everything: Required<LinkChange> = {
   passwordHash: "$argon2id$…",
   redirectStatus: 307,
   forwardQuery: true,
-  crawlable: true
+  crawlable: true,
+  extras: { expiredUrl: "https://example.com/'over\"?\\%_", forwardPath: true }
 }
 
 /** The laws of `LinkStore.updateMany`, as tests of one backend. */
@@ -58,11 +59,43 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
         const cleared = { ...linkOf("k"), url: everything.url, updatedAt: later + 20 }
         const { url: _, ...back } = everything
         const none = Object.fromEntries(
-          Object.keys(back).map((name) => [name, cleared[name as keyof typeof back]])
+          Object.keys(back).map((name) => [
+            name,
+            name === "extras" ? { expiredUrl: null, forwardPath: null } : cleared[name as keyof typeof back]
+          ])
         )
         expect(yield* updateMany([updateOf("k", 100, none, { at: later + 20 })])).toEqual([cleared])
         expect(yield* findMany(["k"])).toEqual([cleared])
       })
+    )
+
+    it.scopedLive(
+      "changes the members of the extras that it says, and leaves no extras without a member",
+      () =>
+        Effect.gen(function* () {
+          const { findMany, insertMany, updateMany } = yield* store
+          const expiredUrl = "https://example.com/over"
+          yield* insertMany([linkOf("k"), { ...linkOf("other"), extras: { forwardPath: true } }])
+          const changes: ReadonlyArray<readonly [ExtrasChange, LinkExtras | undefined]> = [
+            [{ expiredUrl: null }, undefined],
+            [{ expiredUrl }, { expiredUrl }],
+            [{}, { expiredUrl }],
+            [{ forwardPath: true }, { expiredUrl, forwardPath: true }],
+            [{ expiredUrl: null }, { forwardPath: true }],
+            [{ expiredUrl, forwardPath: null }, { expiredUrl }],
+            [{ expiredUrl: null, forwardPath: null }, undefined]
+          ]
+          for (const [index, [extras, left]] of changes.entries()) {
+            const row = { ...linkOf("k"), updatedAt: later, ...(left !== undefined && { extras: left }) }
+            expect(yield* updateMany([updateOf("k", index, { extras })])).toEqual([row])
+            expect(yield* findMany(["k"])).toEqual([row])
+          }
+          const both = yield* updateMany([
+            updateOf("k", 100, { extras: { expiredUrl } }),
+            updateOf("other", 101, { extras: { expiredUrl } })
+          ])
+          expect(both.map((row) => row?.extras)).toEqual([{ expiredUrl }, { expiredUrl, forwardPath: true }])
+        })
     )
 
     it.scopedLive("answers in the order of the questions, null where there is nothing to change", () =>

@@ -1,0 +1,53 @@
+import { Either, Struct } from "effect"
+import { changedExtras, type ExtrasChange, LinkExtras } from "../../model/Link.ts"
+import type { CreateBody } from "../contract/LinkSchemas.ts"
+import { oneFault, type Problem } from "../exchange/Problem.ts"
+import { checkUrl, type LinkPolicy } from "./LinkChecks.ts"
+
+/** The fields of a body that become extras of a link. */
+type Choices = Pick<typeof CreateBody.Type, keyof LinkExtras>
+
+/** The names of these fields. */
+export const names: ReadonlyArray<keyof LinkExtras> = Struct.keys(LinkExtras.fields)
+
+const none = Either.right(undefined)
+
+/** What the fields of a body change; `undefined` where it has none of them. A field that says what holds without it removes its member. */
+const check = (
+  { expiredUrl, forwardPath }: Choices,
+  policy: LinkPolicy
+): Either.Either<ExtrasChange | undefined, Problem> =>
+  expiredUrl === undefined && forwardPath === undefined
+    ? none
+    : Either.gen(function* () {
+        return {
+          ...(expiredUrl !== undefined && { expiredUrl: yield* checkUrl(expiredUrl, policy, "expiredUrl") }),
+          ...(forwardPath !== undefined && { forwardPath: forwardPath || null })
+        }
+      })
+
+/** The extras that a create chooses; `undefined` where it chooses none. No link that has some is reused. */
+export const chosenBy = (
+  body: Choices & Pick<typeof CreateBody.Type, "reuse">,
+  policy: LinkPolicy
+): Either.Either<LinkExtras | undefined, Problem> =>
+  Either.flatMap(check(body, policy), (change) => {
+    if (change === undefined) return none
+    const extras = changedExtras(undefined, change)
+    return extras !== undefined && body.reuse === true
+      ? oneFault("invalid-request", "reuse", `cannot stand beside ${Struct.keys(extras)[0]}`)
+      : Either.right(extras)
+  })
+
+/** What a patch changes of the extras; `cleared`: the fields that it clears. `undefined`: nothing. */
+export const changedBy = (
+  body: Choices,
+  cleared: ReadonlySet<string>,
+  policy: LinkPolicy
+): Either.Either<ExtrasChange | undefined, Problem> =>
+  Either.map(check(body, policy), (change) => {
+    const removed = names.filter((name) => cleared.has(name))
+    return removed.length === 0
+      ? change
+      : { ...change, ...Object.fromEntries(removed.map((name) => [name, null])) }
+  })
