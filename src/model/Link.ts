@@ -35,7 +35,9 @@ export const LinkExtras = Schema.Struct({
   /** Where visitors are sent once the link has expired or is used up. */
   expiredUrl: maybe(Schema.String),
   /** The path that follows the key in a request is appended to the target's. */
-  forwardPath: maybe(Schema.Literal(true))
+  forwardPath: maybe(Schema.Literal(true)),
+  /** Whose parameter holds where the target and a forwarded query string have one of the same name. Without it both do. */
+  queryPrecedence: maybe(Schema.Literal("request", "target"))
 })
 /** See {@link LinkExtras}. */
 export type LinkExtras = typeof LinkExtras.Type
@@ -45,7 +47,8 @@ const orRemoved = <A, I>({ from }: { readonly from: Schema.Schema<A, I> }) => ma
 /** The members of the extras that an owner changes, each as a whole: `null` removes it, the others stay as they are. */
 export const ExtrasChange = Schema.Struct({
   expiredUrl: orRemoved(LinkExtras.fields.expiredUrl),
-  forwardPath: orRemoved(LinkExtras.fields.forwardPath)
+  forwardPath: orRemoved(LinkExtras.fields.forwardPath),
+  queryPrecedence: orRemoved(LinkExtras.fields.queryPrecedence)
 } satisfies Readonly<Record<keyof LinkExtras, unknown>>)
 /** See {@link ExtrasChange}. */
 export type ExtrasChange = typeof ExtrasChange.Type

@@ -34,6 +34,12 @@ const Status = RedirectStatus.annotations({
   message: () => ({ message: "must be 301, 302, 307 or 308", override: true })
 })
 
+const QueryPrecedence = Schema.Literal("append", "request", "target").annotations({
+  description:
+    "Whose parameter holds where the target and a forwarded query string have one of the same name",
+  message: () => ({ message: "must be append, request or target", override: true })
+})
+
 const Alias = Text.pipe(
   Schema.minLength(3, { message: () => "must have 3 to 64 characters" }),
   Schema.maxLength(64, { message: () => "must have 3 to 64 characters" }),
@@ -109,7 +115,10 @@ const settings = {
   expiredUrl: Url.annotations({
     description: "Where visitors are sent once the link has expired or is used up: a URL like that of a link"
   }),
-  forwardPath: Flag.annotations({ description: "Appends the path that follows the key to the target's path" })
+  forwardPath: Flag.annotations({
+    description: "Appends the path that follows the key to the target's path"
+  }),
+  queryPrecedence: QueryPrecedence
 }
 
 /** See {@link settings}. */

@@ -3,6 +3,7 @@ import { Option, Schema } from "effect"
 import * as Router from "find-my-way-ts"
 import { Api } from "./Api.ts"
 import { qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { isReserved } from "../links/ReservedAliases.ts"
 import { isKeyShaped } from "./LinkSchemas.ts"
 
 /** An operation of this service, as the contract names it: `GET` and `/api/v1/links/{key}`. There are few of them, whatever is asked for. */
@@ -77,7 +78,12 @@ const table = makeTable()
 /** All routes. */
 export const routes: ReadonlyArray<Route> = table.routes
 
-const redirect = routes.find(({ method, path }) => method === "GET" && path === "/{key}")!
+/** The routes of short URLs, by method. */
+const shortUrls = new Map(
+  routes.filter(({ path }) => path === "/{key}").map((route) => [route.method, route])
+)
+
+const redirect = shortUrls.get("GET")!
 
 /** Paths that look like a short key, but are other routes. */
 const pages = new Set(routes.filter(({ method }) => method === "GET").map(({ path }) => path.slice(1)))
@@ -87,6 +93,18 @@ const keyOf = (url: string): string | undefined => {
   const end = url.indexOf("?")
   const key = url.slice(1, end === -1 ? undefined : end)
   return url.charCodeAt(0) === 47 && isKeyShaped(key) && !pages.has(key) ? key : undefined
+}
+
+/** A key, a slash, and more behind it. */
+const longer = /^\/([A-Za-z0-9_-]{1,64})\/([^?]+)/
+
+/** The match of a short URL with a path behind its key, which the link may forward. What this service keeps for itself is no key. */
+const findLonger = (verb: string, url: string): Match | undefined => {
+  const route = shortUrls.get(verb)
+  const [, key, rest] = (route !== undefined && longer.exec(url)) || []
+  return key === undefined || isReserved(key)
+    ? undefined
+    : { route: route!, path: { key, rest }, query: none }
 }
 
 /** HEAD requests have the routes of GET. */
@@ -101,7 +119,8 @@ const findPlain = (verb: string, url: string): Match | undefined => {
 /** The route of a request, the same object each time, however the request is written. */
 export const routeOf = (method: string, url: string): Route => {
   const verb = verbOf(method)
-  return findPlain(verb, url)?.route ?? table.router.find(verb, url)?.handler ?? other
+  const found = findPlain(verb, url)?.route ?? table.router.find(verb, url)?.handler
+  return found ?? findLonger(verb, url)?.route ?? other
 }
 
 /** Groups of the contract that are served at the hosts of further domains: what visitors and crawlers see, and what proxies ask. */
@@ -161,7 +180,8 @@ export const find = (method: string, url: string): Match | undefined => {
   const plain = findPlain(verb, url)
   if (plain !== undefined) return plain
   const found = table.router.find(verb, url)
-  return found === undefined || !isWrittenOut(found.handler.path, url) || isQualified(found.params["key"])
+  if (found === undefined) return findLonger(verb, url)
+  return !isWrittenOut(found.handler.path, url) || isQualified(found.params["key"])
     ? undefined
     : { route: found.handler, path: found.params, query: found.searchParams }
 }

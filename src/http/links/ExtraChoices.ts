@@ -14,15 +14,18 @@ const none = Either.right(undefined)
 
 /** What the fields of a body change; `undefined` where it has none of them. A field that says what holds without it removes its member. */
 const check = (
-  { expiredUrl, forwardPath }: Choices,
+  { expiredUrl, forwardPath, queryPrecedence }: Choices,
   policy: LinkPolicy
 ): Either.Either<ExtrasChange | undefined, Problem> =>
-  expiredUrl === undefined && forwardPath === undefined
+  expiredUrl === undefined && forwardPath === undefined && queryPrecedence === undefined
     ? none
     : Either.gen(function* () {
         return {
           ...(expiredUrl !== undefined && { expiredUrl: yield* checkUrl(expiredUrl, policy, "expiredUrl") }),
-          ...(forwardPath !== undefined && { forwardPath: forwardPath || null })
+          ...(forwardPath !== undefined && { forwardPath: forwardPath || null }),
+          ...(queryPrecedence !== undefined && {
+            queryPrecedence: queryPrecedence === "append" ? null : queryPrecedence
+          })
         }
       })
 

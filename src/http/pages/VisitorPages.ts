@@ -52,6 +52,13 @@ export interface Refusal extends Problem.Problem {
   readonly page?: PageName
 }
 
+/** The refusal of a path at which nothing is. */
+export const noRoute: Refusal = {
+  kind: "not-found",
+  detail: "There is nothing at this path for this method.",
+  page: "no-page"
+}
+
 /** Paths for programs: the contract promises problems there, whatever a client accepts. */
 const ofPrograms = /^\/+(api|health|metrics|openapi\.json|robots\.txt)\b/i
 

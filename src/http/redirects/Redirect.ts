@@ -4,27 +4,8 @@ import type { Answer } from "../exchange/Answer.ts"
 import type { Problem } from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import type { TargetPolicyService } from "../links/TargetPolicy.ts"
-
-/** Characters of a `Location` at most: what every part of the way can carry (RFC 9110, section 4.1). */
-export const locationLengthMax = 8_000
-
-/** Encodes what the query of a `Location` must not contain, so that a header stays one header and the query ends where the target's fragment begins. */
-const encode = (query: string): string =>
-  query.replace(/[^\x21-\x7e]|["<>#]/gu, (character) => encodeURIComponent(character.toWellFormed()))
-
-/** The query string of a request's path, without its question mark and as it came. */
-const queryOf = (path: string): string => {
-  const from = path.indexOf("?")
-  return from === -1 ? "" : path.slice(from + 1)
-}
-
-/** Puts a query string behind that of a target: both keep their parameters as they are, the target's own come first, and its fragment stays last. */
-const withQuery = (target: string, query: string): string => {
-  const hash = target.indexOf("#")
-  const [url, fragment] = hash === -1 ? [target, ""] : [target.slice(0, hash), target.slice(hash)]
-  const separator = url.includes("?") ? (/[?&]$/.test(url) ? "" : "&") : "?"
-  return `${url}${separator}${encode(query)}${fragment}`
-}
+import { noRoute } from "../pages/VisitorPages.ts"
+import { hasDotSegment, locationOf } from "./Location.ts"
 
 const notFound = { kind: "not-found", detail: "There is no link with this key." } as const
 const gone = {
@@ -32,56 +13,69 @@ const gone = {
   detail: "This link has expired, was used up or deleted, or is blocked."
 } as const
 
-/** Those of a kind say the same, and are told apart by which object they are ({@link targetNames}). */
+/** Why no link redirects a visitor. */
+export interface Refused extends Problem {
+  /** Which target of its domain they are sent to, and as what they are counted. */
+  readonly reason?: OrphanReason
+  /** Where the link itself sends them, which takes precedence. */
+  readonly elsewhere?: string
+}
+
 const problems = {
-  "not-found": notFound,
-  pending: { ...notFound },
+  "not-found": { ...notFound, reason: "unknown" },
+  pending: { ...notFound, reason: "pending" },
   gone,
-  expired: { ...gone },
-  "used-up": { ...gone },
-  "uri-too-long": {
-    kind: "uri-too-long",
-    detail: `The target with this query string would have more than ${locationLengthMax} characters.`
-  }
-} as const satisfies Record<string, Problem>
-
-/** The problem of a link that has no visit left. */
-export const usedUp: Problem = problems["used-up"]
-
-/** Which target of its domain a visitor is sent to who is refused for a problem of this module. */
-export const targetNames: ReadonlyMap<Problem, OrphanReason> = new Map<Problem, OrphanReason>([
-  [problems["not-found"], "unknown"],
-  [problems.pending, "pending"],
-  [problems.expired, "expired"],
-  [problems["used-up"], "usedUp"]
-])
+  expired: { ...gone, reason: "expired" },
+  "used-up": { ...gone, reason: "usedUp" }
+} as const satisfies Record<string, Refused>
 
 /** What is looked at of a request. */
 type Source = Pick<Request, "method" | "url">
 
-/** Where a link leads a request: its target, with the request's query string where the link forwards it. */
-const locationOf = ({ forwardQuery, url }: Link, request: Source): string | Problem => {
-  const query = forwardQuery ? queryOf(request.url) : ""
-  if (query === "") return url
-  const location = withQuery(url, query)
-  return location.length <= locationLengthMax ? location : problems["uri-too-long"]
+/** A short URL as it was asked for. */
+export interface ShortPath {
+  readonly key: string
+  /** What follows the key and a slash, as it came. */
+  readonly rest?: string
 }
 
+/** Whether a tombstone is of a link that had expired, rather than of one that was deleted. */
+const hadExpired = ({ deletedAt, expiresAt }: Link): boolean =>
+  deletedAt !== null && expiresAt !== null && expiresAt <= deletedAt
+
+/** The problem of a link that redirects nobody any more. Its own target for that must be allowed still. */
+const endedOf = (
+  problem: Refused,
+  { extras }: Pick<Link, "extras">,
+  targets: TargetPolicyService
+): Refused => {
+  const elsewhere = extras?.expiredUrl
+  return elsewhere === undefined || targets.faultOf(elsewhere) !== undefined
+    ? problem
+    : { ...problem, elsewhere }
+}
+
+/** The problem of a link that has no visit left. */
+export const usedUpOf = (link: Link, targets: TargetPolicyService): Refused =>
+  endedOf(problems["used-up"], link, targets)
+
 /** The row of a key as a visitor may know it at `now` (milliseconds since the Unix epoch): the link, or why it leads nowhere. A key that does not lead anywhere yet looks like one without a link. */
-export const findLive = (link: Link | null, now: number, targets: TargetPolicyService): Link | Problem => {
+export const findLive = (link: Link | null, now: number, targets: TargetPolicyService): Link | Refused => {
   if (link === null) return problems["not-found"]
   const state = stateAt(link, now)
-  if (state === "pending" || state === "expired" || state === "used-up") return problems[state]
-  return state !== "live" || targets.faultOf(link.url) !== undefined ? problems.gone : link
+  if (state === "live") return targets.faultOf(link.url) === undefined ? link : problems.gone
+  if (state === "pending") return problems.pending
+  if (state === "used-up") return usedUpOf(link, targets)
+  return state === "expired" || hadExpired(link) ? endedOf(problems.expired, link, targets) : problems.gone
 }
 
 /** Tells a problem from a link, or from a location. */
-export const isProblem = (found: Link | Problem | string): found is Problem =>
+export const isProblem = <Found extends Problem>(found: Link | Found | string): found is Found =>
   typeof found !== "string" && "kind" in found
 
 /** What a request for a short URL gets. */
 export type Decision =
-  | { readonly kind: "refuse"; readonly problem: Problem }
+  | { readonly kind: "refuse"; readonly problem: Refused }
   | { readonly kind: "ask-password" }
   | {
       readonly kind: "redirect"
@@ -94,20 +88,24 @@ export type Decision =
 
 /**
  * Decides what a request for a short URL gets at `now` (milliseconds since the Unix epoch), wherever the link was found. The caller takes quotas and visits. `isUnlocked`:
- * whether the visitor has given the link's password.
+ * whether the visitor has given the link's password. `path`: what follows the key and a slash, where something does.
  */
 export const decideRedirect = (
   row: Link | null,
   request: Source,
   now: number,
   targets: TargetPolicyService,
-  isUnlocked = false
+  isUnlocked = false,
+  path?: string
 ): Decision => {
+  if (path !== undefined && (row?.extras?.forwardPath !== true || hasDotSegment(path))) {
+    return { kind: "refuse", problem: noRoute }
+  }
   const link = findLive(row, now, targets)
   if (isProblem(link)) return { kind: "refuse", problem: link }
   if (link.passwordHash !== null && !isUnlocked) return { kind: "ask-password" }
   const visit = request.method === "HEAD" ? "none" : link.maxVisits === null ? "counted" : "granted"
-  return { kind: "redirect", link, location: locationOf(link, request), visit }
+  return { kind: "redirect", link, location: locationOf(link, request, path), visit }
 }
 
 /**

@@ -10,10 +10,10 @@ import type { Answer } from "../exchange/Answer.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
-import { answer as answerOf, decideRedirect, isProblem } from "./Redirect.ts"
+import { answer as answerOf, decideRedirect, isProblem, type ShortPath } from "./Redirect.ts"
 import * as Redirects from "./Redirects.ts"
 
-type Redirect = Required<FastOperation<{ readonly key: string }>>
+type Redirect = Required<FastOperation<ShortPath>>
 
 /**
  * Redirects without a fiber: links that lead somewhere now, and of which nothing else has to be asked. They have the checks and answers of all others, which are
@@ -34,10 +34,11 @@ export const makeFast = Effect.fnUntraced(function* (
   const redirectNow = (
     request: Request,
     link: Link,
+    rest: string | undefined,
     ...headers: ReadonlyArray<string>
   ): Answer<string> | undefined => {
     const now = clock.unsafeCurrentTimeMillis()
-    const decision = decideRedirect(link, request, now, targets)
+    const decision = decideRedirect(link, request, now, targets, false, rest)
     if (decision.kind !== "redirect" || decision.visit === "granted") return undefined
     const { location, visit } = decision
     if (isProblem(location)) return undefined
@@ -48,17 +49,18 @@ export const makeFast = Effect.fnUntraced(function* (
   }
 
   /** Redirects links that this node has cached. */
-  const answerNow: Redirect["answerNow"] = (request, { key }, idOf) => {
+  const answerNow: Redirect["answerNow"] = (request, { key, rest }, idOf) => {
     const fresh = links.findNow(key)
     const link = fresh ?? links.staleNow(key)
     if (link === undefined || quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
-    const answer = redirectNow(request, link, "x-request-id", idOf(request.headers))
+    const answer = redirectNow(request, link, rest, "x-request-id", idOf(request.headers))
     if (answer !== undefined && fresh !== undefined) countHit()
     return answer
   }
 
   /** Redirects links that have to be read. */
-  const answerThen: Redirect["answerThen"] = (request, { key }, { answer, instead, isOver }) => {
+  const answerThen: Redirect["answerThen"] = (request, path, { answer, instead, isOver }) => {
+    const { key, rest } = path
     if (isTraced || !isLinkText(key)) return false
     const reserved = general.reserveNow(request, key)
     if (reserved === undefined || !isReserved(reserved)) return false
@@ -67,8 +69,8 @@ export const makeFast = Effect.fnUntraced(function* (
       if (isOver()) return
       const link = Exit.getOrElse(found, () => null)
       try {
-        const redirected = link === null ? undefined : redirectNow(request, link)
-        if (redirected === undefined) instead(general.redirect(request, key, found))
+        const redirected = link === null ? undefined : redirectNow(request, link, rest)
+        if (redirected === undefined) instead(general.redirect(request, path, found))
         else answer(redirected)
       } catch (defect) {
         instead(Effect.die(defect))
@@ -88,9 +90,9 @@ export const make = (own: { readonly baseUrl: URL }) =>
     return {
       redirect: {
         ...(yield* makeFast(general)),
-        answer: (request, { key }) =>
-          key.endsWith("+") ? preview(request, key.slice(0, -1)) : redirect(request, key)
+        answer: (request, path: ShortPath) =>
+          path.key.endsWith("+") ? preview(request, { key: path.key.slice(0, -1) }) : redirect(request, path)
       },
-      unlock: (request, { key }) => unlock(request, key)
+      unlock
     } satisfies OperationsOf<"redirects">
   })

@@ -22,7 +22,7 @@ import * as RateLimit from "../exchange/RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
-import { type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
+import { noRoute, type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
 import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 
@@ -104,11 +104,11 @@ export interface Redirects {
    */
   readonly reserveNow: (request: Request, key: string) => Reservation | Standing | undefined
   /** Leads to the target of a key. `found`: the row that `Links` has already given for this request, if it has. */
-  readonly redirect: (request: Request, key: string, found?: Found) => Effect.Effect<Answer>
+  readonly redirect: (request: Request, path: Redirect.ShortPath, found?: Found) => Effect.Effect<Answer>
   /** Shows the target of a key. */
-  readonly preview: (request: Request, key: string) => Effect.Effect<Answer>
+  readonly preview: (request: Request, path: Redirect.ShortPath) => Effect.Effect<Answer>
   /** Leads to the target of a key whose password the request has. */
-  readonly unlock: (request: Request, key: string) => Effect.Effect<Answer>
+  readonly unlock: (request: Request, path: Redirect.ShortPath) => Effect.Effect<Answer>
 }
 
 /** See {@link Redirects}. */
@@ -169,17 +169,19 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       yield* checkQuota(link)
       if (Redirect.isProblem(location)) return yield* Effect.fail(location)
       if (visit === "granted" && !(yield* orProblem(links.visit(link.key)))) {
-        return yield* Effect.fail(Redirect.usedUp)
+        return yield* Effect.fail(Redirect.usedUpOf(link, targets))
       }
       if (visit !== "none") record(request, link, yield* Clock.currentTimeMillis)
       return Redirect.answer(link, status, location)
     })
 
-    const redirect = Effect.fnUntraced(function* (request: Request, key: string, found?: Found) {
+    const redirect = Effect.fnUntraced(function* (request: Request, path: Redirect.ShortPath, found?: Found) {
+      const { key, rest } = path
       const row = yield* found === undefined
         ? lookUp(request, key, links.findToRedirect(key))
         : orProblem(found)
-      const decision = Redirect.decideRedirect(row, request, yield* Clock.currentTimeMillis, targets)
+      const now = yield* Clock.currentTimeMillis
+      const decision = Redirect.decideRedirect(row, request, now, targets, false, rest)
       switch (decision.kind) {
         case "refuse":
           return yield* Effect.fail(decision.problem)
@@ -190,7 +192,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       }
     }, Traced.span("redirect"))
 
-    const preview = Effect.fnUntraced(function* (request: Request, key: string) {
+    const preview = Effect.fnUntraced(function* (request: Request, { key }: Redirect.ShortPath) {
       const link = yield* findLive(lookUp(request, key, links.find(key)))
       const [visits] = yield* totals([link])
       return pages.preview(
@@ -205,8 +207,10 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         : Problem.orUnavailable(passwords.verify(link.passwordHash, Redacted.make(password), "unlock"))
 
     /** Also of a link that has no password any more: its visitor has still the form. */
-    const unlock = Effect.fnUntraced(function* (request: Request, key: string) {
-      const link = yield* findLive(lookUp(request, key, links.find(key)))
+    const unlock = Effect.fnUntraced(function* (request: Request, { key, rest }: Redirect.ShortPath) {
+      const row = yield* lookUp(request, key, links.find(key))
+      if (rest !== undefined && row?.extras?.forwardPath !== true) return yield* Effect.fail(noRoute)
+      const link = yield* findLive(Effect.succeed(row))
       if (link.passwordHash !== null) {
         const taken = quotas.unlock(clientOf(request), link.key)
         yield* saying("too-many-passwords")(RateLimit.check(taken))
@@ -215,25 +219,37 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       if (link.passwordHash !== null && !(yield* isPasswordOf(link, password))) {
         return pages.askPassword(request, "wrong")
       }
-      const decision = Redirect.decideRedirect(link, request, yield* Clock.currentTimeMillis, targets, true)
+      const now = yield* Clock.currentTimeMillis
+      const decision = Redirect.decideRedirect(link, request, now, targets, true, rest)
       // It may have ended while the password was checked.
-      if (decision.kind !== "redirect") return yield* Effect.fail(Redirect.usedUp)
+      if (decision.kind === "refuse") return yield* Effect.fail(decision.problem)
+      if (decision.kind !== "redirect") return yield* Effect.fail(Redirect.usedUpOf(link, targets))
       return yield* lead(request, decision, 303)
     }, Traced.span("unlock"))
 
-    /** Where a visitor of a domain is sent who sees a page: clients that prefer JSON keep their problem. */
-    const targetOf = (request: Request, domain: number, reason: OrphanReason | undefined): string | null => {
-      if (reason === undefined || domain === defaultDomain || formFor(request, "page") !== "page") return null
-      return naming.domains.targetsOf(domain)?.[reason] ?? null
+    /** Where a visitor is sent by the link or its domain who sees a page: clients that prefer JSON keep their problem. */
+    const targetOf = (
+      request: Request,
+      domain: number,
+      reason: OrphanReason | undefined,
+      ofLink: string | undefined
+    ): string | null => {
+      if (reason === undefined || formFor(request, "page") !== "page") return null
+      if (ofLink !== undefined) return ofLink
+      return domain === defaultDomain ? null : (naming.domains.targetsOf(domain)?.[reason] ?? null)
     }
 
-    const refuse = (request: Request, key: string, refusal: Refusal, isVisit: boolean): Answer => {
+    const refuse = (
+      request: Request,
+      key: string,
+      { elsewhere, reason, ...refusal }: Refusal & Redirect.Refused,
+      isVisit: boolean
+    ): Answer => {
       const { domain } = domainKeyOf(key)
-      const reason = Redirect.targetNames.get(refusal)
       if (reason !== undefined && isVisit && request.method === "GET") {
         recordOrphan(request, domain, reason, clock.unsafeCurrentTimeMillis())
       }
-      const target = targetOf(request, domain, reason)
+      const target = targetOf(request, domain, reason, elsewhere)
       return target === null
         ? pages.refuse(request, refusal)
         : Redirect.answerElsewhere(request.method === "POST" ? 303 : 302, target)
@@ -241,12 +257,16 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
 
     const answering =
       (
-        work: (request: Request, key: string, found?: Found) => Effect.Effect<Answer, Refusal>,
+        work: (
+          request: Request,
+          path: Redirect.ShortPath,
+          found?: Found
+        ) => Effect.Effect<Answer, Refusal & Redirect.Refused>,
         isVisit = false
       ) =>
-      (request: Request, key: string, found?: Found) =>
-        Effect.catchAll(work(request, key, found), (refusal) =>
-          Effect.sync(() => refuse(request, key, refusal, isVisit))
+      (request: Request, path: Redirect.ShortPath, found?: Found) =>
+        Effect.catchAll(work(request, path, found), (refusal) =>
+          Effect.sync(() => refuse(request, path.key, refusal, isVisit))
         )
 
     return {

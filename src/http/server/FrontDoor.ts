@@ -21,19 +21,13 @@ import * as Domains from "../domains/Domains.ts"
 import type { Request } from "../exchange/Request.ts"
 import type { IdOf } from "../exchange/RequestId.ts"
 import * as StrictHeaders from "../exchange/StrictHeaders.ts"
-import { type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
+import { noRoute, VisitorPages } from "../pages/VisitorPages.ts"
 
 /**
  * Every request is answered within 5 s: with a problem, when nothing better came by then. The last second is for a busy machine and
  * the way to the client.
  */
 const answerMax = Duration.seconds(4)
-
-const noRoute: Refusal = {
-  kind: "not-found",
-  detail: "There is nothing at this path for this method.",
-  page: "no-page"
-}
 
 /** What begins within this time shares one timer. */
 const gatherFor = Duration.millis(100)

@@ -55,11 +55,13 @@ withService("visits that no link redirects", { domains }, (it) => {
       yield* inOne("once", { maxVisits: 1 })
       yield* inOne("later", { validSince: after(5) })
       yield* inOne("short", { expiresAt: after(1) })
+      yield* inOne("own", { expiresAt: after(1), expiredUrl: `${url}own` })
       clock.set(startOfTests_ms + 2 * 86_400_000)
       const browser = { host, accept: "text/html" }
       expect((yield* get("/", browser)).headers.location).toBe(`${url}home`)
       expect((yield* get("/short", browser)).headers.location).toBe(`${url}expired`)
       expect((yield* get("/short", { host, accept: "application/json" })).status).toBe(410)
+      expect((yield* get("/own", browser)).headers.location).toBe(`${url}own`)
       expect((yield* get("/nothing", browser)).status).toBe(404)
       expect((yield* get("/later", browser)).status).toBe(404)
       expect((yield* get("/once", browser)).status).toBe(302)
@@ -68,11 +70,11 @@ withService("visits that no link redirects", { domains }, (it) => {
       yield* get("/nothing+", browser)
       yield* send({ method: "HEAD", path: "/nothing", headers: browser })
       yield* get("/nothing", { accept: "text/html" })
-      expect(yield* countedAt(host, 6)).toMatchObject({ total: 6 })
+      expect(yield* countedAt(host, 7)).toMatchObject({ total: 7 })
       for (const [reason, total] of [
         ["home", 1],
         ["unknown", 1],
-        ["expired", 2],
+        ["expired", 3],
         ["usedUp", 1],
         ["pending", 1]
       ] as const) {

@@ -1,6 +1,8 @@
+import { unescape } from "node:querystring"
 import { FastCheck as fc } from "effect"
 import { describe, expect, it } from "vitest"
-import { decideRedirect, isProblem, locationLengthMax } from "../../../src/http/redirects/Redirect.ts"
+import { lengthMax as locationLengthMax } from "../../../src/http/redirects/Location.ts"
+import { decideRedirect, isProblem } from "../../../src/http/redirects/Redirect.ts"
 import type { Link } from "../../../src/model/Link.ts"
 import { plainRow } from "../../support/Plain.ts"
 
@@ -15,10 +17,19 @@ const link: Link = {
   updatedAt: 1
 }
 
+interface Asked {
+  readonly isUnlocked?: boolean
+  readonly method?: string
+  readonly path?: string
+  readonly targets?: { readonly faultOf: (url: string) => string | undefined }
+  readonly url?: string
+}
+
 const decide = (
   row: Partial<Link> | null,
-  { isUnlocked = false, method = "GET", targets = anywhere, url = "/k" } = {}
-) => decideRedirect(row === null ? null : { ...link, ...row }, { method, url }, now, targets, isUnlocked)
+  { isUnlocked = false, method = "GET", path, targets = anywhere, url = "/k" }: Asked = {}
+) =>
+  decideRedirect(row === null ? null : { ...link, ...row }, { method, url }, now, targets, isUnlocked, path)
 
 describe("a request for a short URL", () => {
   it.each([
@@ -33,7 +44,33 @@ describe("a request for a short URL", () => {
 
   it("is refused where the link leads to what is blocked", () => {
     const targets = { faultOf: () => "is blocked" }
-    expect(decide({}, { targets } as never)).toMatchObject({ kind: "refuse", problem: { kind: "gone" } })
+    expect(decide({}, { targets })).toMatchObject({ kind: "refuse", problem: { kind: "gone" } })
+  })
+
+  const expiredUrl = "https://example.com/over"
+  it.each([
+    ["has expired", { expiresAt: now }, "expired"],
+    ["has expired and was swept", { expiresAt: 5, deletedAt: 5 }, "expired"],
+    ["is used up", { maxVisits: 1, visitsLeft: 0 }, "usedUp"]
+  ] as const)("is sent to the link's own target for it where the link %s", (_, row, reason) => {
+    const refused = (targets = anywhere) => decide({ ...row, extras: { expiredUrl } }, { targets })
+    expect(decide(row)).toMatchObject({ kind: "refuse", problem: { kind: "gone", reason } })
+    expect(decide(row)).not.toHaveProperty("problem.elsewhere")
+    expect(refused()).toMatchObject({
+      kind: "refuse",
+      problem: { kind: "gone", reason, elsewhere: expiredUrl }
+    })
+    const targets = { faultOf: (url: string) => (url === expiredUrl ? "is blocked" : undefined) }
+    expect(refused(targets as never)).not.toHaveProperty("problem.elsewhere")
+  })
+
+  it("is sent nowhere where the link was deleted, begins later, or leads to what is blocked", () => {
+    const extras = { expiredUrl }
+    for (const row of [{ deletedAt: 5 }, { deletedAt: 5, expiresAt: 6 }, { validSince: now + 1 }]) {
+      expect(decide({ ...row, extras })).not.toHaveProperty("problem.elsewhere")
+    }
+    const targets = { faultOf: (url: string) => (url === expiredUrl ? undefined : "is blocked") }
+    expect(decide({ extras }, { targets })).not.toHaveProperty("problem.elsewhere")
   })
 
   it("asks for the password of a link that has one, until it was given", () => {
@@ -94,6 +131,113 @@ describe("a link that forwards the query string", () => {
         expect(after.search.startsWith(before.search)).toBe(true)
       }),
       { numRuns: 2_000 }
+    )
+  })
+})
+
+describe("a link that forwards the query string, and has one itself", () => {
+  it.each([
+    ["target", "a=1&b=2", "b=3&c=4", "a=1&b=2&c=4"],
+    ["target", "a=1", "a=2&%61=3&a", "a=1"],
+    ["target", "a b=1", "a+b=2&a%20b=3&c", "a b=1&c"],
+    ["request", "a=1&b=2&b=3", "b=4&c=5", "a=1&b=4&c=5"],
+    ["request", "a=1", "a=2", "a=2"],
+    ["request", "%zz=1", "%zz=2", "%zz=2"],
+    [undefined, "a=1", "a=2", "a=1&a=2"]
+  ] as const)(
+    "where the %s takes precedence, has of %s and %s: %s",
+    (queryPrecedence, own, query, expected) => {
+      const url = `https://example.com/p?${own}#f`
+      const extras = queryPrecedence === undefined ? {} : { extras: { queryPrecedence } }
+      expect(decide({ url, forwardQuery: true, ...extras }, { url: `/k?${query}` })).toMatchObject({
+        location: `https://example.com/p?${expected}#f`
+      })
+    }
+  )
+})
+
+describe("a link that forwards the path", () => {
+  const follow = (url: string, path: string, more: Partial<Link> = {}) =>
+    decide({ url, extras: { forwardPath: true }, ...more }, { path, url: `/k/${path}?q=1` })
+
+  it.each([
+    ["https://example.com/", "a/b", "https://example.com/a/b"],
+    ["https://example.com/docs", "a", "https://example.com/docs/a"],
+    ["https://example.com/docs/", "a/", "https://example.com/docs/a/"],
+    ["https://example.com/docs?x=1#f", "a", "https://example.com/docs/a?x=1#f"],
+    ["https://example.com/#/f?x", "a", "https://example.com/a#/f?x"],
+    ["https://example.com/", "//evil.example//b", "https://example.com/evil.example/b"],
+    ["https://example.com/a", "//", "https://example.com/a"],
+    ["https://example.com/", "a%2Fb%20c;d=1", "https://example.com/a%2Fb%20c;d=1"],
+    ["https://example.com/", "a\\b", "https://example.com/a%5Cb"],
+    ["https://example.com/", `ä"<>#{`, "https://example.com/%C3%A4%22%3C%3E%23%7B"],
+    ["https://example.com/", "...", "https://example.com/..."],
+    ["https://example.com/", ".well-known/..a", "https://example.com/.well-known/..a"]
+  ])("leads %s with %s to %s", (url, path, location) => {
+    expect(follow(url, path)).toMatchObject({ kind: "redirect", location })
+  })
+
+  it("keeps both, the path and the query string", () => {
+    const location = "https://example.com/d/a?x&q=1#f"
+    expect(follow("https://example.com/d?x#f", "a", { forwardQuery: true })).toMatchObject({ location })
+  })
+
+  it("leads nowhere where the address would be too long", () => {
+    const path = "p".repeat(locationLengthMax - link.url.length)
+    expect(follow(link.url, path)).toMatchObject({ location: `${link.url}${path}` })
+    expect(follow(link.url, `${path}p`)).toMatchObject({ location: { kind: "uri-too-long" } })
+  })
+
+  const page = { kind: "refuse", problem: { kind: "not-found", page: "no-page" } }
+
+  it.each(
+    "..|.|a/../b|../|a/..|%2e%2E|.%2e/a|a%2f..%2fb|..%5Ca|..\\a|a\\..|%252e%252e|a%252f..|..;/a|..;x=1/a|..%3b/a".split(
+      "|"
+    )
+  )("is nowhere at %s", (path) => {
+    expect(follow(link.url, path)).toMatchObject(page)
+  })
+
+  it("is the only one that does, and one that has ended says so", () => {
+    expect(decide(null, { path: "a" })).toMatchObject(page)
+    expect(decide({}, { path: "a" })).toMatchObject(page)
+    expect(decide({ expiresAt: 1 }, { path: "a" })).toMatchObject(page)
+    expect(follow(link.url, "a", { expiresAt: 1 })).toMatchObject({
+      kind: "refuse",
+      problem: { kind: "gone" }
+    })
+    expect(follow(link.url, "a", { passwordHash: "x" })).toEqual({ kind: "ask-password" })
+  })
+
+  it("stays below its target's path, whatever comes", () => {
+    const part = fc.constantFrom(
+      ..."/ // \\ . .. %2e %2E %252e %2f %5c %255C ; : @ a %00 %0a ä ? # http: evil.example & = %".split(" ")
+    )
+    const paths = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(""))
+    const bases = fc.constantFrom(
+      "https://example.com/",
+      "https://example.com/base",
+      "https://example.com/base/?q#f"
+    )
+    fc.assert(
+      fc.property(bases, paths, (url, path) => {
+        const decision = follow(url, path)
+        if (decision.kind === "refuse") return
+        if (decision.kind !== "redirect" || isProblem(decision.location)) throw new Error("no location")
+        expect(decision.location).toMatch(/^[\x21-\x7e]*$/)
+        const [base, led] = [new URL(url), new URL(decision.location)]
+        expect([led.origin, led.search, led.hash]).toEqual([base.origin, base.search, base.hash])
+        let { pathname } = led
+        expect(pathname.startsWith(base.pathname)).toBe(true)
+        // As a server may decode it, however often.
+        for (let times = 0; times < 4; times++) {
+          pathname = unescape(pathname)
+          const parts = pathname.slice(base.pathname.length).split(/[/\\]/)
+          expect(parts).not.toContain("..")
+          expect(parts).not.toContain(".")
+        }
+      }),
+      { numRuns: 5_000 }
     )
   })
 })

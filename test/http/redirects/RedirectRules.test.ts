@@ -35,6 +35,71 @@ withService("a redirect's status", {}, (it) => {
 })
 
 withService("a redirect", {}, (it) => {
+  it.effect("leads to the target with the path that follows the key, where the link forwards that", () =>
+    Effect.gen(function* () {
+      const { send } = yield* TestService
+      const forwardPath = true
+      yield* create({ url: "https://example.com/docs?v=2", alias: "docs-2", forwardPath, forwardQuery: true })
+      const leadsTo = (path: string) => Effect.map(get(path), ({ headers }) => headers.location)
+      for (const _ of ["read from the store", "cached"]) {
+        expect(yield* leadsTo("/docs-2/a/b?c=d")).toBe("https://example.com/docs/a/b?v=2&c=d")
+      }
+      expect(yield* leadsTo("/docs-2")).toBe("https://example.com/docs?v=2")
+      expect(yield* leadsTo("/docs-2/")).toBe("https://example.com/docs?v=2")
+      expect(yield* leadsTo("/docs-2/a/")).toBe("https://example.com/docs/a/?v=2")
+      expect((yield* head("/docs-2/a")).headers.location).toBe("https://example.com/docs/a?v=2")
+      yield* create({ url, alias: "whole" })
+      const form = { "content-type": "application/x-www-form-urlencoded" }
+      const post = (path: string) => send({ method: "POST", path, headers: form, body: "password=secret" })
+      for (const accept of ["text/html", "application/json"]) {
+        const nothing = yield* get("/nothing.here/a", { accept })
+        for (const path of [
+          "/whole/a",
+          "/nothing/a",
+          "/docs-2/../a",
+          "/docs-2+/a",
+          "/about/a",
+          "/docs-2/..%2fa"
+        ]) {
+          const answer = yield* get(path, { accept })
+          expect([path, answer.status, answer.text]).toEqual([path, 404, nothing.text])
+        }
+      }
+      expect([(yield* post("/whole/a")).status, (yield* post("/nothing/a")).status]).toEqual([404, 404])
+      yield* asAdmin("PATCH", "/api/v1/links/docs-2", { password: "secret" })
+      expect((yield* get("/docs-2/a")).status).toBe(401)
+      const unlocked = yield* post("/docs-2/a")
+      expect([unlocked.status, unlocked.headers.location]).toEqual([303, "https://example.com/docs/a?v=2"])
+      yield* asAdmin("PATCH", "/api/v1/links/docs-2", { forwardPath: null })
+      expect((yield* get("/docs-2/a")).status).toBe(404)
+    })
+  )
+
+  it.effect("sends visitors of a link that has ended where it says, and leaves programs their problem", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      const expiredUrl = "https://example.com/over"
+      yield* create({ url, alias: "over", expiresAt: moment(60_000), expiredUrl })
+      yield* create({ url, alias: "used", maxVisits: 1, expiredUrl })
+      const page = (path: string) => get(path, { accept: "text/html" })
+      expect((yield* page("/over")).headers.location).toBe(url)
+      expect((yield* page("/used")).headers.location).toBe(url)
+      clock.set(startOfTests_ms + 60_000)
+      for (const path of ["/over", "/used", "/over+"]) {
+        const answer = yield* page(path)
+        expect([answer.status, answer.headers.location, answer.headers.vary]).toEqual([
+          302,
+          expiredUrl,
+          "accept"
+        ])
+        expectProblem(yield* get(path, { accept: "application/json" }), "gone")
+      }
+      yield* asAdmin("PATCH", "/api/v1/links/used", { expiredUrl: null })
+      expect((yield* page("/used")).status).toBe(410)
+      clock.set(startOfTests_ms)
+    })
+  )
+
   it.effect("tells search engines to stay away unless the link is for them", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "hidden" })
