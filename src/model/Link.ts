@@ -30,6 +30,16 @@ export type LinkChoices = typeof LinkChoices.Type
 
 const maybe = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
+/** What crawlers of chats and social sites are shown of a link instead of its target. It has one member at least. */
+export const LinkCard = Schema.Struct({
+  title: maybe(Schema.String),
+  description: maybe(Schema.String),
+  /** The address of an image. */
+  image: maybe(Schema.String)
+})
+/** See {@link LinkCard}. */
+export type LinkCard = typeof LinkCard.Type
+
 /** What a creator can choose beside {@link choices}, and few do. A link has one member at least, or no extras. No member is `null`, and no member of a member. */
 export const LinkExtras = Schema.Struct({
   /** Where visitors are sent once the link has expired or is used up. */
@@ -37,7 +47,8 @@ export const LinkExtras = Schema.Struct({
   /** The path that follows the key in a request is appended to the target's. */
   forwardPath: maybe(Schema.Literal(true)),
   /** Whose parameter holds where the target and a forwarded query string have one of the same name. Without it both do. */
-  queryPrecedence: maybe(Schema.Literal("request", "target"))
+  queryPrecedence: maybe(Schema.Literal("request", "target")),
+  card: maybe(LinkCard)
 })
 /** See {@link LinkExtras}. */
 export type LinkExtras = typeof LinkExtras.Type
@@ -48,7 +59,8 @@ const orRemoved = <A, I>({ from }: { readonly from: Schema.Schema<A, I> }) => ma
 export const ExtrasChange = Schema.Struct({
   expiredUrl: orRemoved(LinkExtras.fields.expiredUrl),
   forwardPath: orRemoved(LinkExtras.fields.forwardPath),
-  queryPrecedence: orRemoved(LinkExtras.fields.queryPrecedence)
+  queryPrecedence: orRemoved(LinkExtras.fields.queryPrecedence),
+  card: orRemoved(LinkExtras.fields.card)
 } satisfies Readonly<Record<keyof LinkExtras, unknown>>)
 /** See {@link ExtrasChange}. */
 export type ExtrasChange = typeof ExtrasChange.Type

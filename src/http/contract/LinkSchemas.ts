@@ -7,6 +7,7 @@ import { passwordLengthMax } from "../../accounts/Passwords.ts"
 /** Bounds of a link's fields; lengths count characters (Unicode code points). */
 const titleLengthMax = 256
 const tagLengthMax = 64
+const cardDescriptionMax = 512
 const tagsMax = 20
 const visitsMax = 1_000_000_000
 
@@ -97,6 +98,16 @@ export const Url = Text.annotations({
   jsonSchema: { type: "string", format: "uri" }
 })
 
+const Card = Schema.Struct({
+  title: optional(plainText(titleLengthMax)),
+  description: optional(plainText(cardDescriptionMax)),
+  image: optional(Url.annotations({ description: "The address of an image: a URL like that of a link" }))
+}).annotations({
+  description:
+    "What chats and social sites show of the link: their crawlers get it instead of a redirect. It has one member at least",
+  message: () => ({ message: "must be an object", override: false })
+})
+
 /** The fields of a create beside the target and the key, which can be changed and cleared later. */
 const settings = {
   expiresAt: Moment,
@@ -118,7 +129,8 @@ const settings = {
   forwardPath: Flag.annotations({
     description: "Appends the path that follows the key to the target's path"
   }),
-  queryPrecedence: QueryPrecedence
+  queryPrecedence: QueryPrecedence,
+  card: Card
 }
 
 /** See {@link settings}. */

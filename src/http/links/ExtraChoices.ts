@@ -1,5 +1,5 @@
 import { Either, Struct } from "effect"
-import { changedExtras, type ExtrasChange, LinkExtras } from "../../model/Link.ts"
+import { changedExtras, type ExtrasChange, type LinkCard, LinkExtras } from "../../model/Link.ts"
 import type { CreateBody } from "../contract/LinkSchemas.ts"
 import { oneFault, type Problem } from "../exchange/Problem.ts"
 import { checkUrl, type LinkPolicy } from "./LinkChecks.ts"
@@ -12,12 +12,22 @@ export const names: ReadonlyArray<keyof LinkExtras> = Struct.keys(LinkExtras.fie
 
 const none = Either.right(undefined)
 
+/** A card with the address of its image as that is stored. */
+const checkCard = (card: LinkCard, policy: LinkPolicy): Either.Either<LinkCard, Problem> => {
+  if (Struct.keys(card).length === 0) {
+    return oneFault("invalid-request", "card", "must have a title, a description or an image")
+  }
+  return card.image === undefined
+    ? Either.right(card)
+    : Either.map(checkUrl(card.image, policy, "card.image"), (image) => ({ ...card, image }))
+}
+
 /** What the fields of a body change; `undefined` where it has none of them. A field that says what holds without it removes its member. */
 const check = (
-  { expiredUrl, forwardPath, queryPrecedence }: Choices,
+  { card, expiredUrl, forwardPath, queryPrecedence }: Choices,
   policy: LinkPolicy
 ): Either.Either<ExtrasChange | undefined, Problem> =>
-  expiredUrl === undefined && forwardPath === undefined && queryPrecedence === undefined
+  expiredUrl === undefined && forwardPath === undefined && queryPrecedence === undefined && card === undefined
     ? none
     : Either.gen(function* () {
         return {
@@ -25,7 +35,8 @@ const check = (
           ...(forwardPath !== undefined && { forwardPath: forwardPath || null }),
           ...(queryPrecedence !== undefined && {
             queryPrecedence: queryPrecedence === "append" ? null : queryPrecedence
-          })
+          }),
+          ...(card !== undefined && { card: yield* checkCard(card, policy) })
         }
       })
 

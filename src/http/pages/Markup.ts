@@ -1,3 +1,4 @@
+import type { LinkCard } from "../../model/Link.ts"
 import type { PreviewBody } from "../contract/LinkSchemas.ts"
 import { coin } from "./Emblem.ts"
 import type { Theme } from "./ThemeCookie.ts"
@@ -52,6 +53,23 @@ const ways = ({ files }: Frame, first: Html | undefined): Html | undefined => {
   const look = first === undefined ? "button" : "button plain"
   const home = files && markup`<a class="${look}" href="/">${Words.frame.home}</a>`
   return first || home ? markup`<p class="actions">${first}${home}</p>\n` : undefined
+}
+
+/** A page that tells crawlers how to show a link (https://ogp.me; X takes what it has no name of its own for from there). `target`: where the link leads. */
+export const card = ({ description, image, title }: LinkCard, target: string): Html => {
+  const property = (name: string, content: string | undefined) =>
+    content === undefined ? undefined : markup`<meta property="og:${name}" content="${content}">\n`
+  const named = (name: string, content: string | undefined) =>
+    content === undefined ? undefined : markup`<meta name="${name}" content="${content}">\n`
+  return markup`<!doctype html>
+<html>
+<head>
+<meta charset="utf-8">
+<title>${title ?? target}</title>
+${property("type", "website")}${property("title", title)}${property("description", description)}${property("image", image)}${named("description", description)}${named("twitter:card", image === undefined ? "summary" : "summary_large_image")}</head>
+<body><p><a href="${target}">${title ?? target}</a></p></body>
+</html>
+`
 }
 
 /** A page with a message. `again` adds a button that repeats the request. */

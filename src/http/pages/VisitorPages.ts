@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { formFor, type Form } from "../exchange/Accept.ts"
 import { type Answer, flatten, json } from "../exchange/Answer.ts"
 import type { PreviewBody } from "../contract/LinkSchemas.ts"
+import type { LinkCard } from "../../model/Link.ts"
 import { ownSeed } from "./Emblem.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -68,6 +69,8 @@ export interface VisitorPagesService {
   readonly refuse: (request: Pick<Request, "headers" | "url">, refusal: Refusal) => Answer<string>
   /** 401: asks for the password of a link, by a form or as a problem. */
   readonly askPassword: (request: Pick<Request, "headers">, why: "asked" | "wrong") => Answer<string>
+  /** Shows crawlers the card of a link that leads to `target`. */
+  readonly card: (card: LinkCard, target: string, isIndexed: boolean) => Answer<string>
   /** Shows a preview, as a page or as JSON. */
   readonly preview: (request: Pick<Request, "headers">, body: typeof PreviewBody.Type) => Answer<string>
 }
@@ -157,6 +160,15 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
       const headers = { ...challenge, vary: "accept" }
       return Problem.answer({ kind: "password-required", detail: passwordDetails[why], headers })
     },
+    card: (card, target, isIndexed) => ({
+      status: 200,
+      headers: flatten({
+        "content-type": "text/html; charset=utf-8",
+        vary: "user-agent",
+        ...(!isIndexed && { "x-robots-tag": "noindex" })
+      }),
+      body: Markup.card(card, target).text
+    }),
     preview: (request, body) => {
       if (formFor(request, "page") === "json") {
         const shown = json(body)

@@ -1,4 +1,4 @@
-import { type Link, stateAt } from "../../model/Link.ts"
+import { type Link, type LinkCard, stateAt } from "../../model/Link.ts"
 import type { OrphanReason } from "../../model/Visit.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import type { Problem } from "../exchange/Problem.ts"
@@ -6,6 +6,7 @@ import type { Request } from "../exchange/Request.ts"
 import type { TargetPolicyService } from "../links/TargetPolicy.ts"
 import { noRoute } from "../pages/VisitorPages.ts"
 import { hasDotSegment, locationOf } from "./Location.ts"
+import { isPreviewCrawler } from "./PreviewCrawlers.ts"
 
 const notFound = { kind: "not-found", detail: "There is no link with this key." } as const
 const gone = {
@@ -141,6 +142,21 @@ const fixedBy = (more: ReadonlyArray<string>) => ({
 
 const indexed = fixedBy([])
 const notIndexed = fixedBy(["x-robots-tag", "noindex"])
+
+/** What an answer varies by where crawlers are shown a card instead. */
+const byAgent: ReadonlyArray<string> = ["vary", "user-agent"]
+const always: ReadonlyArray<string> = []
+
+/** The headers by which caches tell the answers of a link apart. */
+export const varyOf = ({ extras }: Pick<Link, "extras">): ReadonlyArray<string> =>
+  extras?.card === undefined ? always : byAgent
+
+/** The card that a request is shown instead of a redirect. It is neither a visit nor counted in a quota, and takes none of `maxVisits`. */
+export const cardFor = (
+  { extras }: Pick<Link, "extras">,
+  { headers }: Pick<Request, "headers">
+): LinkCard | undefined =>
+  extras?.card !== undefined && isPreviewCrawler(headers["user-agent"]) ? extras.card : undefined
 
 /** The answer that leads to a target, with more headers if there are any. */
 export const answer = (

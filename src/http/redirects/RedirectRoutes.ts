@@ -10,7 +10,7 @@ import type { Answer } from "../exchange/Answer.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
-import { answer as answerOf, decideRedirect, isProblem, type ShortPath } from "./Redirect.ts"
+import { answer as answerOf, cardFor, decideRedirect, isProblem, type ShortPath, varyOf } from "./Redirect.ts"
 import * as Redirects from "./Redirects.ts"
 
 type Redirect = Required<FastOperation<ShortPath>>
@@ -42,10 +42,13 @@ export const makeFast = Effect.fnUntraced(function* (
     if (decision.kind !== "redirect" || decision.visit === "granted") return undefined
     const { location, visit } = decision
     if (isProblem(location)) return undefined
+    if (link.extras !== undefined && cardFor(link, request) !== undefined) return undefined
     const standing = quotas.redirectNow(link)
     if (standing === undefined || standing?.isAllowed === false) return undefined
     if (visit === "counted") record(request, link, now)
-    return answerOf(link, link.redirectStatus, location, ...headers)
+    return link.extras === undefined
+      ? answerOf(link, link.redirectStatus, location, ...headers)
+      : answerOf(link, link.redirectStatus, location, ...varyOf(link), ...headers)
   }
 
   /** Redirects links that this node has cached. */

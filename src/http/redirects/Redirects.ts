@@ -172,7 +172,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         return yield* Effect.fail(Redirect.usedUpOf(link, targets))
       }
       if (visit !== "none") record(request, link, yield* Clock.currentTimeMillis)
-      return Redirect.answer(link, status, location)
+      return Redirect.answer(link, status, location, ...Redirect.varyOf(link))
     })
 
     const redirect = Effect.fnUntraced(function* (request: Request, path: Redirect.ShortPath, found?: Found) {
@@ -187,8 +187,14 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
           return yield* Effect.fail(decision.problem)
         case "ask-password":
           return pages.askPassword(request, "asked")
-        case "redirect":
-          return yield* lead(request, decision, decision.link.redirectStatus)
+        case "redirect": {
+          const { link, location } = decision
+          const card = Redirect.cardFor(link, request)
+          if (card !== undefined && !Redirect.isProblem(location)) {
+            return pages.card(card, location, link.crawlable)
+          }
+          return yield* lead(request, decision, link.redirectStatus)
+        }
       }
     }, Traced.span("redirect"))
 

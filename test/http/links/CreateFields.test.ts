@@ -52,6 +52,13 @@ withService("a create", {}, (it) => {
     ["forwardQuery", false],
     ["crawlable", false],
     ["expiredUrl", "https://münchen.example/ß", "https://xn--mnchen-3ya.example/%C3%9F"],
+    ["queryPrecedence", "target"],
+    ["card", { title: "t" }],
+    [
+      "card",
+      { description: "🍃".repeat(512), image: "https://EXAMPLE.com" },
+      { image: "https://example.com/" }
+    ],
     ["validSince", "2020-01-01T00:00:00+01:00", "2019-12-31T23:00:00.000Z"],
     ["validSince", "9999-12-31T23:59:59.999Z"]
   ]
@@ -88,6 +95,11 @@ withService("a create", {}, (it) => {
     ...[200, 303, 304, 302.5, "302", null, [302], "x".repeat(1_000)].map(
       (sent) => ["redirectStatus", sent, ["redirectStatus", /^must be 301, 302, 307 or 308$/]] as const
     ),
+    ["queryPrecedence", "both", ["queryPrecedence", /^must be append, request or target$/]],
+    ["card", {}, ["card", /^must have a title, a description or an image$/]],
+    ["card", "t", ["card", /^must be an object$/]],
+    ["card", { title: "", extra: 1 }, ["card.extra", /not a known/], ["card.title", /^must have 1 to 256/]],
+    ["card", { description: "x".repeat(513) }, ["card.description", /^must have 1 to 512 characters$/]],
     ["expiredUrl", null, ["expiredUrl", /^must be a string$/]],
     ...["forwardQuery", "crawlable", "reuse", "forwardPath"].flatMap((name) =>
       ["true", 1, 0, null, []].map((sent) => [name, sent, [name, /^must be true or false$/]] as const)
@@ -112,6 +124,9 @@ withService("a create", {}, (it) => {
       yield* refuses(expiredUrl(`${url}${"x".repeat(2_048)}`), "invalid-url", ["expiredUrl", /2048/])
       const own = jsonOf(yield* create({ url })) as { readonly shortUrl: string }
       yield* refuses(expiredUrl(own.shortUrl), "blocked-target", ["expiredUrl", /this service/])
+      const image = (text: string) => create({ url, card: { image: text } })
+      yield* refuses(image("data:image/png;base64,AAAA"), "invalid-url", ["card.image", /http/])
+      yield* refuses(image(own.shortUrl), "blocked-target", ["card.image", /this service/])
       for (const extras of [{ expiredUrl: url }, { forwardPath: true }]) {
         yield* refuses(create({ url, reuse: true, ...extras }), "invalid-request", [
           "reuse",

@@ -29,7 +29,8 @@ const everything = {
   forwardQuery: true,
   crawlable: true,
   expiredUrl: "https://example.com/over",
-  forwardPath: true
+  forwardPath: true,
+  card: { title: "Shown", image: "https://example.com/i.png" }
 }
 
 withService("a patch", {}, (it) => {
@@ -70,6 +71,7 @@ withService("a patch", {}, (it) => {
         forwardQuery: false,
         crawlable: false,
         expiredUrl: "https://example.com/passed",
+        card: { description: "As a whole" },
         url
       })) {
         expected = { ...expected, [name]: value, ...(name === "maxVisits" && { visitsLeft: value }) }
@@ -91,6 +93,7 @@ withService("a patch", {}, (it) => {
     ["crawlable", { crawlable: false }],
     ["expiredUrl", { expiredUrl: undefined }],
     ["forwardPath", { forwardPath: undefined }],
+    ["card", { card: undefined }],
     ["password", { hasPassword: false }]
   ]
   for (const [name, becomes] of cleared) {

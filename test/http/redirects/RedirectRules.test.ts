@@ -1,5 +1,5 @@
 import { expect } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import * as Iso8601 from "../../../src/model/Iso8601.ts"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { expectProblem } from "../../support/Problems.ts"
@@ -73,6 +73,85 @@ withService("a redirect", {}, (it) => {
       yield* asAdmin("PATCH", "/api/v1/links/docs-2", { forwardPath: null })
       expect((yield* get("/docs-2/a")).status).toBe(404)
     })
+  )
+
+  it.effect(
+    "is a card for the crawlers that draw previews, which is no visit, and a redirect for all others",
+    () =>
+      Effect.gen(function* () {
+        const card = {
+          title: `"Launch" <script>alert('1')</script> & more`,
+          description: `two lines "><meta name="x`,
+          image: `https://example.com/i.png?a=1&b="'`
+        }
+        const created = jsonOf(yield* create({ url, alias: "carded", maxVisits: 1, card })) as {
+          card: object
+        }
+        expect(created.card).toEqual({ ...card, image: "https://example.com/i.png?a=1&b=%22%27" })
+        yield* create({ url, alias: "counted", card: { title: "Counted" }, crawlable: true })
+        const by = (path: string, agent: string) => get(path, { "user-agent": agent })
+        const crawlers = [
+          "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
+          "Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)",
+          "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+          "TelegramBot (like TwitterBot)",
+          "WhatsApp/2.23.20.0 A",
+          "Mastodon/4.3.0 (http.rb/5.2.0; +https://mastodon.example/)"
+        ]
+        for (const crawler of crawlers) {
+          const shown = yield* by("/carded", crawler)
+          expect([shown.status, shown.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"])
+          expect(shown.headers).toMatchObject({ vary: "user-agent", "x-robots-tag": "noindex" })
+          expect(shown.headers["content-security-policy"]).toMatch(/^default-src 'none'/)
+          expect(shown.headers.location).toBeUndefined()
+          expect(shown.text.match(/<meta |<script/g)).toHaveLength(7)
+          expect(shown.text).toContain(
+            `<meta property="og:title" content="&#34;Launch&#34; &#60;script&#62;alert(&#39;1&#39;)&#60;/script&#62; &#38; more">`
+          )
+          expect(shown.text).toContain(
+            `<meta property="og:image" content="https://example.com/i.png?a=1&#38;b=%22%27">`
+          )
+          const bare = yield* by("/counted", crawler)
+          expect(bare.text).not.toMatch(/description|og:image/)
+          expect(bare.text).toContain(`<meta name="twitter:card" content="summary">`)
+          expect(bare.headers["x-robots-tag"]).toBeUndefined()
+        }
+        const others = [
+          "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+          "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+          "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 [Pinterest/iOS]",
+          "Mozilla/5.0 (Linux; Android 14) Chrome/120.0 Mobile Safari/537.36 [FB_IAB/FB4A;FBAV/440.0] LinkedInApp",
+          "curl/8.0",
+          ""
+        ]
+        for (const other of others) {
+          const led = yield* by("/counted", other)
+          expect([other, led.status, led.headers.location, led.headers.vary]).toEqual([
+            other,
+            302,
+            url,
+            "user-agent"
+          ])
+        }
+        expect((yield* by("/carded", "curl/8.0")).headers).toMatchObject({
+          location: url,
+          vary: "user-agent"
+        })
+        expect((yield* by("/carded", crawlers[0]!)).status).toBe(410)
+        const total = Effect.map(
+          asAdmin("GET", "/api/v1/links/counted/stats"),
+          (answer) => (jsonOf(answer) as { readonly total: number }).total
+        )
+        const untilAll = {
+          until: (count: number) => count >= others.length,
+          schedule: Schedule.spaced("20 millis")
+        }
+        yield* Effect.repeat(total, untilAll)
+        expect(yield* total).toBe(others.length)
+        yield* asAdmin("PATCH", "/api/v1/links/counted", { card: null })
+        const without = yield* by("/counted", crawlers[0]!)
+        expect([without.status, without.headers.vary]).toEqual([302, undefined])
+      })
   )
 
   it.effect("sends visitors of a link that has ended where it says, and leaves programs their problem", () =>
