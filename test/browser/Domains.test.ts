@@ -81,3 +81,142 @@ describe("a link in a further domain", () => {
     }
   )
 })
+
+describe("the page of domains", () => {
+  inBrowser(
+    "adds a domain, shows how it is proven, edits it, shows its lost visits, and removes it",
+    async (session) => {
+      for (const [at, look] of looks.entries()) {
+        const added = `shop-${at}.example`
+        const page = await signedIn(session, "/app/users", look)
+        await page
+          .getByRole("navigation", { name: "Administration" })
+          .getByRole("link", { name: "Domains" })
+          .click()
+        const rowOf = (name: string) => page.locator(`[data-host="${name}"]`)
+        await rowOf(host).getByText("Verified").waitFor()
+        await page.getByRole("button", { name: "New domain" }).click()
+        const dialog = page.getByRole("dialog")
+        const add = dialog.getByRole("button", { name: "Add the domain" })
+        expect(await add.isDisabled()).toBe(true)
+        await dialog.getByLabel("Host name").fill("192.0.2.1")
+        await add.click()
+        await dialog.getByText("Must be a host name.").waitFor()
+        await dialog.getByLabel("Host name").fill(added)
+        await dialog.getByLabel("Some users alone").check()
+        await dialog.getByLabel("Users", { exact: true }).fill("nobody@example.com")
+        await add.click()
+        await dialog.getByText("There is no user nobody@example.com.").waitFor()
+        await dialog.getByLabel("Users", { exact: true }).fill("admin@localhost")
+        // The domain is there when its targets are refused, and is not added again.
+        await dialog.getByLabel("Expired links").fill("ftp://example.com/")
+        await add.click()
+        await dialog.locator(".fault").waitFor()
+        await expectSound(page, `a new domain ${nameOf(look)}`)
+        await dialog.getByLabel("Expired links").fill("example.com/expired")
+        await add.click()
+        await rowOf(added).getByText("For admin@localhost").waitFor()
+        await rowOf(added).getByRole("link", { name: "example.com/expired" }).waitFor()
+        const { data } = (await (await asAdmin(session, "GET", "/api/v1/domains")).json()) as {
+          data: ReadonlyArray<{
+            host: string
+            proof: { txt: { name: string; value: string }; file: { url: string; content: string } }
+          }>
+        }
+        const { proof } = data.find((domain) => domain.host === added)!
+        for (const text of [proof.txt.name, proof.txt.value, proof.file.url, proof.file.content]) {
+          await rowOf(added).getByText(text, { exact: true }).waitFor()
+        }
+        await rowOf(added)
+          .getByRole("button", { name: `Verify now: ${added}` })
+          .click()
+        await page.getByText(`Neither the TXT record of _linkmint.${added}`).waitFor()
+        await page.getByRole("button", { name: "Dismiss" }).click()
+        await expectSound(page, `domains ${nameOf(look)}`)
+        // Nothing in a test's reach proves a domain, so the service's answer is given here.
+        await page.route(`**/api/v1/domains/${added}/verify`, (route) =>
+          route.fulfill({
+            json: { ...data.find((domain) => domain.host === added)!, verifiedAt: "2026-11-20T10:00:00.000Z" }
+          })
+        )
+        await rowOf(added)
+          .getByRole("button", { name: `Verify now: ${added}` })
+          .click()
+        await page.getByText(`${added} is verified`).waitFor()
+        expect(await rowOf(added).getByText(proof.txt.value).count()).toBe(0)
+
+        await rowOf(added)
+          .getByRole("button", { name: `Edit ${added}` })
+          .click()
+        await dialog.getByLabel("Expired links").fill("")
+        await dialog.getByLabel("Unknown links").fill("https://example.com/unknown")
+        await dialog.getByRole("button", { name: "Save" }).click()
+        await rowOf(added).getByRole("link", { name: "example.com/unknown" }).waitFor()
+        expect(await rowOf(added).getByRole("link", { name: "example.com/expired" }).count()).toBe(0)
+
+        await rowOf(host)
+          .getByRole("link", { name: `Lost visits of ${host}` })
+          .click()
+        await page.getByRole("heading", { name: `Lost visits of ${host}` }).waitFor()
+        await page.getByText("No visits in the last 30 days").waitFor()
+        await page.getByRole("button", { name: "7 days" }).click()
+        await page.getByLabel("Reason").selectOption("expired")
+        expect(new URL(page.url()).search).toBe("?range=week&reason=expired")
+        await expectSound(page, `lost visits ${nameOf(look)}`)
+        await page.goBack()
+        await page.goBack()
+        await page.goBack()
+
+        await rowOf(added)
+          .getByRole("button", { name: `Remove ${added}` })
+          .click()
+        await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
+        await rowOf(added).waitFor({ state: "detached" })
+        await page.context().close()
+      }
+    }
+  )
+
+  inBrowser("shows a visit that no link redirected by its reason", async (session) => {
+    await fetch(`${session.base}/no-such-link-here`)
+    const page = await signedIn(session, "/app/domains")
+    await page.getByRole("link", { name: "Lost visits of localhost" }).click()
+    await expect
+      .poll(
+        async () => {
+          await page.reload()
+          await page.getByText("Busiest day").or(page.getByText("No visits")).first().waitFor()
+          return page.getByText("Busiest day").count()
+        },
+        { timeout: 20_000 }
+      )
+      .toBe(1)
+    await page.getByLabel("Reason").selectOption("expired")
+    await page.getByText("No visits in the last 30 days").waitFor()
+    await page.context().close()
+  })
+
+  inBrowser("offers a domain for a new link, and filters the list by it", async (session) => {
+    for (const [at, look] of looks.entries()) {
+      const alias = `in-domain-${at}`
+      const page = await signedIn(session, "/", look)
+      await page.getByLabel("Long URL").fill("https://example.com/in-domain")
+      await page.getByText("Alias, end, password, limits").click()
+      await page.getByLabel("Domain", { exact: true }).selectOption(host)
+      await page.getByLabel("Alias").fill(alias)
+      await expectSound(page, `a create in a further domain ${nameOf(look)}`)
+      await page.getByRole("button", { name: "Shorten", exact: true }).click()
+      await page.getByText("0 visits").waitFor()
+      expect(await page.getByTestId("short-url").getAttribute("href")).toContain(`//${host}`)
+      await page.goto(`/app/links?q=in-domain-${at}`)
+      await row(page, alias).waitFor()
+      await page.getByLabel("Domain", { exact: true }).selectOption("localhost")
+      await page.getByRole("heading", { name: "Nothing found" }).waitFor()
+      await page.getByLabel("Domain", { exact: true }).selectOption(host)
+      await row(page, alias).waitFor()
+      expect(new URL(page.url()).searchParams.get("domain")).toBe(host)
+      await expectSound(page, `a list of a further domain ${nameOf(look)}`)
+      await page.context().close()
+    }
+  })
+})

@@ -15,6 +15,17 @@ const rowsPerPage = "25"
 export const users = (cursor: string | null, signal: AbortSignal) =>
   request<Users>("GET", `/api/v1/users?${queryOf({ limit: rowsPerPage, cursor })}`, { signal })
 
+/** The user with an e-mail address, in whatever case; `undefined` where there is none. */
+export const userOf = async (email: string): Promise<User | undefined> =>
+  (await request<Users>("GET", `/api/v1/users?${queryOf({ email })}`)).data[0]
+
+/** Users that can be named at most; more are shown by their ids. */
+const namedMax = "500"
+
+/** The newest users, to name them. */
+export const newestUsers = async (signal: AbortSignal): Promise<Users["data"]> =>
+  (await request<Users>("GET", `/api/v1/users?${queryOf({ limit: namedMax })}`, { signal })).data
+
 const pathOf = (id: string) => `/api/v1/users/${encodeURIComponent(id)}`
 
 /** Disables or enables a user, or makes one an administrator or none. */

@@ -23,6 +23,8 @@ const of = (name: string, what = "", parameters: Parameters<typeof query>[0] = {
 export interface Filter {
   readonly q?: string
   readonly tag?: string
+  /** The host name of the links' domain. */
+  readonly domain?: string
   readonly orderBy?: "createdAt-desc" | "createdAt-asc"
 }
 

@@ -10,6 +10,7 @@ import type {
 } from "../../contract/AccountSchemas.ts"
 import type { AuditBody } from "../../contract/AuditApi.ts"
 import type { ClusterBody } from "../../contract/ClusterApi.ts"
+import type { DomainBody, DomainChangeBody, NewDomainBody } from "../../contract/DomainApi.ts"
 import type {
   BulkAnswer,
   CreateBody,
@@ -51,6 +52,12 @@ export type AuditPage = typeof AuditBody.Type
 export type AuditEntry = AuditPage["data"][number]
 /** The visits of a link, or of all links. */
 export type Stats = StatsBody
+/** A further domain. */
+export type Domain = typeof DomainBody.Type
+/** What adds a domain. */
+export type NewDomain = typeof NewDomainBody.Type
+/** What changes a domain. */
+export type DomainChange = typeof DomainChangeBody.Type
 /** A webhook. */
 export type Webhook = typeof WebhookBody.Type
 /** A webhook with its secret. */

@@ -12,6 +12,13 @@ export const deadLettersPath = (id: string): string => `/app/webhooks/${encodeUR
 /** The id of the webhook whose dead letters are at an address. */
 export const webhookIdOf = (path: string): string | undefined => /^\/app\/webhooks\/([\w-]+)$/.exec(path)?.[1]
 
+/** The address of a domain's visits that no link redirected. */
+export const domainPath = (host: string): string => `/app/domains/${encodeURIComponent(host)}`
+
+/** The host of the domain whose lost visits are at an address. */
+export const domainHostOf = (path: string): string | undefined =>
+  /^\/app\/domains\/([\w.-]+)$/.exec(path)?.[1]
+
 /** The name of the link whose statistics are at an address. */
 export const statsKeyOf = (path: string): string | undefined => {
   const [, name] = /^\/app\/links\/([^/]+)\/stats$/.exec(path) ?? []

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact"
 import { ShortenPage } from "../shorten/ShortenPage.tsx"
-import { statsKeyOf, webhookIdOf } from "./Paths.ts"
+import { domainHostOf, statsKeyOf, webhookIdOf } from "./Paths.ts"
 
 /** A place of the page. What it shows is loaded when somebody goes there. */
 export interface Place {
@@ -30,6 +30,10 @@ const deadLetters = place("Dead letters", true, () =>
   import("../webhooks/DeadLettersPage.tsx").then(({ DeadLettersPage }) => DeadLettersPage)
 )
 
+const orphans = place("Lost visits", true, () =>
+  import("../domains/OrphansPage.tsx").then(({ OrphansPage }) => OrphansPage)
+)
+
 const places: Readonly<Record<string, Place>> = {
   "/": shorten,
   "/app/links": place("Links", true, () =>
@@ -44,6 +48,9 @@ const places: Readonly<Record<string, Place>> = {
   "/app/keys": place("API keys", true, () => import("../keys/KeysPage.tsx").then(({ KeysPage }) => KeysPage)),
   "/app/webhooks": place("Webhooks", true, () =>
     import("../webhooks/WebhooksPage.tsx").then(({ WebhooksPage }) => WebhooksPage)
+  ),
+  "/app/domains": place("Domains", true, () =>
+    import("../domains/DomainsPage.tsx").then(({ DomainsPage }) => DomainsPage)
   ),
   "/app/cluster": place("Cluster", true, () =>
     import("../cluster/ClusterPage.tsx").then(({ ClusterPage }) => ClusterPage)
@@ -75,9 +82,12 @@ const missing = place("Not found", false, () =>
 )
 
 /** What is at an address. */
-export const placeOf = (path: string): Place =>
-  places[path] ??
-  (statsKeyOf(path) !== undefined ? linkStats : webhookIdOf(path) !== undefined ? deadLetters : missing)
+export const placeOf = (path: string): Place => {
+  if (statsKeyOf(path) !== undefined) return linkStats
+  if (webhookIdOf(path) !== undefined) return deadLetters
+  if (domainHostOf(path) !== undefined) return orphans
+  return places[path] ?? missing
+}
 
 /** A way to a place in the page's navigation. */
 export interface Way {
@@ -96,5 +106,5 @@ export const ways: ReadonlyArray<Way> = [
   { to: "/app/stats", name: "Statistics", icon: "chart" },
   { to: "/app/keys", name: "API keys", icon: "key", with: ["/app/webhooks"] },
   { to: "/app/cluster", name: "Cluster", icon: "cluster", forAdmins: true },
-  { to: "/app/users", name: "Users", icon: "users", forAdmins: true, with: ["/app/audit"] }
+  { to: "/app/users", name: "Users", icon: "users", forAdmins: true, with: ["/app/domains", "/app/audit"] }
 ]

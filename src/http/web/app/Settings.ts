@@ -4,3 +4,6 @@ const content = document.querySelector<HTMLMetaElement>("meta[name=linkmint]")!.
 
 /** What the operator has chosen. */
 export const settings: WebSettings = JSON.parse(content) as WebSettings
+
+/** The host name of the default domain. */
+export const ownHost: string = new URL(`http://${settings.shortHost}`).hostname

@@ -1,5 +1,7 @@
 import { useEffect, useState } from "preact/hooks"
 import type { Filter } from "../api/Links.ts"
+import type { Domain } from "../api/Types.ts"
+import { ownHost } from "../app/Settings.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { useDebounced } from "../ui/useDebounced.ts"
 
@@ -7,11 +9,13 @@ const wait_ms = 300
 
 interface FilterBarProps {
   readonly filter: Required<Filter>
+  /** The further domains that can be chosen. */
+  readonly domains: ReadonlyArray<Pick<Domain, "host">>
   readonly onChange: (change: Partial<Filter>, options?: { readonly replaces: boolean }) => void
 }
 
 /** Which links are listed, and in which order. */
-export const FilterBar = ({ filter: { orderBy, q, tag }, onChange }: FilterBarProps) => {
+export const FilterBar = ({ domains, filter: { domain, orderBy, q, tag }, onChange }: FilterBarProps) => {
   const [typed, setTyped] = useState(q)
   const settled = useDebounced(typed, wait_ms)
   useEffect(() => {
@@ -20,6 +24,10 @@ export const FilterBar = ({ filter: { orderBy, q, tag }, onChange }: FilterBarPr
   }, [settled])
   // The way back in the history changes it, too.
   useEffect(() => setTyped(q), [q])
+  // Also one that is only in the address: of a domain that was removed, say.
+  const hosts = [
+    ...new Set([ownHost, ...domains.map(({ host }) => host), ...(domain === "" ? [] : [domain])])
+  ]
   return (
     <div class="filter" role="search">
       <div class="search">
@@ -42,6 +50,20 @@ export const FilterBar = ({ filter: { orderBy, q, tag }, onChange }: FilterBarPr
           {tag}
           <Icon name="close" />
         </button>
+      )}
+      {(domains.length > 0 || domain !== "") && (
+        <select
+          aria-label="Domain"
+          value={domain}
+          onChange={({ currentTarget }) => onChange({ domain: currentTarget.value })}
+        >
+          <option value="">All domains</option>
+          {hosts.map((host) => (
+            <option key={host} value={host}>
+              {host}
+            </option>
+          ))}
+        </select>
       )}
       <select
         aria-label="Order"

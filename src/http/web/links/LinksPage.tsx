@@ -3,6 +3,7 @@ import { type Filter, nameOf } from "../api/Links.ts"
 import type { Link, Links } from "../api/Types.ts"
 import { lastList } from "../app/Paths.ts"
 import { go, here } from "../app/Router.ts"
+import { useDomains } from "../domains/useDomains.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -23,11 +24,12 @@ import "./links.css"
 const filterOf = ({ searchParams }: URL): Required<Filter> => ({
   q: searchParams.get("q") ?? "",
   tag: searchParams.get("tag") ?? "",
+  domain: searchParams.get("domain") ?? "",
   orderBy: searchParams.get("order") === "oldest" ? "createdAt-asc" : "createdAt-desc"
 })
 
-const pathOf = ({ orderBy, q, tag }: Required<Filter>): string => {
-  const parameters = Object.entries({ q, tag, order: orderBy === "createdAt-asc" ? "oldest" : "" })
+const pathOf = ({ domain, orderBy, q, tag }: Required<Filter>): string => {
+  const parameters = Object.entries({ q, tag, domain, order: orderBy === "createdAt-asc" ? "oldest" : "" })
   const query = new URLSearchParams(parameters.filter(([, value]) => value !== "")).toString()
   return query === "" ? "/app/links" : `/app/links?${query}`
 }
@@ -53,6 +55,7 @@ const totalOf = ({ count, isExact }: NonNullable<Links["total"]>, less: number):
 export const LinksPage = () => {
   const filter = filterOf(here.value)
   const list = useList(filter)
+  const domains = useDomains()
   const rows = useRef<HTMLUListElement>(null)
   const [edited, setEdited] = useState<Link>()
   const [shown, setShown] = useState<Link>()
@@ -92,11 +95,13 @@ export const LinksPage = () => {
           </a>
         </div>
       </header>
-      <FilterBar filter={filter} onChange={change} />
+      <FilterBar filter={filter} domains={domains} onChange={change} />
       {list.state === "loading" && <Loading rows={6} />}
       {list.state === "failed" && <Failure error={list.error} retry={list.reload} />}
       {page && links.length === 0 && (
-        <Nothing isFiltered={filter.q !== "" || filter.tag !== "" || list.back !== undefined} />
+        <Nothing
+          isFiltered={filter.q !== "" || filter.tag !== "" || filter.domain !== "" || list.back !== undefined}
+        />
       )}
       {links.length > 0 && (
         <>

@@ -16,6 +16,8 @@ const hints: Partial<Record<Availability, string>> = {
 }
 
 interface AliasFieldProps {
+  /** The host of the further domain that the link will be in; empty: the default one. */
+  readonly domain: string
   readonly value: string
   readonly onInput: (alias: string) => void
   /** What the service said of it. */
@@ -23,8 +25,8 @@ interface AliasFieldProps {
 }
 
 /** The word behind the slash, where one wants to choose it. */
-export const AliasField = ({ fault, onInput, value }: AliasFieldProps) => {
-  const availability = useAvailability(value)
+export const AliasField = ({ domain, fault, onInput, value }: AliasFieldProps) => {
+  const availability = useAvailability(value, domain)
   return (
     <Field
       label="Alias"
@@ -37,7 +39,7 @@ export const AliasField = ({ fault, onInput, value }: AliasFieldProps) => {
     >
       {(control) => (
         <div class="prefixed">
-          <span aria-hidden="true">{settings.shortHost}/</span>
+          <span aria-hidden="true">{domain === "" ? settings.shortHost : domain}/</span>
           <input
             {...control}
             name="alias"

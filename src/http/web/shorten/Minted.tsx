@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks"
+import { nameOf } from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatCount, formatMoment, formatUrl } from "../ui/format.ts"
@@ -7,7 +8,7 @@ import { Rosette } from "../ui/Rosette.tsx"
 import { useVisits } from "./useVisits.ts"
 
 const Facts = ({ link }: { readonly link: Link }) => {
-  const visits = useVisits(link.key, true)
+  const visits = useVisits(nameOf(link), true)
   return (
     <ul class="facts">
       <li class="visits" data-testid="visits">

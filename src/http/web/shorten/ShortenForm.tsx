@@ -4,6 +4,8 @@ import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import * as Early from "../app/Early.ts"
 import { me } from "../app/Session.ts"
+import { settings } from "../app/Settings.ts"
+import { isUsable, useDomains } from "../domains/useDomains.ts"
 import { targetLengthMax } from "../../links/TargetLength.ts"
 import { addressOf } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
@@ -23,7 +25,7 @@ interface ShortenFormProps {
 }
 
 /** Fields whose faults are shown beside them; others are shown above. */
-const fields = ["url", "alias", "expiresAt", "expiresIn", "password", "maxVisits", "title", "tags"]
+const fields = ["url", "domain", "alias", "expiresAt", "expiresIn", "password", "maxVisits", "title", "tags"]
 
 /** It is said as one types: whatever is pasted stands in the field as it is. */
 const tooLong = (url: string) => {
@@ -37,6 +39,8 @@ const tooLong = (url: string) => {
 export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const [early] = useState(Early.take)
   const [url, setUrl] = useState(early?.text ?? "")
+  const domains = useDomains().filter((domain) => isUsable(domain, me.value?.id ?? ""))
+  const [domain, setDomain] = useState("")
   const [alias, setAlias] = useState("")
   const [expiry, setExpiry] = useState<Expiry>({})
   const [password, setPassword] = useState("")
@@ -59,6 +63,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
         await Links.create({
           url: addressOf(withUtm(url, utm)),
           ...expiry,
+          ...(domain !== "" && { domain }),
           ...(alias !== "" && { alias }),
           ...(password !== "" && { password }),
           ...(maxVisits !== "" && { maxVisits: Number(maxVisits) }),
@@ -108,7 +113,25 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
           <Icon name="forth" /> Alias, end, password, limits
         </summary>
         <div class="options-grid">
-          <AliasField value={alias} onInput={setAlias} fault={error?.faultOf("alias")} />
+          {domains.length > 0 && (
+            <Field label="Domain" fault={error?.faultOf("domain")}>
+              {(control) => (
+                <select
+                  {...control}
+                  value={domain}
+                  onChange={({ currentTarget }) => setDomain(currentTarget.value)}
+                >
+                  <option value="">{settings.shortHost}</option>
+                  {domains.map(({ host }) => (
+                    <option key={host} value={host}>
+                      {host}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          )}
+          <AliasField domain={domain} value={alias} onInput={setAlias} fault={error?.faultOf("alias")} />
           <ExpiryField
             onChange={setExpiry}
             fault={error?.faultOf("expiresAt") ?? error?.faultOf("expiresIn")}

@@ -21,25 +21,27 @@ const ask = async (alias: string, signal: AbortSignal): Promise<Availability> =>
   }
 }
 
-const withoutAsking = (alias: string): Availability => {
+/** Another domain's previews are of another origin, which the page's policy forbids. */
+const withoutAsking = (alias: string, domain: string): Availability => {
   if (alias === "") return "none"
   if (!/^[A-Za-z0-9_-]{3,64}$/.test(alias)) return "malformed"
-  return isReserved(alias) ? "reserved" : "checking"
+  if (isReserved(alias)) return "reserved"
+  return domain === "" ? "checking" : "unknown"
 }
 
-/** Whether an alias can be had, as one types it. */
-export const useAvailability = (alias: string): Availability => {
+/** Whether an alias can be had in a domain (empty: the default one), as one types it. */
+export const useAvailability = (alias: string, domain: string): Availability => {
   const settled = useDebounced(alias, wait_ms)
   const [answer, setAnswer] = useState<{ readonly alias: string; readonly availability: Availability }>()
   useEffect(() => {
-    if (withoutAsking(settled) !== "checking") return undefined
+    if (withoutAsking(settled, domain) !== "checking") return undefined
     const abort = new AbortController()
     ask(settled, abort.signal).then(
       (availability) => setAnswer({ alias: settled, availability }),
       () => {}
     )
     return () => abort.abort()
-  }, [settled])
-  const known = withoutAsking(alias)
+  }, [settled, domain])
+  const known = withoutAsking(alias, domain)
   return known === "checking" && answer?.alias === alias ? answer.availability : known
 }

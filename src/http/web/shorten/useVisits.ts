@@ -7,8 +7,14 @@ const every_ms = 2_000
 /** After so long nobody waits for the next visit. */
 const longest_ms = 10 * 60_000
 
-/** How often a link was visited, asked for while somebody looks; `undefined` until that is known, `"ended"` once it leads nowhere. */
-export const useVisits = (key: string, watches: boolean): number | "ended" | undefined => {
+/** Previews of further domains are of another origin. Only who is signed in makes links there, and may read them. */
+const visitsOf = async (name: string, signal: AbortSignal): Promise<number> =>
+  name.includes("@")
+    ? (await Links.get(name, signal)).visits.total
+    : (await Links.preview(name, signal)).visits
+
+/** How often a link was visited, by its name, asked for while somebody looks; `undefined` until that is known, `"ended"` once it leads nowhere. */
+export const useVisits = (name: string, watches: boolean): number | "ended" | undefined => {
   const [visits, setVisits] = useState<number | "ended">()
   useEffect(() => {
     const abort = new AbortController()
@@ -16,7 +22,7 @@ export const useVisits = (key: string, watches: boolean): number | "ended" | und
     const ask = async () => {
       if (document.hidden) return
       try {
-        setVisits((await Links.preview(key, abort.signal)).visits)
+        setVisits(await visitsOf(name, abort.signal))
       } catch (error) {
         if (!(error instanceof ApiError) || (error.status !== 404 && error.status !== 410)) return
         setVisits("ended")
@@ -35,6 +41,6 @@ export const useVisits = (key: string, watches: boolean): number | "ended" | und
       clearInterval(timer)
       document.removeEventListener("visibilitychange", look)
     }
-  }, [key, watches])
+  }, [name, watches])
   return visits
 }

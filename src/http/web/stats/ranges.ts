@@ -23,9 +23,16 @@ const usual = ranges[2]!
 export const rangeOf = ({ searchParams }: URL): Range =>
   ranges.find(({ id }) => id === searchParams.get("range")) ?? usual
 
+/** The address of the same place with another value of a parameter; without it where the value is empty. */
+export const withParameter = ({ pathname, searchParams }: URL, name: string, value: string): string => {
+  const others = [...searchParams].filter(([other]) => other !== name)
+  const query = new URLSearchParams(value === "" ? others : [...others, [name, value]]).toString()
+  return query === "" ? pathname : `${pathname}?${query}`
+}
+
 /** The address of the same place with another range. */
-export const pathOf = ({ pathname }: URL, { id }: Range): string =>
-  id === usual.id ? pathname : `${pathname}?range=${id}`
+export const pathOf = (at: URL, { id }: Range): string =>
+  withParameter(at, "range", id === usual.id ? "" : id)
 
 const day_ms = 86_400_000
 

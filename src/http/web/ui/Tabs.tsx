@@ -38,6 +38,7 @@ export const AdminTabs = () => (
     label="Administration"
     tabs={[
       ["/app/users", "Users"],
+      ["/app/domains", "Domains"],
       ["/app/audit", "Audit log"]
     ]}
   />

@@ -1,0 +1,67 @@
+import { computed, signal } from "@preact/signals"
+import * as Kept from "../app/Kept.ts"
+
+/** The texts of one area in a language: a text, or its forms by number (the plural categories of the Unicode CLDR, `other` always). */
+export type Words = Readonly<Record<string, string | Readonly<Record<string, string>>>>
+
+/** All texts of a language, by area. */
+type Translation = Readonly<Record<string, Words>>
+
+/** English is in the areas' own files, so that its readers load no more than they see. A file beside this folder's is all that a further language takes. */
+const files = import.meta.glob<Translation>("../messages/*.json", { import: "default" })
+
+/** The languages of the page by their tags (BCP 47), English first. */
+export const languages: ReadonlyArray<string> = [
+  "en",
+  ...Object.keys(files).map((file) => /([\w-]+)\.json$/.exec(file)![1]!)
+]
+
+/** The first of the browser's languages that the page has, else English. */
+const preferred = (): string =>
+  navigator.languages
+    .map((tag) => languages.find((language) => tag === language || tag.startsWith(`${language}-`)))
+    .find((language) => language !== undefined) ?? "en"
+
+const kept = Kept.read<string>("language")
+
+/** The language of the page, and its texts; `undefined` for English. They change together. */
+const current = signal<{ readonly language: string; readonly translation: Translation | undefined }>({
+  language: "en",
+  translation: undefined
+})
+
+/** The tag of the page's language. */
+export const language = computed(() => current.value.language)
+
+/** The language as numbers and times are written in: with the region that the browser has for it. */
+export const locale = computed(
+  () =>
+    navigator.languages.find((tag) => tag === language.value || tag.startsWith(`${language.value}-`)) ??
+    language.value
+)
+
+const load = async (chosen: string): Promise<void> => {
+  const file = files[`../messages/${chosen}.json`]
+  current.value = { language: chosen, translation: await file?.() }
+  document.documentElement.lang = chosen
+}
+
+/** Begins with the language that was chosen, or that the browser prefers. Where its texts cannot be loaded, with English. */
+export const begin = (): Promise<void> => {
+  const first = kept !== undefined && languages.includes(kept) ? kept : preferred()
+  return first === "en" ? Promise.resolve() : load(first).catch(() => {})
+}
+
+/** Changes the language, and keeps the choice. Fails where its texts cannot be loaded. */
+export const choose = async (chosen: string): Promise<void> => {
+  await load(chosen)
+  Kept.write("language", chosen)
+}
+
+/** The texts of an area in the page's language, by those in English. What is read in a component follows the choice. */
+export const wordsOf =
+  <A extends Words>(area: string, english: A) =>
+  (): A => {
+    const translated = current.value.translation?.[area]
+    return translated === undefined ? english : ({ ...english, ...translated } as A)
+  }
