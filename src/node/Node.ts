@@ -370,7 +370,9 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
     poolMarks,
     ...(Option.isSome(settings.metricsPort) && { metricsPort: settings.metricsPort.value }),
     documents: Documents.read(fileURLToPath(new URL("../http/contract", import.meta.url))),
-    webFolder: fileURLToPath(new URL("../http/web", import.meta.url))
+    webFolder: fileURLToPath(new URL("../http/web", import.meta.url)),
+    brand: settings.brand,
+    ...(Option.isSome(settings.messagesDir) && { messagesDir: settings.messagesDir.value })
   })
   const delivery = WebhookDelivery.layer.pipe(
     Layer.provide(WebhookSender.layer({ allowPrivate: settings.allowPrivateWebhooks }))

@@ -1,4 +1,6 @@
 import { Config, ConfigError, Duration, Either, LogLevel, Option, Redacted } from "effect"
+import { type BrandSettings, own as ownBrand } from "../http/pages/Brand.ts"
+import * as BrandColor from "../http/pages/BrandColor.ts"
 import * as Iso8601 from "../model/Iso8601.ts"
 import { type Network, parseAll as parseNetworks } from "../model/Network.ts"
 import type { TracingOptions } from "../telemetry/Tracing.ts"
@@ -89,6 +91,10 @@ export interface Settings {
   readonly metricsToken: Option.Option<Redacted.Redacted>
   /** The receiver of traces; none: nothing is traced. */
   readonly tracing: Option.Option<TracingOptions>
+  /** Whose service the pages say this is. */
+  readonly brand: BrandSettings
+  /** A folder of files with the text of visitors' pages. */
+  readonly messagesDir: Option.Option<string>
   readonly logFormat: "pretty" | "json"
   readonly logLevel: LogLevel.LogLevel
 }
@@ -358,6 +364,23 @@ const traceRatio = setting("OTEL_TRACES_SAMPLER_ARG", {
   }
 })
 
+/** A text that pages show, in one line. */
+const line = (name: string, example: string, max: number) =>
+  optional(name, example, (value) =>
+    /^[^\p{Cc}\p{Cs}]+$/u.test(value) && Array.from(value).length <= max
+      ? Either.right(value)
+      : Either.left(`must be one line of at most ${max} characters`)
+  )
+
+/** Where a link at the end of visitors' pages leads. */
+const webUrl = (name: string, example: string) =>
+  optional(name, example, (value) => {
+    const url = value.length > 2_048 ? undefined : parseUrl(value)
+    return url !== undefined && /^https?:$/.test(url.protocol)
+      ? Either.right(url.href)
+      : Either.left(`must be an http or https URL of at most 2048 characters, not "${value.slice(0, 100)}"`)
+  })
+
 const logLevels = ["trace", "debug", "info", "warning", "error", "none"] as const
 
 /** The maximum of stocked keys: filling the stock counts them each time. */
@@ -417,6 +440,13 @@ const raw = Config.all({
   otlpEndpoint,
   otlpHeaders,
   traceRatio,
+  brandName: line("BRAND_NAME", "Example Links", 60),
+  brandLogoFile: optional("BRAND_LOGO_FILE", "./logo.svg", Either.right),
+  brandColor: optional("BRAND_COLOR", "#0b5cad", BrandColor.parse),
+  brandFooter: line("BRAND_FOOTER", "Example Ltd, London", 200),
+  brandImprintUrl: webUrl("BRAND_IMPRINT_URL", "https://example.com/imprint"),
+  brandPrivacyUrl: webUrl("BRAND_PRIVACY_URL", "https://example.com/privacy"),
+  messagesDir: optional("MESSAGES_DIR", "./messages", Either.right),
   logFormat: choice("LOG_FORMAT", ["pretty", "json"], "pretty"),
   logLevel: choice("LOG_LEVEL", logLevels, "info")
 })
@@ -577,6 +607,14 @@ export const settings: Config.Config<Settings> = raw.pipe(
         headers: values.otlpHeaders,
         ratio: values.traceRatio
       })),
+      brand: {
+        name: Option.getOrElse(values.brandName, () => ownBrand.name),
+        logoFile: Option.getOrUndefined(values.brandLogoFile),
+        color: Option.getOrUndefined(values.brandColor),
+        footer: Option.getOrUndefined(values.brandFooter),
+        imprintUrl: Option.getOrUndefined(values.brandImprintUrl),
+        privacyUrl: Option.getOrUndefined(values.brandPrivacyUrl)
+      },
       logLevel: levelOf[values.logLevel]
     })
   })

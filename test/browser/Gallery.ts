@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net"
 import type { Answer } from "../../src/http/exchange/Answer.ts"
 import * as Problem from "../../src/http/exchange/Problem.ts"
 import * as StrictHeaders from "../../src/http/exchange/StrictHeaders.ts"
-import { messages } from "../../src/http/pages/Words.ts"
+import { builtIn } from "../../src/http/pages/Words.ts"
 import { make, type PageName } from "../../src/http/pages/VisitorPages.ts"
 import * as WebAssets from "../../src/http/pages/WebAssets.ts"
 
@@ -39,7 +39,10 @@ const others: Readonly<Record<string, (pages: Pages, asked: Asked) => Answer>> =
 }
 
 /** The names of all pages. */
-export const names: ReadonlyArray<string> = [...Object.keys(messages), ...Object.keys(others)]
+export const names: ReadonlyArray<string> = [
+  ...Object.keys(builtIn.get("en").messages),
+  ...Object.keys(others)
+]
 
 const refused = (pages: Pages, asked: Asked, page: PageName): Answer =>
   pages.refuse(asked, { kind: "not-found", detail: "", page })
@@ -73,7 +76,7 @@ export const open = async (): Promise<Gallery> => {
       defaultExpiry: false
     })
   )
-  const pages = { styled: make(visitorFiles), plain: make() }
+  const pages = { styled: make({ files: visitorFiles }), plain: make() }
   const server = createServer((request, response) => {
     const [, room, name = ""] = request.url!.split("/")
     const asset = room === "assets" ? files.get(name) : undefined

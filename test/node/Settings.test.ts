@@ -1,5 +1,6 @@
 import { ConfigProvider, Duration, Effect, Either, LogLevel, Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
+import { own as ownBrand } from "../../src/http/pages/Brand.ts"
 import { faultsOf, type Settings, settings } from "../../src/node/Settings.ts"
 
 type Variables = Readonly<Record<string, string>>
@@ -284,6 +285,65 @@ const variables: Readonly<Record<string, Variable>> = {
     good: { "/var/lib/countries.mmdb": "/var/lib/countries.mmdb" },
     bad: [],
     fault: /./
+  },
+  MESSAGES_DIR: {
+    field: "messagesDir",
+    unset: null,
+    good: { "./messages": "./messages" },
+    bad: [],
+    fault: /./
+  },
+  BRAND_NAME: {
+    field: "brand",
+    unset: ownBrand,
+    good: { "Möbel & Co": { ...ownBrand, name: "Möbel & Co" } },
+    bad: ["two\nlines", "x".repeat(61)],
+    fault: /must be one line of at most 60 characters/
+  },
+  BRAND_LOGO_FILE: {
+    field: "brand",
+    unset: ownBrand,
+    good: { "./logo.svg": { ...ownBrand, logoFile: "./logo.svg" } },
+    bad: [],
+    fault: /./
+  },
+  BRAND_COLOR: {
+    field: "brand",
+    unset: ownBrand,
+    good: {
+      "#0b5cad,#7DB8F5": {
+        ...ownBrand,
+        color: {
+          light: { accent: "#0b5cad", on: "#ffffff", wash: "#dce7ea" },
+          dark: { accent: "#7db8f5", on: "#0c1311", wash: "#1d2c33" }
+        }
+      }
+    },
+    // Too light for light pages, and too dark for dark ones.
+    bad: ["blue", "#fff", "#7db8f5", "#0b5cad,#0b5cad", "#0b5cad #7db8f5"],
+    fault:
+      /must be one or two colours|whose contrast on (light|dark) pages is \d+\.\d and must be 4\.5: choose/
+  },
+  BRAND_FOOTER: {
+    field: "brand",
+    unset: ownBrand,
+    good: { "Möbel & Co, Bremen": { ...ownBrand, footer: "Möbel & Co, Bremen" } },
+    bad: ["x".repeat(201)],
+    fault: /must be one line of at most 200 characters/
+  },
+  BRAND_IMPRINT_URL: {
+    field: "brand",
+    unset: ownBrand,
+    good: { "https://example.com/i": { ...ownBrand, imprintUrl: "https://example.com/i" } },
+    bad: ["javascript:alert(1)", "example.com", `https://example.com/${"x".repeat(2_048)}`],
+    fault: /must be an http or https URL of at most 2048 characters/
+  },
+  BRAND_PRIVACY_URL: {
+    field: "brand",
+    unset: ownBrand,
+    good: { "https://example.com/p": { ...ownBrand, privacyUrl: "https://example.com/p" } },
+    bad: ["mailto:a@b.example"],
+    fault: /must be an http or https URL/
   },
   SIGN_UP: {
     field: "signUp",

@@ -12,10 +12,12 @@ import { type VisitorFiles, WebAssets } from "./WebAssets.ts"
 import { engraving } from "./Engraving.ts"
 import type { Html } from "./Html.ts"
 import * as Markup from "./Markup.ts"
-import * as Words from "./Words.ts"
+import { type BrandSettings, own as ownBrand } from "./Brand.ts"
+import { languageOf } from "./Language.ts"
+import { builtIn, type Languages, type VisitorWords } from "./Words.ts"
 
 /** The name of a page that says why a visitor is not redirected. */
-export type PageName = keyof typeof Words.messages
+export type PageName = keyof VisitorWords["messages"]
 
 interface Manner {
   /** Whether a repeat of the request can succeed, so that the page offers one. */
@@ -77,14 +79,23 @@ export interface VisitorPagesService {
 
 const themes = ["auto", "light", "dark"] as const
 
-/** Renders a page for each name and theme, once. */
+/** Renders a page for each language, name and theme, once. */
 const written = <Name extends string>(
+  languages: Languages,
   names: ReadonlyArray<Name>,
-  write: (name: Name, theme: Theme) => Html
-): Readonly<Record<Name, Readonly<Record<Theme, string>>>> =>
-  Object.fromEntries(
-    names.map((name) => [name, Object.fromEntries(themes.map((theme) => [theme, write(name, theme).text]))])
-  ) as Record<Name, Record<Theme, string>>
+  write: (words: VisitorWords, language: string, name: Name, theme: Theme) => Html
+): ReadonlyMap<string, Readonly<Record<Name, Readonly<Record<Theme, string>>>>> =>
+  new Map(
+    [...languages].map(([language, words]) => [
+      language,
+      Object.fromEntries(
+        names.map((name) => [
+          name,
+          Object.fromEntries(themes.map((theme) => [theme, write(words, language, name, theme).text]))
+        ])
+      ) as Record<Name, Record<Theme, string>>
+    ])
+  )
 
 /** Allows the files of a page, all of this service. */
 const policyWithFiles = plainPolicy.replace(
@@ -106,18 +117,33 @@ const passwordDetails = {
   wrong: "That was not the password."
 }
 
-/** See {@link VisitorPages}. `files`: what the pages load; none where there is no web page. */
-export const make = (files?: VisitorFiles): VisitorPagesService => {
+/** What the pages are made of. */
+interface VisitorPagesOptions {
+  /** What they load; none where there is no web page. */
+  readonly files?: VisitorFiles | undefined
+  readonly brand?: BrandSettings
+  readonly languages?: Languages
+}
+
+/** See {@link VisitorPages}. */
+export const make = (options: VisitorPagesOptions = {}): VisitorPagesService => {
+  const { brand = ownBrand, files, languages = builtIn } = options
   const policy = files === undefined ? plainPolicy : policyWithFiles
   const own = engraving(ownSeed)
-  const frame = (theme: Theme): Markup.Frame => ({ files, theme, engraving: own })
+  const choose = languageOf([...languages.keys()])
 
   // Scanners ask for thousands of missing keys, so these are rendered in advance.
   const names = Object.keys(manners) as ReadonlyArray<PageName>
-  const messages = written(names, (name, theme) =>
-    Markup.message(frame(theme), Words.messages[name], manners[name])
+  const messages = written(languages, names, (words, language, name, theme) =>
+    Markup.message(
+      { files, theme, language, words, brand, engraving: own },
+      words.messages[name],
+      manners[name]
+    )
   )
-  const forms = written(["asked", "wrong"], (why, theme) => Markup.passwordForm(frame(theme), why))
+  const forms = written(languages, ["asked", "wrong"], (words, language, why, theme) =>
+    Markup.passwordForm({ files, theme, language, words, brand, engraving: own }, why)
+  )
 
   const answer = (
     html: string,
@@ -129,7 +155,7 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
       "content-security-policy": policy,
-      vary: "accept",
+      vary: "accept, accept-language",
       ...headers
     }),
     body: html
@@ -147,7 +173,7 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
         return Problem.answer({ ...problem, ...(headers && { headers }) })
       }
       return answer(
-        messages[name][themeFor(request)],
+        messages.get(choose(request))![name][themeFor(request)],
         Problem.statusOf(problem.kind),
         Problem.headersOf(problem)
       )
@@ -155,7 +181,7 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
     askPassword: (request, why) => {
       if (formFor(request, "page") === "page") {
         const headers = { ...challenge, "content-security-policy": withForm(policy) }
-        return answer(forms[why][themeFor(request)], 401, headers)
+        return answer(forms.get(choose(request))![why][themeFor(request)], 401, headers)
       }
       const headers = { ...challenge, vary: "accept" }
       return Problem.answer({ kind: "password-required", detail: passwordDetails[why], headers })
@@ -175,7 +201,15 @@ export const make = (files?: VisitorFiles): VisitorPagesService => {
         shown.headers.push("vary", "accept")
         return shown
       }
-      const framed = { files, theme: themeFor(request), engraving: engraving(body.key) }
+      const language = choose(request)
+      const framed = {
+        files,
+        theme: themeFor(request),
+        language,
+        words: languages.get(language as "en"),
+        brand,
+        engraving: engraving(body.key)
+      }
       return answer(Markup.preview(framed, body).text, 200, {})
     }
   }
@@ -191,7 +225,10 @@ export class VisitorPages extends Context.Reference<VisitorPages>()("linkmint/Vi
 }) {}
 
 /** Pages in the web page's design. */
-export const layer: Layer.Layer<VisitorPages, never, WebAssets> = Layer.effect(
-  VisitorPages,
-  Effect.map(WebAssets, ({ visitorFiles }) => make(visitorFiles))
-)
+export const layer = (
+  options: Omit<VisitorPagesOptions, "files"> = {}
+): Layer.Layer<VisitorPages, never, WebAssets> =>
+  Layer.effect(
+    VisitorPages,
+    Effect.map(WebAssets, ({ visitorFiles }) => make({ ...options, files: visitorFiles }))
+  )

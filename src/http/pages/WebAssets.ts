@@ -3,6 +3,8 @@ import { extname, join } from "node:path"
 import { createHash } from "node:crypto"
 import { brotliCompressSync, gzipSync } from "node:zlib"
 import { Context, Data, Effect, Layer } from "effect"
+import { type BrandSettings, LogoUnusable, own, readLogo } from "./Brand.ts"
+import * as BrandColor from "./BrandColor.ts"
 import { coin } from "./Emblem.ts"
 import type { Theme } from "./ThemeCookie.ts"
 
@@ -14,6 +16,18 @@ export interface WebSettings {
   readonly anonymousCreates: boolean
   /** Whether links without an expiry expire by default. */
   readonly defaultExpiry: boolean
+}
+
+/** What the page itself shows of the brand. */
+interface PageBrand {
+  readonly name: string
+  /** The address of its logo. */
+  readonly logo?: string
+}
+
+/** What the page reads in its `meta` element. */
+export interface PageSettings extends WebSettings {
+  readonly brand: PageBrand
 }
 
 /** The built web page is missing. */
@@ -40,6 +54,8 @@ export interface Asset {
 export interface VisitorFiles {
   readonly stylesheet: string
   readonly icon: string | undefined
+  /** What it has of the brand. */
+  readonly brand?: { readonly stylesheet?: string; readonly logo?: string }
 }
 
 /** The page's HTML in each theme, so that it has the right colours before its script has come. */
@@ -63,6 +79,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".png": "image/png",
   ".svg": "image/svg+xml",
   ".woff2": "font/woff2"
 }
@@ -73,10 +90,15 @@ const assetOf = (name: string, bodies: Asset["bodies"]): Asset => ({
   bodies
 })
 
+const escaped = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;")
+
 /** The page with its settings in an attribute, since its policy allows no inline script. */
-const themedOf = (html: string, settings: object): Themed => {
-  const json = JSON.stringify(settings).replaceAll("&", "&amp;").replaceAll('"', "&quot;")
-  const whole = html.replace("%SETTINGS%", () => json).replace("%COIN%", coin)
+const themedOf = (html: string, settings: PageSettings): Themed => {
+  const whole = html
+    .replace("%SETTINGS%", () => escaped(JSON.stringify(settings)))
+    .replaceAll("%BRAND%", () => escaped(settings.brand.name))
+    .replace("%COIN%", coin)
   const pageOf = (theme: Theme) => {
     const identity = Buffer.from(
       theme === "auto" ? whole : whole.replace("<html ", `<html data-theme="${theme}" `)
@@ -119,32 +141,66 @@ const addressOf = (files: ReadonlyMap<string, Asset>, name: string, extension: s
   return file && `/assets/${file}`
 }
 
-const visitorFilesOf = (files: ReadonlyMap<string, Asset>): VisitorFiles | undefined => {
+const visitorFilesOf = (
+  files: ReadonlyMap<string, Asset>,
+  brand: NonNullable<VisitorFiles["brand"]>
+): VisitorFiles | undefined => {
   const stylesheet = addressOf(files, "visitor", ".css")
-  return stylesheet === undefined ? undefined : { stylesheet, icon: addressOf(files, "icon", ".svg") }
+  return stylesheet === undefined
+    ? undefined
+    : { stylesheet, icon: brand.logo ?? addressOf(files, "icon", ".svg"), brand }
 }
+
+/** The files that the brand adds to those of the build, by their names. */
+const brandFiles = ({ color, logoFile }: BrandSettings) => {
+  const files = new Map<string, Asset>()
+  const add = (identity: Uint8Array, extension: string): string => {
+    const asset = assetOf(extension, { identity })
+    const name = `brand-${asset.tag}${extension}`
+    files.set(name, { ...asset, contentType: contentTypes[extension]! })
+    return `/assets/${name}`
+  }
+  const stylesheet = color && add(Buffer.from(BrandColor.rulesOf(color)), ".css")
+  const logo = logoFile === undefined ? undefined : readLogo(logoFile)
+  const logoAddress = logo && add(logo.bytes, logo.extension)
+  return { files, brand: { ...(stylesheet && { stylesheet }), ...(logoAddress && { logo: logoAddress }) } }
+}
+
+/** The HTML with the brand's colours, which are there from the first paint on. */
+const coloured = (html: string, { color }: BrandSettings): string =>
+  color === undefined
+    ? html
+    : html.replace("</head>", () => `<style>${BrandColor.rulesOf(color)}</style></head>`)
 
 /** Reads what the build has put into `folder`, and hands `settings` to the page. */
 export const read = (
   folder: string,
-  settings: WebSettings
-): Effect.Effect<typeof WebAssets.Service, WebPageMissing> =>
+  settings: WebSettings,
+  brandSettings: BrandSettings = own
+): Effect.Effect<typeof WebAssets.Service, LogoUnusable | WebPageMissing> =>
   Effect.try({
     try: () => {
-      const files = readFiles(join(folder, "assets"))
-      const html = readFileSync(join(folder, "index.html"), "utf8")
+      const { brand, files: brandsFiles } = brandFiles(brandSettings)
+      const files = new Map([...readFiles(join(folder, "assets")), ...brandsFiles])
+      const html = coloured(readFileSync(join(folder, "index.html"), "utf8"), brandSettings)
+      const { logo } = brand
+      const page = { ...settings, brand: { name: brandSettings.name, ...(logo && { logo }) } }
       return WebAssets.of({
         // Where one must sign in first, there may be no form.
-        home: themedOf(settings.anonymousCreates ? html : without(html, "form"), settings),
-        inner: themedOf(without(html, "home"), settings),
+        home: themedOf(settings.anonymousCreates ? html : without(html, "form"), page),
+        inner: themedOf(without(html, "home"), page),
         styleHashes: styleHashesOf(html),
         files,
-        visitorFiles: visitorFilesOf(files)
+        visitorFiles: visitorFilesOf(files, brand)
       })
     },
-    catch: () => new WebPageMissing({ folder })
+    catch: (error) => (error instanceof LogoUnusable ? error : new WebPageMissing({ folder }))
   })
 
 /** See {@link read}. */
-export const layer = (folder: string, settings: WebSettings): Layer.Layer<WebAssets, WebPageMissing> =>
-  Layer.effect(WebAssets, read(folder, settings))
+export const layer = (
+  folder: string,
+  settings: WebSettings,
+  brand: BrandSettings = own
+): Layer.Layer<WebAssets, LogoUnusable | WebPageMissing> =>
+  Layer.effect(WebAssets, read(folder, settings, brand))

@@ -22,6 +22,8 @@ import * as MetricsRoutes from "../ops/MetricsRoutes.ts"
 import * as NodeReporter from "../ops/NodeReporter.ts"
 import * as RequestMetrics from "../ops/RequestMetrics.ts"
 import * as RobotsRoutes from "../pages/RobotsRoutes.ts"
+import { type BrandSettings, own as ownBrand } from "../pages/Brand.ts"
+import { builtIn, readLanguages } from "../pages/Words.ts"
 import * as VisitorPages from "../pages/VisitorPages.ts"
 import * as WebAssets from "../pages/WebAssets.ts"
 import * as WebRoutes from "../pages/WebRoutes.ts"
@@ -85,11 +87,25 @@ export interface ServerOptions extends OperationsOptions, Listener.ListenerOptio
   readonly documents: Effect.Effect<Documents.RenderedDocuments>
   /** The folder of the built web page; without it there is none. */
   readonly webFolder?: string
+  /** Whose service the pages say this is: by default Linkmint's own. */
+  readonly brand?: BrandSettings
+  /** A folder of files with the text of visitors' pages. */
+  readonly messagesDir?: string
 }
 
 /** The HTTP service at `host` and `port`. It stops in order: no new connections, then the requests under way, then the rest. */
 export const layer = (options: ServerOptions) => {
-  const { anonymousCreates, metricsPort, node, own, poolMarks, signUp, webFolder } = options
+  const {
+    anonymousCreates,
+    brand = ownBrand,
+    messagesDir,
+    metricsPort,
+    node,
+    own,
+    poolMarks,
+    signUp,
+    webFolder
+  } = options
   const settings = {
     shortHost: own.baseUrl.host,
     anonymousCreates,
@@ -99,7 +115,16 @@ export const layer = (options: ServerOptions) => {
   const web =
     webFolder === undefined
       ? Layer.empty
-      : Layer.provideMerge(VisitorPages.layer, WebAssets.layer(webFolder, settings))
+      : Layer.unwrapEffect(
+          Effect.map(
+            messagesDir === undefined ? Effect.succeed(builtIn) : readLanguages(messagesDir),
+            (languages) =>
+              Layer.provideMerge(
+                VisitorPages.layer({ languages, brand }),
+                WebAssets.layer(webFolder, settings, brand)
+              )
+          )
+        )
   const serving = Layer.scopedDiscard(
     Effect.gen(function* () {
       const { serve } = yield* Listener.Listener

@@ -37,7 +37,7 @@ describe("a template", () => {
 })
 
 const previewOf = (fields: object) =>
-  make({ stylesheet: "/assets/visitor-abc.css", icon: undefined }).preview(
+  make({ files: { stylesheet: "/assets/visitor-abc.css", icon: undefined } }).preview(
     { headers: { accept: "text/html" } },
     {
       key: "key",

@@ -275,7 +275,7 @@ withService("a browser that is not redirected, where the web page is,", { ...opt
         expect(answer.headers).toMatchObject({
           "content-type": "text/html; charset=utf-8",
           "cache-control": "no-store",
-          vary: "accept",
+          vary: "accept, accept-language",
           "content-security-policy":
             "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         })

@@ -73,7 +73,8 @@ withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: fol
         shortHost: "sho.rt",
         anonymousCreates: true,
         defaultExpiry: false,
-        signUp: true
+        signUp: true,
+        brand: { name: "Linkmint" }
       })
     })
   )

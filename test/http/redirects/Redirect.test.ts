@@ -106,7 +106,7 @@ withService("a key that leads nowhere", {}, (it) => {
             "cache-control": "no-store",
             "content-security-policy": plainPolicy,
             "x-content-type-options": "nosniff",
-            vary: "accept",
+            vary: "accept, accept-language",
             "x-request-id": expect.stringMatching(/^[0-9a-f]{16}$/)
           })
           expect(answer.headers.location).toBeUndefined()

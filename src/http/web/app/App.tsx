@@ -7,13 +7,15 @@ import { online } from "./Online.ts"
 import { here } from "./Router.ts"
 import { changePasswordFirst, placeOf } from "./Places.ts"
 import { me } from "./Session.ts"
+import { settings } from "./Settings.ts"
 import { SignInFirst } from "./SignInFirst.tsx"
 
 const Page = () => {
   const place = me.value?.passwordChangeRequired === true ? changePasswordFirst : placeOf(here.value.pathname)
   const loaded = useLoaded(place.load, [place.load])
   useEffect(() => {
-    document.title = place.title === "Linkmint" ? "Linkmint" : `${place.title} · Linkmint`
+    const { name } = settings.brand
+    document.title = place.title === "" ? name : `${place.title} · ${name}`
   }, [place.title])
   if (place.needsSession && me.value === null) return <SignInFirst title={place.title} />
   if (place.needsSession && me.value === undefined) return <Loading />

@@ -71,8 +71,12 @@ const isCurrent = ({ to, with: others = [] }: Way) =>
 export const Header = () => (
   <header class="header">
     <a class="brand" href="/">
-      <Icon name="coin" />
-      Linkmint
+      {settings.brand.logo === undefined ? (
+        <Icon name="coin" />
+      ) : (
+        <img class="icon" src={settings.brand.logo} alt="" width={28} height={28} />
+      )}
+      {settings.brand.name}
     </a>
     {Session.me.value && (
       <nav class="ways" aria-label="Places">

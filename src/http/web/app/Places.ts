@@ -4,6 +4,7 @@ import { domainHostOf, statsKeyOf, webhookIdOf } from "./Paths.ts"
 
 /** A place of the page. What it shows is loaded when somebody goes there. */
 export interface Place {
+  /** Empty where the service's name is enough. */
   readonly title: string
   readonly needsSession: boolean
   readonly load: () => Promise<ComponentType>
@@ -18,7 +19,7 @@ const place = (title: string, needsSession: boolean, load: Place["load"]): Place
 })
 
 const shorten: Place = {
-  ...place("Linkmint", false, () => Promise.resolve(ShortenPage)),
+  ...place("", false, () => Promise.resolve(ShortenPage)),
   shown: ShortenPage
 }
 

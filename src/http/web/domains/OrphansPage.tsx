@@ -7,6 +7,7 @@ import { StatsOf } from "../stats/StatsOf.tsx"
 import { withParameter } from "../stats/ranges.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { targetNames, words } from "./words.ts"
+import "./domains.css"
 
 /** The visits of a domain that no link redirected. */
 export const OrphansPage = () => {

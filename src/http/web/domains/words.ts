@@ -1,5 +1,5 @@
 import { wordsOf } from "../language/Language.ts"
-import english from "../messages/en/domains.json" with { type: "json" }
+import english from "../messages/en/domains.ts"
 
 /** The texts of this area. */
 export const words = wordsOf("domains", english)

@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals"
+import { languageCookie } from "../../pages/LanguageCookie.ts"
 import * as Kept from "../app/Kept.ts"
 
 /** The texts of one area in a language: a text, or its forms by number (the plural categories of the Unicode CLDR, `other` always). */
@@ -8,12 +9,12 @@ export type Words = Readonly<Record<string, string | Readonly<Record<string, str
 type Translation = Readonly<Record<string, Words>>
 
 /** English is in the areas' own files, so that its readers load no more than they see. A file beside this folder's is all that a further language takes. */
-const files = import.meta.glob<Translation>("../messages/*.json", { import: "default" })
+const files = import.meta.glob<Translation>("../messages/*.ts", { import: "default" })
 
 /** The languages of the page by their tags (BCP 47), English first. */
 export const languages: ReadonlyArray<string> = [
   "en",
-  ...Object.keys(files).map((file) => /([\w-]+)\.json$/.exec(file)![1]!)
+  ...Object.keys(files).map((file) => /([\w-]+)\.ts$/.exec(file)![1]!)
 ]
 
 /** The first of the browser's languages that the page has, else English. */
@@ -41,7 +42,7 @@ export const locale = computed(
 )
 
 const load = async (chosen: string): Promise<void> => {
-  const file = files[`../messages/${chosen}.json`]
+  const file = files[`../messages/${chosen}.ts`]
   current.value = { language: chosen, translation: await file?.() }
   document.documentElement.lang = chosen
 }
@@ -52,10 +53,22 @@ export const begin = (): Promise<void> => {
   return first === "en" ? Promise.resolve() : load(first).catch(() => {})
 }
 
+/** How long the cookie lasts. It is set again whenever the page is opened. */
+const year_s = 365 * 24 * 60 * 60
+
+/** Tells the service, whose pages for visitors have the same language. */
+const tell = (chosen: string) => {
+  const secure = location.protocol === "https:" ? "; Secure" : ""
+  document.cookie = `${languageCookie}=${chosen}; Path=/; Max-Age=${year_s}; SameSite=Lax${secure}`
+}
+
+if (kept !== undefined && languages.includes(kept)) tell(kept)
+
 /** Changes the language, and keeps the choice. Fails where its texts cannot be loaded. */
 export const choose = async (chosen: string): Promise<void> => {
   await load(chosen)
   Kept.write("language", chosen)
+  tell(chosen)
 }
 
 /** The texts of an area in the page's language, by those in English. What is read in a component follows the choice. */
