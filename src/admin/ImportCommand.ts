@@ -131,7 +131,7 @@ export const importFile = Effect.fnUntraced(function* (
         atOnce,
         ports: {
           send: (links, key) => promised(Effect.either(api.create(links, key))).then(orThrow),
-          urlOf: (key) => promised(Effect.either(api.urlOf(key))).then(orThrow),
+          urlOf: (key, domain) => promised(Effect.either(api.urlOf(key, domain))).then(orThrow),
           pause: (why) => {
             bar.log(
               why === "away"

@@ -36,7 +36,10 @@ export class LinkApi extends Context.Tag("linkmint/admin/LinkApi")<
       idempotencyKey: string
     ) => Effect.Effect<ReadonlyArray<Result>, NotAnswered>
     /** The URL of the link of a key, if the bearer may see it. */
-    readonly urlOf: (key: string) => Effect.Effect<string | undefined, NotAnswered>
+    readonly urlOf: (
+      key: string,
+      domain: string | undefined
+    ) => Effect.Effect<string | undefined, NotAnswered>
     /** The service's time, in milliseconds since the Unix epoch, rounded down to seconds. */
     readonly now_ms: Effect.Effect<number, NotAnswered>
   }
@@ -118,11 +121,17 @@ export const layer = (url: URL, apiKey: Redacted.Redacted) =>
             Effect.flatMap(orFail),
             Effect.map(({ json }) => (json as { readonly results: ReadonlyArray<Result> }).results)
           ),
-        urlOf: (key) =>
-          Effect.flatMap(ask(HttpClientRequest.get(`/api/v1/links/${key}`)), (answer) =>
-            answer.status === 404 || answer.status === 403
-              ? Effect.succeed(undefined)
-              : Effect.map(orFail(answer), ({ json }) => (json as ShownLink).url)
+        urlOf: (key, domain) =>
+          Effect.flatMap(
+            ask(
+              HttpClientRequest.get(`/api/v1/links/${key}`, {
+                urlParams: domain === undefined ? {} : { domain }
+              })
+            ),
+            (answer) =>
+              answer.status === 404 || answer.status === 403
+                ? Effect.succeed(undefined)
+                : Effect.map(orFail(answer), ({ json }) => (json as ShownLink).url)
           ),
         now_ms: Effect.map(get("/health/live"), ({ date }) => Date.parse(date))
       }

@@ -11,6 +11,7 @@ interface Counts {
 /** A link as the API shows it. */
 export interface ShownLink {
   readonly key: string
+  readonly domain?: string
   readonly shortUrl: string
   readonly url: string
   readonly title: string | null
@@ -27,6 +28,10 @@ export interface ShownLink {
   readonly hasPassword: boolean
   readonly visits: Counts
   readonly importedVisits?: Counts
+  readonly expiredUrl?: string
+  readonly forwardPath?: boolean
+  readonly queryPrecedence?: "request" | "target"
+  readonly card?: { readonly title?: string; readonly description?: string; readonly image?: string }
 }
 
 /** How links are written: a table, or a JSON object a line. */
@@ -57,7 +62,14 @@ export const columns: ReadonlyArray<
   ["crawlable", ({ crawlable }) => crawlable],
   ["hasPassword", ({ hasPassword }) => hasPassword],
   ["visits", ({ importedVisits, visits }) => visits.total + (importedVisits?.total ?? 0)],
-  ["bots", ({ importedVisits, visits }) => visits.bots + (importedVisits?.bots ?? 0)]
+  ["bots", ({ importedVisits, visits }) => visits.bots + (importedVisits?.bots ?? 0)],
+  ["domain", ({ domain = null }) => domain],
+  ["expiredUrl", ({ expiredUrl = null }) => expiredUrl],
+  ["forwardPath", ({ forwardPath = null }) => forwardPath],
+  ["queryPrecedence", ({ queryPrecedence = null }) => queryPrecedence],
+  ["cardTitle", ({ card }) => card?.title ?? null],
+  ["cardDescription", ({ card }) => card?.description ?? null],
+  ["cardImage", ({ card }) => card?.image ?? null]
 ]
 
 /** What stands before the links. */

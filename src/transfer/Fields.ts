@@ -9,6 +9,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export interface NewLink {
   readonly url: string
   readonly alias?: string
+  readonly domain?: string
   readonly title?: string
   readonly tags?: ReadonlyArray<string>
   readonly expiresAt?: string
@@ -18,6 +19,10 @@ export interface NewLink {
   readonly redirectStatus?: 301 | 302 | 307 | 308
   readonly forwardQuery?: boolean
   readonly crawlable?: boolean
+  readonly expiredUrl?: string
+  readonly forwardPath?: boolean
+  readonly queryPrecedence?: "append" | "request" | "target"
+  readonly card?: { readonly title?: string; readonly description?: string; readonly image?: string }
   readonly imported?: {
     readonly createdAt?: string
     readonly updatedAt?: string
@@ -41,7 +46,7 @@ export interface ReadingOptions {
   readonly cutsTitles: boolean
 }
 
-const lengthsMax = { url: 2_048, title: 256, tag: 64, tags: 20, password: 128 }
+const lengthsMax = { url: 2_048, title: 256, description: 512, tag: 64, tags: 20, password: 128, domain: 253 }
 const countsMax = { maxVisits: 1_000_000_000, visits: 1_000_000_000_000 }
 
 const controls = /[\p{Cc}\p{Cs}]/u
@@ -141,12 +146,29 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     const title = cut.slice(0, lengthsMax.title).join("").trim()
     return title === "" ? undefined : title
   }
-  const urlOf = (): string => {
-    const url = textOf("url")?.trim() ?? ""
-    if (url === "") fault("url", "is missing")
-    else if (!/^https?:\/\//i.test(url)) fault("url", "is no http or https URL")
-    else if (url.length > lengthsMax.url) fault("url", "has more than 2,048 characters")
+  const addressOf = (field: string): string | undefined => {
+    const url = textOf(field)?.trim() ?? ""
+    if (url === "") return undefined
+    if (!/^https?:\/\//i.test(url)) fault(field, "is no http or https URL")
+    else if (url.length > lengthsMax.url) fault(field, "has more than 2,048 characters")
     return url
+  }
+  const urlOf = (): string => addressOf("url") ?? fault("url", "is missing") ?? ""
+  const precedenceOf = (): NewLink["queryPrecedence"] => {
+    const text = textOf("queryPrecedence")
+    if (text === undefined || text === "append" || text === "request" || text === "target") return text
+    return fault("queryPrecedence", "must be append, request or target")
+  }
+  const cardOf = (): NewLink["card"] => {
+    const title = plain("cardTitle", lengthsMax.title)
+    const description = plain("cardDescription", lengthsMax.description)
+    const image = addressOf("cardImage")
+    if (title === undefined && description === undefined && image === undefined) return undefined
+    return {
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...(image !== undefined && { image })
+    }
   }
   const aliasOf = (): string | undefined => {
     const key = textOf("key")
@@ -187,6 +209,11 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const forwardQuery = flag("forwardQuery")
   const crawlable = flag("crawlable")
   const password = plain("password", lengthsMax.password)
+  const domain = plain("domain", lengthsMax.domain)
+  const expiredUrl = addressOf("expiredUrl")
+  const forwardPath = flag("forwardPath")
+  const queryPrecedence = precedenceOf()
+  const card = cardOf()
   if (status !== undefined && ![301, 302, 307, 308].includes(status)) {
     fault("redirectStatus", "must be 301, 302, 307 or 308")
   }
@@ -209,6 +236,11 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     ...(status !== undefined && { redirectStatus: status as 301 }),
     ...(forwardQuery !== undefined && { forwardQuery }),
     ...(crawlable !== undefined && { crawlable }),
+    ...(domain !== undefined && { domain }),
+    ...(expiredUrl !== undefined && { expiredUrl }),
+    ...(forwardPath !== undefined && { forwardPath }),
+    ...(queryPrecedence !== undefined && { queryPrecedence }),
+    ...(card !== undefined && { card }),
     imported: {
       ...(createdAt !== undefined && { createdAt }),
       ...(updatedAt !== undefined && { updatedAt }),

@@ -48,8 +48,8 @@ export interface Progress {
 export interface Ports {
   /** Creates links. A repeat with the same key makes none twice. Fails where it is not known what became of them. */
   readonly send: (links: ReadonlyArray<NewLink>, idempotencyKey: string) => Promise<ReadonlyArray<Result>>
-  /** The URL of the caller's own link of a key, if there is one. */
-  readonly urlOf: (key: string) => Promise<string | undefined>
+  /** The URL of the caller's own link of a key in a domain (`undefined`: the default one), if there is one. */
+  readonly urlOf: (key: string, domain: string | undefined) => Promise<string | undefined>
   /** Waits before a batch is tried again. */
   readonly pause: (why: "away" | "quota") => Promise<void>
   /** Whether a failure of `send` may pass. */
@@ -109,6 +109,14 @@ const rejectedOf = ({ key, line, url }: Entry, field: string, reason: string): R
   url
 })
 
+/** The column of a field of a create. */
+const columnOf = (path: string): string =>
+  path === "alias"
+    ? "key"
+    : path
+        .replace(/^imported\./, "")
+        .replace(/^card\.(.)/, (_, first: string) => `card${first.toUpperCase()}`)
+
 /** Why an entry is no link, before anything is sent. */
 export const unreadOf = (entry: Entry): Rejected => {
   const [first] = entry.faults
@@ -161,7 +169,7 @@ export const run = async (
   }
 
   const isPresent = async ({ link }: Sent): Promise<boolean> => {
-    const url = link.alias === undefined ? undefined : await ports.urlOf(link.alias)
+    const url = link.alias === undefined ? undefined : await ports.urlOf(link.alias, link.domain)
     return url !== undefined && url === (URL.parse?.(link.url)?.href ?? new URL(link.url).href)
   }
 
@@ -182,7 +190,7 @@ export const run = async (
       const [fault] = result.problem.errors ?? []
       if (kind === "idempotency-mismatch" || (kind === "alias-taken" && (await isPresent(sent)))) present++
       else {
-        const path = fault?.path === "alias" ? "key" : (fault?.path.replace(/^imported\./, "") ?? "")
+        const path = fault === undefined ? "" : columnOf(fault.path)
         rejected.push(rejectedOf(sent.entry, path, fault?.message ?? result.problem.detail))
       }
     }

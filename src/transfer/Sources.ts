@@ -57,7 +57,14 @@ const sources: Readonly<Record<SourceName, Source>> = {
       "hasPassword",
       "password",
       "visits",
-      "bots"
+      "bots",
+      "domain",
+      "expiredUrl",
+      "forwardPath",
+      "queryPrecedence",
+      "cardTitle",
+      "cardDescription",
+      "cardImage"
     ]),
     isOwn: true,
     // The API's own lists have visits as objects.

@@ -1,5 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Layer, Runtime } from "effect"
+import { qualifiedKey } from "../../src/keys/QualifiedKey.ts"
+import { noTargets } from "../../src/model/Domain.ts"
 import { subjectOfLink } from "../../src/model/Visit.ts"
 import { formatMoment } from "../../src/transfer/Moment.ts"
 import { type ExportFormat, exportedLine, headOf, type ShownLink } from "../../src/transfer/Exporting.ts"
@@ -38,23 +40,41 @@ const newLink: fc.Arbitrary<NewLink> = fc
     redirectStatus: fc.constantFrom(301 as const, 302 as const, 307 as const, 308 as const),
     forwardQuery: fc.boolean(),
     crawlable: fc.boolean(),
+    extras: fc.record(
+      {
+        domain: fc.constant("further.example"),
+        expiredUrl: fc.webUrl({ withQueryParameters: true }).map((url) => new URL(url).href),
+        forwardPath: fc.constant(true),
+        queryPrecedence: fc.constantFrom("request" as const, "target" as const),
+        card: fc
+          .record(
+            { title: text(40), description: text(60), image: fc.webUrl().map((url) => new URL(url).href) },
+            { requiredKeys: [] }
+          )
+          .filter((card) => Object.keys(card).length > 0)
+      },
+      { requiredKeys: [] }
+    ),
     visits: fc.nat(1_000_000),
     bots: fc.nat(1_000_000)
   })
-  .map(({ bots, createdAt, expiresAt, late, left, maxVisits, title, validSince, visits, ...link }) => ({
-    ...link,
-    ...(title !== undefined && { title }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(validSince !== undefined && { validSince }),
-    ...(maxVisits !== undefined && { maxVisits }),
-    imported: {
-      createdAt,
-      ...(late && { updatedAt: formatMoment(startOfTests_ms) }),
-      visits: visits + bots,
-      bots,
-      ...(maxVisits !== undefined && { visitsLeft: left % (maxVisits + 1) })
-    }
-  }))
+  .map(
+    ({ bots, createdAt, expiresAt, extras, late, left, maxVisits, title, validSince, visits, ...link }) => ({
+      ...link,
+      ...extras,
+      ...(title !== undefined && { title }),
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(validSince !== undefined && { validSince }),
+      ...(maxVisits !== undefined && { maxVisits }),
+      imported: {
+        createdAt,
+        ...(late && { updatedAt: formatMoment(startOfTests_ms) }),
+        visits: visits + bots,
+        bots,
+        ...(maxVisits !== undefined && { visitsLeft: left % (maxVisits + 1) })
+      }
+    })
+  )
 
 const headers = { "x-api-key": adminKey, "content-type": "application/json" }
 
@@ -111,10 +131,10 @@ const imported = (file: string, atOnce = 100) =>
         atOnce,
         ports: {
           send: (links, key) => Runtime.runPromise(runtime)(sendBulk(links, key)),
-          urlOf: (key) =>
-            Runtime.runPromise(runtime)(getJson(`/api/v1/links/${key}`)).then(
-              (link) => (link as { readonly url?: string }).url
-            ),
+          urlOf: (key, domain) =>
+            Runtime.runPromise(runtime)(
+              getJson(`/api/v1/links/${key}${domain === undefined ? "" : `?domain=${domain}`}`)
+            ).then((link) => (link as { readonly url?: string }).url),
           pause: async () => {},
           mayPass: () => false,
           onSettled: (_, some) => void rejected.push(...some),
@@ -127,10 +147,26 @@ const imported = (file: string, atOnce = 100) =>
 
 const baseUrl = new URL("https://sho.rt/")
 
+const domains = [
+  {
+    number: 1,
+    host: "further.example",
+    token: "token",
+    verifiedAt: 1,
+    owners: null,
+    targets: noTargets,
+    ignoresCase: false,
+    createdAt: 1,
+    updatedAt: 1
+  }
+]
+
 /** An empty service, which does not outlive the effect. */
 const inEmptyService = <A, E>(effect: Effect.Effect<A, E, TestService>) =>
   Effect.scoped(
-    Effect.flatMap(Layer.build(Layer.fresh(layer({ baseUrl }))), (service) => Effect.provide(effect, service))
+    Effect.flatMap(Layer.build(Layer.fresh(layer({ baseUrl, domains }))), (service) =>
+      Effect.provide(effect, service)
+    )
   )
 
 const [seed, count] = [20_261_125, 400]
@@ -154,8 +190,11 @@ it.live.each(["csv", "jsonl"] as const)(
             writer: "test",
             sequence: 1,
             at: startOfTests_ms,
-            hours: links.slice(0, 50).map(({ alias, imported }, place) => ({
-              subject: subjectOfLink({ key: alias!, createdAt: Date.parse(imported!.createdAt!) }),
+            hours: links.slice(0, 50).map(({ alias, domain, imported }, place) => ({
+              subject: subjectOfLink({
+                key: qualifiedKey({ domain: domain === undefined ? 0 : 1, key: alias! }),
+                createdAt: Date.parse(imported!.createdAt!)
+              }),
               hour: 400_000,
               nonBots: place,
               bots: 2 * place,
@@ -206,6 +245,23 @@ fifth,,,https://user:word@example.com/,,
 over,,,https://example.com/over,,2020-01-01
 `
       )
+      const more =
+        yield* imported(`key,shortUrl,hasPassword,url,domain,expiredUrl,forwardPath,queryPrecedence,cardDescription,cardImage
+one-1,,,https://example.com/,nowhere.example,,,,,
+two-2,,,https://example.com/,,ftp://example.com/,,,,
+three-3,,,https://example.com/,,,maybe,,,
+four-4,,,https://example.com/,,,,both,,
+five-5,,,https://example.com/,,,,,${"x".repeat(513)},
+six-6,,,https://example.com/,,,,,,image.png
+`)
+      expect(more.rejected.map(({ field, line }) => [line, field])).toEqual([
+        [2, "domain"],
+        [3, "expiredUrl"],
+        [4, "forwardPath"],
+        [5, "queryPrecedence"],
+        [6, "cardDescription"],
+        [7, "cardImage"]
+      ])
       expect(rejected.map(({ field, key, line }) => [line, field, key])).toEqual([
         [2, "key", "api"],
         [4, "key", "first"],

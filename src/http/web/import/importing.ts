@@ -56,9 +56,13 @@ const pause = (signal: AbortSignal) =>
     if (signal.aborted) go()
   })
 
-const urlOf = async (key: string, signal: AbortSignal): Promise<string | undefined> => {
+const urlOf = async (
+  key: string,
+  domain: string | undefined,
+  signal: AbortSignal
+): Promise<string | undefined> => {
   try {
-    return (await Links.get(key, signal)).url
+    return (await Links.get(Links.nameOf({ key, ...(domain !== undefined && { domain }) }), signal)).url
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error
@@ -87,7 +91,7 @@ export const run = async (
 
   const ports: Ports = {
     send: async (links, idempotencyKey) => (await Links.createMany(links, idempotencyKey, signal)).results,
-    urlOf: (key) => urlOf(key, signal),
+    urlOf: (key, domain) => urlOf(key, domain, signal),
     pause: async (why) => {
       tell(
         why === "away"
