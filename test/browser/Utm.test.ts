@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest"
-import { create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
 import { expectSound, newPage } from "./Session.ts"
 
-const inBrowser = inBrowserOf("The builder of UTM parameters is")
+const inBrowser = inBrowserOf("The builder of UTM parameters, and what few links have, is")
 
 const campaign = "Campaign (UTM parameters)"
 
@@ -60,4 +60,64 @@ describe("the parameters of a campaign", () => {
     expect(headers.get("location")).toBe("https://example.com/?x=%20&utm_source=new")
     await page.context().close()
   })
+})
+
+describe("what few links have", () => {
+  const more = "Paths, preview card, after its end"
+  for (const look of looks) {
+    inBrowser(`is chosen for a new link, changed, and shown with it, ${nameOf(look)}`, async (session) => {
+      const alias = `extras-${nameOf(look).replace(" ", "-")}`
+      const page = await signedIn(session, "/", look)
+      await page.getByText(more).click()
+      await page.getByLabel("After its end").fill("ftp://nowhere")
+      await page.getByLabel("Headline").fill("Launch & more")
+      await page.getByLabel("Append the path behind the short link").check()
+      await page.getByLabel("Pass the short link's query on").check()
+      await page.getByLabel("Same parameter in both").selectOption("The short link's stays")
+      await page.getByText("Alias, end, password, limits").click()
+      await page.getByLabel("Alias").fill(alias)
+      await page.getByLabel("Long URL").fill("example.com/docs?v=1")
+      await page.getByRole("button", { name: "Shorten", exact: true }).click()
+      await page.locator("p.fault").first().waitFor()
+      expect(await page.getByLabel("After its end").getAttribute("aria-invalid")).toBe("true")
+      await expectSound(page, `extras of a new link, ${nameOf(look)}`)
+      await page.getByLabel("After its end").fill("example.com/over")
+      await page.getByRole("button", { name: "Shorten", exact: true }).click()
+      await page.getByTestId("short-url").waitFor()
+      const shown = async () =>
+        (await (await asAdmin(session, "GET", `/api/v1/links/${alias}`)).json()) as object
+      expect(await shown()).toMatchObject({
+        expiredUrl: "https://example.com/over",
+        card: { title: "Launch & more" },
+        forwardPath: true,
+        forwardQuery: true,
+        queryPrecedence: "request"
+      })
+
+      await page.goto(`/app/links?q=${alias}`)
+      await row(page, alias)
+        .getByRole("button", { name: `Edit ${alias}` })
+        .click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByText(more).click()
+      expect(await dialog.getByLabel("After its end").inputValue()).toBe("https://example.com/over")
+      await dialog.getByLabel("After its end").fill("")
+      await dialog.getByLabel("Summary").fill("For everybody")
+      await expectSound(page, `extras of an edited link, ${nameOf(look)}`)
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await dialog.waitFor({ state: "detached" })
+      const after = await shown()
+      expect(after).not.toHaveProperty("expiredUrl")
+      expect(after).toMatchObject({
+        card: { title: "Launch & more", description: "For everybody" },
+        forwardPath: true,
+        queryPrecedence: "request"
+      })
+      await row(page, alias).getByRole("link", { name: "statistics of" }).click()
+      await page.getByText("Card: Launch & more · For everybody").waitFor()
+      await page.getByText("Path: appended").waitFor()
+      await expectSound(page, `extras with a link's statistics, ${nameOf(look)}`)
+      await page.context().close()
+    })
+  }
 })

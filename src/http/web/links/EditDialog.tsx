@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import * as Links from "../api/Links.ts"
 import type { Link, LinkChange } from "../api/Types.ts"
 import { guardLeaving } from "../app/Router.ts"
+import { ExtraFields } from "../extras/ExtraFields.tsx"
+import { type ExtrasDraft, extrasDraftOf, extrasFields, extrasSaid } from "../extras/extras.ts"
 import { addressOf } from "../ui/address.ts"
 import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -14,7 +16,7 @@ import { type UtmValues, withUtm } from "../utm/utm.ts"
 import { UtmFields } from "../utm/UtmFields.tsx"
 
 /** A link's fields as inputs have them. */
-interface Draft {
+interface Draft extends ExtrasDraft {
   readonly url: string
   readonly title: string
   readonly tags: string
@@ -25,7 +27,6 @@ interface Draft {
   readonly password: string
   readonly endsPassword: boolean
   readonly redirectStatus: string
-  readonly forwardQuery: boolean
   readonly crawlable: boolean
 }
 
@@ -39,8 +40,8 @@ const draftOf = (link: Link): Draft => ({
   password: "",
   endsPassword: false,
   redirectStatus: String(link.redirectStatus),
-  forwardQuery: link.forwardQuery,
-  crawlable: link.crawlable
+  crawlable: link.crawlable,
+  ...extrasDraftOf(link)
 })
 
 /** How each field is said to the service. Only what was changed is said: a date as an input has it knows no seconds. */
@@ -56,8 +57,8 @@ const said: { readonly [Name in keyof Draft]?: (draft: Draft) => LinkChange } = 
   redirectStatus: ({ redirectStatus }) => ({
     redirectStatus: Number(redirectStatus) as Link["redirectStatus"]
   }),
-  forwardQuery: ({ forwardQuery }) => ({ forwardQuery }),
-  crawlable: ({ crawlable }) => ({ crawlable })
+  crawlable: ({ crawlable }) => ({ crawlable }),
+  ...extrasSaid
 }
 
 const changeOf = (before: Draft, after: Draft): LinkChange => {
@@ -73,7 +74,7 @@ const statuses = [
 ] as const
 
 /** Fields whose faults are shown beside them. */
-const fields = Object.keys(said)
+const fields = [...Object.keys(said), ...extrasFields]
 
 /** Asks before changes are lost: by what closes the dialog, the way back in the history, and the end of the page. */
 const useUnsaved = (isUnsaved: boolean, onClose: () => void) => {
@@ -171,6 +172,7 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
             )}
           </Field>
         </div>
+        <ExtraFields draft={draft} onChange={set} faultOf={(name) => error?.faultOf(name)} />
         <div class="checks">
           {link.hasPassword && (
             <Check
@@ -180,9 +182,6 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
               Ask for no password any more
             </Check>
           )}
-          <Check checked={draft.forwardQuery} onChange={(forwardQuery) => set({ forwardQuery })}>
-            Pass the short link's query on
-          </Check>
           <Check checked={draft.crawlable} onChange={(crawlable) => set({ crawlable })}>
             Let search engines follow it
           </Check>

@@ -6,6 +6,8 @@ import * as Early from "../app/Early.ts"
 import { me } from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
 import { isUsable, useDomains } from "../domains/useDomains.ts"
+import { ExtraFields } from "../extras/ExtraFields.tsx"
+import { extrasDraftOf, extrasFields, extrasOfNew } from "../extras/extras.ts"
 import { targetLengthMax } from "../../links/TargetLength.ts"
 import { addressOf } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
@@ -25,7 +27,18 @@ interface ShortenFormProps {
 }
 
 /** Fields whose faults are shown beside them; others are shown above. */
-const fields = ["url", "domain", "alias", "expiresAt", "expiresIn", "password", "maxVisits", "title", "tags"]
+const fields = [
+  "url",
+  "domain",
+  "alias",
+  "expiresAt",
+  "expiresIn",
+  "password",
+  "maxVisits",
+  "title",
+  "tags",
+  ...extrasFields
+]
 
 /** It is said as one types: whatever is pasted stands in the field as it is. */
 const tooLong = (url: string) => {
@@ -48,6 +61,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const [title, setTitle] = useState("")
   const [tags, setTags] = useState("")
   const [utm, setUtm] = useState<UtmValues>({})
+  const [extras, setExtras] = useState(() => extrasDraftOf())
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
     if (early === undefined || !early.isFocused) return
@@ -68,7 +82,8 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
           ...(password !== "" && { password }),
           ...(maxVisits !== "" && { maxVisits: Number(maxVisits) }),
           ...(title.trim() !== "" && { title: title.trim() }),
-          ...(tagList.length > 0 && { tags: tagList })
+          ...(tagList.length > 0 && { tags: tagList }),
+          ...extrasOfNew(extras)
         })
       )
     } catch (error) {
@@ -185,6 +200,11 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
           )}
         </div>
       </details>
+      <ExtraFields
+        draft={extras}
+        onChange={(change) => setExtras((before) => ({ ...before, ...change }))}
+        faultOf={(name) => error?.faultOf(name)}
+      />
       <UtmFields url={url} changes={utm} onChange={setUtm} />
     </form>
   )

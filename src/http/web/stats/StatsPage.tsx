@@ -1,6 +1,7 @@
 import * as Links from "../api/Links.ts"
 import { lastList, statsKeyOf } from "../app/Paths.ts"
 import { here } from "../app/Router.ts"
+import { shownExtras } from "../extras/extras.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatUrl } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -50,6 +51,11 @@ export const LinkStatsPage = () => {
                 {formatUrl(url)}
               </a>
             </p>
+            {shownExtras(link.value).map(([name, text]) => (
+              <p key={name} class="soft extra">
+                {name}: {text}
+              </p>
+            ))}
           </div>
         </div>
         <a class="button plain" href={lastList.value}>

@@ -1,0 +1,92 @@
+import type { Link, LinkChange } from "../api/Types.ts"
+import { addressOf } from "../ui/address.ts"
+import { formatUrl } from "../ui/format.ts"
+
+/** What few links have, as inputs have it. */
+export interface ExtrasDraft {
+  readonly expiredUrl: string
+  readonly forwardPath: boolean
+  readonly forwardQuery: boolean
+  readonly queryPrecedence: string
+  readonly cardTitle: string
+  readonly cardDescription: string
+  readonly cardImage: string
+}
+
+/** The inputs of a link that is to be made, or of one. */
+export const extrasDraftOf = (link?: Link): ExtrasDraft => ({
+  expiredUrl: link?.expiredUrl ?? "",
+  forwardPath: link?.forwardPath ?? false,
+  forwardQuery: link?.forwardQuery ?? false,
+  queryPrecedence: link?.queryPrecedence ?? "append",
+  cardTitle: link?.card?.title ?? "",
+  cardDescription: link?.card?.description ?? "",
+  cardImage: link?.card?.image ?? ""
+})
+
+/** The card of an input; `null` where it has nothing. */
+const cardOf = ({ cardDescription, cardImage, cardTitle }: ExtrasDraft): LinkChange => {
+  const [title, description, image] = [cardTitle.trim(), cardDescription.trim(), cardImage.trim()]
+  if (title === "" && description === "" && image === "") return { card: null }
+  return {
+    card: {
+      ...(title !== "" && { title }),
+      ...(description !== "" && { description }),
+      ...(image !== "" && { image: addressOf(image) })
+    }
+  }
+}
+
+/** How each field is said to the service; `null` clears. */
+export const extrasSaid: { readonly [Name in keyof ExtrasDraft]: (draft: ExtrasDraft) => LinkChange } = {
+  expiredUrl: ({ expiredUrl }) => ({ expiredUrl: expiredUrl.trim() === "" ? null : addressOf(expiredUrl) }),
+  forwardPath: ({ forwardPath }) => ({ forwardPath }),
+  forwardQuery: ({ forwardQuery }) => ({ forwardQuery }),
+  queryPrecedence: ({ queryPrecedence }) => ({
+    queryPrecedence: queryPrecedence as NonNullable<LinkChange["queryPrecedence"]>
+  }),
+  cardTitle: cardOf,
+  cardDescription: cardOf,
+  cardImage: cardOf
+}
+
+/** The fields of the service whose faults are shown beside their inputs. */
+export const extrasFields: ReadonlyArray<string> = [
+  "expiredUrl",
+  "forwardPath",
+  "queryPrecedence",
+  "card.title",
+  "card.description",
+  "card.image"
+]
+
+/** What the service is told of a new link: the fields that differ from those of a link without extras. */
+export const extrasOfNew = (draft: ExtrasDraft) => {
+  const plain = extrasDraftOf()
+  const chosen = (Object.keys(extrasSaid) as Array<keyof ExtrasDraft>).filter(
+    (name) => draft[name] !== plain[name]
+  )
+  const said = Object.entries(
+    Object.assign({}, ...chosen.map((name) => extrasSaid[name](draft))) as LinkChange
+  )
+  return Object.fromEntries(said.filter(([, value]) => value !== null))
+}
+
+const precedences = {
+  request: "the short link's parameters hold",
+  target: "the long URL's parameters hold"
+} as const
+
+/** What people are shown of a link's extras: what each is, and what it says. */
+export const shownExtras = (link: Link): ReadonlyArray<readonly [name: string, text: string]> => {
+  const { card, expiredUrl, forwardPath, queryPrecedence } = link
+  const shown: Array<readonly [string, string]> = []
+  if (expiredUrl !== undefined) shown.push(["After its end", formatUrl(expiredUrl)])
+  if (forwardPath === true) shown.push(["Path", "appended"])
+  if (queryPrecedence !== undefined) shown.push(["Query", precedences[queryPrecedence]])
+  if (card !== undefined) {
+    const parts = [card.title, card.description, card.image && formatUrl(card.image)]
+    shown.push(["Card", parts.filter((part) => part !== undefined).join(" · ")])
+  }
+  return shown
+}
