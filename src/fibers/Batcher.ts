@@ -14,6 +14,7 @@ import {
 import * as Metered from "../telemetry/Metered.ts"
 import * as Traced from "../telemetry/Traced.ts"
 import { Direct } from "./Direct.ts"
+import type { SoftPermits } from "./SoftPermits.ts"
 
 /** The queue in front of a batch is full: the caller should say so at once rather than wait. */
 export class QueueFull extends Data.TaggedError("QueueFull")<{ readonly queue: string }> {}
@@ -76,6 +77,8 @@ export interface BatcherOptions<A, B, E> {
    * go together.
    */
   readonly quietTurns?: number
+  /** For what batches wait, and go on gathering, where several batchers share something. Nothing by default. */
+  readonly permits?: SoftPermits | undefined
 }
 
 /** What batchers of a scope have in common. */
@@ -94,7 +97,7 @@ const makeIn = <A, B, E>(
   options: BatcherOptions<A, B, E>
 ): Batcher<A, B, E> => {
   type Batch = ReadonlyArray<Waiting<A, B, E>>
-  const { quietTurns = 0, sizeOf = () => 1 } = options
+  const { permits, quietTurns = 0, sizeOf = () => 1 } = options
   const queued = Metered.gauge("linkmint_queue_waiting", "Questions that wait for the next batch", {
     queue: options.kind
   })
@@ -159,7 +162,18 @@ const makeIn = <A, B, E>(
   /** Sends what waits, batch after batch, until nothing is left. */
   const drain = () => {
     if (waiting.length === 0) inFlight--
-    else runBatch(takeBatch(), begin)
+    else if (permits === undefined) runBatch(takeBatch(), begin)
+    else {
+      permits.enter((leave) => {
+        const next = () => {
+          leave()
+          begin()
+        }
+        // Another batch of this batcher may have taken all of it meanwhile.
+        if (waiting.length === 0) next()
+        else runBatch(takeBatch(), next)
+      })
+    }
   }
 
   /** Lets those ask who are about to. */

@@ -29,12 +29,17 @@ export class Direct<A, E = never> extends Effectable.Class<A, E> {
 
   /** The same, of whose answer something is made. Where `f` throws it is a defect. */
   map<B>(f: (a: A) => B, shown: Shown = unshown): Direct<B, E> {
-    return new Direct<B, E>(
+    return this.flatMap((a) => Exit.succeed(f(a)), shown)
+  }
+
+  /** The same, whose answer can turn out to be a failure. */
+  flatMap<B, E1 = never>(f: (a: A) => Exit.Exit<B, E1>, shown: Shown = unshown): Direct<B, E | E1> {
+    return new Direct<B, E | E1>(
       (done) =>
         this.run((exit) => {
-          let mapped: Exit.Exit<B, E>
+          let mapped: Exit.Exit<B, E | E1>
           try {
-            mapped = Exit.map(exit, f)
+            mapped = Exit.flatMap(exit, f)
           } catch (defect) {
             mapped = Exit.die(defect)
           }
@@ -58,8 +63,8 @@ export class DirectOr<A, E = never> extends Direct<A, E> {
     return this.#inFiber
   }
 
-  override map<B>(f: (a: A) => B, shown: Shown = unshown): Direct<B, E> {
-    return new DirectOr<B, E>(super.map(f).run, shown(Effect.map(this.#inFiber, f)))
+  override flatMap<B, E1 = never>(f: (a: A) => Exit.Exit<B, E1>, shown: Shown = unshown): Direct<B, E | E1> {
+    return new DirectOr<B, E | E1>(super.flatMap(f).run, shown(Effect.flatMap(this.#inFiber, f)))
   }
 }
 

@@ -184,7 +184,8 @@ describe("Visits", () => {
             laneOf: (key) => (key.startsWith("b") ? 1 : 0),
             laneOfName: () => 0,
             isOpen: () => true,
-            isOpenBeside: () => true
+            isOpenBeside: () => true,
+            hasOpenBeside: () => true
           }
         )
         const [here, there] = [

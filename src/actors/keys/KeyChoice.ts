@@ -20,11 +20,20 @@ export const asideMax = 10_000
 const besideAtOnce = 16
 const triesMax = 4_096
 
+const noneSuits = new Unavailable({
+  reason: "no key is at hand whose link can be bound now",
+  applied: "no",
+  away: true
+})
+
 /** Keys that are looked at without an effect. */
 const looksMax = 32
 
+/** So many keys in a row are of one database, so that links that are bound at a time are mostly in one, and one statement binds them. */
+const rowMax = 32
+
 /**
- * Where links are in one database, every key of the buffer will do. In several, keys that will not do now are put aside, and taken first when they do. When the scope closes they go back to the
+ * Where links are in one database, every key of the buffer will do. In several, keys that will not do now are put aside, and taken first when they do. Some at a time are of one database. When the scope closes they go back to the
  * buffer.
  */
 export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice, never, Scope.Scope> =>
@@ -43,12 +52,44 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
       aside[places.laneOf(key)]!.push(key)
     }
 
-    const takeAside = (suits: (key: string) => boolean): string | undefined => {
+    const takeOf = (lane: number): string | undefined => {
+      const key = aside[lane]!.pop()
+      if (key !== undefined) size--
+      return key
+    }
+
+    /** The lane that has most of those keys aside that suit, as far as its last one tells. */
+    const fullest = (suits: (key: string) => boolean): number | undefined => {
       if (size === 0) return undefined
-      const lane = aside.find((keys) => keys.length > 0 && suits(keys.at(-1)!))
-      if (lane === undefined) return undefined
-      size--
-      return lane.pop()
+      let best: number | undefined
+      for (const [lane, { length }] of aside.entries()) {
+        const isFuller = length > (best === undefined ? 0 : aside[best]!.length)
+        if (isFuller && suits(aside[lane]!.at(-1)!)) best = lane
+      }
+      return best
+    }
+
+    const takeAside = (suits: (key: string) => boolean): string | undefined => {
+      const lane = fullest(suits)
+      return lane === undefined ? undefined : takeOf(lane)
+    }
+
+    /** The lane that keys are taken of, and how many more. */
+    let lane = 0
+    let left = 0
+
+    /** The next key aside of the row, or the first of another: of the lane that has most, where that is enough for a row, or `anyway`. */
+    const takeInRow = (anyway: boolean): string | undefined => {
+      const last = aside[lane]!.at(-1)
+      if (left > 0 && last !== undefined && places.isOpen(last)) {
+        left--
+        return takeOf(lane)
+      }
+      const next = fullest(places.isOpen)
+      if (next === undefined || (left > 0 && !anyway && aside[next]!.length < rowMax)) return undefined
+      lane = next
+      left = rowMax - 1
+      return takeOf(lane)
     }
 
     yield* Effect.addFinalizer(() => buffer.putBack(aside.flat()))
@@ -62,15 +103,11 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
           for (const key of taken) if (!suits(key)) putAside(key)
           if (good.length > count) good.splice(count).forEach(putAside)
           if (good.length > 0) return Effect.succeed(good)
-          return tried < triesMax
-            ? from(tried + taken.length)
-            : new Unavailable({
-                reason: "no key is at hand whose link can be bound now",
-                applied: "no",
-                away: true
-              })
+          return tried < triesMax ? from(tried + taken.length) : noneSuits
         })
       return Effect.suspend(() => {
+        // Else every key of the node would be put aside in vain, and no other create had any.
+        if (beside !== undefined && !places.hasOpenBeside(beside)) return noneSuits
         const keys: Array<string> = []
         while (keys.length < count) {
           const key = takeAside(suits)
@@ -83,14 +120,25 @@ export const make = (buffer: typeof KeyBuffer.Service): Effect.Effect<KeyChoice,
 
     return {
       takeNow: () => {
-        const known = takeAside(places.isOpen)
+        const known = takeInRow(false)
         if (known !== undefined) return known
         for (let looks = 0; looks < looksMax; looks++) {
           const key = buffer.takeNow()
-          if (key === undefined || places.isOpen(key)) return key
+          if (key === undefined) break
+          if (places.isOpen(key)) {
+            const its = places.laneOf(key)
+            if (left === 0) {
+              lane = its
+              left = rowMax
+            }
+            if (its === lane) {
+              left--
+              return key
+            }
+          }
           putAside(key)
         }
-        return undefined
+        return takeInRow(true)
       },
       takeMany
     }

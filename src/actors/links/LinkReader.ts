@@ -1,7 +1,7 @@
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import * as Batcher from "../../fibers/Batcher.ts"
 import type { Link } from "../../model/Link.ts"
-import { inFlightOfLane, LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
+import { lanePace, LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import type { GetThen } from "./LinkCache.ts"
@@ -35,13 +35,14 @@ export const over = (
   Effect.gen(function* () {
     const places = yield* LinkPlaces
     const { laneOf, lanes } = places
+    const pace = yield* lanePace(places, inFlightMax)
     const batcher = Batcher.make<string, Link | null, StorageError>({
       name: "LinkStore.findMany",
       kind: "LinkStore.findMany",
       run: findMany,
       batchMax: keysMax,
       queueMax: waitingMax,
-      inFlightMax: inFlightOfLane(places, inFlightMax),
+      ...pace,
       quietTurns: 1
     })
     const batchers = yield* Effect.replicateEffect(batcher, lanes)

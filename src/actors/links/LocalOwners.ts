@@ -4,7 +4,7 @@ import * as Direct from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import type { Link } from "../../model/Link.ts"
 import { GuardedCreates, type GuardedLink } from "../../storage/links/GuardedCreates.ts"
-import { inFlightOfLane, LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
+import { lanePace, LinkPlaces } from "../../storage/homes/LinkPlaces.ts"
 import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { fromFailure, Unavailable } from "../Unavailable.ts"
 import type * as LinkCache from "./LinkCache.ts"
@@ -123,7 +123,7 @@ export const make = (
       sizeOf: ({ length }) => length,
       batchMax,
       queueMax: waitingMax,
-      inFlightMax: inFlightOfLane(places, inFlightMax),
+      ...(yield* lanePace(places, inFlightMax)),
       quietTurns: 1
     })
     const batchers = yield* Effect.replicateEffect(batcher, lanes)

@@ -53,6 +53,10 @@ const placesOf = (
       const { places } = current()
       const { home, movingTo } = places[bucketOf(key)]!
       return movingTo === null && home === places[bucketOfName(name)]!.home
+    },
+    hasOpenBeside: (name) => {
+      const { places, staying } = current()
+      return staying.has(places[bucketOfName(name)]!.home)
     }
   }
 }

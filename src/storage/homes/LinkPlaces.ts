@@ -1,4 +1,5 @@
-import { Context } from "effect"
+import { Context, Duration, Effect } from "effect"
+import * as SoftPermits from "../../fibers/SoftPermits.ts"
 
 /** Where the links of keys are, as far as this node knows: for those who choose keys, or gather what goes to one database together. By default one database has all links. */
 export class LinkPlaces extends Context.Reference<LinkPlaces>()("linkmint/LinkPlaces", {
@@ -8,7 +9,8 @@ export class LinkPlaces extends Context.Reference<LinkPlaces>()("linkmint/LinkPl
     laneOf: () => 0,
     laneOfName: () => 0,
     isOpen: () => true,
-    isOpenBeside: () => true
+    isOpenBeside: () => true,
+    hasOpenBeside: () => true
   })
 }) {}
 
@@ -25,10 +27,20 @@ export interface LinkPlacesService {
   readonly isOpen: (key: string) => boolean
   /** Whether it can be bound together with the guard of that name, in one transaction. */
   readonly isOpenBeside: (key: string, name: string) => boolean
+  /** Whether there are such keys at all: some bucket beside the guard is not being moved. */
+  readonly hasOpenBeside: (name: string) => boolean
 }
 
+/** Statements of one kind to several databases that a node has under way before others wait for them, and for how long these wait at least. */
+const statementsAtOnce = 2
+const patience = Duration.millis(20)
+
 /**
- * Statements of one kind that a lane has under way at most, where a node has `all` of them: those of several databases share what one has. With more, each would have fewer rows, and cost more.
+ * How many statements of one kind a lane has under way at most, where a node has `all` of them: those of several databases share what one has. With more, each would have fewer rows, and cost more. For
+ * the same reason those of all lanes wait for each other (`permits`), but never for long: a database that does not answer holds up no other.
  */
-export const inFlightOfLane = ({ databases }: Pick<LinkPlacesService, "databases">, all: number): number =>
-  Math.ceil(all / databases)
+export const lanePace = ({ databases }: Pick<LinkPlacesService, "databases">, all: number) =>
+  Effect.map(
+    databases === 1 ? Effect.succeed(undefined) : SoftPermits.make(statementsAtOnce, patience),
+    (permits) => ({ inFlightMax: Math.ceil(all / databases), permits })
+  )

@@ -83,7 +83,7 @@ export const routed = (
 ): Effect.Effect<RoutedPorts> =>
   Effect.gen(function* () {
     const control = databases[0]!.sql
-    const router = Router.make(databases, placement)
+    const router = Router.make(databases, placement, yield* Effect.runtime<never>())
     const links = LinkStoreRouted.make(router)
     const removals = yield* Effect.provideService(LinkRemovalsSql.make, SqlClient.SqlClient, control)
     return {

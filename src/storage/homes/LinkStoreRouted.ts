@@ -1,5 +1,7 @@
 import { Effect } from "effect"
-import { bucketOf } from "../../keys/Buckets.ts"
+import * as Parallel from "../../fibers/Parallel.ts"
+
+import { bucketCount, bucketOf } from "../../keys/Buckets.ts"
 import type { Link } from "../../model/Link.ts"
 import {
   type CrawlableQuery,
@@ -9,13 +11,15 @@ import {
   type LinkTotal,
   type Position
 } from "../links/LinkStore.ts"
-import { confirmed, under } from "../links/LinkTenure.ts"
+import { under } from "../links/LinkTenure.ts"
 import type { Answered, LinkDatabase, Router } from "./Router.ts"
 
 /** A database, and the links that it has. */
 export interface HasLinks extends LinkDatabase {
   readonly links: typeof LinkStore.Service
 }
+
+const operation = "LinkStore.list"
 
 const bucketOfQuestion = ({ key }: { readonly key: string }): number => bucketOf(key)
 
@@ -56,6 +60,27 @@ const merged = (pages: ReadonlyArray<Answered<LinkPage>>, { limit, order }: Link
   return links.length > limit
     ? { links: links.slice(0, limit), next: positionOf(links[limit - 1]!) }
     : { links, next: end }
+}
+
+const isSearch = ({ domain, tag, text }: LinkQuery): boolean =>
+  text !== undefined || tag !== undefined || domain !== undefined
+
+/**
+ * How many links of a page a database with so many buckets is asked for: those that it has of a page on average and two and a half standard deviations more, so that few are asked a second time. Of a
+ * search all: what one of them looks at is bounded.
+ */
+const partOf = (query: LinkQuery, buckets: number): number => {
+  const part = buckets / bucketCount
+  const most = query.limit * part + 2.5 * Math.sqrt(query.limit * part * (1 - part))
+  return isSearch(query) ? query.limit : Math.min(query.limit, Math.max(1, Math.floor(most)))
+}
+
+/** Whether a page would be too short because one database was asked for too few links, and came to the place `next`. */
+const isTooShort = (pages: ReadonlyArray<Answered<LinkPage>>, query: LinkQuery, next: Position): boolean => {
+  if (isSearch(query)) return false
+  const compareBy = comparedBy(query.order)
+  const links = pages.flatMap((page) => page.answer.links.filter(isAtHome(page)))
+  return links.filter((link) => compareBy(link, next) <= 0).length < query.limit
 }
 
 /**
@@ -112,20 +137,31 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
             under(sql, "LinkStore.takeVisits", tenure, links.takeVisits(some))
       ),
     list: Effect.fnUntraced(function* (query: LinkQuery) {
-      const share = {
-        ...query,
-        // Each may have all that are counted.
-        lookedAtMax:
-          query.countedMax === undefined
-            ? Math.ceil(query.lookedAtMax / router.databases.length)
-            : query.lookedAtMax
-      }
-      const { answers, failures } = yield* router.gather("LinkStore.list", ({ links, sql }, tenure) =>
-        confirmed(sql, "LinkStore.list", tenure, links.list(share))
+      const { countedMax, limit, lookedAtMax } = query
+      // Each may have all that are counted.
+      const share = countedMax === undefined ? Math.ceil(lookedAtMax / router.databases.length) : lookedAtMax
+      const { answers, failures } = yield* router.gather(operation, ({ links }, { buckets }) =>
+        links.list({ ...query, lookedAtMax: share, limit: partOf(query, buckets.length) })
       )
-      const page = merged(answers, query)
+      const pages = yield* Parallel.forEach(answers, (page) => {
+        const { next } = page.answer
+        if (next === null || !isTooShort(answers, query, next)) return Effect.succeed(page)
+        return router
+          .askAgain(operation, page, ({ links }) =>
+            links.list({ ...query, lookedAtMax: share, countedMax: undefined, after: next, limit })
+          )
+          .pipe(
+            Effect.map((more) => ({
+              ...page,
+              answer: { ...page.answer, links: [...page.answer.links, ...more.links], next: more.next }
+            })),
+            // Then the page ends where that of this database does.
+            Effect.orElseSucceed(() => page)
+          )
+      })
+      const page = merged(pages, query)
       if (failures.length > 0) return { ...page, isPartial: true }
-      return query.countedMax === undefined ? page : { ...page, total: totalOf(answers, query.countedMax) }
+      return countedMax === undefined ? page : { ...page, total: totalOf(answers, countedMax) }
     }),
     crawlable: Effect.fnUntraced(function* (query: CrawlableQuery) {
       const { answers } = yield* router.gather("LinkStore.crawlable", ({ links }) => links.crawlable(query))

@@ -14,6 +14,8 @@ export interface KnownPlacement extends Placement {
   readonly tenures: ReadonlyArray<Tenure>
   /** Numbers of databases that buckets are leaving. */
   readonly leaving: ReadonlySet<number>
+  /** Numbers of databases that have buckets which are not leaving. */
+  readonly staying: ReadonlySet<number>
 }
 
 /** Where a node believes buckets to be. It is never older than what it read last, and may be older than what is so: databases refuse what is asked under an old epoch. */
@@ -25,9 +27,11 @@ export interface PlacementCache {
 
 const knownOf = (placement: Placement, databases: number): KnownPlacement => {
   const leaving = new Set(placement.places.flatMap(({ home, movingTo }) => (movingTo === null ? [] : [home])))
+  const staying = new Set(placement.places.flatMap(({ home, movingTo }) => (movingTo === null ? [home] : [])))
   return {
     ...placement,
     leaving,
+    staying,
     tenures: Array.from({ length: databases }, (_, home) => ({
       epoch: placement.epochs.get(home) ?? 0,
       buckets: placement.places.flatMap((place, bucket) => (place.home === home ? [bucket] : [])),

@@ -1,9 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Context, Duration, Effect, Either } from "effect"
+import { Cause, Context, Duration, Effect, Either, Exit, Option, Runtime } from "effect"
+import { DirectOr, type Run } from "../../fibers/Direct.ts"
 import * as Parallel from "../../fibers/Parallel.ts"
 import { monotonic_ms } from "../../time/MonotonicTime.ts"
-import { areMoving, isRefused, LinkTenure, type Tenure } from "../links/LinkTenure.ts"
+import { areMoving, isRefused, LinkTenure, type Tenure, Tenured } from "../links/LinkTenure.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
 import { StorageError } from "../StorageError.ts"
 import type { KnownPlacement, PlacementCache } from "./PlacementCache.ts"
@@ -58,7 +59,8 @@ export interface Router<D> {
   readonly placement: PlacementCache
   /**
    * Has questions answered, each by the database that has its bucket; those of one database at once, in their order. What is refused because of an old placement is asked again under the
-   * new one, and what is in a bucket that is being moved waits, for {@link waitMax_ms} at most. So does what is beside one; what is in two databases is not asked.
+   * new one, and what is in a bucket that is being moved waits, for {@link waitMax_ms} at most. So does what is beside one; what is in two databases is not asked. Where each database can be asked
+   * without a fiber (`Tenured`), so can all of them (`Direct`).
    */
   readonly write: <Q, A>(
     operation: string,
@@ -71,6 +73,12 @@ export interface Router<D> {
   readonly read: Router<D>["write"]
   /** Asks every database, except those that are known to be away. Fails where none answers. */
   readonly gather: <A>(operation: string, ask: Ask<D, A>) => Effect.Effect<Gathered<A>, StorageError>
+  /** Asks one of them once more, by the same placement: fails where that is old. */
+  readonly askAgain: <A, B>(
+    operation: string,
+    answered: Answered<A>,
+    ask: Ask<D, B>
+  ) => Effect.Effect<B, StorageError>
   /** Asks every database that no bucket is leaving; those that fail are logged. Fails where none answers. */
   readonly sweep: <A>(operation: string, ask: Ask<D, A>) => Effect.Effect<ReadonlyArray<A>, StorageError>
 }
@@ -79,11 +87,64 @@ const withoutTransaction = Context.omit(SqlClient.TransactionConnection)
 
 const places = <Q>(questions: ReadonlyArray<Q>) => questions.map((_, place) => place)
 
-/** See {@link Router}. A transaction of the caller's is one of another database: nothing that is asked here is part of it. */
+/** Questions, by their places, that one database is asked, by its number. */
+type Group = readonly [home: number, places: ReadonlyArray<number>]
+
+/** What is asked at once. */
+interface Round {
+  readonly known: KnownPlacement
+  readonly groups: ReadonlyArray<Group>
+  /** Places of what is not asked, because its bucket is being moved, or what is beside it is in another database. */
+  readonly waiting: ReadonlyArray<number>
+  readonly apart: ReadonlyArray<number>
+}
+
+/** What is to be asked again, by its places. */
+interface Unsettled {
+  readonly known: KnownPlacement
+  /** It was refused, or not asked. */
+  readonly waiting: ReadonlyArray<number>
+  /** It was read in a bucket that was being moved. */
+  readonly unsure: ReadonlyArray<number>
+}
+
+/** A call that is under way. */
+interface Call<A> {
+  readonly answers: Array<A>
+  isPartDone: boolean
+}
+
+/** Calls all at once, and back when all have called back. */
+const together = <A, E>(
+  runs: ReadonlyArray<Run<A, E>>,
+  done: (exits: ReadonlyArray<Exit.Exit<A, E>>) => void
+): void => {
+  const exits: Array<Exit.Exit<A, E>> = []
+  let open = runs.length
+  for (const [index, run] of runs.entries()) {
+    run((exit) => {
+      exits[index] = exit
+      if (--open === 0) done(exits)
+    })
+  }
+}
+
+/** The outcome of what has no defect. */
+const eitherOf = <A>(exit: Exit.Exit<A, StorageError>): Either.Either<A, StorageError> =>
+  Exit.isSuccess(exit)
+    ? Either.right(exit.value)
+    : Either.left(Option.getOrThrow(Cause.failureOption(exit.cause)))
+
+/**
+ * See {@link Router}. A transaction of the caller's is one of another database: nothing that is asked here is part of it. `runtime`: where what was begun without a fiber goes on that has to be asked
+ * again.
+ */
 export const make = <D extends LinkDatabase>(
   databases: ReadonlyArray<D>,
-  placement: PlacementCache
+  placement: PlacementCache,
+  runtime: Runtime.Runtime<never>
 ): Router<D> => {
+  const runFork = Runtime.runFork(runtime)
   const askOne = <A>(operation: string, index: number, { tenures }: KnownPlacement, ask: Ask<D, A>) =>
     Effect.suspend(() => ask(databases[index]!, tenures[index]!, index)).pipe(
       asStorageError(operation),
@@ -100,63 +161,112 @@ export const make = <D extends LinkDatabase>(
       bucketOf: (question: Q) => number,
       ask: (some: ReadonlyArray<Q>) => Ask<D, ReadonlyArray<A>>,
       beside?: Beside<Q, A>
-    ) =>
-      Effect.gen(function* () {
-        if (questions.length === 0) return []
-        const buckets = questions.map(bucketOf)
-        const others = beside && questions.map(beside.bucketsOf)
-        const answers: Array<A> = []
-        let open = places(questions)
-        let isPartDone = false
+    ): Effect.Effect<ReadonlyArray<A>, StorageError> => {
+      if (questions.length === 0) return Effect.succeed([])
+      const buckets = questions.map(bucketOf)
+      const others = beside && questions.map(beside.bucketsOf)
+
+      /** Divides questions over the databases that have them, under a placement. */
+      const divide = (open: ReadonlyArray<number>, known: KnownPlacement): Round => {
+        const waiting: Array<number> = []
+        const apart: Array<number> = []
+        const groups = new Map<number, Array<number>>()
+        for (const place of open) {
+          const { home, movingTo } = known.places[buckets[place]!]!
+          const near = others?.[place]!.map((bucket) => known.places[bucket]!)
+          const group = groups.get(home)
+          if (isWrite && (movingTo !== null || near?.some((one) => one.movingTo !== null)))
+            waiting.push(place)
+          else if (near?.some((one) => one.home !== home)) apart.push(place)
+          else if (group === undefined) groups.set(home, [place])
+          else group.push(place)
+        }
+        return { known, waiting, apart, groups: Array.from(groups) }
+      }
+
+      const askGroup = ([home, some]: Group, { tenures }: KnownPlacement) =>
+        ask(some.map((place) => questions[place]!))(databases[home]!, tenures[home]!, home)
+
+      const askAll = ({ groups, known }: Round) =>
+        Parallel.forEach(groups, (group) => askOne(operation, group[0], known, () => askGroup(group, known)))
+
+      /** Takes the answers of a round; gives what is to be asked again, or why all of it fails. */
+      const settle = (
+        call: Call<A>,
+        { apart, groups, known, waiting }: Round,
+        results: ReadonlyArray<Either.Either<ReadonlyArray<A>, StorageError>>
+      ): Either.Either<Unsettled, StorageError> => {
+        const failures: Array<StorageError> = []
+        const refused: Array<number> = []
+        const unsure: Array<number> = []
+        for (const place of apart) call.answers[place] = beside!.apart
+        for (const [index, result] of results.entries()) {
+          const some = groups[index]![1]
+          if (Either.isRight(result)) {
+            call.isPartDone = true
+            some.forEach((place, at) => (call.answers[place] = result.right[at]!))
+            if (!isWrite) unsure.push(...some.filter((at) => known.places[buckets[at]!]!.movingTo !== null))
+          } else if (isRefused(result.left)) refused.push(...some)
+          else failures.push(result.left)
+        }
+        const unknown = failures.find(({ applied }) => applied === "unknown")
+        const [failure = unknown] = failures
+        if (failure === undefined) return Either.right({ known, waiting: [...waiting, ...refused], unsure })
+        const applied = unknown !== undefined || (isWrite && call.isPartDone) ? "unknown" : "no"
+        return Either.left(new StorageError({ operation, applied, reason: failure.reason }))
+      }
+
+      /** Asks again, under newer placements, until nothing is left. */
+      const finish = Effect.fnUntraced(function* (call: Call<A>, { known, unsure, waiting }: Unsettled) {
         const start = yield* monotonic_ms
-        let known = placement.current()
-        while (true) {
-          const waiting: Array<number> = []
-          const groups = new Map<number, Array<number>>()
-          for (const place of open) {
-            const { home, movingTo } = known.places[buckets[place]!]!
-            const near = others?.[place]!.map((bucket) => known.places[bucket]!)
-            if (isWrite && (movingTo !== null || near?.some((one) => one.movingTo !== null)))
-              waiting.push(place)
-            else if (near?.some((one) => one.home !== home)) answers[place] = beside!.apart
-            else groups.set(home, [...(groups.get(home) ?? []), place])
-          }
-          const asked = Array.from(groups)
-          const results = yield* Parallel.forEach(asked, ([home, some]) =>
-            askOne(operation, home, known, ask(some.map((place) => questions[place]!)))
-          )
-          const failures: Array<StorageError> = []
-          /** Places that were read in a bucket that was being moved. */
-          const unsure: Array<number> = []
-          for (const [index, result] of results.entries()) {
-            const some = asked[index]![1]
-            if (Either.isRight(result)) {
-              isPartDone = true
-              some.forEach((place, at) => (answers[place] = result.right[at]!))
-              if (!isWrite) unsure.push(...some.filter((at) => known.places[buckets[at]!]!.movingTo !== null))
-            } else if (isRefused(result.left)) waiting.push(...some)
-            else failures.push(result.left)
-          }
-          const unknown = failures.find(({ applied }) => applied === "unknown")
-          const [failure = unknown] = failures
-          if (failure !== undefined) {
-            const applied = unknown !== undefined || (isWrite && isPartDone) ? "unknown" : "no"
-            return yield* new StorageError({ operation, applied, reason: failure.reason })
-          }
-          if (waiting.length === 0 && unsure.length === 0) return answers
+        while (waiting.length > 0 || unsure.length > 0) {
           if ((yield* monotonic_ms) - start > waitMax_ms) {
-            const applied = isWrite && isPartDone ? "unknown" : "no"
+            const applied = isWrite && call.isPartDone ? "unknown" : "no"
             return yield* new StorageError({ operation, applied, reason: areMoving(operation).reason })
           }
-          const before = known
           if (waiting.length > 0) yield* Effect.sleep(pause)
-          known = yield* placement.read
+          const before = known
+          const now = yield* placement.read
           const hasMoved = (place: number) =>
-            known.places[buckets[place]!]!.home !== before.places[buckets[place]!]!.home
-          open = [...waiting, ...unsure.filter(hasMoved)].toSorted((a, b) => a - b)
-          if (open.length === 0) return answers
+            now.places[buckets[place]!]!.home !== before.places[buckets[place]!]!.home
+          const round = divide(
+            [...waiting, ...unsure.filter(hasMoved)].toSorted((a, b) => a - b),
+            now
+          )
+          ;({ known, unsure, waiting } = yield* settle(call, round, yield* askAll(round)))
         }
+        return call.answers
       })
+
+      const inFiber = Effect.suspend(() => {
+        const call: Call<A> = { answers: [], isPartDone: false }
+        const round = divide(places(questions), placement.current())
+        return Effect.flatMap(askAll(round), (results) =>
+          Effect.flatMap(settle(call, round, results), (unsettled) => finish(call, unsettled))
+        )
+      })
+
+      const round = divide(places(questions), placement.current())
+      if (round.waiting.length > 0 || round.apart.length > 0) return inFiber
+      const runs: Array<Run<ReadonlyArray<A>, StorageError>> = []
+      for (const group of round.groups) {
+        const asked = askGroup(group, round.known)
+        if (!(asked instanceof Tenured)) return inFiber
+        runs.push((asked as Tenured<ReadonlyArray<A>>).on(round.known.tenures[group[0]]))
+      }
+      const run: Run<ReadonlyArray<A>, StorageError> = (done) =>
+        together(runs, (exits) => {
+          const defect = exits.find((exit) => Exit.isFailure(exit) && !Cause.isFailure(exit.cause))
+          if (defect !== undefined) return done(defect)
+          const call: Call<A> = { answers: [], isPartDone: false }
+          const settled = settle(call, round, exits.map(eitherOf))
+          if (Either.isLeft(settled)) return done(Exit.fail(settled.left))
+          const { unsure, waiting } = settled.right
+          if (waiting.length === 0 && unsure.length === 0) return done(Exit.succeed(call.answers))
+          runFork(finish(call, settled.right)).addObserver(done)
+        })
+      return new DirectOr(run, inFiber)
+    }
 
   /** Asks databases by their numbers, and all once more where one refuses an old epoch; where `isSweep`, that one alone, and none that buckets are leaving. */
   const everywhere = <A>(
@@ -209,6 +319,8 @@ export const make = <D extends LinkDatabase>(
       if (answers.length === 0) return yield* failures[0] ?? noAnswer(operation)
       return { answers, failures: [...failures, ...away] }
     }),
+    askAgain: (operation, { index, placement }, ask) =>
+      Effect.flatten(askOne(operation, index, placement, ask)),
     sweep: Effect.fnUntraced(function* (operation, ask) {
       const { answers, failures } = yield* everywhere(operation, places(databases), ask, true)
       if (answers.length === 0 && failures.length > 0) return yield* failures[0]!

@@ -1,17 +1,10 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Array, Cause, Effect, Exit, Layer, Option } from "effect"
-import { Direct, DirectOr, type Run } from "../../fibers/Direct.ts"
+import { Direct, type Run } from "../../fibers/Direct.ts"
 import type { Link } from "../../model/Link.ts"
 import { channel } from "./LinkInvalidationsPostgres.ts"
-import {
-  insertedColumns,
-  insertedRows,
-  linkColumns,
-  linkOf,
-  linkOfCells,
-  type LinkRow
-} from "./LinkColumns.ts"
+import { insertedColumns, insertedRows, linkColumns, linkOfCells, type LinkRow } from "./LinkColumns.ts"
 import { FurtherDomains } from "./FurtherDomains.ts"
 import { isInForce } from "./LinkEpoch.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
@@ -19,8 +12,8 @@ import { type Deletion, LinkStore } from "./LinkStore.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
-import { LinkTenure, refused, type Tenure } from "./LinkTenure.ts"
-import { ask, direct, type DirectStatement } from "../sql/DirectSql.ts"
+import { LinkTenure, refused, type Tenure, Tenured } from "./LinkTenure.ts"
+import { ask, type Cells, direct, type DirectStatement } from "../sql/DirectSql.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { type Given, givenOf, parametersOf, tableOf } from "../sql/SqlRows.ts"
@@ -83,7 +76,7 @@ export const make = Effect.gen(function* () {
   const given = (links: ReadonlyArray<Link>) => givenOf({ ...insertedRows(links), ...hash.rows(links) })
 
   /** An `INSERT` of links; `unless`: what becomes of those whose keys have rows. */
-  const insertFree = (rows: Given, unless: Statement.Fragment, where = sql`true`) => sql`
+  const insertFree = (rows: Given, unless: Statement.Fragment, where: Statement.Fragment = sql`true`) => sql`
     INSERT INTO links (${insertedNames}, url_hash) SELECT ${insertedNames}, ${hash.value}
     FROM ${tableOf(sql, rows)} AS inserted WHERE ${where} ${unless}`
 
@@ -105,39 +98,66 @@ export const make = Effect.gen(function* () {
   /** Fails where a key has a row, and writes nothing then. */
   const insertAll = (rows: Given) => sql`${prepared(sql)}${insertFree(rows, sql``)}`
 
-  /** A statement ready to be sent. Its text is put together once for the columns that vary, which takes longer than all else here. */
+  /** The same two for a caller that knows an epoch of this database. The second gives a row for each link, and none where the epoch is old. */
+  const insertEachUnder = (rows: Given, epoch: number) =>
+    sql<{ readonly keys: ReadonlyArray<string> | null; readonly in_force: boolean }>`${prepared(sql)}
+      WITH bound AS (${insertUnless(rows, isInForce(sql, epoch))})
+      SELECT json_agg(key) AS keys, ${isInForce(sql, epoch)} AS in_force FROM bound`
+  const insertAllUnder = (rows: Given, epoch: number) =>
+    sql`${prepared(sql)}${insertFree(rows, sql``, isInForce(sql, epoch))} RETURNING 1`
+
+  /** A statement ready to be sent; `epochs`: its last parameters. Its text is put together once for the columns that vary, which takes longer than all else here. */
   const textsOf = (statement: (rows: Given) => Statement.Fragment) => {
     const texts = new Map<string, string>()
-    return (rows: Given): DirectStatement => {
+    return (rows: Given, epochs: ReadonlyArray<number> = []): DirectStatement => {
       const shape = rows.varying.map(({ name }) => name).join()
       let text = texts.get(shape)
       if (text === undefined) {
         text = sql`${statement(rows)}`.compile()[0]
         if (texts.size < textsMax) texts.set(shape, text)
       }
-      return [text, parametersOf(sql, rows)]
+      return [text, [...parametersOf(sql, rows), ...epochs]]
     }
   }
 
   const [each, all] = [textsOf(insertEach), textsOf(insertAll)]
+  const eachUnder = textsOf((rows) => insertEachUnder(rows, 0))
+  const allUnder = textsOf((rows) => insertAllUnder(rows, 0))
+
+  /** The keys that {@link insertEachUnder} has bound, if the epoch was in force. */
+  const keysUnder = ([row]: ReadonlyArray<Cells>) =>
+    row![1] === "t" ? (JSON.parse(String(row![0] ?? "[]")) as ReadonlyArray<string>) : undefined
 
   /**
    * Inserts links by a call, which gives the keys that were bound. Those of minted keys are mostly not asked for: nearly always an `INSERT` meets no row and has bound all. One that does wrote
    * nothing, and is repeated with an answer for each link.
    */
   const insertThen =
-    (links: ReadonlyArray<Link>): Run<ReadonlyArray<string>, SqlError> =>
+    (
+      links: ReadonlyArray<Link>,
+      tenure: Tenure | undefined
+    ): Run<ReadonlyArray<string>, SqlError | StorageError> =>
     (done) => {
       const rows = given(links)
+      const end = (keys: ReadonlyArray<string> | undefined) =>
+        done(keys === undefined ? Exit.fail(refused("LinkStore.insertMany")) : Exit.succeed(keys))
       const askEach = () =>
-        ask(sql, each(rows))((exit) => done(Exit.map(exit, (keys) => keys.map(([key]) => String(key)))))
+        ask(
+          sql,
+          tenure === undefined ? each(rows) : eachUnder(rows, [tenure.epoch, tenure.epoch])
+        )((exit) => {
+          if (Exit.isFailure(exit)) return done(Exit.failCause(exit.cause))
+          end(tenure === undefined ? exit.value.map(([key]) => String(key)) : keysUnder(exit.value))
+        })
       if (further.areInUse() || links.some(({ custom }) => custom)) return askEach()
       ask(
         sql,
-        all(rows)
+        tenure === undefined ? all(rows) : allUnder(rows, [tenure.epoch])
       )((exit) => {
-        if (Exit.isFailure(exit) && Option.exists(Cause.failureOption(exit.cause), isConflict)) askEach()
-        else done(Exit.map(exit, () => links.map(({ key }) => key)))
+        if (Exit.isSuccess(exit)) {
+          end(tenure === undefined || exit.value.length > 0 ? links.map(({ key }) => key) : undefined)
+        } else if (Option.exists(Cause.failureOption(exit.cause), isConflict)) askEach()
+        else done(Exit.failCause(exit.cause))
       })
     }
 
@@ -159,34 +179,25 @@ export const make = Effect.gen(function* () {
   /** The same for a caller that knows an epoch of this database. */
   const insertUnder = (links: ReadonlyArray<Link>, { epoch }: Tenure) =>
     Effect.filterOrFail(
-      sql<{ readonly keys: ReadonlyArray<string> | null; readonly in_force: boolean }>`${prepared(sql)}
-        WITH bound AS (${insertUnless(given(links), isInForce(sql, epoch))})
-        SELECT json_agg(key) AS keys, ${isInForce(sql, epoch)} AS in_force FROM bound`,
+      insertEachUnder(given(links), epoch),
       ([row]) => row!.in_force,
       () => refused("LinkStore.insertMany")
     ).pipe(Effect.map(([row]) => areAmong(links, row!.keys ?? [])))
 
   /**
-   * On PostgreSQL each key is looked for by itself. A planner that is shown an array makes a plan for its length; of JSON it knows nothing, so that one plan serves all.
+   * The rows of the keys in JSON that are the first parameter. On PostgreSQL each key is looked for by itself. A planner that is shown an array makes a plan for its length; of JSON it knows nothing,
+   * so that one plan serves all.
    */
-  const rowsOfKeys = (columns: Statement.Fragment, keys: ReadonlyArray<string>) =>
-    sql.onDialectOrElse({
-      orElse: () => sql<LinkRow>`SELECT ${columns} FROM links WHERE ${isOneOf(sql, "key", keys)}`,
-      pg: () => sql<LinkRow>`${prepared(sql)}
-        SELECT link.* FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
-        CROSS JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
-    })
+  const rowsOfKeys = sql.onDialectOrElse({
+    orElse: () => sql<LinkRow>`SELECT ${linkNames} FROM links WHERE ${isOneOf(sql, "key", [])}`,
+    pg: () => sql<LinkRow>`${prepared(sql)}
+      SELECT link.* FROM json_array_elements_text(${"[]"}::json) AS asked (key)
+      CROSS JOIN LATERAL (SELECT ${linkNames} FROM links WHERE links.key = asked.key LIMIT 1) AS link`
+  })
 
-  /** The same for a caller that knows an epoch of this database: a row for each key, without a key where there is none. */
-  const rowsUnder = (columns: Statement.Fragment, keys: ReadonlyArray<string>, { epoch }: Tenure) =>
-    Effect.filterOrFail(
-      sql<LinkRow & { readonly in_force: boolean }>`${prepared(sql)}
-        SELECT link.*, ${isInForce(sql, epoch)} AS in_force
-        FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS asked (key)
-        LEFT JOIN LATERAL (SELECT ${columns} FROM links WHERE links.key = asked.key LIMIT 1) AS link ON true`,
-      (rows) => rows[0]?.in_force !== false,
-      () => refused("LinkStore.findMany")
-    ).pipe(Effect.map((rows): ReadonlyArray<LinkRow> => rows.filter(({ key }) => key !== null)))
+  /** The same for a caller that knows an epoch of this database, the second parameter: with a row without a key where it is old. */
+  const rowsUnder = sql`${rowsOfKeys}
+    UNION ALL SELECT ${list(linkColumns.map(() => "NULL"))} WHERE NOT ${isInForce(sql, 0)}`
 
   /**
    * A row of a key, or that of a minted link in a further domain: its text begins with the key and `~`. PostgreSQL looks for that in the order of the index, or it would read the whole table, in
@@ -229,38 +240,47 @@ export const make = Effect.gen(function* () {
 
   const isSplit = sql.onDialectOrElse({ orElse: () => false, pg: () => true })
 
-  /** Large batches in two halves on PostgreSQL. Both end before it does; where one fails, the other may have been written. */
+  /** Large batches in two halves on PostgreSQL, where one database has all links. Both end before it does; where one fails, the other may have been written. */
   const insertByCall =
-    (links: ReadonlyArray<Link>, places: ReadonlyArray<number>): Run<ReadonlyArray<boolean>, StorageError> =>
+    (
+      links: ReadonlyArray<Link>,
+      places: ReadonlyArray<number>,
+      tenure: Tenure | undefined
+    ): Run<ReadonlyArray<boolean>, StorageError> =>
     (done) => {
       const sorted = places.map((place) => links[place]!)
-      const parts = links.length < splitFrom || !isSplit ? [sorted] : halvesOf(sorted)
+      const isWhole = links.length < splitFrom || !isSplit || tenure !== undefined
+      const parts = isWhole ? [sorted] : halvesOf(sorted)
       const bound: Array<string> = []
       let failed: Cause.Cause<StorageError> | undefined
       let open = parts.length
-      const ended = (exit: Exit.Exit<ReadonlyArray<string>, SqlError>) => {
+      const ended = (exit: Exit.Exit<ReadonlyArray<string>, SqlError | StorageError>) => {
         if (Exit.isSuccess(exit)) bound.push(...exit.value)
-        else failed = Cause.map(exit.cause, (error) => storageErrorOf("LinkStore.insertMany", error))
+        else {
+          failed = Cause.map(exit.cause, (error) =>
+            error._tag === "SqlError" ? storageErrorOf("LinkStore.insertMany", error) : error
+          )
+        }
         if (--open > 0) return
         if (failed === undefined) done(Exit.succeed(areAmong(links, bound)))
         else done(Exit.failCause(parts.length === 1 ? failed : Cause.map(failed, mayBeApplied)))
       }
-      for (const part of parts) insertThen(part)(ended)
+      for (const part of parts) insertThen(part, tenure)(ended)
     }
 
-  /** Without a fiber, but for batches that have a key twice, for what is a part of a transaction, and where there are several databases. */
+  /** Without a fiber, but for batches that have a key twice, and for what is a part of a transaction. */
   const insertMany: (typeof LinkStore.Service)["insertMany"] = (links) => {
     const places = links.length === 0 ? undefined : placesByKey(links)
     if (places === undefined) return insertInFiber(links)
-    const run = insertByCall(links, places)
-    const alone = new Direct(run, (self) =>
-      self.pipe(Traced.span("sql.execute"), Traced.span("LinkStore.insertMany"))
-    )
+    const on = (tenure: Tenure | undefined) =>
+      new Direct(insertByCall(links, places, tenure), (self) =>
+        self.pipe(Traced.span("sql.execute"), Traced.span("LinkStore.insertMany"))
+      )
     const transaction = Effect.serviceOption(SqlClient.TransactionConnection)
-    return new DirectOr(
-      run,
+    return new Tenured(
+      on,
       Effect.flatMap(Effect.zip(LinkTenure, transaction), ([tenure, own]) =>
-        tenure !== undefined || Option.isSome(own) ? insertInFiber(links) : alone
+        Option.isSome(own) ? insertInFiber(links) : on(tenure)
       )
     )
   }
@@ -298,26 +318,22 @@ export const make = Effect.gen(function* () {
       )
     )
 
-  const [findText] = rowsOfKeys(linkNames, []).compile()
+  const [findText] = rowsOfKeys.compile()
+  const [findTextUnder] = rowsUnder.compile()
 
-  const findUnder = (keys: ReadonlyArray<string>, tenure: Tenure) =>
-    rowsUnder(linkNames, keys, tenure).pipe(
-      Effect.map((rows) => {
-        const links = new Map(rows.map((row) => [row.key, linkOf(row)]))
-        return keys.map((key) => links.get(key) ?? null)
-      }),
-      asStorageError("LinkStore.findMany"),
-      Traced.span("LinkStore.findMany")
-    )
-
-  const findMany: (typeof LinkStore.Service)["findMany"] = (keys) => {
-    const alone = direct(sql, "LinkStore.findMany", [findText, [JSON.stringify(keys)]]).map((rows) => {
-      const links = new Map(rows.map((cells) => [cells[0], linkOfCells(cells)]))
-      return keys.map((key) => links.get(key) ?? null)
-    })
-    return new DirectOr(
-      alone.run,
-      Effect.flatMap(LinkTenure, (tenure) => (tenure === undefined ? alone : findUnder(keys, tenure)))
+  /** Never a part of a transaction. */
+  const findMany = (keys: ReadonlyArray<string>) => {
+    const json = JSON.stringify(keys)
+    return new Tenured((tenure) =>
+      direct(
+        sql,
+        "LinkStore.findMany",
+        tenure === undefined ? [findText, [json]] : [findTextUnder, [json, tenure.epoch]]
+      ).flatMap((rows) => {
+        if (rows.at(-1)?.[0] === null) return Exit.fail(refused("LinkStore.findMany"))
+        const links = new Map(rows.map((cells) => [cells[0], linkOfCells(cells)]))
+        return Exit.succeed(keys.map((key) => links.get(key) ?? null))
+      })
     )
   }
 

@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { defaultDomain, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { fold, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
 import type { LinkPage, LinkQuery, Position } from "./LinkStore.ts"
-import { isAtHome, LinkTenure } from "./LinkTenure.ts"
+import { prepared } from "../sql/SqlDialect.ts"
+import { isInForce } from "./LinkEpoch.ts"
+import { isAtHome, LinkTenure, refused } from "./LinkTenure.ts"
 
 /** A pattern of LIKE for texts that have this one in them. */
 const patternOf = (text: string) => `%${fold(text).replaceAll(/[\\%_]/g, "\\$&")}%`
@@ -13,10 +15,19 @@ const positionOf = (row: Pick<LinkRow, "created_at" | "key">): Position => ({
   key: row.key
 })
 
-/** `LinkStore.list` on SQLite and PostgreSQL. */
+/**
+ * How many rows a statement is prepared for that lists links without a search: those of a page as clients ask for it unless they say otherwise, and of its part in one of several databases. To plan it takes
+ * longer than to run it. The number is a part of its text, since PostgreSQL would plan for another one.
+ */
+const preparedRows: ReadonlyArray<number> = [21, 51]
+
+const operation = "LinkStore.list"
+
+/** `LinkStore.list` on SQLite and PostgreSQL. For a caller that knows an epoch of the database, its last statement says whether that is in force. */
 export const makeList = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const names = sql.literal(linkColumns.map(({ column }) => column).join(", "))
+  const nulls = sql.literal(linkColumns.map(() => "NULL").join(", "))
   // Keys and URLs are ASCII. In another collation than "C" PostgreSQL would fold as the database's language does.
   const ascii = sql.onDialectOrElse({ orElse: () => sql.literal(""), pg: () => sql.literal(`COLLATE "C"`) })
 
@@ -66,7 +77,16 @@ export const makeList = Effect.gen(function* () {
             SELECT created_at, key FROM links WHERE ${sql.and(among)} ${ordered}
             LIMIT 1 OFFSET ${lookedAtMax - 1}`).map(positionOf)[0]
     const wanted = sql.and([...among, ...filters, ...(end === undefined ? [] : [at(upTo, end)])])
-    const rows = yield* sql<LinkRow>`SELECT ${names} FROM links WHERE ${wanted} ${ordered} LIMIT ${limit + 1}`
+    const preparedFor = filters.length > 0 ? undefined : preparedRows.find((rows) => rows > limit)
+    const atMost = sql.literal(String(preparedFor ?? limit + 1))
+    const selected = sql`SELECT ${names} FROM links WHERE ${wanted} ${ordered} LIMIT ${atMost}`
+    const tenure = yield* LinkTenure
+    const underEpoch =
+      tenure === undefined
+        ? selected
+        : sql`(${selected}) UNION ALL SELECT ${nulls} WHERE NOT ${isInForce(sql, tenure.epoch)}`
+    const rows = yield* sql<LinkRow>`${preparedFor === undefined ? sql`` : prepared(sql)}${underEpoch}`
+    if (rows.at(-1)?.key === null) return yield* refused(operation)
     const page: LinkPage = {
       links: rows.slice(0, limit).map(linkOf),
       next: rows.length > limit ? positionOf(rows[limit - 1]!) : (end ?? null)
@@ -74,12 +94,18 @@ export const makeList = Effect.gen(function* () {
     if (countedMax === undefined) return page
     const countableMax = filters.length === 0 ? countedMax : lookedAtMax
     // Rows of buckets that have left, or that arrive, are counted where they are at home.
-    const tenure = yield* LinkTenure
     const countable = tenure === undefined ? all : [...all, isAtHome(sql, tenure)]
-    const [counts] = yield* sql<{ readonly looked: number; readonly found: number }>`
-      SELECT count(*) AS looked, count(CASE WHEN ${sql.and([sql`TRUE`, ...filters])} THEN 1 END) AS found
+    const inForce = tenure === undefined ? sql`TRUE` : isInForce(sql, tenure.epoch)
+    const [counts] = yield* sql<{
+      readonly looked: number
+      readonly found: number
+      readonly in_force: boolean | number
+    }>`
+      SELECT count(*) AS looked, count(CASE WHEN ${sql.and([sql`TRUE`, ...filters])} THEN 1 END) AS found,
+             ${inForce} AS in_force
       FROM (SELECT key, url, title_folded, tags FROM links WHERE ${sql.and(countable)} ${ordered}
             LIMIT ${countableMax + 1}) AS counted`
+    if (!counts!.in_force) return yield* refused(operation)
     const [looked, found] = [Number(counts!.looked), Number(counts!.found)]
     return {
       ...page,

@@ -1,5 +1,6 @@
 import type { SqlClient, Statement } from "@effect/sql"
 import { Context, Effect } from "effect"
+import { type Direct, DirectOr, type Run } from "../../fibers/Direct.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { StorageError } from "../StorageError.ts"
 import { bucketOfRow } from "./LinkBucketsSql.ts"
@@ -19,6 +20,21 @@ export interface Tenure {
 export class LinkTenure extends Context.Reference<LinkTenure>()("linkmint/LinkTenure", {
   defaultValue: (): Tenure | undefined => undefined
 }) {}
+
+/** What one database is asked, without a fiber, by who says on which tenure. As an effect it is asked on that of its fiber. */
+export class Tenured<A> extends DirectOr<A, StorageError> {
+  /** The same on a tenure. */
+  readonly on: (tenure: Tenure | undefined) => Run<A, StorageError>
+
+  /** `inFiber`: how a fiber has it; by default as the others do, whatever transaction it is in. */
+  constructor(
+    on: (tenure: Tenure | undefined) => Direct<A, StorageError>,
+    inFiber: Effect.Effect<A, StorageError> = Effect.flatMap(LinkTenure, on)
+  ) {
+    super(on(undefined).run, inFiber)
+    this.on = (tenure) => on(tenure).run
+  }
+}
 
 const outdated = "buckets have left this database since the placement was read"
 

@@ -1,11 +1,13 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Array, Effect, Layer } from "effect"
-import { hourOf, type VisitCount } from "../../model/Visit.ts"
+import { hourOf } from "../../model/Visit.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { isOneOf, prepared } from "../sql/SqlDialect.ts"
+import { direct } from "../sql/DirectSql.ts"
+import { Tenured } from "../links/LinkTenure.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
-import { endOf, grains, type Segment, segmentsOf, startOf } from "./VisitPeriods.ts"
+import { endOf, type Grain, grains, type Segment, segmentsOf, startOf } from "./VisitPeriods.ts"
 import * as VisitRollUpSql from "./VisitRollUpSql.ts"
 import { type HourCount, type Point, type VisitBatch, VisitStore } from "./VisitStore.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
@@ -37,9 +39,6 @@ const subjectAndCounts = (rows: Counts) => ({
 
 /** What rows have for a grain whose visits are of hours that had been rolled up before: one for a subject, at hour 0. They count only in the total. */
 const late = 3
-
-/** Hours that a total goes up to. */
-const hourMax = 2 ** 31 - 1
 
 /** Adds a batch's hours, in the order of the rows' keys, so that nodes do not deadlock. */
 const makeAdd = (
@@ -128,47 +127,69 @@ export const make = Effect.gen(function* () {
   const within = (columns: string, subject: string, segments: ReadonlyArray<Segment>) =>
     withinOf(columns, sql`subject = ${subject}`, segments)
 
-  return sqlPort(VisitStore, {
-    write: Effect.fnUntraced(function* (batch) {
-      const hours = inOrder(batch.hours)
-      yield* inTransaction(sql, Effect.whenEffect(add(hours, batch.at), isNew(batch)))
-    }),
-    totals: Effect.fnUntraced(function* (subjects) {
-      const whose = subjectsIn(subjects)
-      const columns = "subject, non_bots, bots"
-      const counts = withinOf(columns, whose, segmentsOf("month", 0, hourMax, yield* rolledUp))
-      const rows = yield* camelRows(sql<VisitCount & { readonly subject: string }>`
-        SELECT subject, sum(non_bots) AS non_bots, sum(bots) AS bots
-        FROM (${counts} UNION ALL
-              SELECT ${sql.literal(columns)} FROM visit_periods WHERE ${whose} AND grain = ${late} AND hour = 0) AS counts
-        GROUP BY subject`)
-      const totals = new Map(rows.map(({ subject, ...counts }) => [subject, counts]))
-      return subjects.map((subject) => totals.get(subject) ?? { nonBots: 0, bots: 0 })
-    }),
-    series: Effect.fnUntraced(function* ({ from, subject, to }, interval) {
-      const segments = segmentsOf(interval, from, to, yield* rolledUp)
-      if (segments.length === 0) return []
-      const point = sql.literal(interval === "hour" ? "hour" : "hour - hour % 24")
-      return yield* camelRows(sql<Point>`
+  /** The hour up to which a grain is rolled up. */
+  const rolledTo = (grain: Grain) =>
+    sql`coalesce((SELECT hour FROM visit_rolled WHERE grain = ${sql.literal(String(grains.indexOf(grain)))}), 0)`
+
+  const countsOf = (subjects: ReadonlyArray<string>, grain: number, where: Statement.Fragment) => sql`
+    SELECT subject, non_bots, bots FROM visit_periods
+    WHERE ${subjectsIn(subjects)} AND grain = ${sql.literal(String(grain))} AND ${where}`
+
+  const [month, day] = [rolledTo("month"), rolledTo("day")]
+
+  /** All visits of subjects: what is rolled up by months and by days, the hours since then, and what was late for them. One statement sees how far that is and the rows of that moment. */
+  const totalsOf = (subjects: ReadonlyArray<string>) => sql`${prepared(sql)}
+    SELECT subject, sum(non_bots) AS non_bots, sum(bots) AS bots
+    FROM (${countsOf(subjects, grains.indexOf("month"), sql`hour < ${month}`)} UNION ALL
+          ${countsOf(subjects, grains.indexOf("day"), sql`hour >= ${month} AND hour < ${day}`)} UNION ALL
+          ${countsOf(subjects, grains.indexOf("hour"), sql`hour >= ${day}`)} UNION ALL
+          ${countsOf(subjects, late, sql`hour = 0`)}) AS counts
+    GROUP BY subject`
+
+  /** Never a part of a transaction, and the same on any tenure: what has left a database has left it with its links. */
+  const totals = (subjects: ReadonlyArray<string>) =>
+    new Tenured(() =>
+      direct(sql, "VisitStore.totals", totalsOf(subjects).compile()).map((rows) => {
+        const counts = new Map<unknown, { readonly nonBots: number; readonly bots: number }>(
+          rows.map(([subject, nonBots, bots]) => [subject, { nonBots: Number(nonBots), bots: Number(bots) }])
+        )
+        return subjects.map((subject) => counts.get(subject) ?? { nonBots: 0, bots: 0 })
+      })
+    )
+
+  return sqlPort(
+    VisitStore,
+    {
+      write: Effect.fnUntraced(function* (batch) {
+        const hours = inOrder(batch.hours)
+        yield* inTransaction(sql, Effect.whenEffect(add(hours, batch.at), isNew(batch)))
+      }),
+      series: Effect.fnUntraced(function* ({ from, subject, to }, interval) {
+        const segments = segmentsOf(interval, from, to, yield* rolledUp)
+        if (segments.length === 0) return []
+        const point = sql.literal(interval === "hour" ? "hour" : "hour - hour % 24")
+        return yield* camelRows(sql<Point>`
         SELECT ${point} AS hour, sum(non_bots) AS non_bots, sum(bots) AS bots
         FROM (${within("hour, non_bots, bots", subject, segments)}) AS periods
         GROUP BY 1 ORDER BY 1`)
-    }),
-    top: Effect.fnUntraced(function* ({ from, subject, to }, max) {
-      const segments = segmentsOf("month", from, to, yield* rolledUp)
-      if (segments.length === 0) return []
-      const rows = sql`(${within("by_value", subject, segments)}) AS periods`
-      return (yield* texts.top({ text: "periods.by_value", rows }, max)).map(VisitValuesSql.valueOf)
-    }),
-    rollUp,
-    drop,
-    dropWriters: (before) => Effect.asVoid(sql`DELETE FROM visit_writers WHERE written_at < ${before}`),
-    forget: Effect.fnUntraced(function* (subjects) {
-      const forgetSome = (some: ReadonlyArray<string>) =>
-        sql`DELETE FROM visit_periods WHERE ${subjectsIn(some)}`
-      yield* Effect.forEach(Array.chunksOf(subjects, forgottenAtOnceMax), forgetSome, { discard: true })
-    })
-  })
+      }),
+      top: Effect.fnUntraced(function* ({ from, subject, to }, max) {
+        const segments = segmentsOf("month", from, to, yield* rolledUp)
+        if (segments.length === 0) return []
+        const rows = sql`(${within("by_value", subject, segments)}) AS periods`
+        return (yield* texts.top({ text: "periods.by_value", rows }, max)).map(VisitValuesSql.valueOf)
+      }),
+      rollUp,
+      drop,
+      dropWriters: (before) => Effect.asVoid(sql`DELETE FROM visit_writers WHERE written_at < ${before}`),
+      forget: Effect.fnUntraced(function* (subjects) {
+        const forgetSome = (some: ReadonlyArray<string>) =>
+          sql`DELETE FROM visit_periods WHERE ${subjectsIn(some)}`
+        yield* Effect.forEach(Array.chunksOf(subjects, forgottenAtOnceMax), forgetSome, { discard: true })
+      })
+    },
+    { totals }
+  )
 })
 
 /** `VisitStore` over whatever database the SQL client speaks to. The schema must be migrated. */

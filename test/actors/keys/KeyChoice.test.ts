@@ -12,7 +12,8 @@ const places = (open: Set<string>): LinkPlacesService => ({
   laneOf: (key) => (key.startsWith("a") ? 0 : 1),
   laneOfName: () => 0,
   isOpen: (key) => open.has(key[0]!),
-  isOpenBeside: (key, name) => open.has(key[0]!) && key[0] === name[0]
+  isOpenBeside: (key, name) => open.has(key[0]!) && key[0] === name[0],
+  hasOpenBeside: (name) => open.has(name[0]!)
 })
 
 const bufferOf = (keys: Array<string>) => {
@@ -47,6 +48,19 @@ describe("the choice of keys", () => {
     })
   )
 
+  it.scoped("takes many in a row that are of one database", () =>
+    Effect.gen(function* () {
+      // Every third key is of `a`.
+      const keys = Array.from({ length: 600 }, (_, index) => `${index % 3 === 0 ? "a" : "b"}${index}`)
+      const { takeNow } = yield* opened([...keys], new Set(["a", "b"]), yield* Effect.scope)
+      const taken = keys.map(() => takeNow()!)
+      expect(taken.toSorted()).toEqual(keys.toSorted())
+      expect(takeNow()).toBeUndefined()
+      const changes = taken.filter((key, index) => index > 0 && key[0] !== taken[index - 1]![0]).length
+      expect(changes).toBeLessThan(30)
+    })
+  )
+
   it.scoped("takes a key that lies beside a guard, and loses none on the way", () =>
     Effect.gen(function* () {
       const keys = ["a0", "a1", "a2", "b0", "b1"]
@@ -54,6 +68,15 @@ describe("the choice of keys", () => {
       expect(yield* takeMany(1, "b's guard")).toEqual(["b0"])
       expect(yield* takeMany(1, "b's guard")).toEqual(["b1"])
       expect([takeNow(), takeNow(), takeNow(), takeNow()].toSorted()).toEqual(["a0", "a1", "a2", undefined])
+    })
+  )
+
+  it.scoped("takes no key where none can lie beside the guard", () =>
+    Effect.gen(function* () {
+      const keys = ["a0", "a1", "b0"]
+      const { takeMany } = yield* opened(keys, new Set(["a"]), yield* Effect.scope)
+      expect(yield* Effect.flip(takeMany(1, "b's guard"))).toMatchObject({ applied: "no", away: true })
+      expect(keys).toEqual(["a0", "a1", "b0"])
     })
   )
 

@@ -1,7 +1,10 @@
-import { Effect } from "effect"
+import { expect, it } from "@effect/vitest"
+import { Array as Arrays, Effect } from "effect"
+import { bucketOf } from "../../../src/keys/Buckets.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import { carryKeys } from "../../../src/storage/homes/LinkOutbox.ts"
 import * as VisitStoreMemory from "../../../src/sim/stores/VisitStoreMemory.ts"
+import { linkOf } from "../../support/SomeLinks.ts"
 import { likeMemory } from "../../support/LikeMemory.ts"
 import { linkCommand, playLinks } from "../../support/Players.ts"
 import { describePostgres } from "../../support/services/Postgres.ts"
@@ -30,6 +33,27 @@ const carrying = (
     size: Effect.zipRight(carry, stock.size)
   }
 }
+
+describePostgres("a page of links of which one of two databases has nearly all", () => {
+  const open = severalDatabases(2)
+
+  it.scopedLive("has as many as were asked for, in their order", () =>
+    Effect.gen(function* () {
+      const { links } = yield* Effect.flatten(open)
+      const keys = Array.from({ length: 300 }, (_, index) => `k${index}`)
+      const [inFirst, inSecond] = Arrays.partition(keys, (key) => bucketOf(key) % 2 === 1)
+      const rows = [...inFirst.slice(0, 70), ...inSecond.slice(0, 9)]
+        .toSorted()
+        .map((key, index) => ({ ...linkOf(key), createdAt: 1_000 + index }))
+      yield* links.insertMany(rows)
+      const query = { order: "createdAt-desc", limit: 50, lookedAtMax: 1_000 } as const
+      const first = yield* links.list(query)
+      expect(first.links).toEqual(rows.toReversed().slice(0, 50))
+      const second = yield* links.list({ ...query, after: first.next! })
+      expect(second).toEqual({ links: rows.toReversed().slice(50), next: null })
+    })
+  )
+})
 
 for (const count of [1, 2, 4]) {
   describePostgres(`on ${count} ${count === 1 ? "database" : "databases"} of links`, () => {

@@ -2,6 +2,7 @@ import { expect, it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
 import { Context, Deferred, Effect, Fiber } from "effect"
 import { bucketCount, bucketOf, bucketOfName } from "../../../src/keys/Buckets.ts"
+import { Direct } from "../../../src/fibers/Direct.ts"
 import { isRefused, LinkTenure, under } from "../../../src/storage/links/LinkTenure.ts"
 import { begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
 import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
@@ -26,6 +27,12 @@ const knowing = (node: SeveralDatabases, placement: KnownPlacement) =>
     const ports = yield* LinkPorts.routed(node.databases, { current: () => known, read })
     return { ...ports, reads: () => reads, hasRead: Deferred.await(hasRead) }
   })
+
+/** Has what can be had without a fiber in that way. */
+const byCall = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  effect instanceof Direct
+    ? Effect.async((resume) => (effect as Direct<A, E>).run(resume))
+    : Effect.dieMessage("it needs a fiber")
 
 /** Copies rows of links and guards from one database to the other, as a move does. */
 const copied = ({ databases: [from, to] }: SeveralDatabases) =>
@@ -60,6 +67,19 @@ describePostgres("a node with an old placement, while another one knows where li
       const reader = yield* knowing(other, before)
       expect(yield* reader.links.findMany(["after", "before"])).toEqual([linkOf("after"), linkOf("before")])
       expect(reader.reads()).toBe(1)
+      const caller = yield* knowing(other, before)
+      expect(yield* byCall(caller.links.findMany(["after", "before"]))).toEqual([
+        linkOf("after"),
+        linkOf("before")
+      ])
+      expect(yield* byCall(caller.links.findMany(["before", "none"]))).toEqual([linkOf("before"), null])
+      expect(caller.reads()).toBe(1)
+      for (const links of [[linkOf("called")], [{ ...linkOf("alias"), custom: true }, linkOf("before")]]) {
+        const callerThatWrites = yield* knowing(other, before)
+        const bound = yield* byCall(callerThatWrites.links.insertMany(links))
+        expect(bound).toEqual(links.map(({ key }) => key !== "before"))
+        expect(callerThatWrites.reads()).toBe(1)
+      }
       const writer = yield* knowing(other, before)
       expect(yield* writer.links.insertMany([linkOf("new"), linkOf("before")])).toEqual([true, false])
       expect(writer.reads()).toBe(1)
@@ -67,14 +87,21 @@ describePostgres("a node with an old placement, while another one knows where li
       expect(yield* deleter.links.deleteMany([{ key: "deleted", at: 1 }])).toEqual([true])
       const lister = yield* knowing(other, before)
       const page = yield* lister.links.list({ order: "createdAt-asc", limit: 10, lookedAtMax: 100 })
-      expect(page.links.map(({ key }) => key).toSorted()).toEqual(["after", "before", "changed", "new"])
+      expect(page.links.map(({ key }) => key).toSorted()).toEqual([
+        "after",
+        "alias",
+        "before",
+        "called",
+        "changed",
+        "new"
+      ])
       expect(page.isPartial).toBeUndefined()
       const keys = (at: number) =>
         Effect.map(other.databases[at]!.sql<{ key: string }>`SELECT key FROM links`, (rows) =>
           rows.map(({ key }) => key).toSorted()
         )
       expect(yield* keys(0)).toEqual(["before", "changed", "deleted"])
-      expect(yield* keys(1)).toEqual(["after", "before", "changed", "deleted", "new"])
+      expect(yield* keys(1)).toEqual(["after", "alias", "before", "called", "changed", "deleted", "new"])
       expect(yield* other.databases[0]!.sql`SELECT key FROM links WHERE deleted_at IS NOT NULL`).toEqual([])
     })
   )
