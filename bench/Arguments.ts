@@ -10,6 +10,8 @@ export interface Arguments {
   /** Short runs over small tables: whether all works, not how fast it is. */
   readonly quick: boolean
   readonly list: boolean
+  /** Links in the database that the case `upgrade` upgrades, at least 1,000. */
+  readonly upgradedLinks: number
   /** Whether to write a file of results, and BENCHMARKS.md. */
   readonly write: boolean
 }
@@ -23,6 +25,7 @@ which the machine should have nothing else to do.
   --case NAME   run this case alone; may be repeated
   --list        list the cases
   --quick       short runs over small tables: whether all works, not how fast it is
+  --links N     links in the database of the case "upgrade": 1,000 to 100,000,000 (100,000 by default)
   --no-write    write neither bench/results nor BENCHMARKS.md (as with --quick)
   --help        print this`
 
@@ -30,6 +33,7 @@ const options = {
   case: { type: "string", multiple: true, default: [] },
   list: { type: "boolean", default: false },
   quick: { type: "boolean", default: false },
+  links: { type: "string", default: "100000" },
   "no-write": { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false }
 } as const satisfies NonNullable<Parameters<typeof parseArgs>[0]>["options"]
@@ -54,5 +58,11 @@ export const parse = (
       return yield* Either.left(`--case must be one of ${names.join(", ")}, not "${unknown}"`)
     }
     const { list, quick } = values
-    return { cases: values.case, quick, list, write: !quick && !values["no-write"] }
+    const upgradedLinks = /^\d{1,9}$/.test(values.links) ? Number(values.links) : 0
+    if (upgradedLinks < 1_000 || upgradedLinks > 100_000_000) {
+      return yield* Either.left(
+        `--links must be a whole number from 1,000 to 100,000,000, not "${values.links}"`
+      )
+    }
+    return { cases: values.case, quick, list, upgradedLinks, write: !quick && !values["no-write"] }
   })

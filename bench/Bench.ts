@@ -39,11 +39,12 @@ const runCase = (ground: Ground.Ground, { name, run, title }: Case): Effect.Effe
 export const run = Effect.fn("Bench.run")(function* (options: {
   readonly cases: ReadonlyArray<Case>
   readonly quick: boolean
+  readonly upgradedLinks: number
 }): Effect.fn.Return<Report.Report, Unavailable, Scope.Scope> {
   const at = DateTime.formatIso(yield* DateTime.now)
   const progress = yield* Progress.make({ all: options.cases.length, unit: "cases", hasRate: false })
   const notify = (line: string) => Effect.sync(() => progress.log(line))
-  const ground = yield* Ground.make({ quick: options.quick, notify })
+  const ground = yield* Ground.make({ quick: options.quick, upgradedLinks: options.upgradedLinks, notify })
   const machine = yield* Machine.read(ground.load.program)
   if (machine.busy > 1 && !options.quick) {
     yield* notify(`The machine is busy (load ${machine.busy}): figures will be too low, and ratios unsure.`)

@@ -12,6 +12,7 @@ import { processes } from "./cases/processes.ts"
 import { cold, zipf } from "./cases/redirects.ts"
 import { stall } from "./cases/stall.ts"
 import { start } from "./cases/start.ts"
+import { upgrade } from "./cases/upgrade.ts"
 
 /** All cases, in the order in which they run. */
 export const cases: ReadonlyArray<Case> = [
@@ -31,5 +32,6 @@ export const cases: ReadonlyArray<Case> = [
   processes,
   nodes,
   databases,
+  upgrade,
   growth
 ]

@@ -48,6 +48,8 @@ export interface Server {
 export interface Ground {
   /** Short runs over small tables. */
   readonly quick: boolean
+  /** Links in the database that the case `upgrade` upgrades. */
+  readonly upgradedLinks: number
   readonly load: Load.Load
   /** For files of the run; goes at its end. */
   readonly folder: string
@@ -251,6 +253,7 @@ const once = (scope: Scope.Scope) => {
 /** What a run stands on; servers are started when they are asked for, and all goes with the scope. */
 export const make = Effect.fn("Ground.make")(function* (options: {
   readonly quick: boolean
+  readonly upgradedLinks: number
   readonly notify: Ground["notify"]
 }): Effect.fn.Return<Ground, Unavailable, Scope.Scope> {
   const scope = yield* Effect.scope

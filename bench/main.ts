@@ -8,10 +8,10 @@ import { isMet } from "./Case.ts"
 import { cases } from "./Cases.ts"
 import { summary } from "./Report.ts"
 
-const run = ({ cases: chosen, quick, write }: Arguments) =>
+const run = ({ cases: chosen, quick, upgradedLinks, write }: Arguments) =>
   Effect.gen(function* () {
     const wanted = chosen.length === 0 ? cases : cases.filter(({ name }) => chosen.includes(name))
-    const report = yield* Effect.scoped(Bench.run({ cases: wanted, quick }))
+    const report = yield* Effect.scoped(Bench.run({ cases: wanted, quick, upgradedLinks }))
     yield* Console.log(`\n${summary(report.results)}`)
     // A part of the cases would take the place of all.
     if (write && chosen.length === 0) {

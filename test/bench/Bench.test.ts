@@ -76,6 +76,10 @@ describe("arguments", () => {
     expect(read("--case", "b", "--case", "a")).toMatchObject({ right: { cases: ["b", "a"], write: true } })
     expect(read("--quick")).toMatchObject({ right: { quick: true, write: false } })
     expect(read("--no-write")).toMatchObject({ right: { quick: false, write: false } })
+    expect(read("--links", "1000000")).toMatchObject({ right: { upgradedLinks: 1_000_000 } })
+    for (const links of ["999", "1e6", "100000001"]) {
+      expect(read("--links", links)).toMatchObject({ left: expect.stringMatching(/^--links must be/) })
+    }
     expect(read("a")).toMatchObject({ left: expect.stringMatching(/Unexpected argument 'a'/) })
   })
 })
