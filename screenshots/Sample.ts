@@ -66,7 +66,9 @@ const shares: Readonly<Record<Dimension, Readonly<Record<string, number>>>> = {
   countries: { DE: 31, US: 24, FR: 13, GB: 11, SE: 8, JP: 7, BR: 6 },
   browsers: { chrome: 48, safari: 27, firefox: 15, edge: 10 },
   os: { android: 33, ios: 27, windows: 24, macos: 11, linux: 5 },
-  devices: { mobile: 58, desktop: 38, tablet: 4 }
+  devices: { mobile: 58, desktop: 38, tablet: 4 },
+  // None of these links has rules.
+  targets: {}
 }
 
 const daysShown = 30

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Rules, Variants } from "./Rules.ts"
 
 /** Statuses that a redirect may have. */
 export const RedirectStatus = Schema.Literal(301, 302, 307, 308)
@@ -48,7 +49,9 @@ export const LinkExtras = Schema.Struct({
   forwardPath: maybe(Schema.Literal(true)),
   /** Whose parameter holds where the target and a forwarded query string have one of the same name. Without it both do. */
   queryPrecedence: maybe(Schema.Literal("request", "target")),
-  card: maybe(LinkCard)
+  card: maybe(LinkCard),
+  rules: maybe(Rules),
+  variants: maybe(Variants)
 })
 /** See {@link LinkExtras}. */
 export type LinkExtras = typeof LinkExtras.Type
@@ -60,7 +63,9 @@ export const ExtrasChange = Schema.Struct({
   expiredUrl: orRemoved(LinkExtras.fields.expiredUrl),
   forwardPath: orRemoved(LinkExtras.fields.forwardPath),
   queryPrecedence: orRemoved(LinkExtras.fields.queryPrecedence),
-  card: orRemoved(LinkExtras.fields.card)
+  card: orRemoved(LinkExtras.fields.card),
+  rules: orRemoved(LinkExtras.fields.rules),
+  variants: orRemoved(LinkExtras.fields.variants)
 } satisfies Readonly<Record<keyof LinkExtras, unknown>>)
 /** See {@link ExtrasChange}. */
 export type ExtrasChange = typeof ExtrasChange.Type

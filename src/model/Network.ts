@@ -15,7 +15,8 @@ const networksMax = 256
 export const parseAddress = (text: string): Address | undefined =>
   isIP(text) === 0 ? undefined : ipaddr.process(text)
 
-const parse = (text: string): Network | undefined => {
+/** Parses an address, or a network in CIDR notation; `undefined` for anything else. */
+export const parse = (text: string): Network | undefined => {
   const [address = "", prefix, ...rest] = text.split("/")
   const parsed = parseAddress(address)
   if (parsed === undefined || rest.length > 0) return undefined

@@ -1,7 +1,7 @@
 import type { Link } from "./Link.ts"
 
 /** The dimensions by which visits are counted, beside time: ten at most. A visit has at most one value of each. A dimension's number, which is stored, is its position. */
-export const dimensions = ["referrers", "countries", "browsers", "os", "devices"] as const
+export const dimensions = ["referrers", "countries", "browsers", "os", "devices", "targets"] as const
 /** See {@link dimensions}. */
 export type Dimension = (typeof dimensions)[number]
 
@@ -44,6 +44,8 @@ export interface VisitSource {
 /** A visit of a link. */
 export interface Visit extends VisitSource {
   readonly link: Link
+  /** The rule or variant that led it, by name; `undefined` for a link that has neither. */
+  readonly target: string | undefined
 }
 
 /** Why no link redirected a visitor: the names of a domain's targets. */

@@ -32,6 +32,8 @@ export interface ShownLink {
   readonly forwardPath?: boolean
   readonly queryPrecedence?: "request" | "target"
   readonly card?: { readonly title?: string; readonly description?: string; readonly image?: string }
+  readonly rules?: ReadonlyArray<object>
+  readonly variants?: ReadonlyArray<object>
 }
 
 /** How links are written: a table, or a JSON object a line. */
@@ -43,7 +45,9 @@ export type ExportFormat = "csv" | "jsonl"
 export const columns: ReadonlyArray<
   readonly [
     name: string,
-    valueOf: (link: ShownLink) => string | number | boolean | ReadonlyArray<string> | null
+    valueOf: (
+      link: ShownLink
+    ) => string | number | boolean | ReadonlyArray<string> | ReadonlyArray<object> | null
   ]
 > = [
   ["key", ({ key }) => key],
@@ -69,8 +73,17 @@ export const columns: ReadonlyArray<
   ["queryPrecedence", ({ queryPrecedence = null }) => queryPrecedence],
   ["cardTitle", ({ card }) => card?.title ?? null],
   ["cardDescription", ({ card }) => card?.description ?? null],
-  ["cardImage", ({ card }) => card?.image ?? null]
+  ["cardImage", ({ card }) => card?.image ?? null],
+  ["rules", ({ rules = null }) => rules],
+  ["variants", ({ variants = null }) => variants]
 ]
+
+/** A value in a table: tags side by side, other lists in JSON. */
+const cellOf = (value: ReturnType<(typeof columns)[number][1]>): string => {
+  if (value === null || typeof value !== "object") return String(value ?? "")
+  const isOfTexts = value.every((one): one is string => typeof one === "string")
+  return isOfTexts ? joinTags(value as ReadonlyArray<string>) : JSON.stringify(value)
+}
 
 /** What stands before the links. */
 export const headOf = (format: ExportFormat): string =>
@@ -82,9 +95,5 @@ export const exportedLine = (link: ShownLink, format: ExportFormat): string => {
   if (format === "jsonl") {
     return `${JSON.stringify(Object.fromEntries(values.filter(([, value]) => value !== null)))}\n`
   }
-  return csvLine(
-    values.map(([, value]) =>
-      Array.isArray(value) ? joinTags(value as ReadonlyArray<string>) : String(value ?? "")
-    )
-  )
+  return csvLine(values.map(([, value]) => cellOf(value)))
 }

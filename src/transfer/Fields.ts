@@ -23,6 +23,9 @@ export interface NewLink {
   readonly forwardPath?: boolean
   readonly queryPrecedence?: "append" | "request" | "target"
   readonly card?: { readonly title?: string; readonly description?: string; readonly image?: string }
+  /** As the service has them, which alone looks into them. */
+  readonly rules?: ReadonlyArray<object>
+  readonly variants?: ReadonlyArray<object>
   readonly imported?: {
     readonly createdAt?: string
     readonly updatedAt?: string
@@ -46,7 +49,16 @@ export interface ReadingOptions {
   readonly cutsTitles: boolean
 }
 
-const lengthsMax = { url: 2_048, title: 256, description: 512, tag: 64, tags: 20, password: 128, domain: 253 }
+const lengthsMax = {
+  url: 2_048,
+  title: 256,
+  description: 512,
+  tag: 64,
+  tags: 20,
+  password: 128,
+  domain: 253,
+  json: 16_384
+}
 const countsMax = { maxVisits: 1_000_000_000, visits: 1_000_000_000_000 }
 
 const controls = /[\p{Cc}\p{Cs}]/u
@@ -98,6 +110,15 @@ export const splitTags = (cell: string): ReadonlyArray<string> => {
     else tags[tags.length - 1] += cell[place]!
   }
   return tags
+}
+
+/** What a text is in JSON; `undefined` where it is none. */
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** Reads one link. */
@@ -170,6 +191,16 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
       ...(image !== undefined && { image })
     }
   }
+  /** A list of objects, which is JSON in a table. */
+  const objectsOf = (field: string): ReadonlyArray<object> | undefined => {
+    const value = fields[field]
+    if (value === undefined || value === null || value === "") return undefined
+    const list = typeof value === "string" && value.length <= lengthsMax.json ? jsonOf(value) : value
+    const isOfObjects =
+      Array.isArray(list) &&
+      list.every((one) => typeof one === "object" && one !== null && !Array.isArray(one))
+    return isOfObjects ? (list as ReadonlyArray<object>) : fault(field, "is not a list of objects in JSON")
+  }
   const aliasOf = (): string | undefined => {
     const key = textOf("key")
     if (key === undefined || !options.keepsKeys) return undefined
@@ -214,6 +245,8 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const forwardPath = flag("forwardPath")
   const queryPrecedence = precedenceOf()
   const card = cardOf()
+  const rules = objectsOf("rules")
+  const variants = objectsOf("variants")
   if (status !== undefined && ![301, 302, 307, 308].includes(status)) {
     fault("redirectStatus", "must be 301, 302, 307 or 308")
   }
@@ -241,6 +274,8 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     ...(forwardPath !== undefined && { forwardPath }),
     ...(queryPrecedence !== undefined && { queryPrecedence }),
     ...(card !== undefined && { card }),
+    ...(rules !== undefined && { rules }),
+    ...(variants !== undefined && { variants }),
     imported: {
       ...(createdAt !== undefined && { createdAt }),
       ...(updatedAt !== undefined && { updatedAt }),

@@ -64,7 +64,9 @@ const sources: Readonly<Record<SourceName, Source>> = {
       "queryPrecedence",
       "cardTitle",
       "cardDescription",
-      "cardImage"
+      "cardImage",
+      "rules",
+      "variants"
     ]),
     isOwn: true,
     // The API's own lists have visits as objects.

@@ -5,7 +5,7 @@ import * as Referrer from "./Referrer.ts"
 import * as UserAgent from "./UserAgent.ts"
 import type { Dimension, dimensions, VisitClass, VisitSource } from "../model/Visit.ts"
 
-/** Different `User-Agent`s, and `Referer`s, whose results are cached: many visits have the same one. */
+/** Different `Referer`s whose results are cached: many visits have the same one. */
 const rememberedMax = 4_096
 
 /** What a visit's country is found by. */
@@ -41,21 +41,22 @@ type InOrder<Dimensions extends ReadonlyArray<Dimension>> = {
   readonly [Index in keyof Dimensions]: string | undefined
 }
 
-/** Classifies visits. `ownHost` is the host of short URLs. */
+/** Classifies visits, but for what led them. `ownHost` is the host of short URLs. */
 export const make = (
   ownHost: string,
   country: VisitorCountryService
 ): ((visit: VisitSource) => VisitClass) => {
-  const agentOf = remembering(UserAgent.parse)
   const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))
   return (visit) => {
-    const { browser, device, isBot, os } = agentOf(visit.userAgent)
+    const { browser, device, isBot, os } = UserAgent.parse(visit.userAgent)
     const values: InOrder<typeof dimensions> = [
       referrerOf(visit.referrer).host,
       country.of(visit) ?? "unknown",
       browser,
       os,
-      device
+      device,
+      // That of visits of some links, which the visit itself says.
+      undefined
     ]
     return { isBot, values }
   }

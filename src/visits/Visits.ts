@@ -16,14 +16,17 @@ import * as RetrySchedule from "../fibers/RetrySchedule.ts"
 import { LinkPlaces } from "../storage/homes/LinkPlaces.ts"
 import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
 import {
+  dimensions,
   hourOf,
   isVisitSubject,
   type OrphanVisit,
   subjectOfOrphans,
   subjectOfOwner,
-  type Visit
+  type Visit,
+  type VisitClass
 } from "../model/Visit.ts"
 import { VisitEvents } from "../webhooks/VisitEvents.ts"
+import * as UserAgent from "./UserAgent.ts"
 import * as VisitClassifier from "./VisitClassifier.ts"
 import { VisitRing } from "./VisitRing.ts"
 import { VisitTally } from "./VisitTally.ts"
@@ -121,18 +124,24 @@ const visitsIn = (batch: VisitBatch) =>
     .filter(({ subject }) => isVisitSubject(subject))
     .reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
 
+/** A visit that a rule or a variant led, for its link alone: another link's rules may have the same names. */
+const aimed = ({ isBot, values }: VisitClass, target: string): VisitClass => ({
+  isBot,
+  values: values.with(dimensions.indexOf("targets"), target)
+})
+
 const isShort = (text: string | undefined, max: number) => text === undefined || text.length <= max
 
 /** A visit without overlong texts, which say nothing, so that the ring's memory is bounded: 65 MB at worst. */
 const bounded = <V extends Visit | OrphanVisit>(visit: V): V =>
-  isShort(visit.userAgent, 1_024) &&
+  isShort(visit.userAgent, UserAgent.lengthMax) &&
   isShort(visit.referrer, 2_048) &&
   isShort(visit.forwardedFor, 1_024) &&
   isShort(visit.country, 64)
     ? visit
     : {
         ...visit,
-        userAgent: isShort(visit.userAgent, 1_024) ? visit.userAgent : undefined,
+        userAgent: isShort(visit.userAgent, UserAgent.lengthMax) ? visit.userAgent : undefined,
         referrer: isShort(visit.referrer, 2_048) ? visit.referrer : "too long",
         forwardedFor: isShort(visit.forwardedFor, 1_024) ? visit.forwardedFor : undefined,
         country: isShort(visit.country, 64) ? visit.country : undefined
@@ -201,13 +210,14 @@ export const make = (
     /** Counts a visit, and gives it to the lanes of its link and of its owner. Gives false where one of them has no room for it. */
     const count = (visit: Visit): boolean => {
       const { key, owner } = visit.link
+      const { target } = visit
       const hour = hourOf(visit.at)
       const visitClass = classify(visit)
       const ofLink = lanes[places.laneOf(key)]!
       const ofOwner = owner === null ? ofLink : lanes[places.laneOfName(owner)]!
       const [isLinkCounted, isOwnerCounted] = [hasRoom(ofLink), hasRoom(ofOwner)]
       if (isLinkCounted) {
-        ofLink.tally.addLink(visit.link, hour, visitClass)
+        ofLink.tally.addLink(visit.link, hour, target === undefined ? visitClass : aimed(visitClass, target))
         ofLink.classified++
       }
       if (owner !== null && isOwnerCounted) ofOwner.tally.add(subjectOfOwner(owner), hour, visitClass)

@@ -345,6 +345,128 @@ describe("the edit of a link", () => {
   })
 })
 
+describe("the rules and variants of a link", () => {
+  const shown = async (session: Session, key: string) =>
+    (await (await asAdmin(session, "GET", `/api/v1/links/${key}`)).json()) as {
+      readonly rules?: ReadonlyArray<object>
+      readonly variants?: ReadonlyArray<object>
+    }
+  const group = (page: Page, name: string) => page.getByRole("group", { name, exact: true })
+  const leadTo = (page: Page, name: string, url: string) => group(page, name).getByLabel("Leads to").fill(url)
+
+  // The widest and the narrowest, each in one theme.
+  for (const [index, look] of [looks[0], looks[3]].entries()) {
+    inBrowser(`are chosen and changed, ${nameOf(look)}`, async (session) => {
+      const key = `ruled-${index}`
+      const page = await signedIn(session, "/app/links", look)
+      await page.goto("/")
+      await page.getByLabel("Long URL").fill("example.com/otherwise")
+      await page.getByText("Alias, end, password, limits").click()
+      await page.getByLabel("Alias").fill(key)
+      await page.getByText("Rules and variants").click()
+      const addRule = page.getByRole("button", { name: "Add a rule" })
+      await addRule.click()
+      await leadTo(page, "Rule 1", "javascript:alert(1)")
+      await group(page, "Rule 1").getByLabel("Called").fill("phones")
+      await page.getByLabel("Add a condition to rule 1").selectOption("Devices")
+      await group(page, "Devices").getByLabel("Mobile").check()
+      await page.getByLabel("Add a condition to rule 1").selectOption("Hours")
+      await page.getByLabel("Time zone").fill("Europe/Berlin")
+      await addRule.click()
+      await leadTo(page, "Rule 2", "example.com/german")
+      await page.getByLabel("Add a condition to rule 2").selectOption("Browser languages")
+      await group(page, "Rule 2").getByLabel("Browser languages", { exact: true }).fill("de, gsw")
+      await page.getByLabel("Add a condition to rule 2").selectOption("Query parameters")
+      await group(page, "Rule 2").getByLabel("Query parameters", { exact: true }).fill("ref, by=mail")
+      await page.getByRole("button", { name: "Divide visitors" }).click()
+      await leadTo(page, "Variant 1", "example.com/a")
+      await leadTo(page, "Variant 2", "example.com/b")
+      await group(page, "Variant 2").getByLabel("Weight").fill("3")
+      await page.getByText("75% of the visitors.").waitFor()
+      await page.getByRole("button", { name: "Shorten", exact: true }).click()
+      await group(page, "Rule 1").getByText("Must start with http").waitFor()
+      await expectSound(page, `rules, ${nameOf(look)}`)
+
+      await leadTo(page, "Rule 1", "example.com/phones")
+      await page.getByRole("button", { name: "Remove hours from rule 1" }).click()
+      await page.getByRole("button", { name: "Move rule 2 up" }).click()
+      await page.getByRole("button", { name: "Shorten", exact: true }).click()
+      await page.getByRole("heading", { name: "Your short link" }).waitFor()
+      const rules = [
+        {
+          url: "https://example.com/german",
+          when: { languages: ["de", "gsw"], query: [{ name: "ref" }, { name: "by", value: "mail" }] }
+        },
+        { url: "https://example.com/phones", name: "phones", when: { devices: ["mobile"] } }
+      ]
+      const variants = [
+        { url: "https://example.com/a", weight: 1 },
+        { url: "https://example.com/b", weight: 3 }
+      ]
+      expect(await shown(session, key)).toMatchObject({ rules, variants })
+
+      await page.goto(`/app/links?q=${key}`)
+      const dialog = await edit(page, key)
+      await dialog.getByText("Rules and variants").click()
+      await group(page, "Rule 1").getByLabel("Browser languages", { exact: true }).waitFor()
+      // Nothing has been changed yet.
+      await dialog.getByRole("button", { name: "Cancel" }).click()
+      await dialog.waitFor({ state: "detached" })
+      await edit(page, key)
+      await dialog.getByText("Rules and variants").click()
+      await page.getByRole("button", { name: "Remove rule 1" }).click()
+      for (const name of ["Remove variant 2", "Remove variant 1"]) {
+        await page.getByRole("button", { name }).click()
+      }
+      await dialog.getByRole("button", { name: "Save" }).click()
+      await dialog.waitFor({ state: "detached" })
+      const changed = await shown(session, key)
+      expect([changed.rules, changed.variants]).toEqual([[rules[1]], undefined])
+
+      const { headers } = await fetch(`${session.base}/${key}`, {
+        redirect: "manual",
+        headers: {
+          "user-agent": "Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/126.0.0.0 Mobile Safari/537.36"
+        }
+      })
+      expect(headers.get("location")).toBe("https://example.com/phones")
+      await page.context().close()
+    })
+  }
+
+  inBrowser("are shown where it is edited, and with its visits", async (session) => {
+    const url = "https://example.com/"
+    const rules = [{ url, name: "phones", when: { devices: ["mobile"], countries: ["DE"] } }]
+    const variants = [1, 3].map((weight) => ({ url, weight }))
+    await create(session, { url, alias: "ruled", rules, variants })
+    await fetch(`${session.base}/ruled`, { redirect: "manual" })
+    const counted = async () => {
+      const stats = await (await asAdmin(session, "GET", "/api/v1/links/ruled/stats")).json()
+      return (stats as { readonly total: number }).total
+    }
+    await expect.poll(counted, { timeout: 20_000 }).toBe(1)
+    for (const look of looks) {
+      const page = await signedIn(session, "/app/links?q=ruled", look)
+      const dialog = await edit(page, "ruled")
+      await dialog.getByText("Rules and variants").click()
+      await group(page, "Rule 1").getByLabel("Countries", { exact: true }).waitFor()
+      await expectSound(page, `rules of an edited link, ${nameOf(look)}`)
+      await page.goto("/app/links/ruled/stats")
+      await page
+        .getByRole("list", { name: "Rules and variants" })
+        .getByText("Devices: Mobile; Countries: DE")
+        .waitFor()
+      await page.getByRole("heading", { name: "Rules and variants" }).waitFor()
+      await page
+        .getByText(/^Variant [12]$/)
+        .nth(2)
+        .waitFor()
+      await expectSound(page, `visits by rule, ${nameOf(look)}`)
+      await page.context().close()
+    }
+  })
+})
+
 describe("statistics", () => {
   inBrowser("have their time in the address, and the way back leads through it", async (session) => {
     await create(session, { url: "https://example.com/", alias: "ranged-one" })

@@ -19,6 +19,7 @@ export const link: Link = {
 /** A visit of that link by a browser. */
 export const visitOf = (visit: Partial<Visit> = {}): Visit => ({
   link,
+  target: undefined,
   at: 0,
   userAgent: firefox,
   referrer: undefined,

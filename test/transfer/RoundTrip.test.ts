@@ -51,7 +51,24 @@ const newLink: fc.Arbitrary<NewLink> = fc
             { title: text(40), description: text(60), image: fc.webUrl().map((url) => new URL(url).href) },
             { requiredKeys: [] }
           )
-          .filter((card) => Object.keys(card).length > 0)
+          .filter((card) => Object.keys(card).length > 0),
+        rules: fc.array(
+          fc.record({
+            url: fc.webUrl().map((url) => new URL(url).href),
+            when: fc.record({
+              query: fc.array(fc.record({ name: text(9), value: text(9) }), { minLength: 1, maxLength: 3 }),
+              from: moment(0, startOfTests_ms)
+            })
+          }),
+          { minLength: 1, maxLength: 3 }
+        ),
+        variants: fc.array(
+          fc.record({
+            url: fc.webUrl().map((url) => new URL(url).href),
+            weight: fc.integer({ min: 1, max: 1_000 })
+          }),
+          { minLength: 2, maxLength: 4 }
+        )
       },
       { requiredKeys: [] }
     ),

@@ -1,6 +1,7 @@
 import { Record, Schema, Struct } from "effect"
 import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { LinkExtras, RedirectStatus } from "../../model/Link.ts"
+import { Rules, Variants } from "../../model/Rules.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { passwordLengthMax } from "../../accounts/Passwords.ts"
 
@@ -130,7 +131,9 @@ const settings = {
     description: "Appends the path that follows the key to the target's path"
   }),
   queryPrecedence: QueryPrecedence,
-  card: Card
+  card: Card,
+  rules: Rules,
+  variants: Variants
 }
 
 /** See {@link settings}. */
@@ -255,6 +258,12 @@ export const PreviewBody = Schema.Struct({
   domain: inFurtherDomain,
   shortUrl: Schema.String,
   url: Schema.NullOr(Schema.String),
+  varies: optional(
+    Schema.Literal(true).annotations({
+      description:
+        "The link has rules or variants: url is where it leads who asks, and others may be led elsewhere"
+    })
+  ),
   createdAt: Schema.String,
   visits: Schema.Number
 }).annotations({ identifier: "Preview" })

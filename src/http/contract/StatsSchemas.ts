@@ -48,6 +48,12 @@ export const StatsBody = Schema.Struct({
   browsers: Values,
   os: Values,
   devices: Values,
+  targets: optional(
+    Values.annotations({
+      description:
+        "Of one link: by the names of its rules and variants, `default` where none led the visit, and `other` for visits from before it had any. Only where there are such visits"
+    })
+  ),
   imported: optional(
     Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number }).annotations({
       description:

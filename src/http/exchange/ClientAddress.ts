@@ -19,6 +19,8 @@ export interface ClientAddressService {
    * the right in `X-Forwarded-For`, the connection's own address at the end included, that is no trusted proxy's.
    */
   readonly of: (request: Source) => string | null
+  /** The same, parsed. */
+  readonly parsedOf: (request: Source) => Address | null
   /**
    * Whom to count a request for: the client's address; of IPv6 the /64 that it is in, since one client has all of that, and the /48 around that, which one site may have (RFC 6177, section 2).
    * `null` for this machine itself, which may be a proxy that nobody has said to trust: all its clients would be counted as one. A proxy that is trusted and names no client is the client.
@@ -58,6 +60,7 @@ const withoutPort = (hop: string) =>
 /** What is to be known of an address, which is looked up for each request. */
 interface Known {
   readonly text: string
+  readonly address: Address
   /** See `clientOf`. */
   readonly client: Client
   readonly isThisMachine: boolean
@@ -83,6 +86,7 @@ export const make = (
     if (address === undefined) return undefined
     const known = {
       text: textOf(address),
+      address,
       client: groupsOf(address),
       isThisMachine: address.range() === "loopback",
       isTrusted: contains(trusted, address)
@@ -109,6 +113,7 @@ export const make = (
 
   return {
     of: (request) => find(request)?.text ?? null,
+    parsedOf: (request) => find(request)?.address ?? null,
     clientOf: (request) => {
       const peer = peerOf(request)
       if (peer === undefined) return null

@@ -42,11 +42,42 @@ const listBoundOf = ({ name, type }: SchemaAST.PropertySignature): ReadonlyArray
   return [{ name: path, itemsMax: maxItems, fault: { path, message } }]
 }
 
+/** Values in a list at most, at all depths: as many as a whole body may have that is not a bulk. */
+const listValuesMax = 1_000
+
+const tooManyValues = `may have ${listValuesMax.toLocaleString("en")} values at most, at all depths`
+
+/** How many values one has in it, itself included, counted up to `max`. */
+const countValues = (value: unknown, max: number): number => {
+  if (typeof value !== "object" || value === null || max <= 1) return 1
+  let count = 1
+  for (const one of Object.values(value)) {
+    count += countValues(one, max - count)
+    if (count >= max) return max
+  }
+  return count
+}
+
+const isLarge = (value: unknown): boolean => countValues(value, listValuesMax + 1) > listValuesMax
+
+const withoutRefinements = (type: SchemaAST.AST): SchemaAST.AST =>
+  SchemaAST.isRefinement(type) ? withoutRefinements(type.from) : type
+
+/** Whether a schema is that of lists of objects. */
+const isListOfObjects = (type: SchemaAST.AST): boolean => {
+  const list = withoutRefinements(type)
+  return (
+    SchemaAST.isTupleType(list) &&
+    list.rest.some((item) => SchemaAST.isTypeLiteral(withoutRefinements(item.type)))
+  )
+}
+
 /** Whether a value is of a schema. Of plain texts and flags without the schema, which takes some ten times as long. */
 const checkOf = (type: SchemaAST.AST): ((value: unknown) => boolean) => {
   if (SchemaAST.isStringKeyword(type)) return Predicate.isString
   if (SchemaAST.isBooleanKeyword(type)) return Predicate.isBoolean
-  return Schema.is(Schema.make(type), { onExcessProperty: "error" })
+  const is = Schema.is(Schema.make(type), { onExcessProperty: "error" })
+  return isListOfObjects(type) ? (value) => !isLarge(value) && is(value) : is
 }
 
 /** Whether JSON is an object of this schema without unknown fields, field by field: that takes a fraction of the time in which a schema decodes it, and finds no faults. */
@@ -86,19 +117,21 @@ export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Eit
     if (accepts(json)) return Either.right(json as A)
     const tooMany = tooManyUnknown(json)
     if (tooMany !== undefined) return Either.left(tooMany)
-    const tooLong = lists.filter(({ itemsMax, name }) => {
+    const tooLarge = lists.flatMap(({ fault, itemsMax, name }) => {
       const list = json[name]
-      return Array.isArray(list) && list.length > itemsMax
+      if (!Array.isArray(list)) return []
+      if (list.length > itemsMax) return [fault]
+      return isLarge(list) ? [{ path: name, message: tooManyValues }] : []
     })
-    if (tooLong.length === 0) {
+    if (tooLarge.length === 0) {
       return Either.mapLeft(decode(json), (error) => faulty("invalid-request", faultsOf(error)))
     }
-    const names = new Set(tooLong.map(({ name }) => name))
+    const names = new Set(tooLarge.map(({ path }) => path))
     const others = decode(Object.fromEntries(Object.entries(json).filter(([name]) => !names.has(name))))
     const faults = Either.match(others, {
       onLeft: (error) => faultsOf(error).filter(({ path }) => !names.has(path)),
       onRight: () => []
     })
-    return Either.left(faulty("invalid-request", [...faults, ...tooLong.map(({ fault }) => fault)]))
+    return Either.left(faulty("invalid-request", [...faults, ...tooLarge]))
   }
 }

@@ -1,8 +1,10 @@
 import { Either, Struct } from "effect"
-import { changedExtras, type ExtrasChange, type LinkCard, LinkExtras } from "../../model/Link.ts"
+import { changedExtras, type ExtrasChange, type Link, type LinkCard, LinkExtras } from "../../model/Link.ts"
+import type { Routing } from "../../model/Rules.ts"
 import type { CreateBody } from "../contract/LinkSchemas.ts"
 import { oneFault, type Problem } from "../exchange/Problem.ts"
 import { checkUrl, type LinkPolicy } from "./LinkChecks.ts"
+import { checkRouting } from "./RoutingChecks.ts"
 
 /** The fields of a body that become extras of a link. */
 type Choices = Pick<typeof CreateBody.Type, keyof LinkExtras>
@@ -22,12 +24,18 @@ const checkCard = (card: LinkCard, policy: LinkPolicy): Either.Either<LinkCard, 
     : Either.map(checkUrl(card.image, policy, "card.image"), (image) => ({ ...card, image }))
 }
 
-/** What the fields of a body change; `undefined` where it has none of them. A field that says what holds without it removes its member. */
+/** What the fields of a body change; `kept`: rules and variants that stay beside them. `undefined` where it has none of them. A field that says what holds without it removes its member. */
 const check = (
-  { card, expiredUrl, forwardPath, queryPrecedence }: Choices,
-  policy: LinkPolicy
+  { card, expiredUrl, forwardPath, queryPrecedence, rules, variants }: Choices,
+  policy: LinkPolicy,
+  kept: Routing = {}
 ): Either.Either<ExtrasChange | undefined, Problem> =>
-  expiredUrl === undefined && forwardPath === undefined && queryPrecedence === undefined && card === undefined
+  expiredUrl === undefined &&
+  forwardPath === undefined &&
+  queryPrecedence === undefined &&
+  card === undefined &&
+  rules === undefined &&
+  variants === undefined
     ? none
     : Either.gen(function* () {
         return {
@@ -36,7 +44,9 @@ const check = (
           ...(queryPrecedence !== undefined && {
             queryPrecedence: queryPrecedence === "append" ? null : queryPrecedence
           }),
-          ...(card !== undefined && { card: yield* checkCard(card, policy) })
+          ...(card !== undefined && { card: yield* checkCard(card, policy) }),
+          ...((rules !== undefined || variants !== undefined) &&
+            (yield* checkRouting({ rules, variants }, policy, kept)))
         }
       })
 
@@ -53,13 +63,17 @@ export const chosenBy = (
       : Either.right(extras)
   })
 
-/** What a patch changes of the extras; `cleared`: the fields that it clears. `undefined`: nothing. */
+const changedNames = (body: Choices, cleared: ReadonlySet<string>) =>
+  names.filter((name) => body[name] !== undefined || cleared.has(name))
+
+/** What a patch of a link changes of its extras; `cleared`: the fields that it clears. `undefined`: nothing. */
 export const changedBy = (
   body: Choices,
   cleared: ReadonlySet<string>,
+  { extras = {} }: Pick<Link, "extras">,
   policy: LinkPolicy
 ): Either.Either<ExtrasChange | undefined, Problem> =>
-  Either.map(check(body, policy), (change) => {
+  Either.map(check(body, policy, Struct.omit(extras, ...changedNames(body, cleared))), (change) => {
     const removed = names.filter((name) => cleared.has(name))
     return removed.length === 0
       ? change

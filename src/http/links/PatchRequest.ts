@@ -44,7 +44,7 @@ export const check = (
     }
     const { expiresAt: _, expiresIn: __, password, tags, url, validSince, ...more } = body
     const others = Struct.omit(more, ...ExtraChoices.names)
-    const extras = yield* ExtraChoices.changedBy(body, cleared, policy)
+    const extras = yield* ExtraChoices.changedBy(body, cleared, link, policy)
     const changed: Omit<LinkChange, "passwordHash"> = {
       ...Struct.pick(clear, ...Struct.keys(clear).filter((name) => cleared.has(name))),
       ...(cleared.has("expiresIn") && { expiresAt: null }),

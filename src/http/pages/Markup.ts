@@ -140,11 +140,16 @@ const address = (url: string): Html => {
   return markup`${url.slice(0, from)}<strong>${host}</strong>${url.slice(from + host.length)}`
 }
 
-const target = (url: string, { host }: VisitorWords["preview"]): Html =>
-  isOfWeb(url)
+const target = (url: string, varies: boolean, words: VisitorWords["preview"]): Html => {
+  const others = varies
+    ? markup`
+<dd class="hint">${words.varies}</dd>`
+    : undefined
+  return isOfWeb(url)
     ? markup`<dd class="address">${address(url)}</dd>
-<dd class="hint">${host}</dd>`
-    : markup`<dd class="address">${url}</dd>`
+<dd class="hint">${words.host}</dd>${others}`
+    : markup`<dd class="address">${url}</dd>${others}`
+}
 
 const open = (key: string, url: string | null, words: VisitorWords["preview"]): Html | undefined => {
   if (url === null) return markup`<a class="button strong" href="/${key}">${words.unlock}</a>`
@@ -171,7 +176,7 @@ const formatsOf = (language: string) => {
 /** A page that shows where a link leads. The target is text; only a button links to it. */
 export const preview = (
   frame: Frame,
-  { createdAt, key, shortUrl, url, visits }: typeof PreviewBody.Type
+  { createdAt, key, shortUrl, url, varies, visits }: typeof PreviewBody.Type
 ): Html => {
   const { preview } = frame.words
   const { count, day } = formatsOf(frame.language)
@@ -179,7 +184,7 @@ export const preview = (
 <p class="lead">${preview.text} <strong class="address">${shortUrl}</strong></p>
 <div class="note"><dl>
 <div><dt>${preview.target}</dt>
-${url === null ? markup`<dd>${preview.guarded}</dd>` : target(url, preview)}</div>
+${url === null ? markup`<dd>${preview.guarded}</dd>` : target(url, varies === true, preview)}</div>
 <div><dt>${preview.created}</dt>
 <dd><time datetime="${createdAt}">${day.format(Date.parse(createdAt))}</time></dd></div>
 <div><dt>${preview.visits}</dt>

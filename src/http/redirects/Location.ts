@@ -83,11 +83,12 @@ const joined = (url: string, query: string, fragment: string): string => {
 }
 
 /**
- * Where a link leads a request: its target, with the path that follows the key where there is one, and the request's query string where the link forwards it. `path` has no dot segment, and
+ * Where a link leads a request: to a target, with the path that follows the key where there is one, and the request's query string where the link forwards it. `path` has no dot segment, and
  * is that of a link that forwards it.
  */
 export const locationOf = (
-  { extras, forwardQuery, url }: Link,
+  url: string,
+  { extras, forwardQuery }: Link,
   request: Pick<Request, "url">,
   path: string | undefined
 ): string | Problem => {

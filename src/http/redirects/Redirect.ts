@@ -7,6 +7,8 @@ import type { TargetPolicyService } from "../links/TargetPolicy.ts"
 import { noRoute } from "../pages/VisitorPages.ts"
 import { hasDotSegment, locationOf } from "./Location.ts"
 import { isPreviewCrawler } from "./PreviewCrawlers.ts"
+import { routeOf } from "./rules/Routing.ts"
+import type { FactsOf } from "./rules/VisitorFacts.ts"
 
 const notFound = { kind: "not-found", detail: "There is no link with this key." } as const
 const gone = {
@@ -31,7 +33,7 @@ const problems = {
 } as const satisfies Record<string, Refused>
 
 /** What is looked at of a request. */
-type Source = Pick<Request, "method" | "url">
+type Source = Pick<Request, "headers" | "method" | "remoteAddress" | "url">
 
 /** A short URL as it was asked for. */
 export interface ShortPath {
@@ -70,9 +72,35 @@ export const findLive = (link: Link | null, now: number, targets: TargetPolicySe
   return state === "expired" || hadExpired(link) ? endedOf(problems.expired, link, targets) : problems.gone
 }
 
+/** What decides where links lead. */
+export interface Leading {
+  /** Where they may lead. */
+  readonly targets: TargetPolicyService
+  /** What their rules and variants look at of a request. */
+  readonly factsOf: FactsOf
+}
+
+/** Where a live link leads a request at `now` (milliseconds since the Unix epoch), if that is not blocked. */
+export const targetOf = (
+  link: Link,
+  request: Source,
+  now: number,
+  { factsOf, targets }: Leading
+): string | Problem => {
+  const routed = routeOf(link, request, now, factsOf)
+  if (routed === undefined) return link.url
+  return targets.faultOf(routed.url) === undefined ? routed.url : problems.gone
+}
+
 /** Tells a problem from a link, or from a location. */
 export const isProblem = <Found extends Problem>(found: Link | Found | string): found is Found =>
   typeof found !== "string" && "kind" in found
+
+/** The headers by which caches tell the answers of a link apart: crawlers may be shown a card, and visitors be led (`led`) by some. */
+const varyOf = ({ extras }: Pick<Link, "extras">, led: string | undefined): string | undefined => {
+  if (extras?.card === undefined || led?.startsWith("user-agent") === true) return led
+  return led === undefined ? "user-agent" : `user-agent, ${led}`
+}
 
 /** What a request for a short URL gets. */
 export type Decision =
@@ -83,6 +111,10 @@ export type Decision =
       readonly link: Link
       /** The target; or the problem of a location that is too long, which still counts against the owner's quota. */
       readonly location: string | Problem
+      /** The rule or variant that led there, by name; `undefined` for a link that has neither. */
+      readonly target: string | undefined
+      /** The headers of the request by which another one may be led elsewhere, for `Vary`. */
+      readonly vary: string | undefined
       /** Whether this request is a visit, and whether the link has to grant it first. */
       readonly visit: "counted" | "granted" | "none"
     }
@@ -95,7 +127,7 @@ export const decideRedirect = (
   row: Link | null,
   request: Source,
   now: number,
-  targets: TargetPolicyService,
+  { factsOf, targets }: Leading,
   isUnlocked = false,
   path?: string
 ): Decision => {
@@ -106,7 +138,15 @@ export const decideRedirect = (
   if (isProblem(link)) return { kind: "refuse", problem: link }
   if (link.passwordHash !== null && !isUnlocked) return { kind: "ask-password" }
   const visit = request.method === "HEAD" ? "none" : link.maxVisits === null ? "counted" : "granted"
-  return { kind: "redirect", link, location: locationOf(link, request, path), visit }
+  const routed = routeOf(link, request, now, factsOf)
+  if (routed === undefined) {
+    const location = locationOf(link.url, link, request, path)
+    return { kind: "redirect", link, location, target: undefined, vary: varyOf(link, undefined), visit }
+  }
+  const { name: target, url } = routed
+  if (targets.faultOf(url) !== undefined) return { kind: "refuse", problem: problems.gone }
+  const location = locationOf(url, link, request, path)
+  return { kind: "redirect", link, location, target, vary: varyOf(link, routed.vary), visit }
 }
 
 /**
@@ -143,14 +183,6 @@ const fixedBy = (more: ReadonlyArray<string>) => ({
 const indexed = fixedBy([])
 const notIndexed = fixedBy(["x-robots-tag", "noindex"])
 
-/** What an answer varies by where crawlers are shown a card instead. */
-const byAgent: ReadonlyArray<string> = ["vary", "user-agent"]
-const always: ReadonlyArray<string> = []
-
-/** The headers by which caches tell the answers of a link apart. */
-export const varyOf = ({ extras }: Pick<Link, "extras">): ReadonlyArray<string> =>
-  extras?.card === undefined ? always : byAgent
-
 /** The card that a request is shown instead of a redirect. It is neither a visit nor counted in a quota, and takes none of `maxVisits`. */
 export const cardFor = (
   { extras }: Pick<Link, "extras">,
@@ -170,6 +202,17 @@ export const answer = (
   headers: ["location", location, ...more],
   body: ""
 })
+
+/** The answer that leads where it was decided, which depends on some headers of the request. */
+export const answerLed = (
+  { link, vary }: Pick<Extract<Decision, { readonly kind: "redirect" }>, "link" | "vary">,
+  status: keyof typeof cacheControl,
+  location: string,
+  ...more: ReadonlyArray<string>
+): Answer<string> =>
+  vary === undefined
+    ? answer(link, status, location, ...more)
+    : answer(link, status, location, "vary", vary, ...more)
 
 /** The answer that sends a visitor to a target of their domain instead. */
 export const answerElsewhere = (status: 302 | 303, location: string): Answer<string> =>

@@ -10,8 +10,9 @@ import type { Answer } from "../exchange/Answer.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
-import { answer as answerOf, cardFor, decideRedirect, isProblem, type ShortPath, varyOf } from "./Redirect.ts"
+import { answerLed, cardFor, decideRedirect, isProblem, type ShortPath } from "./Redirect.ts"
 import * as Redirects from "./Redirects.ts"
+import * as VisitorFacts from "./rules/VisitorFacts.ts"
 
 type Redirect = Required<FastOperation<ShortPath>>
 
@@ -23,7 +24,7 @@ export const makeFast = Effect.fnUntraced(function* (
   general: Pick<Redirects.Redirects, "redirect" | "reserveNow">
 ) {
   const links = yield* Links
-  const targets = yield* TargetPolicy
+  const leading = { targets: yield* TargetPolicy, factsOf: yield* VisitorFacts.make }
   const quotas = yield* Quotas
   const record = yield* Redirects.makeRecorder
   const { clientOf } = yield* ClientAddress
@@ -38,17 +39,15 @@ export const makeFast = Effect.fnUntraced(function* (
     ...headers: ReadonlyArray<string>
   ): Answer<string> | undefined => {
     const now = clock.unsafeCurrentTimeMillis()
-    const decision = decideRedirect(link, request, now, targets, false, rest)
+    const decision = decideRedirect(link, request, now, leading, false, rest)
     if (decision.kind !== "redirect" || decision.visit === "granted") return undefined
     const { location, visit } = decision
     if (isProblem(location)) return undefined
     if (link.extras !== undefined && cardFor(link, request) !== undefined) return undefined
     const standing = quotas.redirectNow(link)
     if (standing === undefined || standing?.isAllowed === false) return undefined
-    if (visit === "counted") record(request, link, now)
-    return link.extras === undefined
-      ? answerOf(link, link.redirectStatus, location, ...headers)
-      : answerOf(link, link.redirectStatus, location, ...varyOf(link), ...headers)
+    if (visit === "counted") record(request, decision, now)
+    return answerLed(decision, link.redirectStatus, location, ...headers)
   }
 
   /** Redirects links that this node has cached. */

@@ -6,7 +6,7 @@ import { isReserved, type Reservation, uncounted } from "../../accounts/Reservat
 import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
-import type { OrphanReason } from "../../model/Visit.ts"
+import type { OrphanReason, Visit } from "../../model/Visit.ts"
 import { passwordLengthMax, Passwords } from "../../accounts/Passwords.ts"
 import { formFor } from "../exchange/Accept.ts"
 import type { Answer } from "../exchange/Answer.ts"
@@ -22,6 +22,8 @@ import * as RateLimit from "../exchange/RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
+import { hasRouting } from "./rules/Routing.ts"
+import * as VisitorFacts from "./rules/VisitorFacts.ts"
 import { noRoute, type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
 import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
@@ -36,14 +38,16 @@ const saying = (page: PageName) =>
 const isTooLong = (password: string) =>
   password.length > 2 * passwordLengthMax || Array.from(password).length > passwordLengthMax
 
-/** What anybody may know of a link: its target only if no password guards it. */
+/** What anybody may know of a link: its target, to which it leads who asks, only if no password guards it. */
 const previewOf = (
   link: Link,
   names: ReturnType<typeof namesOf>,
+  target: string,
   visits: number
 ): typeof PreviewBody.Type => ({
   ...names,
-  url: link.passwordHash === null ? link.url : null,
+  url: link.passwordHash === null ? target : null,
+  ...(hasRouting(link) && { varies: true }),
   createdAt: Iso8601.formatMoment(link.createdAt),
   visits
 })
@@ -80,21 +84,25 @@ export const makeOrphanRecorder: Effect.Effect<
  * Takes note that a request visits a link at a moment (milliseconds since the Unix epoch). Nothing is looked up here: this is on the path of
  * redirects.
  */
-export const makeRecorder: Effect.Effect<(request: Request, link: Link, at: number) => void, never, Visits> =
-  Effect.gen(function* () {
-    const { record } = yield* Visits
-    const { header } = yield* VisitorCountry
-    return ({ headers, remoteAddress }, link, at) =>
-      record({
-        link,
-        at,
-        userAgent: headers["user-agent"],
-        referrer: headers["referer"],
-        peer: Option.getOrUndefined(remoteAddress),
-        forwardedFor: headers["x-forwarded-for"],
-        country: header === undefined ? undefined : headers[header]
-      })
-  })
+export const makeRecorder: Effect.Effect<
+  (request: Request, { link, target }: Pick<Visit, "link" | "target">, at: number) => void,
+  never,
+  Visits
+> = Effect.gen(function* () {
+  const { record } = yield* Visits
+  const { header } = yield* VisitorCountry
+  return ({ headers, remoteAddress }, { link, target }, at) =>
+    record({
+      link,
+      target,
+      at,
+      userAgent: headers["user-agent"],
+      referrer: headers["referer"],
+      peer: Option.getOrUndefined(remoteAddress),
+      forwardedFor: headers["x-forwarded-for"],
+      country: header === undefined ? undefined : headers[header]
+    })
+})
 
 /** Redirects short URLs, and shows where they lead. */
 export interface Redirects {
@@ -115,7 +123,8 @@ export interface Redirects {
 export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
   Effect.gen(function* () {
     const links = yield* Links
-    const targets = yield* TargetPolicy
+    const leading = { targets: yield* TargetPolicy, factsOf: yield* VisitorFacts.make }
+    const { targets } = leading
     const passwords = yield* Passwords
     const record = yield* makeRecorder
     const recordOrphan = yield* makeOrphanRecorder
@@ -171,8 +180,8 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       if (visit === "granted" && !(yield* orProblem(links.visit(link.key)))) {
         return yield* Effect.fail(Redirect.usedUpOf(link, targets))
       }
-      if (visit !== "none") record(request, link, yield* Clock.currentTimeMillis)
-      return Redirect.answer(link, status, location, ...Redirect.varyOf(link))
+      if (visit !== "none") record(request, decision, yield* Clock.currentTimeMillis)
+      return Redirect.answerLed(decision, status, location)
     })
 
     const redirect = Effect.fnUntraced(function* (request: Request, path: Redirect.ShortPath, found?: Found) {
@@ -181,7 +190,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         ? lookUp(request, key, links.findToRedirect(key))
         : orProblem(found)
       const now = yield* Clock.currentTimeMillis
-      const decision = Redirect.decideRedirect(row, request, now, targets, false, rest)
+      const decision = Redirect.decideRedirect(row, request, now, leading, false, rest)
       switch (decision.kind) {
         case "refuse":
           return yield* Effect.fail(decision.problem)
@@ -200,11 +209,11 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
 
     const preview = Effect.fnUntraced(function* (request: Request, { key }: Redirect.ShortPath) {
       const link = yield* findLive(lookUp(request, key, links.find(key)))
+      const target = Redirect.targetOf(link, request, yield* Clock.currentTimeMillis, leading)
+      if (Redirect.isProblem(target)) return yield* Effect.fail(target)
       const [visits] = yield* totals([link])
-      return pages.preview(
-        request,
-        previewOf(link, namesOf(link.key, naming), visits!.total + VisitTotals.importedOf(link).total)
-      )
+      const total = visits!.total + VisitTotals.importedOf(link).total
+      return pages.preview(request, previewOf(link, namesOf(link.key, naming), target, total))
     }, Traced.span("preview"))
 
     const isPasswordOf = (link: Link, password: string) =>
@@ -226,7 +235,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         return pages.askPassword(request, "wrong")
       }
       const now = yield* Clock.currentTimeMillis
-      const decision = Redirect.decideRedirect(link, request, now, targets, true, rest)
+      const decision = Redirect.decideRedirect(link, request, now, leading, true, rest)
       // It may have ended while the password was checked.
       if (decision.kind === "refuse") return yield* Effect.fail(decision.problem)
       if (decision.kind !== "redirect") return yield* Effect.fail(Redirect.usedUpOf(link, targets))

@@ -111,7 +111,11 @@ const bodyOf = (
 ): StatsBody => {
   const nonBots = Numbers.sumAll(points.map((point) => point.nonBots))
   const bots = Numbers.sumAll(points.map((point) => point.bots))
-  const values = dimensions.map((dimension) => [dimension, valuesOf(dimension, top, nonBots + bots)])
+  // Few links have rules or variants.
+  const shown = dimensions.filter(
+    (dimension) => dimension !== "targets" || top.some((value) => value.dimension === dimension)
+  )
+  const values = shown.map((dimension) => [dimension, valuesOf(dimension, top, nonBots + bots)])
   return {
     total: nonBots + bots,
     nonBots,

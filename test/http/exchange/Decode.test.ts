@@ -57,6 +57,19 @@ describe("a body", () => {
     expect(accepted).toBeGreaterThan(20)
   })
 
+  it("is not looked at where a list has too many values in it, at whatever depth", () => {
+    const understand = Decode.body(LinkSchemas.CreateBody)
+    const url = "https://example.com/"
+    const within = (languages: number) =>
+      understand({ url, rules: [{ url, when: { languages: Array.from({ length: languages }, () => "?") } }] })
+    const faultsOf = (languages: number) => Either.getOrThrow(Either.flip(within(languages))).errors
+    expect(faultsOf(100_000)).toEqual([
+      { path: "rules", message: "may have 1,000 values at most, at all depths" }
+    ])
+    expect(faultsOf(30)).toContainEqual(expect.objectContaining({ path: "rules.0.when.languages.0" }))
+    expect(faultsOf(10)).toHaveLength(10)
+  })
+
   it("is transformed where its schema transforms it", () => {
     const understand = Decode.body(Schema.Struct({ email: Schema.Lowercase }))
     expect(understand({ email: "A@B.example" })).toEqual(Either.right({ email: "a@b.example" }))

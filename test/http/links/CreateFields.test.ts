@@ -6,6 +6,29 @@ import { asAdmin, create, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
+/** Everything that rules and variants may say. */
+const routing = {
+  rules: [
+    { url: "https://example.com/rule", name: "Über", when: { devices: ["mobile"], os: ["iOS", "Android"] } },
+    {
+      url: "https://example.com/other",
+      when: {
+        languages: ["de-AT"],
+        countries: ["AT"],
+        query: [{ name: "ref" }, { name: "by", value: "mail, or not" }],
+        from: "2027-01-01T00:00:00.000Z",
+        until: "2027-02-01T00:00:00.000Z",
+        hours: { timeZone: "Europe/Vienna", days: [1, 5], from: "22:00", until: "06:00" },
+        networks: ["192.0.2.0/24", "2001:db8::1"]
+      }
+    }
+  ],
+  variants: [
+    { url: "https://example.com/a", weight: 1 },
+    { url: "https://example.com/b", name: "b", weight: 1_000 }
+  ]
+}
+
 withService("a create", {}, (it) => {
   it.effect("keeps everything that it may say of a link", () =>
     Effect.gen(function* () {
@@ -18,7 +41,8 @@ withService("a create", {}, (it) => {
         forwardQuery: true,
         crawlable: true,
         expiredUrl: "https://example.com/over",
-        forwardPath: true
+        forwardPath: true,
+        ...routing
       }
       const created = yield* create({ url, ...said })
       expect(created.status).toBe(201)
@@ -60,7 +84,14 @@ withService("a create", {}, (it) => {
       { image: "https://example.com/" }
     ],
     ["validSince", "2020-01-01T00:00:00+01:00", "2019-12-31T23:00:00.000Z"],
-    ["validSince", "9999-12-31T23:59:59.999Z"]
+    ["validSince", "9999-12-31T23:59:59.999Z"],
+    [
+      "rules",
+      [{ url: "https://münchen.example", when: { from: "2027-01-01T01:00:00+01:00" } }],
+      [{ url: "https://xn--mnchen-3ya.example/", when: { from: "2027-01-01T00:00:00.000Z" } }]
+    ],
+    ["rules", Array.from({ length: 20 }, () => ({ url, when: { countries: ["DE"] } }))],
+    ["variants", Array.from({ length: 10 }, () => ({ url, weight: 1_000 }))]
   ]
   for (const [name, sent, shown = sent] of kept) {
     it.effect(`may say ${name} ${JSON.stringify(sent).slice(0, 40)}`, () =>
@@ -116,6 +147,97 @@ withService("a create", {}, (it) => {
       refuses(create({ url, [name]: sent }), "invalid-request", ...faults)
     )
   }
+
+  const rule = (when: unknown, more: object = {}) => [{ url, when, ...more }]
+  const variants = (...more: ReadonlyArray<object>) => more.map((one) => ({ url, weight: 1, ...one }))
+  const countries = { countries: ["DE"] }
+  const refusedRouting: ReadonlyArray<readonly [said: object, ...faults: ReadonlyArray<ExpectedFault>]> = [
+    [{ rules: null }, ["rules", /^must be a list of 1 to 20 rules$/]],
+    [{ rules: [] }, ["rules", /^must be a list of 1 to 20 rules$/]],
+    [
+      { rules: Array.from({ length: 21 }, () => rule(countries)[0]) },
+      ["rules", /^must be a list of 1 to 20/]
+    ],
+    [{ rules: [7] }, ["rules.0", /^must be an object$/]],
+    [{ rules: [{ when: countries }] }, ["rules.0.url", /^is required$/]],
+    [{ rules: [{ url }] }, ["rules.0.when", /^is required$/]],
+    [{ rules: [...rule(countries), ...rule({})] }, ["rules.1.when", /^must have a condition$/]],
+    [{ rules: rule({ planets: ["Mars"] }) }, ["rules.0.when.planets", /^is not a known field$/]],
+    [{ rules: rule(countries, { weight: 1 }) }, ["rules.0.weight", /^is not a known field$/]],
+    [{ rules: rule({ devices: ["phone"] }) }, ["rules.0.when.devices.0", /^must be one of desktop, mobile/]],
+    [{ rules: rule({ devices: [] }) }, ["rules.0.when.devices", /^must be a list of 1 to 20 devices$/]],
+    [{ rules: rule({ os: ["ios"] }) }, ["rules.0.when.os.0", /^must be one of Android/]],
+    [{ rules: rule({ languages: ["de_AT"] }) }, ["rules.0.when.languages.0", /^must be a language/]],
+    [{ rules: rule({ countries: ["de"] }) }, ["rules.0.when.countries.0", /^must be a country such as DE$/]],
+    [{ rules: rule({ query: [{ value: "x" }] }) }, ["rules.0.when.query.0.name", /^is required$/]],
+    [{ rules: rule({ from: "soon" }) }, ["rules.0.when.from", /^must be an RFC 3339 date-time/]],
+    [
+      { rules: rule({ from: "2027-01-01T00:00:00Z", until: "2027-01-01T00:00:00Z" }) },
+      ["rules.0.when.until", /^must lie after from$/]
+    ],
+    [
+      { rules: rule({ hours: { timeZone: "Europe/Wien" } }) },
+      ["rules.0.when.hours.timeZone", /Europe.Berlin$/]
+    ],
+    [
+      { rules: rule({ hours: { timeZone: "UTC" } }) },
+      ["rules.0.when.hours", /^must have days, from or until$/]
+    ],
+    [
+      { rules: rule({ hours: { timeZone: "UTC", from: "24:00", days: [0] } }) },
+      ["rules.0.when.hours.days.0", /^must be a whole number from 1 \(Monday\) to 7$/],
+      ["rules.0.when.hours.from", /^must be a time of day from 00:00 to 23:59$/]
+    ],
+    [
+      { rules: rule({ networks: ["::/0", "10.0.0.0/33"] }) },
+      ["rules.0.when.networks.1", /^must be an IP address/]
+    ],
+    [{ rules: rule(countries, { name: "Rule 7" }) }, ["rules.0.name", /^may not be "Rule 7"/]],
+    [{ variants: variants({ name: "other" }, {}) }, ["variants.0.name", /^may not be "other"/]],
+    [
+      { rules: rule(countries, { name: "a" }), variants: variants({}, { name: "a" }) },
+      ["variants.1.name", /another/]
+    ],
+    [{ variants: variants({}) }, ["variants", /^must be a list of 2 to 10 variants$/]],
+    ...[0, 1.5, 1_001, "1", null].map(
+      (weight) =>
+        [
+          { variants: variants({}, { weight }) },
+          ["variants.1.weight", /whole number from 1 to 1,000$/]
+        ] as const
+    ),
+    [
+      { rules: rule({ languages: Array.from({ length: 900 }, () => "de") }) },
+      ["rules.0.when.languages", /^must be a list of 1 to 20 languages$/]
+    ],
+    [
+      { variants: variants(...Array.from({ length: 5 }, () => ({ url: `${url}${"x".repeat(1_700)}` }))) },
+      ["variants", /^and variants may have 8,192 characters together at most$/]
+    ]
+  ]
+  for (const [index, [said, ...faults]] of refusedRouting.entries()) {
+    it.effect(`may not say ${JSON.stringify(said).slice(0, 80)} (${index})`, () =>
+      refuses(create({ url, ...said }), "invalid-request", ...faults)
+    )
+  }
+
+  it.effect("has rules and variants that lead where a link may lead", () =>
+    Effect.gen(function* () {
+      const ruled = (text: string) =>
+        create({ url, rules: [...rule(countries), { url: text, when: countries }] })
+      yield* refuses(ruled("javascript:alert(1)"), "invalid-url", ["rules.1.url", /http/])
+      const own = jsonOf(yield* create({ url })) as { readonly shortUrl: string }
+      yield* refuses(ruled(own.shortUrl), "blocked-target", ["rules.1.url", /this service/])
+      yield* refuses(create({ url, variants: variants({}, { url: own.shortUrl }) }), "blocked-target", [
+        "variants.1.url",
+        /this service/
+      ])
+      yield* refuses(create({ url, reuse: true, rules: rule(countries) }), "invalid-request", [
+        "reuse",
+        /^cannot stand beside rules$/
+      ])
+    })
+  )
 
   it.effect("has an expiredUrl that a link may lead to, and no reuse beside it", () =>
     Effect.gen(function* () {

@@ -30,7 +30,12 @@ const everything = {
   crawlable: true,
   expiredUrl: "https://example.com/over",
   forwardPath: true,
-  card: { title: "Shown", image: "https://example.com/i.png" }
+  card: { title: "Shown", image: "https://example.com/i.png" },
+  rules: [{ url: "https://example.com/rule", name: "german", when: { languages: ["de"] } }],
+  variants: [
+    { url: "https://example.com/a", weight: 1 },
+    { url: "https://example.com/b", name: "b", weight: 2 }
+  ]
 }
 
 withService("a patch", {}, (it) => {
@@ -54,7 +59,9 @@ withService("a patch", {}, (it) => {
         updatedAt: "2026-11-21T10:00:01.000Z"
       })
       expect(yield* shown("whole")).toEqual(jsonOf(patched))
-      expect((yield* get("/whole")).headers.location).toBe(everything.url)
+      expect(everything.variants.map((one) => one.url)).toContain((yield* get("/whole")).headers.location)
+      const german = yield* get("/whole", { "accept-language": "de" })
+      expect(german.headers.location).toBe("https://example.com/rule")
       clock.set(startOfTests_ms)
     })
   )
@@ -72,6 +79,7 @@ withService("a patch", {}, (it) => {
         crawlable: false,
         expiredUrl: "https://example.com/passed",
         card: { description: "As a whole" },
+        rules: [{ url, name: "french", when: { languages: ["fr"] } }],
         url
       })) {
         expected = { ...expected, [name]: value, ...(name === "maxVisits" && { visitsLeft: value }) }
@@ -94,6 +102,8 @@ withService("a patch", {}, (it) => {
     ["expiredUrl", { expiredUrl: undefined }],
     ["forwardPath", { forwardPath: undefined }],
     ["card", { card: undefined }],
+    ["rules", { rules: undefined }],
+    ["variants", { variants: undefined }],
     ["password", { hasPassword: false }]
   ]
   for (const [name, becomes] of cleared) {
@@ -108,6 +118,18 @@ withService("a patch", {}, (it) => {
       })
     )
   }
+
+  it.effect("of rules may take a name that it takes from others, but none that a variant keeps", () =>
+    Effect.gen(function* () {
+      yield* create({ ...everything, alias: "names" })
+      const named = (name: string) => ({ rules: [{ ...everything.rules[0], name }] })
+      expect((yield* patch("names", named("german"))).status).toBe(200)
+      expectProblem(yield* patch("names", named("b")), "invalid-request", [
+        ["rules.0.name", /^is that of another rule or variant$/]
+      ])
+      expect((yield* patch("names", { ...named("b"), variants: null })).status).toBe(200)
+    })
+  )
 
   it.effect("sets a password, and shows nothing of it", () =>
     Effect.gen(function* () {

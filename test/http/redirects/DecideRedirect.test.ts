@@ -1,10 +1,13 @@
 import { unescape } from "node:querystring"
-import { FastCheck as fc } from "effect"
+import { FastCheck as fc, Option } from "effect"
 import { describe, expect, it } from "vitest"
 import { lengthMax as locationLengthMax } from "../../../src/http/redirects/Location.ts"
 import { decideRedirect, isProblem } from "../../../src/http/redirects/Redirect.ts"
 import type { Link } from "../../../src/model/Link.ts"
+import * as ClientAddress from "../../../src/http/exchange/ClientAddress.ts"
+import * as VisitorFacts from "../../../src/http/redirects/rules/VisitorFacts.ts"
 import { plainRow } from "../../support/Plain.ts"
+import { testHash } from "../../support/TestHash.ts"
 
 const now = 1_000
 const anywhere = { faultOf: () => undefined }
@@ -18,6 +21,7 @@ const link: Link = {
 }
 
 interface Asked {
+  readonly headers?: Readonly<Record<string, string>>
   readonly isUnlocked?: boolean
   readonly method?: string
   readonly path?: string
@@ -25,11 +29,24 @@ interface Asked {
   readonly url?: string
 }
 
+const factsOf = VisitorFacts.makeWith({
+  addresses: ClientAddress.make([]),
+  countries: { header: undefined, of: () => undefined },
+  hash: testHash
+})
+
 const decide = (
   row: Partial<Link> | null,
-  { isUnlocked = false, method = "GET", path, targets = anywhere, url = "/k" }: Asked = {}
+  { headers = {}, isUnlocked = false, method = "GET", path, targets = anywhere, url = "/k" }: Asked = {}
 ) =>
-  decideRedirect(row === null ? null : { ...link, ...row }, { method, url }, now, targets, isUnlocked, path)
+  decideRedirect(
+    row === null ? null : { ...link, ...row },
+    { method, url, headers, remoteAddress: Option.none() },
+    now,
+    { targets, factsOf },
+    isUnlocked,
+    path
+  )
 
 describe("a request for a short URL", () => {
   it.each([
@@ -82,6 +99,69 @@ describe("a request for a short URL", () => {
     expect(decide({})).toMatchObject({ kind: "redirect", location: link.url, visit: "counted" })
     expect(decide({ maxVisits: 3 })).toMatchObject({ kind: "redirect", visit: "granted" })
     expect(decide({ maxVisits: 3 }, { method: "HEAD" })).toMatchObject({ kind: "redirect", visit: "none" })
+  })
+})
+
+describe("a link with rules and variants", () => {
+  const ruled = "https://ruled.example/"
+  const rules = [{ url: ruled, when: { languages: ["de"] } }]
+  const variants = [1, 1].map((weight, index) => ({ url: `https://variant${index}.example/`, weight }))
+  const german = { "accept-language": "de" }
+
+  it("leads whom a rule holds of, and says by which and by what", () => {
+    const decision = { kind: "redirect", location: ruled, target: "rule 1", vary: "accept-language" }
+    expect(decide({ extras: { rules } }, { headers: german })).toMatchObject(decision)
+    expect(decide({ extras: { rules } })).toMatchObject({
+      ...decision,
+      location: link.url,
+      target: "default"
+    })
+    expect(decide({ extras: { variants } })).toMatchObject({
+      location: expect.stringMatching(/^https:\/\/variant/) as string,
+      target: expect.stringMatching(/^variant /) as string,
+      vary: undefined
+    })
+    expect(decide({})).toMatchObject({ target: undefined, vary: undefined })
+  })
+
+  it("passes a query on to whichever target, and asks for its password first", () => {
+    const more = { extras: { rules }, forwardQuery: true, passwordHash: "x" }
+    const request = { headers: german, url: "/k?a=1" }
+    expect(decide(more, request)).toEqual({ kind: "ask-password" })
+    expect(decide(more, { ...request, isUnlocked: true })).toMatchObject({ location: `${ruled}?a=1` })
+  })
+
+  it("is gone for those alone whom it would lead to what is blocked, and for all where its own URL is", () => {
+    const blocking = (blocked: string) => ({
+      targets: { faultOf: (url: string) => (url === blocked ? "is blocked" : undefined) } as typeof anywhere
+    })
+    const gone = { kind: "refuse", problem: { kind: "gone" } }
+    expect(decide({ extras: { rules } }, { ...blocking(ruled), headers: german })).toMatchObject(gone)
+    expect(decide({ extras: { rules } }, blocking(ruled))).toMatchObject({ location: link.url })
+    expect(decide({ extras: { rules } }, { ...blocking(link.url), headers: german })).toMatchObject(gone)
+  })
+
+  it("varies by the agent as well where crawlers are shown a card", () => {
+    const card = { title: "A card" }
+    const agents = [{ url: ruled, when: { os: ["iOS"] as const } }]
+    const varyOf = (extras: NonNullable<Link["extras"]>) => decide({ extras })
+    expect(varyOf({ card })).toMatchObject({ vary: "user-agent" })
+    expect(varyOf({ card, rules })).toMatchObject({ vary: "user-agent, accept-language" })
+    expect(varyOf({ card, rules: agents })).toMatchObject({ vary: "user-agent" })
+  })
+
+  it("appends a path to whichever target", () => {
+    const extras = { rules, forwardPath: true } as const
+    expect(decide({ extras }, { headers: german, path: "a/b" })).toMatchObject({ location: `${ruled}a/b` })
+  })
+
+  it("follows a change of its rules, and of its URL alone", () => {
+    const extras = { rules }
+    const url = "https://changed.example/"
+    expect(decide({ extras })).toMatchObject({ location: link.url })
+    expect(decide({ extras, url })).toMatchObject({ location: url })
+    const changed = { extras: { rules: [{ url, when: { languages: ["de"] } }] } }
+    expect(decide(changed, { headers: german })).toMatchObject({ location: url })
   })
 })
 

@@ -8,7 +8,9 @@ import { Visits } from "../../../src/visits/Visits.ts"
 import { makeFast } from "../../../src/http/redirects/RedirectRoutes.ts"
 import type { Request } from "../../../src/http/exchange/Request.ts"
 import type { Link } from "../../../src/model/Link.ts"
+import { KeyedHash } from "../../../src/secrets/KeyedHash.ts"
 import { plainRow } from "../../support/Plain.ts"
+import { testHash } from "../../support/TestHash.ts"
 
 const url = "https://example.com/?a=b#c"
 
@@ -41,6 +43,7 @@ describe("a redirect of a link that is read", () => {
         Effect.provideService(Quotas, {
           redirectNow: () => null
         } as unknown as typeof Quotas.Service),
+        Effect.provideService(KeyedHash, testHash),
         Effect.provideService(Visits, { record: () => events.push("visit") })
       )
       const isTaken = answerThen(

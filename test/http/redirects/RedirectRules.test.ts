@@ -275,6 +275,99 @@ withService("a link with so many visits", {}, (it) => {
   )
 })
 
+withService("a link with rules and variants", { trustedProxies: "127.0.0.1,::1" }, (it) => {
+  const at = (part: string) => `https://example.com/${part}`
+  const rules = [
+    { url: at("ios"), name: "app store", when: { os: ["iOS"], devices: ["mobile"] } },
+    { url: at("de"), when: { languages: ["de"], query: [{ name: "beta" }] } },
+    { url: at("office"), when: { networks: ["192.0.2.0/24"] } },
+    { url: at("later"), when: { from: moment(60_000) } }
+  ]
+  const iphone = {
+    "user-agent":
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1"
+  }
+  const locationOf = (path: string, headers: Record<string, string> = {}) =>
+    Effect.map(get(path, headers), ({ headers }) => headers.location)
+
+  it.effect("leads each visitor by the first rule that holds, whether the link is cached or read", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      yield* create({ url, alias: "ruled", rules, forwardQuery: true })
+      for (let times = 0; times < 2; times++) {
+        expect(yield* locationOf("/ruled", iphone)).toBe(at("ios"))
+        expect(yield* locationOf("/ruled?beta", { "accept-language": "de-CH, en;q=0.5" })).toBe(
+          `${at("de")}?beta`
+        )
+        expect(yield* locationOf("/ruled", { "accept-language": "de-CH" })).toBe(url)
+        expect(yield* locationOf("/ruled?beta", { "accept-language": "en, de;q=0.5" })).toBe(
+          "https://example.com/a?b=c&beta#d"
+        )
+        expect(yield* locationOf("/ruled", { "x-forwarded-for": "192.0.2.77" })).toBe(at("office"))
+        expect(yield* locationOf("/ruled", { "x-forwarded-for": "192.0.3.77" })).toBe(url)
+        expect((yield* head("/ruled")).headers.location).toBe(url)
+      }
+      clock.set(startOfTests_ms + 60_000)
+      expect(yield* locationOf("/ruled")).toBe(at("later"))
+      clock.set(startOfTests_ms)
+    })
+  )
+
+  it.effect("says by which headers it leads, to caches that may keep it for their own visitor alone", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "varies", rules })
+      yield* create({ url, alias: "constant", variants: [1, 1].map((weight) => ({ url, weight })) })
+      expect((yield* get("/varies")).headers).toMatchObject({
+        vary: "user-agent, accept-language",
+        "cache-control": "private, max-age=0"
+      })
+      expect((yield* get("/constant")).headers.vary).toBeUndefined()
+    })
+  )
+
+  it.effect("keeps a visitor at their variant all day", () =>
+    Effect.gen(function* () {
+      const { clock } = yield* TestService
+      const variants = ["a", "b", "c"].map((part) => ({ url: at(part), weight: 1 }))
+      yield* create({ url, alias: "divided", variants })
+      const ofClients = Effect.forEach(
+        Array.from({ length: 30 }, (_, n) => `198.51.100.${n}`),
+        (client) => locationOf("/divided", { "x-forwarded-for": client })
+      )
+      const first = yield* ofClients
+      expect(new Set(first)).toEqual(new Set(variants.map(({ url }) => url)))
+      clock.set(startOfTests_ms + 3_600_000)
+      expect(yield* ofClients).toEqual(first)
+      clock.set(startOfTests_ms + 24 * 3_600_000)
+      expect(yield* ofClients).not.toEqual(first)
+      clock.set(startOfTests_ms)
+    })
+  )
+
+  it.effect("previews where it leads who asks, and says that others may be led elsewhere", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "previewed", rules })
+      yield* create({ url, alias: "guarded", rules, password: "secret" })
+      const json = { accept: "application/json" }
+      expect(jsonOf(yield* get("/previewed+", json))).toMatchObject({ url, varies: true })
+      expect(jsonOf(yield* get("/previewed+", { ...json, ...iphone }))).toMatchObject({ url: at("ios") })
+      expect(jsonOf(yield* get("/guarded+", json))).toMatchObject({ url: null, varies: true })
+      expect((yield* get("/previewed+", { accept: "text/html" })).text).toContain(
+        "lead other visitors elsewhere"
+      )
+      expect((yield* get("/guarded")).status).toBe(401)
+      const { send } = yield* TestService
+      const opened = yield* send({
+        method: "POST",
+        path: "/guarded",
+        headers: { ...iphone, "content-type": "application/x-www-form-urlencoded" },
+        body: "password=secret"
+      })
+      expect([opened.status, opened.headers.location]).toEqual([303, at("ios")])
+    })
+  )
+})
+
 withService("the preview", {}, (it) => {
   it.effect("shows a page of where a link leads, and leads nowhere itself", () =>
     Effect.gen(function* () {

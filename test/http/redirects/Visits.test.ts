@@ -48,6 +48,37 @@ withService("a visit", {}, (it) => {
     })
   )
 
+  it.effect("of a link with rules or variants is counted by what led it, and of others by nothing", () =>
+    Effect.gen(function* () {
+      const targetsOf = (path: string) =>
+        Effect.map(
+          asAdmin("GET", path),
+          (answer) => (jsonOf(answer) as { readonly targets?: unknown }).targets
+        )
+      const url = "https://example.com/"
+      const rules = [
+        { url, when: { languages: ["fr"] } },
+        { url, name: "german", when: { languages: ["de"] } }
+      ]
+      const language = (name: string) => ({ headers: { "user-agent": firefox, "accept-language": name } })
+      yield* create({ url, alias: "aimed", rules }, { "x-api-key": adminKey })
+      yield* create({ url, alias: "unaimed" }, { "x-api-key": adminKey })
+      for (const name of ["de", "fr", "de", "de-AT", "en"]) yield* send("/aimed", language(name))
+      yield* send("/aimed", { ...language("fr"), method: "HEAD" })
+      yield* send("/unaimed", language("de"))
+      yield* expectVisits("aimed", { nonBots: 5, bots: 0 })
+      yield* expectVisits("unaimed", { nonBots: 1, bots: 0 })
+      expect(yield* targetsOf("/api/v1/links/aimed/stats")).toEqual([
+        { value: "german", visits: 3 },
+        { value: "default", visits: 1 },
+        { value: "rule 1", visits: 1 }
+      ])
+      expect(yield* targetsOf("/api/v1/links/unaimed/stats")).toBeUndefined()
+      // Another link's rules may have the same names.
+      expect(yield* targetsOf("/api/v1/stats")).toBeUndefined()
+    })
+  )
+
   it.effect("by a bot is told apart", () =>
     Effect.gen(function* () {
       yield* create({ url: "https://example.com/", alias: "bots" })

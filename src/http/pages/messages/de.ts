@@ -70,6 +70,7 @@ export default {
     text: "Das ist der Kurzlink",
     target: "Er führt zu",
     host: "Der fett gedruckte Teil sagt, wessen Seite es ist.",
+    varies: "Andere kann er woandershin führen: je nach Gerät, Sprache oder Land, oder abwechselnd.",
     open: "Link öffnen",
     guarded: "Wohin er führt, schützt ein Passwort.",
     unlock: "Passwort eingeben",

@@ -69,6 +69,7 @@ export default {
     text: "This is the short link",
     target: "It leads to",
     host: "The part in bold says whose site it is.",
+    varies: "It may lead other visitors elsewhere: by their device, language or country, or by turns.",
     open: "Open the link",
     guarded: "A password guards where it leads.",
     unlock: "Enter the password",

@@ -7,6 +7,7 @@ import {
 } from "../../../transfer/Importing.ts"
 import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
+import type { NewLink } from "../api/Types.ts"
 import type { Source } from "./reading.ts"
 
 /** Links in a request: few enough that progress can be seen, and that one is answered soon. */
@@ -90,7 +91,9 @@ export const run = async (
   const tell = (waits?: string) => onProgress({ total, progress, rejected, waits })
 
   const ports: Ports = {
-    send: async (links, idempotencyKey) => (await Links.createMany(links, idempotencyKey, signal)).results,
+    // The service alone looks into rules and variants.
+    send: async (links, idempotencyKey) =>
+      (await Links.createMany(links as ReadonlyArray<NewLink>, idempotencyKey, signal)).results,
     urlOf: (key, domain) => urlOf(key, domain, signal),
     pause: async (why) => {
       tell(

@@ -4,6 +4,8 @@ import type { Link, LinkChange } from "../api/Types.ts"
 import { guardLeaving } from "../app/Router.ts"
 import { ExtraFields } from "../extras/ExtraFields.tsx"
 import { type ExtrasDraft, extrasDraftOf, extrasFields, extrasSaid } from "../extras/extras.ts"
+import * as Routing from "../rules/drafts.ts"
+import { RoutingOptions } from "../rules/RoutingOptions.tsx"
 import { addressOf } from "../ui/address.ts"
 import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -74,7 +76,7 @@ const statuses = [
 ] as const
 
 /** Fields whose faults are shown beside them. */
-const fields = [...Object.keys(said), ...extrasFields]
+const fields = [...Object.keys(said), ...extrasFields, "rules", "variants"]
 
 /** Asks before changes are lost: by what closes the dialog, the way back in the history, and the end of the page. */
 const useUnsaved = (isUnsaved: boolean, onClose: () => void) => {
@@ -114,7 +116,12 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
 
   const form = useRef<HTMLFormElement>(null)
   const [utm, setUtm] = useState<UtmValues>({})
-  const change = changeOf(draftOf(link), { ...draft, url: withUtm(draft.url, utm) })
+  const [routingBefore] = useState(() => Routing.draftOf(link))
+  const [routing, setRouting] = useState(routingBefore)
+  const change: LinkChange = {
+    ...changeOf(draftOf(link), { ...draft, url: withUtm(draft.url, utm) }),
+    ...Routing.changeOf(routingBefore, routing)
+  }
   const isUnsaved = Object.keys(change).length > 0
 
   const { error, isSending, onInput, onSubmit } = useSending(async () => {
@@ -144,6 +151,7 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
       <form class="form" noValidate ref={form} onInput={onInput} onSubmit={onSubmit}>
         {text("url", "Long URL", { inputMode: "url", spellcheck: false, autocomplete: "off" })}
         <UtmFields url={draft.url} changes={utm} onChange={setUtm} />
+        <RoutingOptions draft={routing} error={error} onChange={setRouting} />
         {text("title", "Title")}
         {text("tags", "Tags", { autocomplete: "off" }, "Separated by commas.")}
         <div class="two">

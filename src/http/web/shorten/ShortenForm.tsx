@@ -9,6 +9,8 @@ import { isUsable, useDomains } from "../domains/useDomains.ts"
 import { ExtraFields } from "../extras/ExtraFields.tsx"
 import { extrasDraftOf, extrasFields, extrasOfNew } from "../extras/extras.ts"
 import { targetLengthMax } from "../../links/TargetLength.ts"
+import * as Routing from "../rules/drafts.ts"
+import { RoutingOptions } from "../rules/RoutingOptions.tsx"
 import { addressOf } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
 import { formatCount } from "../ui/format.ts"
@@ -37,7 +39,9 @@ const fields = [
   "maxVisits",
   "title",
   "tags",
-  ...extrasFields
+  ...extrasFields,
+  "rules",
+  "variants"
 ]
 
 /** It is said as one types: whatever is pasted stands in the field as it is. */
@@ -62,6 +66,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   const [tags, setTags] = useState("")
   const [utm, setUtm] = useState<UtmValues>({})
   const [extras, setExtras] = useState(() => extrasDraftOf())
+  const [routing, setRouting] = useState(() => Routing.draftOf({}))
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
     if (early === undefined || !early.isFocused) return
@@ -83,7 +88,8 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
           ...(maxVisits !== "" && { maxVisits: Number(maxVisits) }),
           ...(title.trim() !== "" && { title: title.trim() }),
           ...(tagList.length > 0 && { tags: tagList }),
-          ...extrasOfNew(extras)
+          ...extrasOfNew(extras),
+          ...Routing.choicesOf(routing)
         })
       )
     } catch (error) {
@@ -206,6 +212,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
         faultOf={(name) => error?.faultOf(name)}
       />
       <UtmFields url={url} changes={utm} onChange={setUtm} />
+      {me.value && <RoutingOptions draft={routing} error={error} onChange={setRouting} />}
     </form>
   )
 }

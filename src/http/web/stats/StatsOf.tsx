@@ -4,7 +4,7 @@ import { formatCount, formatNumber } from "../ui/format.ts"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { Breakdown } from "./Breakdown.tsx"
-import { countryOf, nameOf, referrerOf } from "./names.ts"
+import { countryOf, nameOf, referrerOf, targetOf } from "./names.ts"
 import { beginningOf, pathOf, type Range, rangeOf, ranges } from "./ranges.ts"
 import { SeriesPlot } from "./SeriesPlot.tsx"
 import "./stats.css"
@@ -84,6 +84,9 @@ export const StatsOf = ({ load, subject }: StatsOfProps) => {
           <Totals stats={stats.value} interval={range.interval} />
           <SeriesPlot series={stats.value.series} interval={range.interval} />
           <div class="breakdowns">
+            {stats.value.targets && (
+              <Breakdown title="Rules and variants" values={stats.value.targets} nameOf={targetOf} />
+            )}
             <Breakdown title="Referrers" values={stats.value.referrers} nameOf={referrerOf} />
             <Breakdown title="Countries" values={stats.value.countries} nameOf={countryOf} />
             <Breakdown title="Browsers" values={stats.value.browsers} nameOf={nameOf} />

@@ -2,6 +2,7 @@ import * as Links from "../api/Links.ts"
 import { lastList, statsKeyOf } from "../app/Paths.ts"
 import { here } from "../app/Router.ts"
 import { shownExtras } from "../extras/extras.ts"
+import { RoutingSummary } from "../rules/RoutingSummary.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatUrl } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -62,6 +63,7 @@ export const LinkStatsPage = () => {
           <Icon name="back" /> Links
         </a>
       </header>
+      <RoutingSummary link={link.value} />
       <LinkStats name={name} />
     </>
   )

@@ -2,9 +2,10 @@ const regions = new Intl.DisplayNames(undefined, { type: "region" })
 
 const common: Readonly<Record<string, string>> = { other: "Other", unknown: "Unknown", bot: "Bots" }
 
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** Names such as iOS are right already. */
-const capital = (text: string): string =>
-  /^[a-z ]+$/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+const capital = (text: string): string => (/^[a-z ]+$/.test(text) ? capitalised(text) : text)
 
 /** A browser, system or device. */
 export const nameOf = (value: string): string => common[value] ?? capital(value)
@@ -16,3 +17,8 @@ export const countryOf = (value: string): string =>
 /** The host of a page that led here. */
 export const referrerOf = (value: string): string =>
   ({ ...common, direct: "Typed, or an app", internal: "This service" })[value] ?? value
+
+/** A rule or variant by its name. */
+export const targetOf = (value: string): string =>
+  ({ default: "The long URL", other: "Before there were any" })[value] ??
+  (/^(rule|variant) \d+$/.test(value) ? capitalised(value) : value)
