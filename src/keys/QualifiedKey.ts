@@ -26,6 +26,9 @@ export const plainKeyOf = (qualified: string): string => {
   return end === -1 ? qualified : qualified.slice(0, end)
 }
 
+/** A key as it is compared where its case does not count. Keys are ASCII. */
+export const foldedKey = (key: string): string => key.toLowerCase()
+
 /** The domain and the key that {@link qualifiedKey} was given. */
 export const domainKeyOf = (qualified: string): DomainKey => {
   const end = qualified.indexOf(separator)

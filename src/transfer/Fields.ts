@@ -204,9 +204,9 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const aliasOf = (): string | undefined => {
     const key = textOf("key")
     if (key === undefined || !options.keepsKeys) return undefined
-    return /^[A-Za-z0-9_-]{3,64}$/.test(key)
+    return /^[A-Za-z0-9_-]{1,64}$/.test(key)
       ? key
-      : fault("key", "cannot be a key here: it must have 3 to 64 characters of A-Z, a-z, 0-9, - and _")
+      : fault("key", "cannot be a key here: it must have 1 to 64 characters of A-Z, a-z, 0-9, - and _")
   }
   const tagsOf = (): ReadonlyArray<string> => {
     const { tags } = fields

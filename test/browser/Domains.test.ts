@@ -150,9 +150,11 @@ describe("the page of domains", () => {
           .click()
         await dialog.getByLabel("Expired links").fill("")
         await dialog.getByLabel("Unknown links").fill("https://example.com/unknown")
+        await dialog.getByLabel("Capital letters in aliases do not count").check()
         await dialog.getByRole("button", { name: "Save" }).click()
         await rowOf(added).getByRole("link", { name: "example.com/unknown" }).waitFor()
         expect(await rowOf(added).getByRole("link", { name: "example.com/expired" }).count()).toBe(0)
+        await rowOf(added).getByText("Ignores case").waitFor()
 
         await rowOf(host)
           .getByRole("link", { name: `Lost visits of ${host}` })

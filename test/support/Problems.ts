@@ -23,6 +23,7 @@ const statusOf = {
   "webhook-full": 409,
   "domain-taken": 409,
   "too-many-domains": 409,
+  "aliases-with-capitals": 409,
   "domain-not-proven": 409,
   "idempotency-in-progress": 409,
   "idempotency-mismatch": 422,

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { domainOwnersMax, DomainTargets } from "../../model/Domain.ts"
 import { queryParameter } from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
-import { listOf, optional, Text, Url } from "./LinkSchemas.ts"
+import { Flag, listOf, optional, Text, Url } from "./LinkSchemas.ts"
 
 const Host = Text.annotations({
   description: "A host name without a port: international ones are kept in Punycode"
@@ -37,7 +37,10 @@ export const NewDomainBody = Schema.Struct({ host: Host, owners: optional(Owners
 /** The body that changes a domain. */
 export const DomainChangeBody = Schema.Struct({
   owners: optional(Owners),
-  targets: optional(Targets)
+  targets: optional(Targets),
+  ignoresCase: optional(
+    Flag.annotations({ description: "Whether aliases that differ in case alone are the same" })
+  )
 }).annotations({
   identifier: "ChangeDomain"
 })
@@ -58,10 +61,24 @@ export const DomainBody = Schema.Struct({
   verifiedAt: Schema.NullOr(Schema.String),
   owners: Schema.NullOr(Schema.Array(Schema.String)),
   targets: DomainTargets,
+  ignoresCase: Schema.Boolean,
   createdAt: Schema.String,
   updatedAt: Schema.String,
   proof: optional(Proof.annotations({ description: "For administrators" }))
 }).annotations({ identifier: "Domain" })
+
+/** An alias that keeps a domain from ignoring case. */
+const CapitalAlias = Schema.Struct({
+  key: Schema.String,
+  folded: Schema.String.annotations({ description: "The alias in lower case" }),
+  collides: Schema.Boolean.annotations({ description: "Whether another link has that alias in this domain" })
+}).annotations({ identifier: "CapitalAlias" })
+
+/** The aliases that keep a domain from ignoring case. */
+export const CapitalsBody = Schema.Struct({
+  data: Schema.Array(CapitalAlias),
+  isComplete: Schema.Boolean.annotations({ description: "Whether there are no more" })
+}).annotations({ identifier: "CapitalAliases" })
 
 const HostPath = Schema.Struct({ host: Schema.String })
 
@@ -91,14 +108,25 @@ export const domains = HttpApiGroup.make("domains")
       .setPath(HostPath)
       .setPayload(DomainChangeBody)
       .addSuccess(DomainBody)
-      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found", "aliases-with-capitals"))
       .addError(
         Problem.schema("invalid-url", "payload-too-large", "unsupported-media-type", "blocked-target")
       )
       .annotate(OpenApi.Summary, "Change a domain")
       .annotate(
         OpenApi.Description,
-        "Changes who may create links in a domain, and where its visitors are sent when no link redirects them. null clears. For administrators."
+        "Changes who may create links in a domain, and where its visitors are sent when no link redirects them, and whether it ignores the case of aliases. null clears. For administrators."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("listCapitals", "/api/v1/domains/:host/capitals")
+      .setPath(HostPath)
+      .addSuccess(CapitalsBody)
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Summary, "List aliases with capital letters")
+      .annotate(
+        OpenApi.Description,
+        "The aliases that keep a domain from ignoring case, and which of them collide. For administrators."
       )
   )
   .add(

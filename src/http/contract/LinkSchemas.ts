@@ -42,10 +42,19 @@ const QueryPrecedence = Schema.Literal("append", "request", "target").annotation
   message: () => ({ message: "must be append, request or target", override: true })
 })
 
+/** Characters of an alias at least, unless an administrator makes it. */
+export const aliasMin = 3
+
+/** What is said of an alias that is too long or too short. */
+export const aliasLengthFault = `must have ${aliasMin} to 64 characters`
+
 const Alias = Text.pipe(
-  Schema.minLength(3, { message: () => "must have 3 to 64 characters" }),
-  Schema.maxLength(64, { message: () => "must have 3 to 64 characters" }),
-  Schema.pattern(keyCharacters, { message: () => "may contain A-Z, a-z, 0-9, - and _ only" })
+  Schema.minLength(1, { message: () => aliasLengthFault }),
+  Schema.maxLength(64, { message: () => aliasLengthFault }),
+  Schema.pattern(keyCharacters, { message: () => "may contain A-Z, a-z, 0-9, - and _ only" }),
+  Schema.annotations({
+    description: `${aliasMin} characters at least, unless an administrator makes the link. In a domain that ignores case it is kept in lower case`
+  })
 )
 
 /** The host name of a domain of this service. */

@@ -1,10 +1,13 @@
 import { Clock, Effect, Either, Option, Record } from "effect"
 import * as AuditRecorder from "../../accounts/AuditRecorder.ts"
+import { foldedKey, plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { Links } from "../../actors/links/Links.ts"
 import type { AuditAction } from "../../model/Audit.ts"
 import { type Domain, domainsMax, type DomainTargets, noTargets, parseHost } from "../../model/Domain.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import * as Secret from "../../secrets/Secret.ts"
 import { DomainStore } from "../../storage/domains/DomainStore.ts"
+import type { LinkPage, Position } from "../../storage/links/LinkStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import { type DomainBody, DomainChangeBody, NewDomainBody } from "../contract/DomainApi.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
@@ -15,6 +18,7 @@ import * as Decode from "../exchange/Decode.ts"
 import * as Problem from "../exchange/Problem.ts"
 import type { Request } from "../exchange/Request.ts"
 import * as RequestDoer from "../exchange/RequestDoer.ts"
+import { orProblem } from "../links/LinkAnswers.ts"
 import { checkUrl, type LinkPolicy } from "../links/LinkChecks.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
 import * as TargetUrl from "../links/TargetUrl.ts"
@@ -44,6 +48,7 @@ const bodyOf = (domain: Domain, isAdmin: boolean): typeof DomainBody.Type => ({
   verifiedAt: Iso8601.formatOptionalMoment(domain.verifiedAt),
   owners: domain.owners,
   targets: domain.targets,
+  ignoresCase: domain.ignoresCase,
   createdAt: Iso8601.formatMoment(domain.createdAt),
   updatedAt: Iso8601.formatMoment(domain.updatedAt),
   ...(isAdmin && { proof: proofOf(domain) })
@@ -67,12 +72,17 @@ const checkTargets = (
     )
   )
 
+/** Aliases with capital letters that a report names at most, and links that are looked at for a page of them. */
+const capitalsMax = 100
+const lookedAtMax = 50_000
+
 /** Lists, adds, changes, verifies and removes further domains. */
 export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
   const store = yield* DomainStore
   const known = yield* Domains
   const proofs = yield* DomainProofs
   const targetPolicy = yield* TargetPolicy
+  const links = yield* Links
   const identify = yield* Caller.make
   const { doerOf } = yield* RequestDoer.make
   const recording = yield* AuditRecorder.make
@@ -114,7 +124,66 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
   const orNone = (domain: Domain | null) =>
     domain === null ? Effect.fail(noDomain) : Effect.succeed(json(bodyOf(domain, true)))
 
+  /** The aliases of a domain that have capital letters, the newest first, as many as a report names. */
+  const capitalsOf = Effect.fnUntraced(function* (domain: number) {
+    const found: Array<string> = []
+    let after: Position | undefined
+    let isComplete = false
+    do {
+      const page: LinkPage = yield* orProblem(
+        links.list({
+          domain,
+          hasCapitals: true,
+          order: "createdAt-desc",
+          after,
+          limit: capitalsMax,
+          lookedAtMax
+        })
+      )
+      // A database that did not answer may have more.
+      if (page.isPartial === true) return yield* Effect.fail(Problem.unavailable)
+      found.push(...page.links.map(({ key }) => plainKeyOf(key)))
+      after = page.next ?? undefined
+      isComplete = page.next === null && found.length <= capitalsMax
+    } while (after !== undefined && found.length < capitalsMax)
+    return { keys: found.slice(0, capitalsMax), isComplete }
+  })
+
+  /** Refuses a domain that is to ignore case while it has aliases with capital letters, which would not be found then by whatever case. */
+  const requireNoCapitals = Effect.fnUntraced(function* ({ host, number }: Domain) {
+    const { isComplete, keys } = yield* capitalsOf(number)
+    if (keys.length === 0) return
+    const some = keys.slice(0, 5).join(", ")
+    const more = keys.length > 5 || !isComplete ? ", …" : ""
+    yield* Problem.refuse(
+      "aliases-with-capitals",
+      `Aliases of ${host} have capital letters: ${some}${more}. Delete them, or make them anew in lower case, before it ignores case.`
+    )
+  })
+
   return {
+    listCapitals: Effect.fn("domains.capitals")(function* (request, path) {
+      yield* requireAdmin(request)
+      const { number } = yield* domainAt(path.host)
+      const { isComplete, keys } = yield* capitalsOf(number)
+      const data = yield* Effect.forEach(
+        keys,
+        (key) => {
+          const folded = foldedKey(key)
+          const isAmong = keys.some((other) => other !== key && foldedKey(other) === folded)
+          return isAmong
+            ? Effect.succeed({ key, folded, collides: true })
+            : Effect.map(orProblem(links.find(qualifiedKey({ domain: number, key: folded }))), (other) => ({
+                key,
+                folded,
+                collides: other !== null && other.deletedAt === null
+              }))
+        },
+        { concurrency: 8 }
+      )
+      return json({ data, isComplete })
+    }),
+
     listDomains: Effect.fn("domains.list")(function* (request) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
       const all = yield* Problem.orUnavailable(refresh)
@@ -156,7 +225,7 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
 
     changeDomain: Effect.fn("domains.change")(function* (request, path) {
       yield* requireAdmin(request)
-      const { owners, targets } = yield* decodeChange(yield* Body.read(request))
+      const { ignoresCase, owners, targets } = yield* decodeChange(yield* Body.read(request))
       const policy = {
         own: { ...own, reachedAt: TargetUrl.reachedBy(request.headers["host"]) },
         targets: targetPolicy,
@@ -164,10 +233,13 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
       }
       const change = {
         ...(owners !== undefined && { owners }),
+        ...(ignoresCase !== undefined && { ignoresCase }),
         ...(targets !== undefined && { targets: yield* checkTargets(targets, policy) })
       }
       const caller = yield* requireAdmin(request)
-      const { host, number } = yield* domainAt(path.host)
+      const domain = yield* domainAt(path.host)
+      const { host, number } = domain
+      if (ignoresCase === true && !domain.ignoresCase) yield* requireNoCapitals(domain)
       const now = yield* Clock.currentTimeMillis
       const act = store.change(number, change, now)
       return yield* orNone(

@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
-import { defaultDomain, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { defaultDomain, domainKeyOf, foldedKey, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import type { Domain, DomainTargets } from "../../model/Domain.ts"
 import { type DomainList, DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
@@ -47,6 +47,7 @@ export class KnownDomains {
   #byHost: ReadonlyMap<string, Domain> = new Map()
   /** Whether every host is the default domain's. */
   #isOnlyOne: boolean
+  #ignoringCase: ReadonlySet<number> | undefined
   #latest = { host: "", number: undefined as number | undefined }
 
   constructor(policy: HostPolicy = { ownHost: "", unknownHosts: "default" }) {
@@ -65,6 +66,8 @@ export class KnownDomains {
     this.#version = version
     this.#byNumber = new Map(domains.map((domain) => [domain.number, domain]))
     this.#byHost = new Map(domains.map((domain) => [domain.host, domain]))
+    const ignoring = domains.filter(({ ignoresCase }) => ignoresCase).map(({ number }) => number)
+    this.#ignoringCase = ignoring.length === 0 ? undefined : new Set(ignoring)
     const isServed = domains.some(({ verifiedAt }) => verifiedAt !== null)
     this.#isOnlyOne = this.#policy.unknownHosts === "default" && !isServed
     this.#latest = { host: "", number: undefined }
@@ -93,6 +96,24 @@ export class KnownDomains {
     return name === this.#policy.ownHost || this.#policy.unknownHosts === "default"
       ? defaultDomain
       : undefined
+  }
+
+  /** Whether aliases of a domain are the same where they differ in case alone. */
+  ignoresCase(number: number): boolean {
+    return this.#ignoringCase?.has(number) === true
+  }
+
+  /**
+   * The text by which a link is stored that a text may mean as well, for its domain ignores case; `undefined`: there is none. Aliases of such a domain are stored in lower case, minted keys as
+   * they are. So a text is looked for as it is first, and by this then.
+   */
+  foldedOf(text: string): string | undefined {
+    if (this.#ignoringCase === undefined) return undefined
+    const { domain, key } = domainKeyOf(text)
+    const folded = foldedKey(key)
+    return folded === key || !this.#ignoringCase.has(domain)
+      ? undefined
+      : qualifiedKey({ domain, key: folded })
   }
 
   /** The text by which the link of a key is stored; `undefined` where `domain` is given, and is no host name of a domain. */

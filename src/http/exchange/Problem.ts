@@ -28,6 +28,7 @@ const kinds = {
   "webhook-full": { status: 409, title: "Too many events wait for webhooks" },
   "domain-taken": { status: 409, title: "There is a domain with this host" },
   "too-many-domains": { status: 409, title: "There are too many domains" },
+  "aliases-with-capitals": { status: 409, title: "The domain has aliases with capital letters" },
   "domain-not-proven": { status: 409, title: "The domain does not show its proof" },
   "idempotency-in-progress": { status: 409, title: "The first request with this key is under way" },
   gone: { status: 410, title: "The link has ended" },

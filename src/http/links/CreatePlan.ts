@@ -1,11 +1,12 @@
 import { Either } from "effect"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
+import { foldedKey } from "../../keys/QualifiedKey.ts"
 import { type Link, unlessChosen } from "../../model/Link.ts"
 import { type KnownDomains, mayUse } from "../domains/Domains.ts"
 import * as Decode from "../exchange/Decode.ts"
 import * as ExtraChoices from "./ExtraChoices.ts"
 import { checkEnd, checkMoment, checkOrder, checkUrl, type CreatePolicy, distinct } from "./LinkChecks.ts"
-import { CreateBody } from "../contract/LinkSchemas.ts"
+import { aliasLengthFault, aliasMin, CreateBody } from "../contract/LinkSchemas.ts"
 import { faulty, oneFault, type Problem } from "../exchange/Problem.ts"
 import type { Repeats } from "./Idempotency.ts"
 import { isReserved } from "./ReservedAliases.ts"
@@ -14,6 +15,8 @@ import { isReserved } from "./ReservedAliases.ts"
 export interface Creator {
   /** `null` for the anonymous. */
   readonly owner: string | null
+  /** Whether they are an administrator. */
+  readonly isAdmin?: boolean
   /** What a link keeps of the API key by which it is made; see `Link`. */
   readonly keyLimit: Pick<Link, "keyId" | "keyRedirectsPerDay">
   readonly policy: CreatePolicy
@@ -63,8 +66,14 @@ const refusedMoment = (field: "createdAt" | "updatedAt"): Problem =>
     }
   ])
 
-const checkAlias = (alias: string): Either.Either<string, Problem> =>
-  isReserved(alias) ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`) : Either.right(alias)
+const tooShort = oneFault("invalid-request", "alias", aliasLengthFault)
+
+const checkAlias = (alias: string, isAdmin: boolean): Either.Either<string, Problem> =>
+  alias.length < aliasMin && !isAdmin
+    ? tooShort
+    : isReserved(alias)
+      ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
+      : Either.right(alias)
 
 /** The number of the domain with a host name, where an owner may create links in it; `null`: it is the default one. */
 const checkDomain = (
@@ -125,7 +134,7 @@ const checkImported = (
 /** Step by step, and no step for a field that is not there, since a bulk has a thousand. */
 const planLink = (
   json: unknown,
-  { keyLimit, owner, policy }: Creator,
+  { isAdmin = false, keyLimit, owner, policy }: Creator,
   now: number
 ): Either.Either<PlannedLink, Problem> => {
   const decoded = decodeBody(json)
@@ -133,7 +142,7 @@ const planLink = (
   const body = decoded.right
   const url = checkUrl(body.url, policy)
   if (Either.isLeft(url)) return Either.left(url.left)
-  const alias = body.alias === undefined ? none : checkAlias(body.alias)
+  const alias = body.alias === undefined ? none : checkAlias(body.alias, isAdmin)
   if (Either.isLeft(alias)) return Either.left(alias.left)
   if (body.imported !== undefined && owner === null) return Either.left(importedForUsers)
   const imported = body.imported === undefined ? none : checkImported(body.imported, body.maxVisits, now)
@@ -151,9 +160,10 @@ const planLink = (
   if (domain.right !== null && body.reuse === true) return noReuse
   const extras = ExtraChoices.chosenBy(body, policy)
   if (Either.isLeft(extras)) return Either.left(extras.left)
+  const isFolding = alias.right !== null && domain.right !== null && policy.domains.ignoresCase(domain.right)
   const draft: LinkDraft = {
     url: url.right,
-    alias: alias.right,
+    alias: isFolding ? foldedKey(alias.right) : alias.right,
     title: body.title ?? unlessChosen.title,
     tags: body.tags === undefined ? unlessChosen.tags : distinct(body.tags),
     validSince,

@@ -96,6 +96,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
         const client = clientOf(request)
         return {
           owner: Caller.ownerOf(caller),
+          isAdmin: caller !== "anonymous" && caller.isAdmin,
           keyLimit: Caller.keyLimitOf(caller),
           policy: checks.policyOf(request),
           idempotencyKey,

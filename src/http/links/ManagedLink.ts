@@ -23,7 +23,10 @@ export interface NamedLink {
 export const make = Effect.map(Effect.all([Links, Domains]), ([links, domains]) =>
   Effect.fnUntraced(function* (caller: KnownCaller, { domain, key }: NamedLink) {
     const text = domains.textOf(key, domain)
-    const link = text !== undefined && isLinkText(text) ? yield* orProblem(links.find(text)) : null
+    const folded = text === undefined ? undefined : domains.foldedOf(text)
+    const asWritten = text !== undefined && isLinkText(text) ? yield* orProblem(links.find(text)) : null
+    const isOther = folded !== undefined && (asWritten === null || asWritten.deletedAt !== null)
+    const link = isOther ? yield* orProblem(links.find(folded)) : asWritten
     const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
     return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(noLink)
   })

@@ -7,6 +7,7 @@ import type { Link } from "../../model/Link.ts"
 import { isLinkText } from "../contract/LinkSchemas.ts"
 import type { FastOperation, OperationsOf } from "../contract/Operations.ts"
 import type { Answer } from "../exchange/Answer.ts"
+import { Domains } from "../domains/Domains.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
@@ -28,6 +29,7 @@ export const makeFast = Effect.fnUntraced(function* (
   const quotas = yield* Quotas
   const record = yield* Redirects.makeRecorder
   const { clientOf } = yield* ClientAddress
+  const domains = yield* Domains
   const clock = yield* Effect.clock
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
 
@@ -63,7 +65,8 @@ export const makeFast = Effect.fnUntraced(function* (
   /** Redirects links that have to be read. */
   const answerThen: Redirect["answerThen"] = (request, path, { answer, instead, isOver }) => {
     const { key, rest } = path
-    if (isTraced || !isLinkText(key)) return false
+    // A key that may mean another one is looked up twice, and counts as one look-up.
+    if (isTraced || !isLinkText(key) || domains.foldedOf(key) !== undefined) return false
     const reserved = general.reserveNow(request, key)
     if (reserved === undefined || !isReserved(reserved)) return false
     links.findToRedirectThen(key, (found) => {

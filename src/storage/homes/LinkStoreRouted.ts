@@ -62,8 +62,8 @@ const merged = (pages: ReadonlyArray<Answered<LinkPage>>, { limit, order }: Link
     : { links, next: end }
 }
 
-const isSearch = ({ domain, tag, text }: LinkQuery): boolean =>
-  text !== undefined || tag !== undefined || domain !== undefined
+const isSearch = ({ domain, hasCapitals, tag, text }: LinkQuery): boolean =>
+  text !== undefined || tag !== undefined || domain !== undefined || hasCapitals !== undefined
 
 /**
  * How many links of a page a database with so many buckets is asked for: those that it has of a page on average and two and a half standard deviations more, so that few are asked a second time. Of a

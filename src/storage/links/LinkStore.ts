@@ -45,12 +45,14 @@ export interface LinkQuery {
   readonly tag?: string | undefined
   /** Those in the domain with this number. */
   readonly domain?: number | undefined
+  /** Those with an alias that has capital letters. */
+  readonly hasCapitals?: true
   readonly order: LinkOrder
   /** Those behind this place. */
   readonly after?: Position | undefined
   /** Links on the page at most. */
   readonly limit: number
-  /** Links that are looked at for `text`, `tag` and `domain` at most. */
+  /** Links that are looked at for `text`, `tag`, `domain` and `hasCapitals` at most. */
   readonly lookedAtMax: number
   /** Counts the links of all pages, up to so many. Nothing is counted where there is none. */
   readonly countedMax?: number | undefined

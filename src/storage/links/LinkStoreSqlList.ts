@@ -52,7 +52,7 @@ export const makeList = Effect.gen(function* () {
   }
 
   return Effect.fnUntraced(function* (query: LinkQuery) {
-    const { after, countedMax, domain, limit, lookedAtMax, order, owner, tag, text } = query
+    const { after, countedMax, domain, hasCapitals, limit, lookedAtMax, order, owner, tag, text } = query
     const [direction, behind, upTo] =
       order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
     const ordered = sql.literal(`ORDER BY created_at ${direction}, key ${direction}`)
@@ -66,7 +66,8 @@ export const makeList = Effect.gen(function* () {
     const filters: ReadonlyArray<Statement.Fragment> = [
       ...(tag === undefined ? [] : [hasTag(tag)]),
       ...(domain === undefined ? [] : [isIn(domain)]),
-      ...(text === undefined ? [] : [hasText(text)])
+      ...(text === undefined ? [] : [hasText(text)]),
+      ...(hasCapitals === undefined ? [] : [sql`(custom AND key <> lower(key ${ascii}))`])
     ]
 
     /** The last link that may be looked at. Asked for first, so that nothing that changes meanwhile is passed over or seen again. */
@@ -103,7 +104,7 @@ export const makeList = Effect.gen(function* () {
     }>`
       SELECT count(*) AS looked, count(CASE WHEN ${sql.and([sql`TRUE`, ...filters])} THEN 1 END) AS found,
              ${inForce} AS in_force
-      FROM (SELECT key, url, title_folded, tags FROM links WHERE ${sql.and(countable)} ${ordered}
+      FROM (SELECT key, url, title_folded, tags, custom FROM links WHERE ${sql.and(countable)} ${ordered}
             LIMIT ${countableMax + 1}) AS counted`
     if (!counts!.in_force) return yield* refused(operation)
     const [looked, found] = [Number(counts!.looked), Number(counts!.found)]

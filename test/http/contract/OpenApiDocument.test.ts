@@ -238,7 +238,9 @@ withService("/openapi.json", {}, (it) => {
           "unauthorized",
           "unsupported-media-type"
         ],
+        "get /api/v1/domains/{host}/capitals": ["forbidden", "not-found", "unauthorized"],
         "patch /api/v1/domains/{host}": [
+          "aliases-with-capitals",
           "blocked-target",
           "forbidden",
           "invalid-url",
@@ -480,6 +482,15 @@ const domainAnswers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>
   [`patch ${domains}/{host} 401`]: send({ method: "PATCH", path: noDomain }),
   [`patch ${domains}/{host} 403`]: asReader("PATCH", noDomain, {}),
   [`patch ${domains}/{host} 404`]: asAdmin("PATCH", noDomain, {}),
+  [`patch ${domains}/{host} 409`]: proven("capitals.example").pipe(
+    Effect.zipRight(create({ url, alias: "Capitals", domain: "capitals.example" })),
+    Effect.zipRight(asAdmin("PATCH", `${domains}/capitals.example`, { ignoresCase: true }))
+  ),
+  [`get ${domains}/{host}/capitals 200`]: ofDomain("lower.example", "GET", "/capitals"),
+  [`get ${domains}/{host}/capitals 401`]: get(`${noDomain}/capitals`),
+  [`get ${domains}/{host}/capitals 403`]: asReader("GET", `${noDomain}/capitals`),
+  [`get ${domains}/{host}/capitals 404`]: asAdmin("GET", `${noDomain}/capitals`),
+  [`get ${domains}/{host}/capitals 503`]: awayFrom("domains", asAdmin("GET", `${noDomain}/capitals`)),
   [`patch ${domains}/{host} 413`]: asAdmin("PATCH", noDomain, { owners: [long] }),
   [`patch ${domains}/{host} 415`]: asAdmin("PATCH", noDomain),
   [`patch ${domains}/{host} 422`]: Effect.zipRight(
@@ -880,7 +891,9 @@ withService("the document's schemas", options, (it) => {
       expect(faults({ url, alias: "abc", expiresAt: "2027-01-01T00:00:00Z" })).toEqual([])
       expect(faults({})).toEqual(["$ must have required property 'url'"])
       expect(faults({ url, colour: [] })).toEqual(["$ must NOT have additional properties"])
-      expect(faults({ url, alias: "a" })).toEqual(["$/alias must NOT have fewer than 3 characters"])
+      expect(faults({ url, alias: "a".repeat(65) })).toEqual([
+        "$/alias must NOT have more than 64 characters"
+      ])
     })
   )
 })

@@ -74,6 +74,76 @@ withService("a domain", {}, (it) => {
     })
   )
 
+  it.effect("finds aliases in whatever case once it ignores case, and minted keys as they are", () =>
+    Effect.gen(function* () {
+      yield* addVerified("fold.example")
+      const domain = "fold.example"
+      const change = (ignoresCase: boolean) => asAdmin("PATCH", `${domains}/${domain}`, { ignoresCase })
+      const leads = (path: string) => Effect.map(at(domain, path), ({ headers }) => headers.location)
+      const minted = jsonOf(yield* create({ url: `${url}minted`, domain })) as { readonly key: string }
+      expect(jsonOf(yield* change(true))).toMatchObject({ ignoresCase: true })
+      const made = yield* create({ url: `${url}notes`, alias: "NoteS", domain })
+      expect(jsonOf(made)).toMatchObject({ key: "notes", domain })
+      // The second time it is cached.
+      for (const path of ["/notes", "/NOTES", "/NOTES", "/nOtes"])
+        expect(yield* leads(path)).toBe(`${url}notes`)
+      expect(jsonOf(yield* at(domain, "/NOTES+"))).toMatchObject({ key: "notes" })
+      expect((yield* create({ url, alias: "NOTES", domain })).status).toBe(409)
+      expect(yield* leads(`/${minted.key}`)).toBe(`${url}minted`)
+      const other =
+        minted.key === minted.key.toUpperCase() ? minted.key.toLowerCase() : minted.key.toUpperCase()
+      expect(yield* leads(`/${other}`)).toBeUndefined()
+      // Of an alias that differs from a minted key in case alone each is found.
+      expect((yield* create({ url: `${url}alias`, alias: other, domain })).status).toBe(201)
+      expect(yield* leads(`/${other}`)).toBe(`${url}alias`)
+      expect(yield* leads(`/${minted.key}`)).toBe(
+        minted.key === minted.key.toLowerCase() ? `${url}alias` : `${url}minted`
+      )
+      const link = (key: string, method = "GET", body?: object) =>
+        asAdmin(method, `/api/v1/links/${key}?domain=${domain}`, body)
+      expect(jsonOf(yield* link("NoTes", "PATCH", { title: "Notes" }))).toMatchObject({
+        key: "notes",
+        title: "Notes"
+      })
+      expect((yield* link("NOTES", "DELETE")).status).toBe(204)
+      expect((yield* at(domain, "/notes")).status).toBe(410)
+      expect((yield* at(domain, "/NOTES")).status).toBe(410)
+      // Nothing of this concerns other domains.
+      yield* create({ url: `${url}default`, alias: "CaseCounts" })
+      expect((yield* get("/casecounts")).status).toBe(404)
+      expect((yield* get("/CaseCounts")).headers.location).toBe(`${url}default`)
+    })
+  )
+
+  it.effect("ignores no case while it has aliases with capital letters, which it names", () =>
+    Effect.gen(function* () {
+      yield* addVerified("mixed.example")
+      const domain = "mixed.example"
+      for (const alias of ["Guide", "guide", "News", "plain"]) yield* create({ url, alias, domain })
+      expectProblem(
+        yield* asAdmin("PATCH", `${domains}/${domain}`, { ignoresCase: true }),
+        "aliases-with-capitals"
+      )
+      const report = asAdmin("GET", `${domains}/${domain}/capitals`)
+      expect(jsonOf(yield* report)).toEqual({
+        data: [
+          { key: "News", folded: "news", collides: false },
+          { key: "Guide", folded: "guide", collides: true }
+        ],
+        isComplete: true
+      })
+      for (const alias of ["Guide", "News"])
+        yield* asAdmin("DELETE", `/api/v1/links/${alias}?domain=${domain}`)
+      expect((yield* asAdmin("PATCH", `${domains}/${domain}`, { ignoresCase: true })).status).toBe(200)
+      // The old alias answers no longer for the new one.
+      yield* create({ url: `${url}news`, alias: "News", domain })
+      expect((yield* at(domain, "/News")).headers.location).toBe(`${url}news`)
+      expect(jsonOf(yield* report)).toEqual({ data: [], isComplete: true })
+      const asUser = get(`${domains}/${domain}/capitals`, { "x-api-key": userKeys.one })
+      expectProblem(yield* asUser, "forbidden")
+    })
+  )
+
   it.effect("is not proven by what another domain shows", () =>
     Effect.gen(function* () {
       const { shown } = yield* TestService
@@ -268,6 +338,24 @@ withService("a domain", {}, (it) => {
       expectProblem(yield* Fiber.join(first), "domain-not-proven")
       shown.wait = Effect.void
       expectProblem(yield* verify("next.example"), "domain-not-proven")
+    })
+  )
+})
+
+const limited = { trustedProxies: "127.0.0.1", quotas: { failedLookupsPerMinute: 5 } }
+
+withService("a domain that ignores case", limited, (it) => {
+  it.effect("does not count a look-up as one that led nowhere for the case in which it was written", () =>
+    Effect.gen(function* () {
+      yield* addVerified("quota.example")
+      const domain = "quota.example"
+      yield* asAdmin("PATCH", `${domains}/${domain}`, { ignoresCase: true })
+      yield* create({ url, alias: "quota", domain })
+      const headers = { accept: "application/json", host: domain, "x-forwarded-for": "203.0.113.9" }
+      const answers = yield* Effect.replicateEffect(get("/QUOTA", headers), 10)
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]))
+      const missed = yield* Effect.replicateEffect(get("/NOBODY", headers), 6)
+      expect(missed.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429])
     })
   )
 })

@@ -2,7 +2,15 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { refuses } from "../../support/Problems.ts"
-import { asAdmin, create, get, startOfTests_ms, TestService, withService } from "../../support/TestService.ts"
+import {
+  asAdmin,
+  create,
+  get,
+  startOfTests_ms,
+  TestService,
+  userKeys,
+  withService
+} from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
@@ -32,6 +40,16 @@ withService("an alias", {}, (it) => {
         "alias",
         /^must have 3 to 64 characters$/
       ])
+    )
+  }
+
+  for (const alias of ["x", "y1"]) {
+    it.effect(`may have ${alias.length} characters where an administrator makes it`, () =>
+      Effect.gen(function* () {
+        expect((yield* create({ url, alias }, { "x-api-key": userKeys.one })).status).toBe(400)
+        expect((yield* asAdmin("POST", "/api/v1/links", { url, alias })).status).toBe(201)
+        expect((yield* get(`/${alias}`)).headers.location).toBe(url)
+      })
     )
   }
 

@@ -125,6 +125,22 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
         })
     )
 
+    it.scopedLive("finds aliases with capital letters, and no minted keys", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany([
+          at("Upper~1", 9, { custom: true }),
+          at("lower~1", 8, { custom: true, url: "https://a.test/Path" }),
+          at("uPPer~1", 7, { custom: true }),
+          at("Minted~1", 6),
+          at("Upper~2", 5, { custom: true }),
+          at("Upper", 4, { custom: true })
+        ])
+        expect(yield* keysOf(links, { hasCapitals: true, domain: 1 })).toEqual(["Upper~1", "uPPer~1"])
+        expect(yield* keysOf(links, { hasCapitals: true, domain: 0 })).toEqual(["Upper"])
+      })
+    )
+
     it.scopedLive("finds a tag to the letter", () =>
       Effect.gen(function* () {
         const links = yield* store

@@ -48,6 +48,7 @@ export const DomainDialog = ({ domain, nameOf, onClose, onSaved, users }: Domain
   const [targets, setTargets] = useState<TargetTexts>(
     () => Object.fromEntries(targetNames.map((name) => [name, domain?.targets[name] ?? ""])) as TargetTexts
   )
+  const [ignoresCase, setIgnoresCase] = useState(domain?.ignoresCase ?? false)
   const { error, isSending, onInput, onSubmit } = useSending(async () => {
     const body = {
       owners: isForSome ? await Promise.all(tagsOf(owners).map((text) => idOf(text, users))) : null
@@ -62,6 +63,7 @@ export const DomainDialog = ({ domain, nameOf, onClose, onSaved, users }: Domain
     const hasOther = before !== undefined && JSON.stringify(current.owners) !== JSON.stringify(body.owners)
     const change = {
       ...(hasOther && body),
+      ...(ignoresCase !== current.ignoresCase && { ignoresCase }),
       ...(changed.length > 0 && { targets: Object.fromEntries(changed) })
     }
     onSaved(Object.keys(change).length === 0 ? current : await Domains.change(current.host, change))
@@ -107,6 +109,12 @@ export const DomainDialog = ({ domain, nameOf, onClose, onSaved, users }: Domain
             </Field>
           )}
         </fieldset>
+        <div class="field">
+          <Check checked={ignoresCase} onChange={setIgnoresCase}>
+            {t.ignoresCase}
+          </Check>
+          <p class="hint">{t.ignoresCaseHint}</p>
+        </div>
         <fieldset class="form">
           <legend>{t.targets}</legend>
           <p class="hint">{t.targetsHint}</p>

@@ -56,7 +56,7 @@ const Proof = ({ proof }: { readonly proof: NonNullable<Domain["proof"]> }) => {
 /** A domain in a list, and what can be done with it. */
 export const DomainRow = ({ acts, domain, nameOf }: DomainRowProps) => {
   const t = words()
-  const { createdAt, host, owners, proof, targets, verifiedAt } = domain
+  const { createdAt, host, ignoresCase, owners, proof, targets, verifiedAt } = domain
   const given = targetNames.flatMap((name) => {
     const url = targets[name]
     return url === null ? [] : [{ name, url }]
@@ -79,6 +79,7 @@ export const DomainRow = ({ acts, domain, nameOf }: DomainRowProps) => {
                   ? counted(t.forSome, owners.length)
                   : fill(t.forThese, { owners: owners.map(nameOf).join(", ") })}
           </span>
+          {ignoresCase && <span>{t.ignoring}</span>}
         </div>
         {given.length > 0 && (
           <dl class="targets">

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks"
 import { isReserved } from "../../links/ReservedAliases.ts"
+import { me } from "../app/Session.ts"
 import { ApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import { useDebounced } from "../ui/useDebounced.ts"
@@ -24,7 +25,8 @@ const ask = async (alias: string, signal: AbortSignal): Promise<Availability> =>
 /** Another domain's previews are of another origin, which the page's policy forbids. */
 const withoutAsking = (alias: string, domain: string): Availability => {
   if (alias === "") return "none"
-  if (!/^[A-Za-z0-9_-]{3,64}$/.test(alias)) return "malformed"
+  const isLong = alias.length >= (me.value?.admin === true ? 1 : 3)
+  if (!isLong || !/^[A-Za-z0-9_-]{1,64}$/.test(alias)) return "malformed"
   if (isReserved(alias)) return "reserved"
   return domain === "" ? "checking" : "unknown"
 }

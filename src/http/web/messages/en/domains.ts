@@ -50,6 +50,10 @@ export default {
   expired: "Expired links",
   usedUp: "Links that are used up",
   pending: "Links that are not valid yet",
+  ignoresCase: "Capital letters in aliases do not count",
+  ignoresCaseHint:
+    "Aliases are kept in lower case then, and found in whatever case. Minted keys are found as they are written.",
+  ignoring: "Ignores case",
   save: "Save",
   saving: "Saving…",
   add: "Add the domain",
