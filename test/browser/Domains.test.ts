@@ -221,4 +221,30 @@ describe("the page of domains", () => {
       await page.context().close()
     }
   })
+
+  inBrowser(
+    "speaks the language that is chosen, which this browser keeps, as do visitors' pages",
+    async (session) => {
+      for (const look of looks) {
+        const page = await signedIn(session, "/app/domains", look)
+        const loaded: Array<string> = []
+        page.on("request", (request) => loaded.push(request.url()))
+        await page.reload()
+        await page.getByRole("heading", { name: "Domains" }).waitFor()
+        // Who reads English loads nothing of other languages.
+        expect(loaded.filter((url) => /\/de-/.test(url))).toEqual([])
+        await page.getByLabel("Language").selectOption("de")
+        await page.getByRole("button", { name: "Neue Domain" }).waitFor()
+        await page.reload()
+        await page.getByRole("button", { name: "Neue Domain" }).waitFor()
+        expect(await page.evaluate("document.documentElement.lang")).toBe("de")
+        await page.getByRole("button", { name: "Abmelden" }).waitFor()
+        await expectSound(page, `domains in German ${nameOf(look)}`)
+        await page.goto("/no-such-link-in-german")
+        await page.getByRole("heading", { name: "Link nicht gefunden" }).waitFor()
+        await expectSound(page, `no link in German ${nameOf(look)}`)
+        await page.context().close()
+      }
+    }
+  )
 })

@@ -152,13 +152,13 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
   /** Refuses a domain that is to ignore case while it has aliases with capital letters, which would not be found then by whatever case. */
   const requireNoCapitals = Effect.fnUntraced(function* ({ host, number }: Domain) {
     const { isComplete, keys } = yield* capitalsOf(number)
-    if (keys.length === 0) return
-    const some = keys.slice(0, 5).join(", ")
     const more = keys.length > 5 || !isComplete ? ", …" : ""
-    yield* Problem.refuse(
-      "aliases-with-capitals",
-      `Aliases of ${host} have capital letters: ${some}${more}. Delete them, or make them anew in lower case, before it ignores case.`
-    )
+    yield* keys.length === 0
+      ? Effect.void
+      : Problem.refuse(
+          "aliases-with-capitals",
+          `Aliases of ${host} have capital letters: ${keys.slice(0, 5).join(", ")}${more}. Delete them, or make them anew in lower case, before it ignores case.`
+        )
   })
 
   return {

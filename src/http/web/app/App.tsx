@@ -2,6 +2,9 @@ import { useEffect, useRef } from "preact/hooks"
 import { Toasts } from "../ui/Toasts.tsx"
 import { Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
+import { rich } from "../language/fill.tsx"
+import { LanguageChoice } from "../language/LanguageChoice.tsx"
+import { frameWords } from "./words.ts"
 import { Header } from "./Header.tsx"
 import { online } from "./Online.ts"
 import { here } from "./Router.ts"
@@ -12,12 +15,13 @@ import { SignInFirst } from "./SignInFirst.tsx"
 
 const Page = () => {
   const place = me.value?.passwordChangeRequired === true ? changePasswordFirst : placeOf(here.value.pathname)
+  const title = place.title === undefined ? "" : frameWords()[place.title]
   const loaded = useLoaded(place.load, [place.load])
   useEffect(() => {
     const { name } = settings.brand
-    document.title = place.title === "" ? name : `${place.title} · ${name}`
-  }, [place.title])
-  if (place.needsSession && me.value === null) return <SignInFirst title={place.title} />
+    document.title = title === "" ? name : `${title} · ${name}`
+  }, [title])
+  if (place.needsSession && me.value === null) return <SignInFirst title={title} />
   if (place.needsSession && me.value === undefined) return <Loading />
   if (place.shown) return <place.shown key={here.value.pathname} />
   if (loaded.state === "failed") return <Failure error={loaded.error} retry={loaded.reload} />
@@ -28,6 +32,7 @@ const Page = () => {
 
 /** The whole page. */
 export const App = () => {
+  const t = frameWords()
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
   const { pathname } = here.value
@@ -39,21 +44,20 @@ export const App = () => {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to content
+        {t.skip}
       </a>
       <Header />
       {!online.value && (
         <p class="offline" role="status">
-          You are offline. What you see may be old, and changes wait for you to try again.
+          {t.offline}
         </p>
       )}
       <main id="main" tabIndex={-1} ref={main}>
         <Page />
       </main>
       <footer class="footer">
-        <p>
-          Keys are minted once and never bound twice. <a href="/docs">HTTP API</a>
-        </p>
+        <p>{rich(t.footer, { api: (inner) => <a href="/docs">{inner}</a> })}</p>
+        <LanguageChoice />
       </footer>
       <Toasts />
     </>

@@ -3,20 +3,21 @@ import { fail } from "../ui/Toasts.tsx"
 import { asApiError } from "../api/Client.ts"
 import { type Way, ways } from "./Places.ts"
 import { go, here } from "./Router.ts"
+import { fill } from "../language/fill.tsx"
+import { frameWords } from "./words.ts"
 import * as Session from "./Session.ts"
 import { settings } from "./Settings.ts"
 import { theme, themes } from "./Theme.ts"
 
-const names = { auto: "as the system", light: "light", dark: "dark" } as const
-
 const ThemeButton = () => {
+  const t = frameWords()
   const next = themes[(themes.indexOf(theme.value) + 1) % themes.length]!
   return (
     <button
       type="button"
       class="icon-button"
-      aria-label={`Colours: ${names[theme.value]}. Change to ${names[next]}`}
-      title={`Colours: ${names[theme.value]}`}
+      aria-label={fill(t.changeColours, { now: t[theme.value], next: t[next] })}
+      title={fill(t.colours, { now: t[theme.value] })}
       onClick={() => (theme.value = next)}
     >
       <Icon name={theme.value} />
@@ -34,17 +35,18 @@ const signOut = async () => {
 }
 
 const Account = () => {
+  const t = frameWords()
   const me = Session.me.value
   if (me === undefined) return <span class="account" aria-hidden="true" />
   if (me === null) {
     return (
       <div class="account">
         <a class="quiet" href="/app/sign-in">
-          Sign in
+          {t.signIn}
         </a>
         {settings.signUp && (
           <a class="button small" href="/app/sign-up">
-            Sign up
+            {t.signUp}
           </a>
         )}
       </div>
@@ -52,11 +54,11 @@ const Account = () => {
   }
   return (
     <div class="account">
-      <a class="who quiet" href="/app/account" title={`The account of ${me.email}`}>
+      <a class="who quiet" href="/app/account" title={fill(t.accountOf, { email: me.email })}>
         {me.firstName ?? me.email}
       </a>
       <button type="button" class="quiet" onClick={() => void signOut()}>
-        Sign out
+        {t.signOut}
       </button>
     </div>
   )
@@ -79,13 +81,13 @@ export const Header = () => (
       {settings.brand.name}
     </a>
     {Session.me.value && (
-      <nav class="ways" aria-label="Places">
+      <nav class="ways" aria-label={frameWords().places}>
         {ways
           .filter(({ forAdmins }) => forAdmins !== true || Session.me.value?.admin === true)
           .map((way) => (
             <a key={way.to} href={way.to} {...(isCurrent(way) && { "aria-current": "page" as const })}>
               <Icon name={way.icon} />
-              {way.name}
+              {frameWords()[way.name]}
             </a>
           ))}
       </nav>

@@ -17,12 +17,6 @@ export const languages: ReadonlyArray<string> = [
   ...Object.keys(files).map((file) => /([\w-]+)\.ts$/.exec(file)![1]!)
 ]
 
-/** The first of the browser's languages that the page has, else English. */
-const preferred = (): string =>
-  navigator.languages
-    .map((tag) => languages.find((language) => tag === language || tag.startsWith(`${language}-`)))
-    .find((language) => language !== undefined) ?? "en"
-
 const kept = Kept.read<string>("language")
 
 /** The language of the page, and its texts; `undefined` for English. They change together. */
@@ -47,11 +41,13 @@ const load = async (chosen: string): Promise<void> => {
   document.documentElement.lang = chosen
 }
 
-/** Begins with the language that was chosen, or that the browser prefers. Where its texts cannot be loaded, with English. */
-export const begin = (): Promise<void> => {
-  const first = kept !== undefined && languages.includes(kept) ? kept : preferred()
-  return first === "en" ? Promise.resolve() : load(first).catch(() => {})
-}
+/**
+ * Begins with the language that was chosen. Where its texts cannot be loaded, with English. What the browser prefers does not count yet: not all areas have their texts here.
+ */
+export const begin = (): Promise<void> =>
+  kept === undefined || kept === "en" || !languages.includes(kept)
+    ? Promise.resolve()
+    : load(kept).catch(() => {})
 
 /** How long the cookie lasts. It is set again whenever the page is opened. */
 const year_s = 365 * 24 * 60 * 60

@@ -1,13 +1,14 @@
+import { type FrameWord, frameWords } from "../app/words.ts"
 import { here } from "../app/Router.ts"
 
 interface TabsProps {
-  readonly label: string
-  readonly tabs: ReadonlyArray<readonly [to: string, name: string]>
+  readonly label: FrameWord
+  readonly tabs: ReadonlyArray<readonly [to: string, name: FrameWord]>
 }
 
 /** The ways between places that belong together. */
 export const Tabs = ({ label, tabs }: TabsProps) => (
-  <nav class="actions" aria-label={label}>
+  <nav class="actions" aria-label={frameWords()[label]}>
     {tabs.map(([to, name]) => (
       <a
         key={to}
@@ -15,7 +16,7 @@ export const Tabs = ({ label, tabs }: TabsProps) => (
         href={to}
         {...(here.value.pathname === to && { "aria-current": "page" as const })}
       >
-        {name}
+        {frameWords()[name]}
       </a>
     ))}
   </nav>
@@ -24,10 +25,10 @@ export const Tabs = ({ label, tabs }: TabsProps) => (
 /** What programs are given. */
 export const ProgramTabs = () => (
   <Tabs
-    label="For programs"
+    label="forPrograms"
     tabs={[
-      ["/app/keys", "API keys"],
-      ["/app/webhooks", "Webhooks"]
+      ["/app/keys", "keys"],
+      ["/app/webhooks", "webhooks"]
     ]}
   />
 )
@@ -35,11 +36,11 @@ export const ProgramTabs = () => (
 /** The pages of administrators. */
 export const AdminTabs = () => (
   <Tabs
-    label="Administration"
+    label="administration"
     tabs={[
-      ["/app/users", "Users"],
-      ["/app/domains", "Domains"],
-      ["/app/audit", "Audit log"]
+      ["/app/users", "users"],
+      ["/app/domains", "domains"],
+      ["/app/audit", "audit"]
     ]}
   />
 )
