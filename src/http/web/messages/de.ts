@@ -15,7 +15,7 @@ export default {
     colours: "Farben: {now}",
     changeColours: "Farben: {now}. Wechseln zu {next}",
     signIn: "Anmelden",
-    signUp: "Registrieren",
+    signUp: "Beitreten",
     signOut: "Abmelden",
     accountOf: "Das Konto von {email}",
     places: "Bereiche",
