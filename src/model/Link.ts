@@ -51,7 +51,9 @@ export const LinkExtras = Schema.Struct({
   queryPrecedence: maybe(Schema.Literal("request", "target")),
   card: maybe(LinkCard),
   rules: maybe(Rules),
-  variants: maybe(Variants)
+  variants: maybe(Variants),
+  /** What its owner notes about it, shown to its owner and administrators alone. */
+  note: maybe(Schema.String)
 })
 /** See {@link LinkExtras}. */
 export type LinkExtras = typeof LinkExtras.Type
@@ -65,7 +67,8 @@ export const ExtrasChange = Schema.Struct({
   queryPrecedence: orRemoved(LinkExtras.fields.queryPrecedence),
   card: orRemoved(LinkExtras.fields.card),
   rules: orRemoved(LinkExtras.fields.rules),
-  variants: orRemoved(LinkExtras.fields.variants)
+  variants: orRemoved(LinkExtras.fields.variants),
+  note: orRemoved(LinkExtras.fields.note)
 } satisfies Readonly<Record<keyof LinkExtras, unknown>>)
 /** See {@link ExtrasChange}. */
 export type ExtrasChange = typeof ExtrasChange.Type

@@ -34,6 +34,7 @@ export interface ShownLink {
   readonly card?: { readonly title?: string; readonly description?: string; readonly image?: string }
   readonly rules?: ReadonlyArray<object>
   readonly variants?: ReadonlyArray<object>
+  readonly note?: string
 }
 
 /** How links are written: a table, or a JSON object a line. */
@@ -75,7 +76,8 @@ export const columns: ReadonlyArray<
   ["cardDescription", ({ card }) => card?.description ?? null],
   ["cardImage", ({ card }) => card?.image ?? null],
   ["rules", ({ rules = null }) => rules],
-  ["variants", ({ variants = null }) => variants]
+  ["variants", ({ variants = null }) => variants],
+  ["note", ({ note = null }) => note]
 ]
 
 /** A value in a table: tags side by side, other lists in JSON. */

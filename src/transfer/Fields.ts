@@ -26,6 +26,7 @@ export interface NewLink {
   /** As the service has them, which alone looks into them. */
   readonly rules?: ReadonlyArray<object>
   readonly variants?: ReadonlyArray<object>
+  readonly note?: string
   readonly imported?: {
     readonly createdAt?: string
     readonly updatedAt?: string
@@ -53,6 +54,7 @@ const lengthsMax = {
   url: 2_048,
   title: 256,
   description: 512,
+  note: 1_024,
   tag: 64,
   tags: 20,
   password: 128,
@@ -62,6 +64,8 @@ const lengthsMax = {
 const countsMax = { maxVisits: 1_000_000_000, visits: 1_000_000_000_000 }
 
 const controls = /[\p{Cc}\p{Cs}]/u
+/** Control characters that are no line breaks and tabs. */
+const controlsInLines = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u
 
 const isShort = (text: string, max: number) => text.length <= 2 * max && Array.from(text).length <= max
 
@@ -134,10 +138,10 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     fault(field, "is not a text")
     return undefined
   }
-  const plain = (field: string, max: number): string | undefined => {
+  const plain = (field: string, max: number, refused = controls): string | undefined => {
     const text = textOf(field)
     if (text === undefined) return undefined
-    if (controls.test(text)) return fault(field, "has control characters")
+    if (refused.test(text)) return fault(field, "has control characters")
     return isShort(text, max) ? text : fault(field, `has more than ${max} characters`)
   }
   const moment = (field: string): string | undefined => {
@@ -247,6 +251,7 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const card = cardOf()
   const rules = objectsOf("rules")
   const variants = objectsOf("variants")
+  const note = plain("note", lengthsMax.note, controlsInLines)
   if (status !== undefined && ![301, 302, 307, 308].includes(status)) {
     fault("redirectStatus", "must be 301, 302, 307 or 308")
   }
@@ -276,6 +281,7 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     ...(card !== undefined && { card }),
     ...(rules !== undefined && { rules }),
     ...(variants !== undefined && { variants }),
+    ...(note !== undefined && { note }),
     imported: {
       ...(createdAt !== undefined && { createdAt }),
       ...(updatedAt !== undefined && { updatedAt }),

@@ -66,7 +66,8 @@ const sources: Readonly<Record<SourceName, Source>> = {
       "cardDescription",
       "cardImage",
       "rules",
-      "variants"
+      "variants",
+      "note"
     ]),
     isOwn: true,
     // The API's own lists have visits as objects.

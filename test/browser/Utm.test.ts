@@ -63,13 +63,14 @@ describe("the parameters of a campaign", () => {
 })
 
 describe("what few links have", () => {
-  const more = "Paths, preview card, after its end"
+  const more = "Note, paths, preview card, after its end"
   for (const look of looks) {
     inBrowser(`is chosen for a new link, changed, and shown with it, ${nameOf(look)}`, async (session) => {
       const alias = `extras-${nameOf(look).replace(" ", "-")}`
       const page = await signedIn(session, "/", look)
       await page.getByText(more).click()
       await page.getByLabel("After its end").fill("ftp://nowhere")
+      await page.getByLabel("Note", { exact: true }).fill("Ask Ada\nbefore May")
       await page.getByLabel("Headline").fill("Launch & more")
       await page.getByLabel("Append the path behind the short link").check()
       await page.getByLabel("Pass the short link's query on").check()
@@ -89,6 +90,7 @@ describe("what few links have", () => {
       expect(await shown()).toMatchObject({
         expiredUrl: "https://example.com/over",
         card: { title: "Launch & more" },
+        note: "Ask Ada\nbefore May",
         forwardPath: true,
         forwardQuery: true,
         queryPrecedence: "request"
@@ -102,6 +104,7 @@ describe("what few links have", () => {
       await dialog.getByText(more).click()
       expect(await dialog.getByLabel("After its end").inputValue()).toBe("https://example.com/over")
       await dialog.getByLabel("After its end").fill("")
+      await dialog.getByLabel("Note", { exact: true }).fill("Ask Bob")
       await dialog.getByLabel("Summary").fill("For everybody")
       await expectSound(page, `extras of an edited link, ${nameOf(look)}`)
       await dialog.getByRole("button", { name: "Save" }).click()
@@ -110,11 +113,13 @@ describe("what few links have", () => {
       expect(after).not.toHaveProperty("expiredUrl")
       expect(after).toMatchObject({
         card: { title: "Launch & more", description: "For everybody" },
+        note: "Ask Bob",
         forwardPath: true,
         queryPrecedence: "request"
       })
       await row(page, alias).getByRole("link", { name: "statistics of" }).click()
       await page.getByText("Card: Launch & more · For everybody").waitFor()
+      await page.getByText("Note: Ask Bob").waitFor()
       await page.getByText("Path: appended").waitFor()
       await expectSound(page, `extras with a link's statistics, ${nameOf(look)}`)
       await page.context().close()

@@ -68,7 +68,8 @@ const newLink: fc.Arbitrary<NewLink> = fc
             weight: fc.integer({ min: 1, max: 1_000 })
           }),
           { minLength: 2, maxLength: 4 }
-        )
+        ),
+        note: fc.oneof(text(40), fc.stringMatching(/^['=+@,;|"\\ \t\r\n-]{1,8}$/))
       },
       { requiredKeys: [] }
     ),
@@ -263,13 +264,15 @@ over,,,https://example.com/over,,2020-01-01
 `
       )
       const more =
-        yield* imported(`key,shortUrl,hasPassword,url,domain,expiredUrl,forwardPath,queryPrecedence,cardDescription,cardImage
+        yield* imported(`key,shortUrl,hasPassword,url,domain,expiredUrl,forwardPath,queryPrecedence,cardDescription,cardImage,note
 one-1,,,https://example.com/,nowhere.example,,,,,
 two-2,,,https://example.com/,,ftp://example.com/,,,,
 three-3,,,https://example.com/,,,maybe,,,
 four-4,,,https://example.com/,,,,both,,
 five-5,,,https://example.com/,,,,,${"x".repeat(513)},
-six-6,,,https://example.com/,,,,,,image.png
+six-6,,,https://example.com/,,,,,,image.png,
+seven-7,,,https://example.com/,,,,,,,"two
+lines ${"x".repeat(1_015)}"
 `)
       expect(more.rejected.map(({ field, line }) => [line, field])).toEqual([
         [2, "domain"],
@@ -277,7 +280,8 @@ six-6,,,https://example.com/,,,,,,image.png
         [4, "forwardPath"],
         [5, "queryPrecedence"],
         [6, "cardDescription"],
-        [7, "cardImage"]
+        [7, "cardImage"],
+        [8, "note"]
       ])
       expect(rejected.map(({ field, key, line }) => [line, field, key])).toEqual([
         [2, "key", "api"],

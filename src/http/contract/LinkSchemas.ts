@@ -9,6 +9,7 @@ import { passwordLengthMax } from "../../accounts/Passwords.ts"
 const titleLengthMax = 256
 const tagLengthMax = 64
 const cardDescriptionMax = 512
+const noteLengthMax = 1_024
 const tagsMax = 20
 const visitsMax = 1_000_000_000
 
@@ -63,15 +64,28 @@ const Domain = Text.pipe(
   Schema.annotations({ description: "The domain of the link: the default one where it is missing" })
 )
 
-/** Text of 1 to `max` characters that every database can hold: without control characters and halves of characters. */
-export const plainText = (max: number) =>
+/** Text of 1 to `max` characters. */
+const bounded = (max: number) =>
   Text.pipe(
     // A character has at most two code units: longer texts need not be split.
     Schema.filter((text) => text.length > 0 && text.length <= 2 * max && Array.from(text).length <= max, {
       jsonSchema: { minLength: 1, maxLength: max },
-      message: () => `must have 1 to ${max} characters`
-    }),
+      message: () => `must have 1 to ${max.toLocaleString("en")} characters`
+    })
+  )
+
+/** Text of 1 to `max` characters that every database can hold: without control characters and halves of characters. */
+export const plainText = (max: number) =>
+  bounded(max).pipe(
     Schema.pattern(/^[^\p{Cc}\p{Cs}]*$/u, { message: () => "may not contain control characters" })
+  )
+
+/** {@link plainText} that can have several lines. */
+const textOfLines = (max: number) =>
+  bounded(max).pipe(
+    Schema.pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, {
+      message: () => "may not contain control characters other than line breaks and tabs"
+    })
   )
 
 const Tags = Schema.Array(plainText(tagLengthMax))
@@ -142,7 +156,10 @@ const settings = {
   queryPrecedence: QueryPrecedence,
   card: Card,
   rules: Rules,
-  variants: Variants
+  variants: Variants,
+  note: textOfLines(noteLengthMax).annotations({
+    description: "What the owner notes about the link. Shown to the owner and administrators alone"
+  })
 }
 
 /** See {@link settings}. */

@@ -26,7 +26,7 @@ const checkCard = (card: LinkCard, policy: LinkPolicy): Either.Either<LinkCard, 
 
 /** What the fields of a body change; `kept`: rules and variants that stay beside them. `undefined` where it has none of them. A field that says what holds without it removes its member. */
 const check = (
-  { card, expiredUrl, forwardPath, queryPrecedence, rules, variants }: Choices,
+  { card, expiredUrl, forwardPath, note, queryPrecedence, rules, variants }: Choices,
   policy: LinkPolicy,
   kept: Routing = {}
 ): Either.Either<ExtrasChange | undefined, Problem> =>
@@ -35,7 +35,8 @@ const check = (
   queryPrecedence === undefined &&
   card === undefined &&
   rules === undefined &&
-  variants === undefined
+  variants === undefined &&
+  note === undefined
     ? none
     : Either.gen(function* () {
         return {
@@ -45,6 +46,7 @@ const check = (
             queryPrecedence: queryPrecedence === "append" ? null : queryPrecedence
           }),
           ...(card !== undefined && { card: yield* checkCard(card, policy) }),
+          ...(note !== undefined && { note }),
           ...((rules !== undefined || variants !== undefined) &&
             (yield* checkRouting({ rules, variants }, policy, kept)))
         }

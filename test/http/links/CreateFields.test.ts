@@ -2,7 +2,7 @@ import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { type ExpectedFault, refuses } from "../../support/Problems.ts"
-import { asAdmin, create, withService } from "../../support/TestService.ts"
+import { asAdmin, create, TestService, withService } from "../../support/TestService.ts"
 
 const url = "https://example.com/"
 
@@ -42,7 +42,8 @@ withService("a create", {}, (it) => {
         crawlable: true,
         expiredUrl: "https://example.com/over",
         forwardPath: true,
-        ...routing
+        ...routing,
+        note: "For „her“"
       }
       const created = yield* create({ url, ...said })
       expect(created.status).toBe(201)
@@ -78,6 +79,8 @@ withService("a create", {}, (it) => {
     ["expiredUrl", "https://münchen.example/ß", "https://xn--mnchen-3ya.example/%C3%9F"],
     ["queryPrecedence", "target"],
     ["card", { title: "t" }],
+    ["note", "🍃".repeat(1_024)],
+    ["note", "two\r\n\tlines\n"],
     [
       "card",
       { description: "🍃".repeat(512), image: "https://EXAMPLE.com" },
@@ -131,6 +134,11 @@ withService("a create", {}, (it) => {
     ["card", "t", ["card", /^must be an object$/]],
     ["card", { title: "", extra: 1 }, ["card.extra", /not a known/], ["card.title", /^must have 1 to 256/]],
     ["card", { description: "x".repeat(513) }, ["card.description", /^must have 1 to 512 characters$/]],
+    ["note", "", ["note", /^must have 1 to 1,024 characters$/]],
+    ["note", "x".repeat(1_025), ["note", /^must have 1 to 1,024 characters$/]],
+    ["note", "\u0000", ["note", /^may not contain control characters other than line breaks and tabs$/]],
+    ["note", "\ud83c", ["note", /^may not contain control characters/]],
+    ["note", 1, ["note", /^must be a string$/]],
     ["expiredUrl", null, ["expiredUrl", /^must be a string$/]],
     ...["forwardQuery", "crawlable", "reuse", "forwardPath"].flatMap((name) =>
       ["true", 1, 0, null, []].map((sent) => [name, sent, [name, /^must be true or false$/]] as const)
@@ -147,6 +155,25 @@ withService("a create", {}, (it) => {
       refuses(create({ url, [name]: sent }), "invalid-request", ...faults)
     )
   }
+
+  it.effect("has a note that nobody sees but who may manage the link", () =>
+    Effect.gen(function* () {
+      const { send } = yield* TestService
+      const card = { title: "Shown" }
+      yield* create({ url, alias: "noted", note: "Between us", card })
+      yield* create({ url, alias: "noted-locked", note: "Between us", password: "secret" })
+      for (const path of ["/noted", "/noted+", "/noted-locked", "/noted-locked+", "/robots.txt"]) {
+        for (const accept of ["text/html", "application/json"]) {
+          for (const agent of ["Mozilla/5.0", "Twitterbot/1.0"]) {
+            const { status, text } = yield* send({ path, headers: { accept, "user-agent": agent } })
+            expect(status).toBeLessThan(500)
+            expect(text).not.toContain("Between")
+          }
+        }
+      }
+      expect((yield* send({ path: "/api/v1/links/noted" })).status).toBe(401)
+    })
+  )
 
   const rule = (when: unknown, more: object = {}) => [{ url, when, ...more }]
   const variants = (...more: ReadonlyArray<object>) => more.map((one) => ({ url, weight: 1, ...one }))
@@ -249,7 +276,7 @@ withService("a create", {}, (it) => {
       const image = (text: string) => create({ url, card: { image: text } })
       yield* refuses(image("data:image/png;base64,AAAA"), "invalid-url", ["card.image", /http/])
       yield* refuses(image(own.shortUrl), "blocked-target", ["card.image", /this service/])
-      for (const extras of [{ expiredUrl: url }, { forwardPath: true }]) {
+      for (const extras of [{ expiredUrl: url }, { forwardPath: true }, { note: "n" }]) {
         yield* refuses(create({ url, reuse: true, ...extras }), "invalid-request", [
           "reuse",
           new RegExp(`^cannot stand beside ${Object.keys(extras)[0]}$`)

@@ -24,7 +24,11 @@ const links: fc.Arbitrary<Link> = fc.record({
   deletedAt: fc.constant(null),
   visitsLeft: fc.option(fc.nat()),
   importedVisits: fc.record({ nonBots: fc.nat(), bots: fc.nat() }),
-  extras: fc.record({ expiredUrl: fc.webUrl(), forwardPath: fc.constant(true as const) }),
+  extras: fc.record({
+    expiredUrl: fc.webUrl(),
+    forwardPath: fc.constant(true as const),
+    note: fc.string({ unit: "grapheme" })
+  }),
   key: fc.stringMatching(/^[\w-]{1,64}(~[1-9]\d?)?$/),
   url: fc.oneof(
     fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) => new URL(url).href),

@@ -35,7 +35,8 @@ const everything = {
   variants: [
     { url: "https://example.com/a", weight: 1 },
     { url: "https://example.com/b", name: "b", weight: 2 }
-  ]
+  ],
+  note: "Between us"
 }
 
 withService("a patch", {}, (it) => {
@@ -80,6 +81,7 @@ withService("a patch", {}, (it) => {
         expiredUrl: "https://example.com/passed",
         card: { description: "As a whole" },
         rules: [{ url, name: "french", when: { languages: ["fr"] } }],
+        note: "Two\nlines",
         url
       })) {
         expected = { ...expected, [name]: value, ...(name === "maxVisits" && { visitsLeft: value }) }
@@ -104,6 +106,7 @@ withService("a patch", {}, (it) => {
     ["card", { card: undefined }],
     ["rules", { rules: undefined }],
     ["variants", { variants: undefined }],
+    ["note", { note: undefined }],
     ["password", { hasPassword: false }]
   ]
   for (const [name, becomes] of cleared) {
@@ -210,6 +213,7 @@ withService("a bad patch", {}, (it) => {
     [{ redirectStatus: 303 }, ["redirectStatus", /^must be 301, 302, 307 or 308$/]],
     [{ forwardQuery: "no" }, ["forwardQuery", /^must be true or false$/]],
     [{ forwardPath: "no" }, ["forwardPath", /^must be true or false$/]],
+    [{ note: "" }, ["note", /^must have 1 to 1,024 characters$/]],
     [{ expiredUrl: 1 }, ["expiredUrl", /^must be a string$/]],
     [{ expiresAt: past }, ["expiresAt", /^must lie in the future/]],
     [{ expiresAt: "soon" }, ["expiresAt", /^must be an RFC 3339 date-time/]],

@@ -105,7 +105,7 @@ export const linkStoreLaws = (
             keyId: "key_1",
             keyRedirectsPerDay: 1_000_000_000_000,
             importedVisits: { nonBots: 1_000_000_000_000, bots: 7 },
-            extras: { expiredUrl: awkwardUrls[0]!, forwardPath: true }
+            extras: { expiredUrl: awkwardUrls[0]!, forwardPath: true, note: `${awkwardText}\n\t` }
           },
           { ...linkOf("late"), updatedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER },
           { ...linkOf("tombstone"), deletedAt: 1_700_000_000_001 },

@@ -30,7 +30,7 @@ const everything: Required<LinkChange> = {
   redirectStatus: 307,
   forwardQuery: true,
   crawlable: true,
-  extras: { expiredUrl: "https://example.com/'over\"?\\%_", forwardPath: true }
+  extras: { expiredUrl: "https://example.com/'over\"?\\%_", forwardPath: true, note: "it's\n\t\\n 🍃" }
 }
 
 /** The laws of `LinkStore.updateMany`, as tests of one backend. */
@@ -61,7 +61,9 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
         const none = Object.fromEntries(
           Object.keys(back).map((name) => [
             name,
-            name === "extras" ? { expiredUrl: null, forwardPath: null } : cleared[name as keyof typeof back]
+            name === "extras"
+              ? { expiredUrl: null, forwardPath: null, note: null }
+              : cleared[name as keyof typeof back]
           ])
         )
         expect(yield* updateMany([updateOf("k", 100, none, { at: later + 20 })])).toEqual([cleared])

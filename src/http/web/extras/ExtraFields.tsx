@@ -26,12 +26,27 @@ interface ExtraFieldsProps {
   readonly faultOf: (name: string) => string | undefined
 }
 
-/** What few links have: where they lead after their end, what they pass on, and their card. */
+/** What few links have: a note, where they lead after their end, what they pass on, and their card. */
 export const ExtraFields = ({ draft, faultOf, onChange }: ExtraFieldsProps) => (
-  <details class="options" open={texts.some(([, , name]) => faultOf(name) !== undefined) || undefined}>
+  <details
+    class="options"
+    open={
+      [...texts.map(([, , name]) => name), "note"].some((name) => faultOf(name) !== undefined) || undefined
+    }
+  >
     <summary>
-      <Icon name="forth" /> Paths, preview card, after its end
+      <Icon name="forth" /> Note, paths, preview card, after its end
     </summary>
+    <Field label="Note" fault={faultOf("note")} hint="Visitors never see it.">
+      {(control) => (
+        <textarea
+          {...control}
+          rows={3}
+          value={draft.note}
+          onInput={({ currentTarget: { value } }) => onChange({ note: value })}
+        />
+      )}
+    </Field>
     <div class="options-grid">
       {texts.map(([name, label, field, hint]) => (
         <Field key={name} label={label} fault={faultOf(field)} {...(hint !== undefined && { hint })}>

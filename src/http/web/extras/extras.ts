@@ -11,6 +11,7 @@ export interface ExtrasDraft {
   readonly cardTitle: string
   readonly cardDescription: string
   readonly cardImage: string
+  readonly note: string
 }
 
 /** The inputs of a link that is to be made, or of one. */
@@ -21,7 +22,8 @@ export const extrasDraftOf = (link?: Link): ExtrasDraft => ({
   queryPrecedence: link?.queryPrecedence ?? "append",
   cardTitle: link?.card?.title ?? "",
   cardDescription: link?.card?.description ?? "",
-  cardImage: link?.card?.image ?? ""
+  cardImage: link?.card?.image ?? "",
+  note: link?.note ?? ""
 })
 
 /** The card of an input; `null` where it has nothing. */
@@ -47,7 +49,8 @@ export const extrasSaid: { readonly [Name in keyof ExtrasDraft]: (draft: ExtrasD
   }),
   cardTitle: cardOf,
   cardDescription: cardOf,
-  cardImage: cardOf
+  cardImage: cardOf,
+  note: ({ note }) => ({ note: note.trim() === "" ? null : note.trim() })
 }
 
 /** The fields of the service whose faults are shown beside their inputs. */
@@ -57,7 +60,8 @@ export const extrasFields: ReadonlyArray<string> = [
   "queryPrecedence",
   "card.title",
   "card.description",
-  "card.image"
+  "card.image",
+  "note"
 ]
 
 /** What the service is told of a new link: the fields that differ from those of a link without extras. */
@@ -79,8 +83,9 @@ const precedences = {
 
 /** What people are shown of a link's extras: what each is, and what it says. */
 export const shownExtras = (link: Link): ReadonlyArray<readonly [name: string, text: string]> => {
-  const { card, expiredUrl, forwardPath, queryPrecedence } = link
+  const { card, expiredUrl, forwardPath, note, queryPrecedence } = link
   const shown: Array<readonly [string, string]> = []
+  if (note !== undefined) shown.push(["Note", note])
   if (expiredUrl !== undefined) shown.push(["After its end", formatUrl(expiredUrl)])
   if (forwardPath === true) shown.push(["Path", "appended"])
   if (queryPrecedence !== undefined) shown.push(["Query", precedences[queryPrecedence]])
