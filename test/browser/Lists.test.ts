@@ -245,6 +245,50 @@ describe("the list of links", () => {
   )
 })
 
+describe("all links of a filter", () => {
+  inBrowser(
+    "are counted, asked about, changed and deleted, however many pages they have",
+    async (session) => {
+      for (const look of looks) {
+        const tag = `many-${nameOf(look).replace(" ", "-")}`
+        await createMany(session, numbered(tag, 27))
+        const page = await signedIn(session, `/app/links?tag=${tag}`, look)
+        const open = () => page.getByRole("button", { name: "Edit all that match" }).click()
+        const dialog = page.getByRole("dialog")
+        await open()
+        expect(await dialog.getByLabel("Take tags away").inputValue()).toBe(tag)
+        await dialog.getByLabel("Add tags").fill(`${tag}-renamed`)
+        await expectSound(page, `edit of all that match, ${nameOf(look)}`)
+        await dialog.getByRole("button", { name: "Count them" }).click()
+        await dialog.getByText("This changes 27 links.").waitFor()
+        await expectSound(page, `question of an edit of all that match, ${nameOf(look)}`)
+        expect(await tagsOf(session, `${tag}-0`)).toEqual([tag])
+        await dialog.getByRole("button", { name: "Change 27 links" }).click()
+        await dialog.waitFor({ state: "detached" })
+        expect(await tagsOf(session, `${tag}-0`)).toEqual([`${tag}-renamed`])
+        await page.getByText("Nothing found").waitFor()
+
+        await page.goto(`/app/links?tag=${tag}-renamed`)
+        await page.getByRole("button", { name: "Without it" }).click()
+        await page.waitForURL(/notTag=/)
+        await page.getByRole("button", { name: `not ${tag}-renamed: show all tags` }).waitFor()
+        await expect
+          .poll(() => page.getByRole("button", { name: `Only the tag ${tag}-renamed` }).count())
+          .toBe(0)
+        await expectSound(page, `a list without a tag, ${nameOf(look)}`)
+        await page.goBack()
+        await open()
+        await dialog.getByLabel("What").selectOption("Delete them for good")
+        await dialog.getByRole("button", { name: "Count them" }).click()
+        await dialog.getByRole("button", { name: "Delete 27 links" }).click()
+        await dialog.waitFor({ state: "detached" })
+        await page.getByText("Nothing found").waitFor()
+        await page.context().close()
+      }
+    }
+  )
+})
+
 describe("the edit of a link", () => {
   inBrowser("has Save in sight, and shows an error once, where it is", async (session) => {
     await create(session, { url: "https://example.com/", alias: "edited-one", password: "open sesame" })

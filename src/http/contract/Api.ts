@@ -7,6 +7,8 @@ import { cluster } from "./ClusterApi.ts"
 import {
   BulkAnswer,
   BulkBody,
+  BulkEditAnswer,
+  BulkEditBody,
   CreateBody,
   LinkBody,
   LinksBody,
@@ -79,6 +81,18 @@ export const links = HttpApiGroup.make("links")
       .addError(Problem.schema("unauthorized", "forbidden", "payload-too-large", "unsupported-media-type"))
       .annotate(OpenApi.Summary, "Create many links")
       .annotate(OpenApi.Description, "Shortens up to 1,000 URLs. Each item fails alone.")
+  )
+  .add(
+    HttpApiEndpoint.post("editBulk", "/api/v1/links/bulk-edit")
+      .setPayload(BulkEditBody)
+      .addSuccess(BulkEditAnswer)
+      .addError(Problem.schema("invalid-url", "unauthorized", "forbidden", "payload-too-large"))
+      .addError(Problem.schema("unsupported-media-type", "blocked-target"))
+      .annotate(OpenApi.Summary, "Change or delete many links")
+      .annotate(
+        OpenApi.Description,
+        "Changes or deletes the links of a filter, up to 200 a request. Each fails alone. A repeat changes nothing more."
+      )
   )
   .add(
     HttpApiEndpoint.get("get", "/api/v1/links/:key")

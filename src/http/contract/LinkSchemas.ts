@@ -216,6 +216,41 @@ export const PatchBody = Schema.Struct({
   )
 }).annotations({ identifier: "ChangeLink" })
 
+/** Links that one bulk edit looks at, at most. */
+export const bulkEditMax = 200
+
+/** The body of a bulk edit, for the contract. What to change is checked by `PatchRequest`, for each link. */
+export const BulkEditBody = Schema.Struct({
+  filter: Schema.Struct({
+    q: optional(Text),
+    tag: optional(Text),
+    notTag: optional(Text),
+    domain: optional(Text),
+    owner: optional(Text)
+  }).annotations({
+    description: "The links that a list with these parameters has",
+    message: () => ({ message: "must be an object", override: false })
+  }),
+  change: optional(
+    Schema.Struct({
+      ...PatchBody.fields,
+      addTags: optional(Tags),
+      removeTags: optional(Tags)
+    }).annotations({ description: "Changes each link as PATCH does; tags can be added and taken away" })
+  ),
+  delete: optional(
+    Schema.Literal(true).annotations({
+      description: "Deletes each link",
+      message: () => ({ message: "must be true", override: true })
+    })
+  ),
+  dryRun: optional(Flag.annotations({ description: "Says how many links there are, and changes nothing" })),
+  limit: optional(
+    wholeNumber(bulkEditMax).annotations({ description: "Links that this request looks at, at most" })
+  ),
+  cursor: optional(Text.annotations({ description: "The nextCursor of the request before" }))
+}).annotations({ identifier: "EditLinks" })
+
 /** A list of entries. */
 export const listOf = <A, I>(entry: Schema.Schema<A, I>, identifier: string) =>
   Schema.Struct({ data: Schema.Array(entry) }).annotations({ identifier })
@@ -229,6 +264,14 @@ export const pageOf = <A, I>(entry: Schema.Schema<A, I>, identifier: string) =>
 const inFurtherDomain = optional(
   Schema.String.annotations({ description: "The link's domain, unless that is the default one" })
 )
+
+const Total = Schema.Struct({ count: Schema.Number, isExact: Schema.Boolean }).annotations({
+  description: "Where isExact is false, there are more than count, or not all links were searched"
+})
+
+const Partial = Schema.Boolean.annotations({
+  description: "true: links are missing, because one of the databases that have them does not answer"
+})
 
 const Visits = Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
 
@@ -278,6 +321,24 @@ export const BulkAnswer = Schema.Struct({
   )
 }).annotations({ identifier: "CreatedLinks" })
 
+const editedLink = { key: Schema.String, domain: inFurtherDomain, status: Schema.Number }
+
+/** The answer to a bulk edit: what became of each link, the newest first. */
+export const BulkEditAnswer = Schema.Struct({
+  changed: Schema.Number,
+  unchanged: Schema.Number.annotations({ description: "Links that are already as they should be" }),
+  failed: Schema.Number,
+  results: Schema.Array(
+    Schema.Union(
+      Schema.Struct({ ...editedLink, changed: Schema.Boolean }),
+      Schema.Struct({ ...editedLink, problem: Problem.ProblemBody })
+    )
+  ),
+  nextCursor: Schema.NullOr(Schema.String),
+  total: optional(Total.annotations({ description: "How many links there are. In a dry run alone" })),
+  partial: optional(Partial)
+}).annotations({ identifier: "EditedLinks" })
+
 /** What anybody may know of a link. `url` is `null` where a password guards it. */
 export const PreviewBody = Schema.Struct({
   key: Schema.String,
@@ -298,12 +359,6 @@ export const PreviewBody = Schema.Struct({
 export const LinksBody = Schema.Struct({
   ...pageOf(LinkBody, "Links").fields,
   /** How many links all pages have, where that was asked for. */
-  total: optional(
-    Schema.Struct({ count: Schema.Number, isExact: Schema.Boolean }).annotations({
-      description: "Where isExact is false, there are more than count, or not all links were searched"
-    })
-  ),
-  partial: Schema.optionalWith(Schema.Boolean, { exact: true }).annotations({
-    description: "true: links are missing, because one of the databases that have them does not answer"
-  })
+  total: optional(Total),
+  partial: optional(Partial)
 }).annotations({ identifier: "Links" })

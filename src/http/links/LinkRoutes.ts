@@ -4,8 +4,10 @@ import type { OperationsOf } from "../contract/Operations.ts"
 import { Domains } from "../domains/Domains.ts"
 import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
+import * as BulkEdit from "./BulkEdit.ts"
 import { bodyOf, orProblem } from "./LinkAnswers.ts"
 import * as LinkCreation from "./LinkCreation.ts"
+import * as LinkEditing from "./LinkEditing.ts"
 import * as LinkManagement from "./LinkManagement.ts"
 import type { LinksBody } from "../contract/LinkSchemas.ts"
 import * as ListRequest from "./ListRequest.ts"
@@ -18,7 +20,8 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
   Effect.gen(function* () {
     const links = yield* Links
     const creation = yield* LinkCreation.make(options)
-    const { change, remove, show } = yield* LinkManagement.make(options)
+    const editing = yield* LinkEditing.make(options)
+    const { change, remove, show } = yield* LinkManagement.make(options, editing)
     const identify = yield* Caller.make
     const totals = yield* VisitTotals.make
     const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }
@@ -48,6 +51,7 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
     return {
       ...creation,
       get: show,
+      editBulk: yield* BulkEdit.make(options, editing),
       list,
       patch: change,
       delete: remove

@@ -36,6 +36,7 @@ export const ListParameters = Schema.Struct({
   }),
   q: text("Is in the key, the URL or the title, in whatever case"),
   tag: text("A tag of the link, to the letter"),
+  notTag: text("A tag that the link does not have, to the letter"),
   domain: text("The host name of the domain that the link is in: all domains where it is missing"),
   orderBy: queryParameter({ type: "string", enum: orders, default: orders[0] }),
   total: queryParameter({
@@ -84,6 +85,7 @@ export const check = (
     cursor,
     domain,
     limit = String(limitDefault),
+    notTag,
     orderBy = orders[0],
     owner,
     q,
@@ -127,6 +129,7 @@ export const check = (
     countedMax: total === "true" ? countedMax : undefined,
     text: searched("q", q),
     tag: searched("tag", tag),
+    notTag: searched("notTag", notTag),
     domain: domain === undefined ? undefined : domainOf(domain),
     owner: searched("owner", owner),
     after: cursor === undefined ? undefined : placeOf(cursor)

@@ -25,9 +25,10 @@ const shown = (link: Link | undefined): Link | null => {
 const compare = (one: Position, other: Position): number =>
   one.createdAt - other.createdAt || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
 
-const isWanted = (link: Link, { domain, hasCapitals, tag, text = "" }: LinkQuery): boolean =>
+const isWanted = (link: Link, { domain, hasCapitals, notTag, tag, text = "" }: LinkQuery): boolean =>
   (hasCapitals === undefined || (link.custom && link.key !== foldedKey(link.key))) &&
   (tag === undefined || link.tags.includes(tag)) &&
+  (notTag === undefined || !link.tags.includes(notTag)) &&
   (domain === undefined || domainKeyOf(link.key).domain === domain) &&
   [domainKeyOf(link.key).key, link.url, link.title ?? ""].some((part) => fold(part).includes(fold(text)))
 
@@ -44,8 +45,8 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
     .filter((link) => link.deletedAt === null && (owner === undefined || link.owner === owner))
     .toSorted((one, other) => sign * compare(one, other))
   const behind = all.filter((link) => after === undefined || sign * compare(link, after) > 0)
-  const { domain, hasCapitals, tag, text } = query
-  const isSearch = [domain, hasCapitals, tag, text].some((filter) => filter !== undefined)
+  const { domain, hasCapitals, notTag, tag, text } = query
+  const isSearch = [domain, hasCapitals, notTag, tag, text].some((filter) => filter !== undefined)
   const end = isSearch ? behind[lookedAtMax - 1] : undefined
   const found = behind
     .slice(0, isSearch ? lookedAtMax : behind.length)

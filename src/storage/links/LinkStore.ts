@@ -43,6 +43,8 @@ export interface LinkQuery {
   /** Those whose key, URL or title has this in it, in whatever case. */
   readonly text?: string | undefined
   readonly tag?: string | undefined
+  /** Those without this tag. */
+  readonly notTag?: string | undefined
   /** Those in the domain with this number. */
   readonly domain?: number | undefined
   /** Those with an alias that has capital letters. */
@@ -52,7 +54,7 @@ export interface LinkQuery {
   readonly after?: Position | undefined
   /** Links on the page at most. */
   readonly limit: number
-  /** Links that are looked at for `text`, `tag`, `domain` and `hasCapitals` at most. */
+  /** Links that are looked at for `text`, `tag`, `notTag`, `domain` and `hasCapitals` at most. */
   readonly lookedAtMax: number
   /** Counts the links of all pages, up to so many. Nothing is counted where there is none. */
   readonly countedMax?: number | undefined

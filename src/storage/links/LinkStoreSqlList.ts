@@ -34,7 +34,7 @@ export const makeList = Effect.gen(function* () {
   const hasTag = (tag: string) =>
     sql.onDialectOrElse({
       orElse: () => sql`EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ${tag})`,
-      pg: () => sql`tags @> to_jsonb(${tag}::text)`
+      pg: () => sql`(tags @> to_jsonb(${tag}::text))`
     })
 
   /** The key alone of a row's text. */
@@ -52,7 +52,8 @@ export const makeList = Effect.gen(function* () {
   }
 
   return Effect.fnUntraced(function* (query: LinkQuery) {
-    const { after, countedMax, domain, hasCapitals, limit, lookedAtMax, order, owner, tag, text } = query
+    const { after, countedMax, domain, hasCapitals, limit, lookedAtMax, notTag, order, owner, tag, text } =
+      query
     const [direction, behind, upTo] =
       order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
     const ordered = sql.literal(`ORDER BY created_at ${direction}, key ${direction}`)
@@ -65,6 +66,7 @@ export const makeList = Effect.gen(function* () {
     const among = [...all, ...(after === undefined ? [] : [at(behind, after)])]
     const filters: ReadonlyArray<Statement.Fragment> = [
       ...(tag === undefined ? [] : [hasTag(tag)]),
+      ...(notTag === undefined ? [] : [sql`NOT ${hasTag(notTag)}`]),
       ...(domain === undefined ? [] : [isIn(domain)]),
       ...(text === undefined ? [] : [hasText(text)]),
       ...(hasCapitals === undefined ? [] : [sql`(custom AND key <> lower(key ${ascii}))`])

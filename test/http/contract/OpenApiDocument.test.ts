@@ -128,6 +128,14 @@ withService("/openapi.json", {}, (it) => {
           "unauthorized",
           "unsupported-media-type"
         ],
+        "post /api/v1/links/bulk-edit": [
+          "blocked-target",
+          "forbidden",
+          "invalid-url",
+          "payload-too-large",
+          "unauthorized",
+          "unsupported-media-type"
+        ],
         "get /api/v1/links": ["forbidden", "unauthorized"],
         "patch /api/v1/links/{key}": [
           "blocked-target",
@@ -343,6 +351,9 @@ const newKeyBody = { name: "a key", scopes: ["links:read"] }
 const foreign = { "sec-fetch-site": "cross-site" }
 
 const bulk = (body: object, headers: Record<string, string> = {}) => post("/api/v1/links/bulk", body, headers)
+
+const editMany = (change: object) =>
+  asAdmin("POST", "/api/v1/links/bulk-edit", { filter: { tag: "edited" }, change })
 
 /** The last of several answers to the same request. */
 const nth = (times: number, sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
@@ -628,6 +639,20 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
     "accounts",
     bulk({ links: [{ url }] }, { "x-api-key": `lm_${"x".repeat(32)}` })
   ),
+  "post /api/v1/links/bulk-edit 200": Effect.zipRight(
+    create({ url, tags: ["edited"] }),
+    editMany({ title: "t" })
+  ),
+  "post /api/v1/links/bulk-edit 400 invalid-request": editMany({}),
+  "post /api/v1/links/bulk-edit 400 invalid-url": editMany({ url: "nowhere" }),
+  "post /api/v1/links/bulk-edit 401": send({ method: "POST", path: "/api/v1/links/bulk-edit" }),
+  "post /api/v1/links/bulk-edit 403": asReader("POST", "/api/v1/links/bulk-edit", {}),
+  "post /api/v1/links/bulk-edit 413": editMany({ title: long }),
+  "post /api/v1/links/bulk-edit 415": asAdmin("POST", "/api/v1/links/bulk-edit"),
+  "post /api/v1/links/bulk-edit 422": Effect.flatMap(TestService, ({ port }) =>
+    editMany({ url: `http://localhost:${port}/` })
+  ),
+  "post /api/v1/links/bulk-edit 503": away(editMany({ title: "t" })),
   "get /api/v1/links/{key} 200": Effect.zipRight(
     create({ url, alias: "seen" }),
     asAdmin("GET", "/api/v1/links/seen")

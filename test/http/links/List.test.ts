@@ -113,6 +113,8 @@ withService("a list of links", {}, (it) => {
       expect(yield* found("tag=x+y")).toEqual(new Set(["hay-2"]))
       expect(yield* found("tag=%C3%A4%26b%3Dc&q=die")).toEqual(new Set(["hay-2"]))
       expect(yield* found("tag=x")).toEqual(new Set())
+      expect(yield* found("notTag=x+y&q=hay-")).toEqual(new Set(["hay-3"]))
+      expect(yield* found("notTag=x+y&tag=x+y")).toEqual(new Set())
     })
   )
 
@@ -206,6 +208,7 @@ withService("a list's parameter", {}, (it) => {
     ["q=a&q=b", "q", /^must have 1 to 256/],
     ["tag=", "tag", /^must have 1 to 256/],
     ["tag=a%0Ab", "tag", /^must have 1 to 256/],
+    ["notTag=", "notTag", /^must have 1 to 256/],
     ["owner=", "owner", /^must have 1 to 256/],
     ["owner=a&owner=b", "owner", /^must have 1 to 256/],
     ["total=yes", "total", /^must be true or false$/],

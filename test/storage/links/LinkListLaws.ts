@@ -155,6 +155,12 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
         expect(yield* keysOf(links, { tag: "" })).toEqual([])
         expect(yield* keysOf(links, { tag: "spring", text: "T" })).toEqual(["k8"])
         expect(yield* keysOf(links, { tag: "springs", text: "t", owner: "one" })).toEqual([])
+        expect(yield* keysOf(links, { notTag: "spring" })).toEqual(["k9", "k7"])
+        expect(yield* keysOf(links, { notTag: 'it\'s "x"', tag: "1" })).toEqual(["k7"])
+        expect(yield* keysOf(links, { notTag: "1", tag: "1" })).toEqual([])
+        expect(yield* keysOf(links, { notTag: "t", text: "T" })).toEqual(["k9", "k8", "k7"])
+        const { next, total } = yield* links.list({ ...newestFirst, notTag: "1", countedMax: 9, limit: 1 })
+        expect([total, next?.key]).toEqual([{ count: 2, isExact: true }, "k9"])
       })
     )
 

@@ -1,5 +1,5 @@
 import { request } from "./Client.ts"
-import type { Bulk, Link, LinkChange, Links, NewLink, Preview, Stats } from "./Types.ts"
+import type { Bulk, BulkEdit, BulkEdited, Link, LinkChange, Links, NewLink, Preview, Stats } from "./Types.ts"
 
 const base = "/api/v1/links"
 const query = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
@@ -23,6 +23,8 @@ const of = (name: string, what = "", parameters: Parameters<typeof query>[0] = {
 export interface Filter {
   readonly q?: string
   readonly tag?: string
+  /** A tag that the links do not have. */
+  readonly notTag?: string
   /** The host name of the links' domain. */
   readonly domain?: string
   readonly orderBy?: "createdAt-desc" | "createdAt-asc"
@@ -63,6 +65,20 @@ export const get = (name: string, signal: AbortSignal) => request<Link>("GET", o
 
 /** Changes a link, and gives it as it is then. */
 export const change = (name: string, body: LinkChange) => request<Link>("PATCH", of(name), { body })
+
+/** What becomes of all links of a filter, and from where on. */
+export type Edit = Omit<BulkEdit, "filter">
+
+/** Changes or deletes the links of a filter, so many of them as fit into an answer. */
+export const editMany = ({ domain, notTag, q, tag }: Filter, edit: Edit, signal: AbortSignal) => {
+  const parts = Object.entries({ q, tag, notTag, domain }).filter(
+    ([, part]) => part !== undefined && part !== ""
+  )
+  return request<BulkEdited>("POST", `${base}/bulk-edit`, {
+    body: { ...edit, filter: Object.fromEntries(parts) },
+    signal
+  })
+}
 
 /** Deletes a link. */
 export const remove = (name: string) => request("DELETE", of(name))

@@ -13,6 +13,8 @@ import type { ClusterBody } from "../../contract/ClusterApi.ts"
 import type { DomainBody, DomainChangeBody, NewDomainBody } from "../../contract/DomainApi.ts"
 import type {
   BulkAnswer,
+  BulkEditAnswer,
+  BulkEditBody,
   CreateBody,
   LinkBody,
   LinksBody,
@@ -32,6 +34,10 @@ export type NewLink = typeof CreateBody.Type
 export type LinkChange = typeof PatchBody.Type
 /** What became of each link of a bulk, in its order. */
 export type Bulk = typeof BulkAnswer.Type
+/** What changes or deletes the links of a filter. */
+export type BulkEdit = typeof BulkEditBody.Type
+/** What became of each link of a filter. */
+export type BulkEdited = typeof BulkEditAnswer.Type
 /** What anybody may know of a link. */
 export type Preview = typeof PreviewBody.Type
 /** Who is signed in. */

@@ -15,7 +15,8 @@ interface FilterBarProps {
 }
 
 /** Which links are listed, and in which order. */
-export const FilterBar = ({ domains, filter: { domain, orderBy, q, tag }, onChange }: FilterBarProps) => {
+export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
+  const { domain, notTag, orderBy, q, tag } = filter
   const [typed, setTyped] = useState(q)
   const settled = useDebounced(typed, wait_ms)
   useEffect(() => {
@@ -41,13 +42,29 @@ export const FilterBar = ({ domains, filter: { domain, orderBy, q, tag }, onChan
         />
       </div>
       {tag !== "" && (
+        <>
+          <button
+            type="button"
+            class="tag chosen"
+            aria-label={`Tag ${tag}: show all tags`}
+            onClick={() => onChange({ tag: "" })}
+          >
+            {tag}
+            <Icon name="close" />
+          </button>
+          <button type="button" class="quiet" onClick={() => onChange({ tag: "", notTag: tag })}>
+            Without it
+          </button>
+        </>
+      )}
+      {notTag !== "" && (
         <button
           type="button"
           class="tag chosen"
-          aria-label={`Tag ${tag}: show all tags`}
-          onClick={() => onChange({ tag: "" })}
+          aria-label={`not ${notTag}: show all tags`}
+          onClick={() => onChange({ notTag: "" })}
         >
-          {tag}
+          not {notTag}
           <Icon name="close" />
         </button>
       )}

@@ -11,6 +11,7 @@ import { LazyQr } from "../ui/LazyQr.tsx"
 import { PageButtons } from "../ui/PageButtons.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { say } from "../ui/Toasts.tsx"
+import { BulkEditDialog } from "./BulkEditDialog.tsx"
 import { deleting, removeSoon } from "./deleting.ts"
 import { EditDialog } from "./EditDialog.tsx"
 import { ExportButtons } from "./ExportButtons.tsx"
@@ -24,12 +25,19 @@ import "./links.css"
 const filterOf = ({ searchParams }: URL): Required<Filter> => ({
   q: searchParams.get("q") ?? "",
   tag: searchParams.get("tag") ?? "",
+  notTag: searchParams.get("notTag") ?? "",
   domain: searchParams.get("domain") ?? "",
   orderBy: searchParams.get("order") === "oldest" ? "createdAt-asc" : "createdAt-desc"
 })
 
-const pathOf = ({ domain, orderBy, q, tag }: Required<Filter>): string => {
-  const parameters = Object.entries({ q, tag, domain, order: orderBy === "createdAt-asc" ? "oldest" : "" })
+const pathOf = ({ domain, notTag, orderBy, q, tag }: Required<Filter>): string => {
+  const parameters = Object.entries({
+    q,
+    tag,
+    notTag,
+    domain,
+    order: orderBy === "createdAt-asc" ? "oldest" : ""
+  })
   const query = new URLSearchParams(parameters.filter(([, value]) => value !== "")).toString()
   return query === "" ? "/app/links" : `/app/links?${query}`
 }
@@ -59,6 +67,7 @@ export const LinksPage = () => {
   const rows = useRef<HTMLUListElement>(null)
   const [edited, setEdited] = useState<Link>()
   const [shown, setShown] = useState<Link>()
+  const [editsAll, setEditsAll] = useState(false)
   const [changed, setChanged] = useState<ReadonlyMap<string, Link>>(new Map())
   const [chosen, setChosen] = useState<ReadonlyMap<string, Link>>(new Map())
   lastList.value = here.value.pathname + here.value.search
@@ -100,7 +109,10 @@ export const LinksPage = () => {
       {list.state === "failed" && <Failure error={list.error} retry={list.reload} />}
       {page && links.length === 0 && (
         <Nothing
-          isFiltered={filter.q !== "" || filter.tag !== "" || filter.domain !== "" || list.back !== undefined}
+          isFiltered={
+            [filter.q, filter.tag, filter.notTag, filter.domain].some((part) => part !== "") ||
+            list.back !== undefined
+          }
         />
       )}
       {links.length > 0 && (
@@ -119,6 +131,9 @@ export const LinksPage = () => {
                 {totalOf(page.total, page.data.length - links.length)}
               </p>
             )}
+            <button type="button" class="quiet" onClick={() => setEditsAll(true)}>
+              Edit all that match
+            </button>
           </div>
           <ul class="links" ref={rows} tabIndex={-1} aria-label="Links">
             {links.map((link) => (
@@ -153,6 +168,17 @@ export const LinksPage = () => {
             noteChanged(link)
             setEdited(undefined)
             say(`/${link.key} is changed.`)
+          }}
+        />
+      )}
+      {editsAll && (
+        <BulkEditDialog
+          filter={filter}
+          onClose={() => setEditsAll(false)}
+          onDone={() => {
+            setChanged(new Map())
+            setChosen(new Map())
+            list.reload()
           }}
         />
       )}

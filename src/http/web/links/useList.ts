@@ -13,9 +13,9 @@ const every_ms = 5_000
 type Visits = ReadonlyMap<string, Link["visits"]>
 
 /** Lists links page by page, with their number, and numbers of visits that are not older than some seconds. */
-export const useList = ({ domain, orderBy, q, tag }: Required<Links.Filter>) => {
-  const filter = { q, tag, domain, orderBy }
-  const list = usePages(`${orderBy} ${domain} ${tag} ${q}`, (cursor, signal) =>
+export const useList = ({ domain, notTag, orderBy, q, tag }: Required<Links.Filter>) => {
+  const filter = { q, tag, notTag, domain, orderBy }
+  const list = usePages(JSON.stringify(filter), (cursor, signal) =>
     Links.list({ ...filter, total: true }, pageLength, cursor, signal)
   )
   const { cursor, state } = list
@@ -27,7 +27,7 @@ export const useList = ({ domain, orderBy, q, tag }: Required<Links.Filter>) => 
       const { data } = await Links.list(filter, pageLength, cursor, signal)
       setVisits(new Map(data.map((link) => [Links.nameOf(link), link.visits])))
     },
-    [orderBy, domain, q, tag, cursor, state]
+    [orderBy, domain, q, tag, notTag, cursor, state]
   )
   return { ...list, visitsOf: (link: Link) => visits.get(Links.nameOf(link)) ?? link.visits }
 }

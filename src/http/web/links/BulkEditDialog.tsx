@@ -1,0 +1,204 @@
+import { useEffect, useRef, useState } from "preact/hooks"
+import { asApiError } from "../api/Client.ts"
+import * as Links from "../api/Links.ts"
+import type { BulkEdited } from "../api/Types.ts"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Field } from "../ui/Field.tsx"
+import { formatCount, fromLocalInput } from "../ui/format.ts"
+import { Progress } from "../ui/Progress.tsx"
+import { tagsOf } from "../ui/tags.ts"
+import { say } from "../ui/Toasts.tsx"
+
+/** Faults of links that are listed at most. */
+const faultsMax = 20
+
+interface Draft {
+  readonly what: "change" | "delete"
+  readonly added: string
+  readonly removed: string
+  readonly expiresAt: string
+}
+
+/** What is asked of the service; `undefined` while nothing is chosen. */
+const wishOf = ({ added, expiresAt, removed, what }: Draft): Links.Edit | undefined => {
+  if (what === "delete") return { delete: true }
+  const [addTags, removeTags] = [tagsOf(added), tagsOf(removed)]
+  const change = {
+    ...(addTags.length > 0 && { addTags }),
+    ...(removeTags.length > 0 && { removeTags }),
+    ...(expiresAt !== "" && { expiresAt: fromLocalInput(expiresAt) })
+  }
+  return Object.keys(change).length === 0 ? undefined : { change }
+}
+
+interface BulkEditDialogProps {
+  readonly filter: Links.Filter
+  readonly onClose: () => void
+  /** Some links may be others now. */
+  readonly onDone: () => void
+}
+
+/** Changes or deletes all links of a filter: says how many they are, asks, and goes through them. */
+export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps) => {
+  const [draft, setDraft] = useState<Draft>({
+    what: "change",
+    added: "",
+    removed: filter.tag ?? "",
+    expiresAt: ""
+  })
+  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
+  const [total, setTotal] = useState<NonNullable<BulkEdited["total"]>>()
+  const [done, setDone] = useState<number>()
+  const [faults, setFaults] = useState<ReadonlyArray<string>>([])
+  const leaving = useRef(new AbortController())
+  useEffect(() => () => leaving.current.abort(), [])
+
+  const wish = wishOf(draft)
+  const isBusy = done !== undefined
+  const verb = draft.what === "delete" ? "Delete" : "Change"
+  const many =
+    total === undefined
+      ? ""
+      : total.isExact
+        ? formatCount(total.count, "link")
+        : `more than ${formatCount(total.count, "link")}`
+
+  /** Has the links counted, for the question. */
+  const count = async () => {
+    if (wish === undefined) return
+    setFaults([])
+    try {
+      setTotal((await Links.editMany(filter, { ...wish, dryRun: true }, leaving.current.signal)).total)
+    } catch (error) {
+      if (!leaving.current.signal.aborted) setFaults([asApiError(error).message])
+    }
+  }
+
+  const run = async () => {
+    if (wish === undefined) return
+    const failed: Array<string> = []
+    let [seen, changed] = [0, 0]
+    let cursor: string | null = null
+    setDone(0)
+    try {
+      do {
+        const body = { ...wish, ...(cursor !== null && { cursor }) }
+        const part: BulkEdited = await Links.editMany(filter, body, leaving.current.signal)
+        for (const result of part.results) {
+          if (!("problem" in result)) continue
+          failed.push(`/${result.key}: ${result.problem.detail}`)
+        }
+        seen += part.results.length
+        changed += part.changed
+        setDone(seen)
+        // Where the service is away it fails for all of them: another try is left to who asks.
+        if (part.results.some(({ status }) => status === 503)) break
+        cursor = part.nextCursor
+      } while (cursor !== null)
+    } catch (error) {
+      if (leaving.current.signal.aborted) return
+      failed.push(asApiError(error).message)
+    }
+    onDone()
+    setDone(undefined)
+    setTotal(undefined)
+    setFaults(
+      failed.length > faultsMax
+        ? [...failed.slice(0, faultsMax), `And ${failed.length - faultsMax} more.`]
+        : failed
+    )
+    if (failed.length > 0) return
+    say(`${formatCount(changed, "link")} ${draft.what === "delete" ? "deleted" : "changed"}.`)
+    onClose()
+  }
+
+  const text = (
+    name: "added" | "removed" | "expiresAt",
+    label: string,
+    hint: string,
+    attributes: object = {}
+  ) => (
+    <Field label={label} hint={hint}>
+      {(control) => (
+        <input
+          {...control}
+          {...attributes}
+          autocomplete="off"
+          value={draft[name]}
+          disabled={total !== undefined}
+          onInput={({ currentTarget }) => set({ [name]: currentTarget.value })}
+        />
+      )}
+    </Field>
+  )
+
+  return (
+    <Dialog title="Edit all that match" onClose={onClose}>
+      <form
+        class="form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isBusy) void (total === undefined ? count() : run())
+        }}
+      >
+        <Field label="What" hint="Of all links of the list as it is filtered, on all its pages.">
+          {(control) => (
+            <select
+              {...control}
+              value={draft.what}
+              disabled={total !== undefined}
+              onChange={({ currentTarget }) => set({ what: currentTarget.value as Draft["what"] })}
+            >
+              <option value="change">Change them</option>
+              <option value="delete">Delete them for good</option>
+            </select>
+          )}
+        </Field>
+        {draft.what === "change" && (
+          <>
+            {text("added", "Add tags", "Separated by commas.")}
+            {text("removed", "Take tags away", "With a tag to add: renames it, or merges it into that.")}
+            {text("expiresAt", "Ends", "Empty: as it is.", { type: "datetime-local" })}
+          </>
+        )}
+        <div class="dialog-end">
+          {faults.length > 0 && (
+            <ul class="fault" role="alert">
+              {faults.map((fault) => (
+                <li key={fault}>{fault}</li>
+              ))}
+            </ul>
+          )}
+          {isBusy && <Progress label={`${verb}d`} done={done} total={Math.max(done, total?.count ?? 0)} />}
+          {/* With keys, or a button would become the one in its place while it is clicked. */}
+          {total === undefined ? (
+            <div key="usual" class="actions end">
+              <button type="button" class="button plain" onClick={onClose}>
+                Cancel
+              </button>
+              <button type="submit" class="button strong" disabled={wish === undefined}>
+                Count them
+              </button>
+            </div>
+          ) : (
+            <div key="sure" class="actions end">
+              <p role="alert">{`This ${draft.what}s ${many}.`}</p>
+              <button
+                type="button"
+                class="button plain"
+                disabled={isBusy}
+                onClick={() => setTotal(undefined)}
+              >
+                Back
+              </button>
+              <button type="submit" class="button strong" disabled={isBusy || total.count === 0}>
+                {`${verb} ${many}`}
+              </button>
+            </div>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  )
+}
