@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
 import { describe, expect } from "vitest"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
@@ -536,6 +537,28 @@ describe("statistics", () => {
       await expect.poll(() => chosen.textContent()).toBe("7 days")
       await page.locator(".uplot").waitFor()
       await expectSound(page, `statistics of a week ${nameOf(look)}`)
+
+      // Own dates and the choice of bots are in the address as well.
+      await page.getByLabel("From").fill("2026-01-02")
+      await page.getByLabel("From").press("Tab")
+      await page.waitForURL(/from=2026-01-02&to=/)
+      expect(new URL(page.url()).searchParams.get("range")).toBeNull()
+      expect(await chosen.count()).toBe(0)
+      await page.getByLabel("Bots").uncheck()
+      await page.waitForURL(/bots=exclude/)
+      await page.getByText("By people").or(page.getByText("No visits by people from 2026-01-02")).waitFor()
+      await expectSound(page, `statistics of own dates ${nameOf(look)}`)
+      const saved = page.waitForEvent("download")
+      await page.getByRole("link", { name: "CSV" }).click()
+      const download = await saved
+      expect(download.suggestedFilename()).toBe("visits-ranged-one.csv")
+      const table = await readFile(await download.path(), "utf8")
+      expect(table).toMatch(/^dimension,value,visits\r\ntotal,,\d+\r\n/)
+      expect(table).toContain("day,2026-01-02T00:00:00.000Z,0")
+      await page.goBack()
+      await page.waitForURL((url) => !url.searchParams.has("bots"))
+      await page.goBack()
+      await expect.poll(() => chosen.textContent()).toBe("7 days")
       await page.context().close()
     }
   })

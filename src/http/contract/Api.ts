@@ -171,6 +171,8 @@ const qr = HttpApiGroup.make("qr").add(
     .annotate(OpenApi.Transform, OpenApiDocument.answersWith("200", ["image/png", "image/svg+xml"]))
 )
 
+const answersTable = OpenApiDocument.answersText("200", "text/csv")
+
 const stats = HttpApiGroup.make("stats")
   .add(
     HttpApiEndpoint.get("ofLink", "/api/v1/links/:key/stats")
@@ -178,6 +180,7 @@ const stats = HttpApiGroup.make("stats")
       .setUrlParams(Schema.Struct({ ...inDomain, ...StatsParameters.fields }))
       .addSuccess(StatsBody)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Transform, answersTable)
       .annotate(OpenApi.Summary, "Count a link's visits")
       .annotate(OpenApi.Description, "The visits of a link that is not deleted. They appear within a second.")
   )
@@ -186,6 +189,7 @@ const stats = HttpApiGroup.make("stats")
       .setUrlParams(StatsParameters)
       .addSuccess(StatsBody)
       .addError(Problem.schema("unauthorized", "forbidden"))
+      .annotate(OpenApi.Transform, answersTable)
       .annotate(OpenApi.Summary, "Count the visits of all own links")
       .annotate(OpenApi.Description, "The visits of all links that the caller owns or owned.")
   )
@@ -195,6 +199,7 @@ const stats = HttpApiGroup.make("stats")
       .setUrlParams(Schema.Struct(orphanParameters))
       .addSuccess(StatsBody)
       .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .annotate(OpenApi.Transform, answersTable)
       .annotate(OpenApi.Summary, "Count a domain's orphan visits")
       .annotate(
         OpenApi.Description,

@@ -68,6 +68,15 @@ export const answersWith =
     return { ...made, responses: { ...responses, [status]: { ...responses[status], content } } }
   }
 
+/** An operation that answers with text of a media type at a status, where that is asked for. */
+export const answersText =
+  (status: string, type: string) =>
+  (made: Record<string, unknown>): Record<string, unknown> => {
+    const { responses } = made as unknown as Operation
+    const content = { ...responses[status]!.content, [type]: { schema: { type: "string" } as Schema } }
+    return { ...made, responses: { ...responses, [status]: { ...responses[status], content } } }
+  }
+
 const page: Content = { "text/html": { schema: { type: "string" } as Schema } }
 
 /** An operation that answers browsers with pages at these statuses. */

@@ -18,7 +18,21 @@ export const StatsParameters = Schema.Struct({
   to: momentParameter(
     "The last hour or day is the one that ends at this moment or is under way then. By default now."
   ),
-  interval: queryParameter({ type: "string", enum: ["hour", "day"], default: "day" })
+  interval: queryParameter({ type: "string", enum: ["hour", "day"], default: "day" }),
+  bots: queryParameter({
+    type: "string",
+    enum: ["include", "exclude"],
+    default: "include",
+    description:
+      "`exclude`: `total`, `series`, `browsers`, `os` and `devices` are of people alone. `nonBots` and `bots` stay, and so do all other dimensions, whose visits by bots are not counted apart"
+  }),
+  format: queryParameter({
+    type: "string",
+    enum: ["json", "csv"],
+    default: "json",
+    description:
+      "`csv`: a table with the columns `dimension`, `value` and `visits`. A text that a spreadsheet would take for a formula begins with `'`"
+  })
 })
 
 /** What can be asked of a domain's statistics beside that. */

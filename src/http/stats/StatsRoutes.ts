@@ -22,15 +22,21 @@ import * as Caller from "../exchange/Caller.ts"
 import * as ManagedLink from "../links/ManagedLink.ts"
 import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Problem from "../exchange/Problem.ts"
+import * as StatsTable from "./StatsTable.ts"
 import type { Request } from "../exchange/Request.ts"
 import { namedMax, pointsMax, type StatsBody, type StatsParameters } from "../contract/StatsSchemas.ts"
 
-/** Whole hours or days, from hour `from` to before hour `to`. */
-interface StatsRange {
+/** What is asked for: whole hours or days, from hour `from` to before hour `to`, with or without bots. */
+interface Asked {
   readonly interval: "hour" | "day"
   readonly from: number
   readonly to: number
+  readonly bots: "include" | "exclude"
+  readonly format: "json" | "csv"
 }
+
+/** The dimensions in which a bot counts as `bot`. */
+const botsApart: ReadonlySet<Dimension> = new Set(["browsers", "os", "devices"])
 
 /** Hours of a point. */
 const hoursOf = { hour: 1, day: dayHours } as const
@@ -46,13 +52,10 @@ const kept = {
   day: { first: firstDayKept, text: `are kept by the day for ${daysKept_days} days` }
 } as const
 
-/** Checks the query parameters at `now` (milliseconds since the Unix epoch): gives the range, or the problem to answer. */
-const check = (
-  parameters: typeof StatsParameters.Type,
-  now: number
-): Either.Either<StatsRange, Problem.Problem> =>
+/** Checks the query parameters at `now` (milliseconds since the Unix epoch): gives what is asked for, or the problem to answer. */
+const check = (parameters: typeof StatsParameters.Type, now: number): Either.Either<Asked, Problem.Problem> =>
   Either.gen(function* () {
-    const { fromMoment, interval, toMoment } = yield* Problem.collectFaults((fault) => {
+    const { bots, format, fromMoment, interval, toMoment } = yield* Problem.collectFaults((fault) => {
       const momentOf = (path: "from" | "to") => {
         const text = parameters[path]
         if (text === undefined) return undefined
@@ -62,11 +65,23 @@ const check = (
         return moment
       }
       const [fromMoment, toMoment = now] = [momentOf("from"), momentOf("to")]
-      const { interval: asked = "day" } = parameters
-      const isKnown = asked === "hour" || asked === "day"
-      if (!isKnown) fault("interval", "must be hour or day")
-      const interval: StatsRange["interval"] = isKnown ? asked : "day"
-      return { fromMoment, toMoment, interval }
+      const oneOf = <A extends string>(
+        path: "interval" | "bots" | "format",
+        choices: readonly [A, A],
+        orElse: A
+      ): A => {
+        const { [path]: text = orElse } = parameters
+        const found = choices.find((choice) => choice === text)
+        if (found === undefined) fault(path, `must be ${choices.join(" or ")}`)
+        return found ?? orElse
+      }
+      return {
+        fromMoment,
+        toMoment,
+        interval: oneOf("interval", ["hour", "day"], "day"),
+        bots: oneOf("bots", ["include", "exclude"], "include"),
+        format: oneOf("format", ["json", "csv"], "json")
+      }
     })
     const refuse = (path: string, message: string) => Problem.oneFault("invalid-request", path, message)
     const hours = hoursOf[interval]
@@ -80,12 +95,14 @@ const check = (
       yield* refuse("from", `lies too far back: visits ${kept[interval].text}`)
     if ((to - from) / hours > pointsMax)
       yield* refuse("to", `must lie within ${pointsMax} ${interval}s of from`)
-    return { interval, from, to }
+    return { interval, from, to, bots, format }
   })
 
 /** Every point of the range, from those with visits. */
-const seriesOf = ({ from, interval, to }: StatsRange, points: ReadonlyArray<Point>) => {
-  const visits = new Map(points.map(({ bots, hour, nonBots }) => [hour, bots + nonBots]))
+const seriesOf = ({ bots: asked, from, interval, to }: Asked, points: ReadonlyArray<Point>) => {
+  const visits = new Map(
+    points.map(({ bots, hour, nonBots }) => [hour, asked === "include" ? bots + nonBots : nonBots])
+  )
   const hours = hoursOf[interval]
   return Array.from({ length: (to - from) / hours }, (_, index) => {
     const hour = from + index * hours
@@ -104,23 +121,26 @@ const valuesOf = (dimension: Dimension, top: ReadonlyArray<ValueCount>, total: n
   ]
 }
 
-const bodyOf = (
-  range: StatsRange,
-  points: ReadonlyArray<Point>,
-  top: ReadonlyArray<ValueCount>
-): StatsBody => {
+const bodyOf = (asked: Asked, points: ReadonlyArray<Point>, top: ReadonlyArray<ValueCount>): StatsBody => {
   const nonBots = Numbers.sumAll(points.map((point) => point.nonBots))
   const bots = Numbers.sumAll(points.map((point) => point.bots))
   // Few links have rules or variants.
   const shown = dimensions.filter(
     (dimension) => dimension !== "targets" || top.some((value) => value.dimension === dimension)
   )
-  const values = shown.map((dimension) => [dimension, valuesOf(dimension, top, nonBots + bots)])
+  const all = nonBots + bots
+  const people = top.filter(({ dimension, value }) => !(botsApart.has(dimension) && value === "bot"))
+  const values = shown.map((dimension) => [
+    dimension,
+    asked.bots === "exclude" && botsApart.has(dimension)
+      ? valuesOf(dimension, people, nonBots)
+      : valuesOf(dimension, top, all)
+  ])
   return {
-    total: nonBots + bots,
+    total: asked.bots === "include" ? all : nonBots,
     nonBots,
     bots,
-    series: seriesOf(range, points),
+    series: seriesOf(asked, points),
     ...(Object.fromEntries(values) as Pick<StatsBody, Dimension>)
   }
 }
@@ -132,15 +152,15 @@ export const make = Effect.gen(function* () {
   const identify = yield* Caller.make
   const known = yield* Domains
 
-  const respond = Effect.fnUntraced(function* (subject: string, range: StatsRange, link?: Link) {
-    const { from, interval, to } = range
+  const respond = Effect.fnUntraced(function* (subject: string, asked: Asked, link?: Link) {
+    const { format, from, interval, to } = asked
     const [points, top] = yield* Problem.orUnavailable(
       Effect.all([store.series({ subject, from, to }, interval), store.top({ subject, from, to }, namedMax)])
     )
-    const body = bodyOf(range, points, top)
-    return json(
-      link?.importedVisits === undefined ? body : { ...body, imported: VisitTotals.importedOf(link) }
-    )
+    const counted = bodyOf(asked, points, top)
+    const body =
+      link?.importedVisits === undefined ? counted : { ...counted, imported: VisitTotals.importedOf(link) }
+    return format === "csv" ? StatsTable.answer(body, interval) : json(body)
   })
 
   const mayRead = (request: Request) =>
@@ -149,15 +169,15 @@ export const make = Effect.gen(function* () {
   return {
     ofLink: Effect.fn("stats.ofLink")(function* (request, { domain, key, ...parameters }) {
       const caller = yield* mayRead(request)
-      const range = yield* check(parameters, yield* Clock.currentTimeMillis)
+      const asked = yield* check(parameters, yield* Clock.currentTimeMillis)
       const link = yield* manageable(caller, { domain, key })
-      return yield* respond(subjectOfLink(link), range, link)
+      return yield* respond(subjectOfLink(link), asked, link)
     }),
 
     ofDomain: Effect.fn("stats.ofDomain")(function* (request, { host, reason, ...parameters }) {
       const caller = yield* mayRead(request)
       yield* Caller.requireScope(caller, "admin")
-      const range = yield* check(parameters, yield* Clock.currentTimeMillis)
+      const asked = yield* check(parameters, yield* Clock.currentTimeMillis)
       const number = known.numberAt(host)
       if (number === undefined)
         return yield* Problem.refuse("not-found", "There is no domain with this host.")
@@ -169,13 +189,13 @@ export const make = Effect.gen(function* () {
           `must be one of ${orphanReasons.join(", ")}`
         )
       }
-      return yield* respond(subjectOfOrphans(number, reason), range)
+      return yield* respond(subjectOfOrphans(number, reason), asked)
     }),
 
     ofOwner: Effect.fn("stats.ofOwner")(function* (request, parameters) {
       const { userId } = yield* mayRead(request)
-      const range = yield* check(parameters, yield* Clock.currentTimeMillis)
-      return yield* respond(subjectOfOwner(userId), range)
+      const asked = yield* check(parameters, yield* Clock.currentTimeMillis)
+      return yield* respond(subjectOfOwner(userId), asked)
     })
   } satisfies OperationsOf<"stats">
 })

@@ -114,6 +114,70 @@ withService("a link's statistics", {}, (it) => {
     })
   )
 
+  it.effect("leave bots out where that is asked for, as far as they are counted apart", () =>
+    Effect.gen(function* () {
+      yield* visited("people", [now - 1])
+      const { series, ...stats } = yield* statsOf(link("people", "?interval=hour&bots=exclude"))
+      expect(series.at(-1)!.visits).toBe(3)
+      expect(stats).toEqual({
+        total: 3,
+        nonBots: 3,
+        bots: 1,
+        referrers: [
+          { value: "news.example", visits: 2 },
+          { value: "direct", visits: 1 },
+          { value: "other", visits: 1 }
+        ],
+        countries: [{ value: "other", visits: 4 }],
+        browsers: [{ value: "other", visits: 3 }],
+        os: [{ value: "other", visits: 3 }],
+        devices: [
+          { value: "desktop", visits: 2 },
+          { value: "mobile", visits: 1 }
+        ]
+      })
+    })
+  )
+
+  it.effect("are a table in CSV as well, in which nothing is a formula", () =>
+    Effect.gen(function* () {
+      const { visits } = yield* TestService
+      yield* visited("table", [])
+      const subject = subjectOfLink({ key: "table", createdAt: created })
+      const values = [
+        ...valuesOf("referrers", { "-1.example": 2, "a,b": 1 }),
+        ...valuesOf("browsers", { bot: 1, Firefox: 2 })
+      ]
+      const hours = [{ subject, hour: now - 1, nonBots: 2, bots: 1, values }]
+      yield* visits.write({ writer: "table", sequence: 1, at: 0, hours })
+      const tableOf = (more: string) =>
+        asAdmin("GET", link("table", `?interval=hour&from=2026-11-21T08:00:00Z&format=csv${more}`))
+      const answer = yield* tableOf("")
+      expect(answer.status).toBe(200)
+      expect(answer.headers["content-type"]).toBe("text/csv; charset=utf-8")
+      expect(answer.headers["content-disposition"]).toBe("attachment")
+      expect(answer.text.split("\r\n")).toEqual([
+        "dimension,value,visits",
+        "total,,3",
+        "nonBots,,2",
+        "bots,,1",
+        "hour,2026-11-21T08:00:00.000Z,0",
+        "hour,2026-11-21T09:00:00.000Z,3",
+        "referrers,'-1.example,2",
+        'referrers,"a,b",1',
+        "countries,other,3",
+        "browsers,Firefox,2",
+        "browsers,bot,1",
+        "os,other,3",
+        "devices,other,3",
+        ""
+      ])
+      const people = (yield* tableOf("&bots=exclude")).text
+      expect(people).toContain("\r\ntotal,,2\r\n")
+      expect(people).not.toContain("browsers,bot")
+    })
+  )
+
   it.effect("name twenty values of a dimension, and count the rest together", () =>
     Effect.gen(function* () {
       const { visits } = yield* TestService
@@ -184,6 +248,8 @@ withService("a range of statistics", {}, (it) => {
     "?from=1969-12-31T00:00:00Z": { path: "from", message: moment },
     "?from=2026-11-20T00:00:00Z&from=2026-11-21T00:00:00Z": { path: "from", message: moment },
     "?interval=week": { path: "interval", message: "must be hour or day" },
+    "?bots=none": { path: "bots", message: "must be include or exclude" },
+    "?format=xml": { path: "format", message: "must be json or csv" },
     "?interval=hour&interval=day": { path: "interval", message: "must be hour or day" },
     "?from=2026-11-21T00:00:00Z&to=2026-11-21T00:00:00Z": { path: "from", message: "must lie before to" },
     "?from=2027-01-01T00:00:00Z": { path: "from", message: "must lie before to" },

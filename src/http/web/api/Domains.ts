@@ -1,5 +1,5 @@
 import { request } from "./Client.ts"
-import type { Domain, DomainChange, NewDomain, Stats } from "./Types.ts"
+import type { Domain, DomainChange, NewDomain, StatsQuery } from "./Types.ts"
 
 const base = "/api/v1/domains"
 const of = (host: string) => `${base}/${encodeURIComponent(host)}`
@@ -20,16 +20,6 @@ export const verify = (host: string) => request<Domain>("POST", `${of(host)}/ver
 /** Removes a domain. */
 export const remove = (host: string) => request("DELETE", of(host))
 
-/** The visits of a domain that no link redirected, from a moment on: all of them, or those for one reason. */
-export const orphans = (
-  host: string,
-  reason: string,
-  from: string,
-  interval: "hour" | "day",
-  signal: AbortSignal
-) =>
-  request<Stats>(
-    "GET",
-    `${of(host)}/stats?${new URLSearchParams({ from, interval, ...(reason !== "" && { reason }) })}`,
-    { signal }
-  )
+/** Where the visits of a domain are that no link redirected: all of them, or those for one reason. */
+export const orphansPath = (host: string, reason: string, asked: StatsQuery): string =>
+  `${of(host)}/stats?${new URLSearchParams({ ...asked, ...(reason !== "" && { reason }) })}`

@@ -1,5 +1,15 @@
 import { request } from "./Client.ts"
-import type { Bulk, BulkEdit, BulkEdited, Link, LinkChange, Links, NewLink, Preview, Stats } from "./Types.ts"
+import type {
+  Bulk,
+  BulkEdit,
+  BulkEdited,
+  Link,
+  LinkChange,
+  Links,
+  NewLink,
+  Preview,
+  StatsQuery
+} from "./Types.ts"
 
 const base = "/api/v1/links"
 const query = (parameters: Readonly<Record<string, string | number | undefined>>): string => {
@@ -92,10 +102,6 @@ export const removeWhileLeaving = (name: string): void => {
 export const preview = (key: string, signal?: AbortSignal) =>
   request<Preview>("GET", `/${encodeURIComponent(key)}+`, signal ? { signal } : {})
 
-/** The visits of a link, or of all links (`null`), from a moment on. */
-export const stats = (name: string | null, from: string, interval: "hour" | "day", signal: AbortSignal) =>
-  request<Stats>(
-    "GET",
-    name === null ? `/api/v1/stats${query({ from, interval })}` : of(name, "/stats", { from, interval }),
-    { signal }
-  )
+/** Where the visits of a link, or of all links (`null`), are. */
+export const statsPath = (name: string | null, asked: StatsQuery): string =>
+  name === null ? `/api/v1/stats${query({ ...asked })}` : of(name, "/stats", { ...asked })

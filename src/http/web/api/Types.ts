@@ -58,6 +58,14 @@ export type AuditPage = typeof AuditBody.Type
 export type AuditEntry = AuditPage["data"][number]
 /** The visits of a link, or of all links. */
 export type Stats = StatsBody
+/** What is asked of statistics. */
+export interface StatsQuery {
+  readonly from: string
+  readonly to?: string
+  readonly interval: "hour" | "day"
+  readonly bots?: "exclude"
+  readonly format?: "csv"
+}
 /** A further domain. */
 export type Domain = typeof DomainBody.Type
 /** What adds a domain. */

@@ -44,7 +44,8 @@ export const OrphansPage = () => {
       </p>
       <StatsOf
         subject={`${host} ${reason}`}
-        load={(from, interval, signal) => Domains.orphans(host, reason, from, interval, signal)}
+        pathOf={(asked) => Domains.orphansPath(host, reason, asked)}
+        file={`visits-${host}.csv`}
       />
     </>
   )

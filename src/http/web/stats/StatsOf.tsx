@@ -1,11 +1,24 @@
-import type { Stats } from "../api/Types.ts"
+import { request } from "../api/Client.ts"
+import type { Stats, StatsQuery } from "../api/Types.ts"
 import { go, here } from "../app/Router.ts"
 import { formatCount, formatNumber } from "../ui/format.ts"
+import { Check } from "../ui/Check.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { Breakdown } from "./Breakdown.tsx"
 import { countryOf, nameOf, referrerOf, targetOf } from "./names.ts"
-import { beginningOf, pathOf, type Range, rangeOf, ranges } from "./ranges.ts"
+import {
+  daysOf,
+  pathOf as pathOfRange,
+  pathOfDates,
+  queryOf,
+  type Range,
+  ranges,
+  type Shown,
+  shownAt,
+  withParameter
+} from "./ranges.ts"
 import { SeriesPlot } from "./SeriesPlot.tsx"
 import "./stats.css"
 
@@ -14,9 +27,9 @@ interface TotalsProps {
   readonly interval: Range["interval"]
 }
 
-const Totals = ({ interval, stats: { bots, nonBots, series, total } }: TotalsProps) => {
+const Totals = ({ interval, stats: { bots, nonBots, series } }: TotalsProps) => {
   const figures = [
-    ["Visits", total],
+    ["Visits", nonBots + bots],
     ["By people", nonBots],
     ["By bots", bots],
     [`Busiest ${interval}`, Math.max(0, ...series.map(({ visits }) => visits))]
@@ -33,43 +46,94 @@ const Totals = ({ interval, stats: { bots, nonBots, series, total } }: TotalsPro
   )
 }
 
-const RangeChoice = ({
-  onChoose,
-  range
-}: {
-  readonly range: Range
-  readonly onChoose: (range: Range) => void
-}) => (
+const RangeChoice = ({ dates, range }: Shown) => (
   <div class="choice" role="group" aria-label="Time">
     {ranges.map((other) => (
-      <button key={other.id} type="button" aria-pressed={other === range} onClick={() => onChoose(other)}>
+      <button
+        key={other.id}
+        type="button"
+        aria-pressed={other === range && dates === undefined}
+        onClick={() => go(pathOfRange(here.value, other))}
+      >
         {other.name}
       </button>
     ))}
   </div>
 )
 
+interface FiltersProps {
+  readonly shown: Shown
+  /** Where the table is, and what it is saved as. */
+  readonly source: string
+  readonly file: string
+}
+
+/** Own dates, bots, and the table to save. */
+const Filters = ({ file, shown, source }: FiltersProps) => {
+  const days = daysOf(shown, Date.now())
+  const choose = (change: Partial<typeof days>) => {
+    const { first, last } = { ...days, ...change }
+    // A date that is being typed has none.
+    if (first === "" || last === "") return
+    go(pathOfDates(here.value, first <= last ? { first, last } : { first: last, last: first }))
+  }
+  return (
+    <div class="filters">
+      <label>
+        From
+        <input
+          type="date"
+          value={days.first}
+          onChange={({ currentTarget }) => choose({ first: currentTarget.value })}
+        />
+      </label>
+      <label>
+        to
+        <input
+          type="date"
+          value={days.last}
+          onChange={({ currentTarget }) => choose({ last: currentTarget.value })}
+        />
+      </label>
+      <Check
+        checked={shown.bots}
+        onChange={(bots) => go(withParameter(here.value, "bots", bots ? "" : "exclude"))}
+      >
+        Bots
+      </Check>
+      <a class="button plain small" href={source} download={file}>
+        <Icon name="download" /> CSV
+      </a>
+    </div>
+  )
+}
+
 interface StatsOfProps {
   /** Whose visits they are: where it changes, they are loaded again. */
   readonly subject: string
-  readonly load: (from: string, interval: Range["interval"], signal: AbortSignal) => Promise<Stats>
+  /** Where the visits are. */
+  readonly pathOf: (asked: StatsQuery) => string
+  /** What their table is saved as. */
+  readonly file: string
 }
 
 /** Visits, of a time that can be chosen. */
-export const StatsOf = ({ load, subject }: StatsOfProps) => {
+export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
   // It stands in the address, so that it can be kept and passed on.
-  const range = rangeOf(here.value)
+  const shown = shownAt(here.value)
+  const { bots, dates, interval, past, range } = shown
   const stats = useLoaded(
-    (signal) => load(beginningOf(range, Date.now()), range.interval, signal),
-    [subject, range]
+    (signal) => request<Stats>("GET", pathOf(queryOf(shown, Date.now())), { signal }),
+    [subject, range, dates?.first, dates?.last, bots]
   )
   return (
     <>
-      <RangeChoice range={range} onChoose={(range) => go(pathOf(here.value, range))} />
+      <RangeChoice {...shown} />
+      <Filters shown={shown} source={pathOf({ ...queryOf(shown, Date.now()), format: "csv" })} file={file} />
       {stats.state === "loading" && <Loading rows={4} />}
       {stats.state === "failed" && <Failure error={stats.error} retry={stats.reload} />}
       {stats.state === "loaded" && stats.value.total === 0 && (
-        <Empty title={`No visits ${range.past}`}>
+        <Empty title={`No visits ${bots ? "" : "by people "}${past}`}>
           <p>Visits appear here within a second.</p>
         </Empty>
       )}
@@ -81,8 +145,9 @@ export const StatsOf = ({ load, subject }: StatsOfProps) => {
       )}
       {stats.state === "loaded" && stats.value.total > 0 && (
         <>
-          <Totals stats={stats.value} interval={range.interval} />
-          <SeriesPlot series={stats.value.series} interval={range.interval} />
+          <Totals stats={stats.value} interval={interval} />
+          <SeriesPlot series={stats.value.series} interval={interval} />
+          {!bots && <p class="soft">Bots are in the referrers and countries as well.</p>}
           <div class="breakdowns">
             {stats.value.targets && (
               <Breakdown title="Rules and variants" values={stats.value.targets} nameOf={targetOf} />

@@ -15,7 +15,8 @@ import { StatsOf } from "./StatsOf.tsx"
 const LinkStats = ({ name }: { readonly name: string | null }) => (
   <StatsOf
     subject={name ?? ""}
-    load={(from, interval, signal) => Links.stats(name, from, interval, signal)}
+    pathOf={(asked) => Links.statsPath(name, asked)}
+    file={name === null ? "visits.csv" : `visits-${name.replaceAll(/[^\w.-]/g, "-")}.csv`}
   />
 )
 
