@@ -20,6 +20,7 @@ import * as LinkCarrying from "../actors/links/LinkCarrying.ts"
 import * as LinkRemoval from "../actors/links/LinkRemoval.ts"
 import * as PoolWarmUp from "../actors/keys/PoolWarmUp.ts"
 import * as VisitMaintenance from "../visits/VisitMaintenance.ts"
+import { VisitRetention } from "../visits/VisitRetention.ts"
 import * as WitnessWatch from "../actors/WitnessWatch.ts"
 import { layerEmbedded } from "./Cluster.ts"
 import * as ClusterRunner from "./ClusterRunner.ts"
@@ -30,6 +31,7 @@ import * as DomainProofs from "../http/domains/DomainProofs.ts"
 import * as Domains from "../http/domains/Domains.ts"
 import * as LinkAnswers from "../http/links/LinkAnswers.ts"
 import * as HttpServer from "../http/server/Server.ts"
+import * as VisitOptOutLive from "../http/redirects/VisitOptOutLive.ts"
 import * as VisitorCountryLive from "../http/redirects/VisitorCountryLive.ts"
 import * as Passwords from "../accounts/Passwords.ts"
 import * as TargetPolicy from "../http/links/TargetPolicy.ts"
@@ -307,8 +309,15 @@ const parts =
   <Has, E, R>(before: Effect.Effect<Context.Context<Has>, E, R>) => {
     const stepMax = Option.isNone(settings.databaseUrl) ? rollUpMax.sqlite : rollUpMax.postgres
     return before.pipe(
+      adding(
+        Layer.succeed(VisitRetention, {
+          hours_days: Math.floor(Duration.toDays(settings.visitHoursRetention)),
+          days_days: Math.floor(Duration.toDays(settings.visitDaysRetention))
+        })
+      ),
       adding(VisitMaintenance.layer({ stepMax })),
       adding(ClientAddress.layer(settings.trustedProxies)),
+      adding(VisitOptOutLive.layer(settings)),
       adding(VisitorCountryLive.layer(settings)),
       adding(VisitEvents.layer(messages.visited)),
       Parts.parts({

@@ -60,6 +60,16 @@ export interface Settings {
   readonly recycleQuarantine: Duration.Duration
   /** How long entries of the audit log are kept. */
   readonly auditRetention: Duration.Duration
+  /** How long visits are kept by the hour. */
+  readonly visitHoursRetention: Duration.Duration
+  /** How long visits are kept by the day: at least as long. */
+  readonly visitDaysRetention: Duration.Duration
+  /** The name of a query parameter whose requests are no visits. */
+  readonly optOutParameter: Option.Option<string>
+  /** Clients whose requests are no visits. */
+  readonly optOutNetworks: ReadonlyArray<Network>
+  /** Whether requests with `DNT: 1` or `Sec-GPC: 1` are no visits. */
+  readonly optOutHeaders: boolean
   readonly adminApiKey: Option.Option<Redacted.Redacted>
   readonly anonymousCreates: boolean
   /** Whether anybody may create an account. */
@@ -301,6 +311,22 @@ const auditRetention = keeping("AUDIT_RETENTION", {
   min: "P1D"
 })
 
+/** The page shows a week by the hour. */
+const visitHoursRetention = keeping("VISIT_HOURS_RETENTION", {
+  example: "P35D",
+  orElse: Duration.days(35),
+  min: "P8D",
+  max: "P366D"
+})
+
+/** The page shows a year by the day. */
+const visitDaysRetention = keeping("VISIT_DAYS_RETENTION", {
+  example: "P1100D",
+  orElse: Duration.days(1_100),
+  min: "P366D",
+  max: "P9000D"
+})
+
 const sessionIdle = keeping("SESSION_IDLE", {
   example: "PT24H",
   orElse: Duration.hours(24),
@@ -317,6 +343,18 @@ const flag = (name: string, example: "true" | "false") =>
 
 const trustedProxies = setting<ReadonlyArray<Network>>("TRUSTED_PROXIES", {
   example: "10.0.0.0/8,::1",
+  orElse: [],
+  read: parseNetworks
+})
+
+const optOutParameter = optional("OPT_OUT_PARAMETER", "notrack", (value) =>
+  /^[A-Za-z0-9_.-]{1,64}$/.test(value)
+    ? Either.right(value)
+    : Either.left(`must be 1 to 64 letters, digits, hyphens, dots and underscores, not "${value}"`)
+)
+
+const optOutNetworks = setting<ReadonlyArray<Network>>("OPT_OUT_NETWORKS", {
+  example: "203.0.113.0/24,2001:db8::/32",
   orElse: [],
   read: parseNetworks
 })
@@ -434,6 +472,11 @@ const raw = Config.all({
   blockPrivateTargets: flag("BLOCK_PRIVATE_TARGETS", "true"),
   geoIpFile: optional("GEOIP_FILE", "./GeoLite2-Country.mmdb", Either.right),
   countryHeader,
+  visitHoursRetention,
+  visitDaysRetention,
+  optOutParameter,
+  optOutNetworks,
+  optOutHeaders: flag("OPT_OUT_HEADERS", "true"),
   allowPrivateWebhooks: flag("ALLOW_PRIVATE_WEBHOOKS", "true"),
   metricsPort: optional("METRICS_PORT", "9464", readInteger(1, 65_535)),
   metricsToken: secret("METRICS_TOKEN", "a-long-random-text"),
@@ -597,6 +640,7 @@ export const settings: Config.Config<Settings> = raw.pipe(
       // If other machines can connect, links without owners should be a deliberate choice.
       anonymousCreates: Option.getOrElse(values.anonymousCreates, () => isForThisMachine(values)),
       blockPrivateTargets: Option.getOrElse(values.blockPrivateTargets, () => false),
+      optOutHeaders: Option.getOrElse(values.optOutHeaders, () => false),
       allowPrivateWebhooks: Option.getOrElse(values.allowPrivateWebhooks, () => false),
       staleRedirects: Option.getOrElse(values.staleRedirects, () => Duration.minutes(1)),
       drainDelay: Option.getOrElse(values.drainDelay, () =>

@@ -28,6 +28,7 @@ import {
 import { VisitEvents } from "../webhooks/VisitEvents.ts"
 import * as UserAgent from "./UserAgent.ts"
 import * as VisitClassifier from "./VisitClassifier.ts"
+import { VisitOptOut } from "./VisitOptOut.ts"
 import { VisitRing } from "./VisitRing.ts"
 import { VisitTally } from "./VisitTally.ts"
 
@@ -154,6 +155,7 @@ export const make = (
     const store = yield* VisitStore
     const classify = VisitClassifier.make(options.ownHost, yield* VisitClassifier.VisitorCountry)
     const news = yield* VisitEvents
+    const { isFromThere } = yield* VisitOptOut
     const ring = new VisitRing(ringMax)
     const places = yield* LinkPlaces
     const lanes = Array.from({ length: places.lanes }, (_, number): Lane => ({
@@ -245,12 +247,14 @@ export const make = (
     /** Moves some visits from the ring to the tally, unless that is full. */
     const classifySome = Effect.suspend(() => {
       let taken = 0
+      let leftOut = 0
       while (taken < sliceMax && !isFull()) {
         const visit = ring.shift()
         if (visit === undefined) break
         taken++
         try {
-          if (!("link" in visit ? count(visit) : countOrphan(visit))) shed("full", 1)
+          if (isFromThere?.(visit) === true) leftOut++
+          else if (!("link" in visit ? count(visit) : countOrphan(visit))) shed("full", 1)
         } catch {
           shed("broken", 1)
         }
@@ -258,7 +262,7 @@ export const make = (
       if (ring.size === 0) isRecorded.unsafeClose()
       for (const { isCounted, tally } of lanes) if (tally.counts > 0) isCounted.unsafeOpen()
       showWaiting()
-      return Metric.incrementBy(visitsRecorded, taken)
+      return Metric.incrementBy(visitsRecorded, taken - leftOut)
     })
 
     /** The batch that may not be written yet, or else the next one. Its number makes it count once, however often it is written. */

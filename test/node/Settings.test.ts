@@ -138,6 +138,41 @@ const variables: Readonly<Record<string, Variable>> = {
     bad: ["365", "PT23H", "P36501D", "-P1D"],
     fault: /must be an ISO 8601 duration from P1D to P36500D/
   },
+  VISIT_HOURS_RETENTION: {
+    field: "visitHoursRetention",
+    unset: 35 * 86_400_000,
+    good: { P8D: 8 * 86_400_000, P366D: 366 * 86_400_000 },
+    bad: ["35", "P7D", "P367D"],
+    fault: /must be an ISO 8601 duration from P8D to P366D/
+  },
+  VISIT_DAYS_RETENTION: {
+    field: "visitDaysRetention",
+    unset: 1_100 * 86_400_000,
+    good: { P366D: 366 * 86_400_000, P9000D: 9_000 * 86_400_000 },
+    bad: ["1100", "P365D", "P9001D"],
+    fault: /must be an ISO 8601 duration from P366D to P9000D/
+  },
+  OPT_OUT_PARAMETER: {
+    field: "optOutParameter",
+    unset: null,
+    good: { notrack: "notrack", "no-track_1.0": "no-track_1.0" },
+    bad: ["no track", "a=b", "ü", "x".repeat(65)],
+    fault: /must be 1 to 64 letters, digits, hyphens, dots and underscores, not "/
+  },
+  OPT_OUT_NETWORKS: {
+    field: "optOutNetworks",
+    unset: [],
+    good: { "10.1.2.3/8, ::1": ["10.1.2.3/8", "::1/128"] },
+    bad: ["10.0.0.0/33", "localhost"],
+    fault: /must be IP addresses and networks such as 10\.0\.0\.0\/8, separated by commas, not "/
+  },
+  OPT_OUT_HEADERS: {
+    field: "optOutHeaders",
+    unset: false,
+    good: { true: true, false: false },
+    bad: ["yes", "1"],
+    fault: /must be true or false, not "/
+  },
   DATABASE_REPLICA_URLS: {
     field: "databaseReplicaUrls",
     unset: null,

@@ -12,6 +12,8 @@ import * as RateLimiter from "../../src/accounts/RateLimiter.ts"
 import * as Sessions from "../../src/accounts/Sessions.ts"
 import * as ReusedLinks from "../../src/actors/links/ReusedLinks.ts"
 import * as Visits from "../../src/visits/Visits.ts"
+import { VisitRetention, type VisitRetentionService } from "../../src/visits/VisitRetention.ts"
+import * as VisitOptOutLive from "../../src/http/redirects/VisitOptOutLive.ts"
 import { layerEmbedded } from "../../src/node/Cluster.ts"
 import * as Parts from "../../src/node/Parts.ts"
 import { AdminKey } from "../../src/accounts/AdminKey.ts"
@@ -85,6 +87,10 @@ export interface TestServiceOptions {
   readonly quotas?: Partial<Quotas.QuotaPolicy>
   /** Reverse proxies that it trusts. */
   readonly trustedProxies?: string
+  /** Which visits it does not record; all are recorded by default. */
+  readonly optOut?: VisitOptOutLive.VisitOptOutOptions
+  /** How long it keeps visits, where not by default. */
+  readonly retention?: VisitRetentionService
   /** Where links may lead; anywhere by default. */
   readonly targets?: TargetPolicyService
   /** Who bears it may read the metrics; everybody by default. */
@@ -261,6 +267,9 @@ const make = (options: TestServiceOptions) =>
       files: new Map<string, string>(),
       wait: Effect.void as Effect.Effect<void>
     }
+    const clientAddress = ClientAddress.layer(
+      Either.getOrThrow(parseAll(options.trustedProxies ?? "10.0.0.0/8"))
+    )
     const service = HttpServer.layer({
       host: "127.0.0.1",
       port,
@@ -288,7 +297,7 @@ const make = (options: TestServiceOptions) =>
         ),
         Users.layer,
         Quotas.layer({ ...Quotas.unlimited, ...options.quotas }),
-        ClientAddress.layer(Either.getOrThrow(parseAll(options.trustedProxies ?? "10.0.0.0/8")))
+        clientAddress
       ]),
       Layer.provide([
         Layer.succeed(Domains.Domains, domains),
@@ -306,6 +315,11 @@ const make = (options: TestServiceOptions) =>
       // Only for the requests: `@effect/cluster` 0.60 repeats message ids while the time stands still.
       Layer.provide(Layer.setClock(clock)),
       Layer.provide([ReusedLinks.layer, Visits.layer({ ownHost: "localhost", writer: "test" })]),
+      Layer.provide(
+        options.retention === undefined ? Layer.empty : Layer.succeed(VisitRetention, options.retention)
+      ),
+      Layer.provide(options.optOut === undefined ? Layer.empty : VisitOptOutLive.layer(options.optOut)),
+      Layer.provide(clientAddress),
       // Without the sweeps, which go by another clock than the tests.
       Layer.provide(
         Parts.layerCore({

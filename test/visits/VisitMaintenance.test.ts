@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, LogLevel, TestClock } from "effect"
 import * as VisitMaintenance from "../../src/visits/VisitMaintenance.ts"
+import { VisitRetention } from "../../src/visits/VisitRetention.ts"
 import { StorageError } from "../../src/storage/StorageError.ts"
 import { VisitStore } from "../../src/storage/visits/VisitStore.ts"
 import * as VisitStoreMemory from "../../src/sim/stores/VisitStoreMemory.ts"
@@ -46,6 +47,17 @@ describe("the upkeep of visits", () => {
           `drop ${hourOf("2026-10-17T00:00Z")} ${hourOf("2023-11-17T00:00Z")} 7`,
           expect.stringMatching(/^dropWriters /)
         ])
+        calls.length = 0
+        yield* Layer.build(
+          VisitMaintenance.layer({ stepMax: 7 }).pipe(
+            Layer.provide([
+              Layer.succeed(VisitStore, store),
+              Layer.succeed(VisitRetention, { hours_days: 8, days_days: 400 })
+            ])
+          )
+        )
+        yield* TestClock.adjust("11 minutes")
+        expect(calls).toContain(`drop ${hourOf("2026-11-13T00:00Z")} ${hourOf("2025-10-17T00:00Z")} 7`)
       }).pipe(Effect.provide(Logger.minimumLogLevel(LogLevel.None)))
   )
 })

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 import { orphanReasons } from "../../model/Visit.ts"
-import { daysKept_days, hoursKept_days } from "../../visits/VisitMaintenance.ts"
 import { optional } from "./LinkSchemas.ts"
 import { momentParameter, queryParameter } from "../exchange/PageRequest.ts"
 
@@ -13,7 +12,7 @@ export const namedMax = 20
 /** What can be asked of statistics. */
 export const StatsParameters = Schema.Struct({
   from: momentParameter(
-    `The first hour or day, in UTC, is the one that this moment is in. By default a day before \`to\`, or 30 days by the day. Hours are kept for ${hoursKept_days} days, days for ${daysKept_days}.`
+    `The first hour or day, in UTC, is the one that this moment is in. By default a day before \`to\`, or 30 days by the day. Hours are kept for 35 days and days for 1,100, unless the operator says otherwise.`
   ),
   to: momentParameter(
     "The last hour or day is the one that ends at this moment or is under way then. By default now."

@@ -13,6 +13,7 @@ import type { Answer } from "../exchange/Answer.ts"
 import { Domains } from "../domains/Domains.ts"
 import * as Body from "../exchange/Body.ts"
 import { VisitorCountry } from "../../visits/VisitClassifier.ts"
+import { unlessAsked, VisitOptOut } from "../../visits/VisitOptOut.ts"
 import { Visits } from "../../visits/Visits.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import { namesOf, orProblem } from "../links/LinkAnswers.ts"
@@ -67,7 +68,7 @@ export const makeOrphanRecorder: Effect.Effect<
 > = Effect.gen(function* () {
   const { record } = yield* Visits
   const { header } = yield* VisitorCountry
-  return ({ headers, remoteAddress }, domain, reason, at) =>
+  return unlessAsked(yield* VisitOptOut, ({ headers, remoteAddress }, domain, reason, at) =>
     record({
       domain,
       reason,
@@ -78,6 +79,7 @@ export const makeOrphanRecorder: Effect.Effect<
       forwardedFor: headers["x-forwarded-for"],
       country: header === undefined ? undefined : headers[header]
     })
+  )
 })
 
 /**
@@ -91,7 +93,7 @@ export const makeRecorder: Effect.Effect<
 > = Effect.gen(function* () {
   const { record } = yield* Visits
   const { header } = yield* VisitorCountry
-  return ({ headers, remoteAddress }, { link, target }, at) =>
+  return unlessAsked(yield* VisitOptOut, ({ headers, remoteAddress }, { link, target }, at) =>
     record({
       link,
       target,
@@ -102,6 +104,7 @@ export const makeRecorder: Effect.Effect<
       forwardedFor: headers["x-forwarded-for"],
       country: header === undefined ? undefined : headers[header]
     })
+  )
 })
 
 /** Redirects short URLs, and shows where they lead. */

@@ -14,7 +14,12 @@ import {
   subjectOfOrphans,
   subjectOfOwner
 } from "../../model/Visit.ts"
-import { daysKept_days, firstDayKept, firstHourKept, hoursKept_days } from "../../visits/VisitMaintenance.ts"
+import {
+  firstDayKept,
+  firstHourKept,
+  VisitRetention,
+  type VisitRetentionService
+} from "../../visits/VisitRetention.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
 import { Domains } from "../domains/Domains.ts"
 import { json } from "../exchange/Answer.ts"
@@ -44,16 +49,24 @@ const hoursOf = { hour: 1, day: dayHours } as const
 /** Points of a range without `from`. */
 const pointsByDefault = { hour: 24, day: 30 } as const
 
-const kept = {
+const keptBy = {
   hour: {
     first: firstHourKept,
-    text: `are kept by the hour for ${hoursKept_days} days: ask for interval=day`
+    text: ({ hours_days }: VisitRetentionService) =>
+      `are kept by the hour for ${hours_days} days: ask for interval=day`
   },
-  day: { first: firstDayKept, text: `are kept by the day for ${daysKept_days} days` }
+  day: {
+    first: firstDayKept,
+    text: ({ days_days }: VisitRetentionService) => `are kept by the day for ${days_days} days`
+  }
 } as const
 
 /** Checks the query parameters at `now` (milliseconds since the Unix epoch): gives what is asked for, or the problem to answer. */
-const check = (parameters: typeof StatsParameters.Type, now: number): Either.Either<Asked, Problem.Problem> =>
+const check = (
+  parameters: typeof StatsParameters.Type,
+  now: number,
+  kept: VisitRetentionService
+): Either.Either<Asked, Problem.Problem> =>
   Either.gen(function* () {
     const { bots, format, fromMoment, interval, toMoment } = yield* Problem.collectFaults((fault) => {
       const momentOf = (path: "from" | "to") => {
@@ -91,8 +104,8 @@ const check = (parameters: typeof StatsParameters.Type, now: number): Either.Eit
         ? to - pointsByDefault[interval] * hours
         : Math.floor(fromMoment / (hour_ms * hours)) * hours
     if (fromMoment !== undefined && fromMoment >= toMoment) yield* refuse("from", "must lie before to")
-    if (from < kept[interval].first(hourOf(now)))
-      yield* refuse("from", `lies too far back: visits ${kept[interval].text}`)
+    if (from < keptBy[interval].first(kept, hourOf(now)))
+      yield* refuse("from", `lies too far back: visits ${keptBy[interval].text(kept)}`)
     if ((to - from) / hours > pointsMax)
       yield* refuse("to", `must lie within ${pointsMax} ${interval}s of from`)
     return { interval, from, to, bots, format }
@@ -151,6 +164,7 @@ export const make = Effect.gen(function* () {
   const store = yield* VisitStore
   const identify = yield* Caller.make
   const known = yield* Domains
+  const kept = yield* VisitRetention
 
   const respond = Effect.fnUntraced(function* (subject: string, asked: Asked, link?: Link) {
     const { format, from, interval, to } = asked
@@ -169,7 +183,7 @@ export const make = Effect.gen(function* () {
   return {
     ofLink: Effect.fn("stats.ofLink")(function* (request, { domain, key, ...parameters }) {
       const caller = yield* mayRead(request)
-      const asked = yield* check(parameters, yield* Clock.currentTimeMillis)
+      const asked = yield* check(parameters, yield* Clock.currentTimeMillis, kept)
       const link = yield* manageable(caller, { domain, key })
       return yield* respond(subjectOfLink(link), asked, link)
     }),
@@ -177,7 +191,7 @@ export const make = Effect.gen(function* () {
     ofDomain: Effect.fn("stats.ofDomain")(function* (request, { host, reason, ...parameters }) {
       const caller = yield* mayRead(request)
       yield* Caller.requireScope(caller, "admin")
-      const asked = yield* check(parameters, yield* Clock.currentTimeMillis)
+      const asked = yield* check(parameters, yield* Clock.currentTimeMillis, kept)
       const number = known.numberAt(host)
       if (number === undefined)
         return yield* Problem.refuse("not-found", "There is no domain with this host.")
@@ -194,7 +208,7 @@ export const make = Effect.gen(function* () {
 
     ofOwner: Effect.fn("stats.ofOwner")(function* (request, parameters) {
       const { userId } = yield* mayRead(request)
-      const asked = yield* check(parameters, yield* Clock.currentTimeMillis)
+      const asked = yield* check(parameters, yield* Clock.currentTimeMillis, kept)
       return yield* respond(subjectOfOwner(userId), asked)
     })
   } satisfies OperationsOf<"stats">

@@ -1,6 +1,8 @@
 import { expect } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
-import { subjectOfLink } from "../../../src/model/Visit.ts"
+import { Effect, Either, Option, Schedule } from "effect"
+import { adminId } from "../../../src/accounts/Access.ts"
+import { parseAll } from "../../../src/model/Network.ts"
+import { subjectOfLink, subjectOfOrphans, subjectOfOwner } from "../../../src/model/Visit.ts"
 import { firefox } from "../../support/SomeVisits.ts"
 import { jsonOf, type Request } from "../../support/HttpClient.ts"
 import {
@@ -187,3 +189,63 @@ withService("a visit", {}, (it) => {
     })
   )
 })
+
+withService(
+  "a visit that is not to be counted",
+  {
+    optOut: {
+      optOutParameter: Option.some("notrack"),
+      optOutNetworks: Either.getOrThrow(parseAll("198.51.100.0/24,2001:db8::/32")),
+      optOutHeaders: true
+    },
+    trustedProxies: "127.0.0.0/8"
+  },
+  (it) => {
+    const by = (headers: Readonly<Record<string, string>>) => ({
+      headers: { "user-agent": firefox, ...headers }
+    })
+
+    it.effect("redirects like any other, and is in no statistics", () =>
+      Effect.gen(function* () {
+        yield* create({ url: "https://example.com/", alias: "quiet" }, { "x-api-key": adminKey })
+        const uncounted: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
+          ["/quiet?notrack", {}],
+          ["/quiet?a=1&notrack=", {}],
+          ["/quiet?%6Eotrack=0", {}],
+          ["/quiet", { dnt: "1" }],
+          ["/quiet", { dnt: "1" }],
+          ["/quiet", { "sec-gpc": "1" }],
+          ["/quiet", { "x-forwarded-for": "198.51.100.7" }],
+          ["/quiet", { "x-forwarded-for": "2001:db8::7" }]
+        ]
+        const counted: typeof uncounted = [
+          ["/quiet", {}],
+          ["/quiet?track=notrack", {}],
+          ["/quiet?NOTRACK", {}],
+          ["/quiet", { dnt: "0", "sec-gpc": "0" }],
+          ["/quiet", { "x-forwarded-for": "198.51.101.7" }]
+        ]
+        for (const [path, headers] of [...uncounted, ...counted]) {
+          const answer = yield* send(path, by(headers))
+          expect([answer.status, answer.headers["location"]]).toEqual([302, "https://example.com/"])
+        }
+        for (const path of ["/nowhere-quiet", "/nowhere-quiet?notrack"]) {
+          expect((yield* send(path, by({ dnt: "1" }))).status).toBe(404)
+        }
+        yield* expectVisits("quiet", { nonBots: counted.length, bots: 0 })
+        const { visits } = yield* TestService
+        const totals = yield* visits.totals([subjectOfOwner(adminId), subjectOfOrphans(0)])
+        expect(totals.map(({ nonBots }) => nonBots)).toEqual([counted.length, 0])
+      })
+    )
+
+    it.effect("still takes one of the visits that its link has", () =>
+      Effect.gen(function* () {
+        yield* create({ url: "https://example.com/", alias: "quiet-limited", maxVisits: 1 })
+        expect((yield* send("/quiet-limited", by({ dnt: "1" }))).status).toBe(302)
+        expect((yield* send("/quiet-limited", by({ dnt: "1" }))).status).toBe(410)
+        yield* expectVisits("quiet-limited", { nonBots: 0, bots: 0 })
+      })
+    )
+  }
+)

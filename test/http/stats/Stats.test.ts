@@ -303,3 +303,19 @@ withService("statistics of all own links", {}, (it) => {
     })
   )
 })
+
+withService("statistics that are kept otherwise", { retention: { hours_days: 8, days_days: 400 } }, (it) => {
+  it.effect("say so where a range lies too far back", () =>
+    Effect.gen(function* () {
+      const within = ["?interval=hour&from=2026-11-13T00:00:00Z", "?from=2025-10-17T00:00:00Z"]
+      for (const query of within) yield* statsOf(`/api/v1/stats${query}`)
+      const beyond = {
+        "?interval=hour&from=2026-11-12T23:00:00Z": /by the hour for 8 days/,
+        "?from=2025-10-16T00:00:00Z": /by the day for 400 days/
+      }
+      for (const [query, message] of Object.entries(beyond)) {
+        expectProblem(yield* asAdmin("GET", `/api/v1/stats${query}`), "invalid-request", [["from", message]])
+      }
+    })
+  )
+})
