@@ -1,9 +1,27 @@
 import type { Link } from "./Link.ts"
 
 /** The dimensions by which visits are counted, beside time: ten at most. A visit has at most one value of each. A dimension's number, which is stored, is its position. */
-export const dimensions = ["referrers", "countries", "browsers", "os", "devices", "targets"] as const
+export const dimensions = [
+  "referrers",
+  "countries",
+  "browsers",
+  "os",
+  "devices",
+  "targets",
+  "utmSources",
+  "utmMediums",
+  "utmCampaigns"
+] as const
 /** See {@link dimensions}. */
 export type Dimension = (typeof dimensions)[number]
+
+/** The dimensions in which most visits have no value. */
+export const seldomDimensions: ReadonlySet<Dimension> = new Set([
+  "targets",
+  "utmSources",
+  "utmMediums",
+  "utmCampaigns"
+])
 
 /** Characters of a dimension's value at most: a host name's length (RFC 1035). */
 export const valueLengthMax = 253
@@ -34,6 +52,8 @@ export interface VisitSource {
   readonly at: number
   readonly userAgent: string | undefined
   readonly referrer: string | undefined
+  /** The short URL's path and query, as they came. */
+  readonly url: string
   /** The address of the connection's other end. */
   readonly peer: string | undefined
   /** What proxies say of where the request came from: only trusted ones are believed. */

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache"
 import { atMost } from "../fibers/LruCacheOptions.ts"
 import * as Referrer from "./Referrer.ts"
 import * as UserAgent from "./UserAgent.ts"
+import * as UtmParameters from "./UtmParameters.ts"
 import type { Dimension, dimensions, VisitClass, VisitSource } from "../model/Visit.ts"
 
 /** Different `Referer`s whose results are cached: many visits have the same one. */
@@ -56,7 +57,8 @@ export const make = (
       os,
       device,
       // That of visits of some links, which the visit itself says.
-      undefined
+      undefined,
+      ...UtmParameters.parse(visit.url)
     ]
     return { isBot, values }
   }

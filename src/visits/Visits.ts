@@ -133,10 +133,11 @@ const aimed = ({ isBot, values }: VisitClass, target: string): VisitClass => ({
 
 const isShort = (text: string | undefined, max: number) => text === undefined || text.length <= max
 
-/** A visit without overlong texts, which say nothing, so that the ring's memory is bounded: 65 MB at worst. */
+/** A visit without overlong texts, which say nothing, so that the ring's memory is bounded: 97 MB at worst. */
 const bounded = <V extends Visit | OrphanVisit>(visit: V): V =>
   isShort(visit.userAgent, UserAgent.lengthMax) &&
   isShort(visit.referrer, 2_048) &&
+  isShort(visit.url, 2_048) &&
   isShort(visit.forwardedFor, 1_024) &&
   isShort(visit.country, 64)
     ? visit
@@ -144,6 +145,7 @@ const bounded = <V extends Visit | OrphanVisit>(visit: V): V =>
         ...visit,
         userAgent: isShort(visit.userAgent, UserAgent.lengthMax) ? visit.userAgent : undefined,
         referrer: isShort(visit.referrer, 2_048) ? visit.referrer : "too long",
+        url: isShort(visit.url, 2_048) ? visit.url : "",
         forwardedFor: isShort(visit.forwardedFor, 1_024) ? visit.forwardedFor : undefined,
         country: isShort(visit.country, 64) ? visit.country : undefined
       }

@@ -515,12 +515,14 @@ describe("the rules and variants of a link", () => {
 describe("statistics", () => {
   inBrowser("have their time in the address, and the way back leads through it", async (session) => {
     await create(session, { url: "https://example.com/", alias: "ranged-one" })
-    await fetch(`${session.base}/ranged-one`, { redirect: "manual" })
+    await fetch(`${session.base}/ranged-one?utm_campaign=spring`, { redirect: "manual" })
     for (const look of looks) {
       const page = await signedIn(session, "/app/links/ranged-one/stats?range=week", look)
       const chosen = page.getByRole("group", { name: "Time" }).locator('[aria-pressed="true"]')
       await page.locator(".uplot").waitFor()
       expect(await chosen.textContent()).toBe("7 days")
+      await page.getByRole("heading", { name: "Campaigns" }).waitFor()
+      await page.getByText("spring").waitFor()
       for (const button of await page.getByRole("group", { name: "Time" }).getByRole("button").all()) {
         const { width, x } = (await button.boundingBox())!
         expect(x).toBeGreaterThanOrEqual(0)

@@ -23,6 +23,7 @@ export const visitOf = (visit: Partial<Visit> = {}): Visit => ({
   at: 0,
   userAgent: firefox,
   referrer: undefined,
+  url: "/aZ3k9Qx",
   peer: "203.0.113.9",
   forwardedFor: undefined,
   country: undefined,

@@ -48,6 +48,11 @@ const Values = Schema.Array(Schema.Struct({ value: Schema.String, visits: Schema
   description: `The ${namedMax} most frequent values, and \`other\``
 })
 
+const utmValues = (name: string) =>
+  Values.annotations({
+    description: `By \`${name}\` in the short URL; \`other\` is visits without it as well. Only where a visit has it`
+  })
+
 /** The visits of a link, or of all links of an owner, in a range of time. */
 export const StatsBody = Schema.Struct({
   total: Schema.Number,
@@ -67,6 +72,9 @@ export const StatsBody = Schema.Struct({
         "Of one link: by the names of its rules and variants, `default` where none led the visit, and `other` for visits from before it had any. Only where there are such visits"
     })
   ),
+  utmSources: optional(utmValues("utm_source")),
+  utmMediums: optional(utmValues("utm_medium")),
+  utmCampaigns: optional(utmValues("utm_campaign")),
   imported: optional(
     Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number }).annotations({
       description:

@@ -68,13 +68,14 @@ export const makeOrphanRecorder: Effect.Effect<
 > = Effect.gen(function* () {
   const { record } = yield* Visits
   const { header } = yield* VisitorCountry
-  return unlessAsked(yield* VisitOptOut, ({ headers, remoteAddress }, domain, reason, at) =>
+  return unlessAsked(yield* VisitOptOut, ({ headers, remoteAddress, url }, domain, reason, at) =>
     record({
       domain,
       reason,
       at,
       userAgent: headers["user-agent"],
       referrer: headers["referer"],
+      url,
       peer: Option.getOrUndefined(remoteAddress),
       forwardedFor: headers["x-forwarded-for"],
       country: header === undefined ? undefined : headers[header]
@@ -93,13 +94,14 @@ export const makeRecorder: Effect.Effect<
 > = Effect.gen(function* () {
   const { record } = yield* Visits
   const { header } = yield* VisitorCountry
-  return unlessAsked(yield* VisitOptOut, ({ headers, remoteAddress }, { link, target }, at) =>
+  return unlessAsked(yield* VisitOptOut, ({ headers, remoteAddress, url }, { link, target }, at) =>
     record({
       link,
       target,
       at,
       userAgent: headers["user-agent"],
       referrer: headers["referer"],
+      url,
       peer: Option.getOrUndefined(remoteAddress),
       forwardedFor: headers["x-forwarded-for"],
       country: header === undefined ? undefined : headers[header]

@@ -10,6 +10,7 @@ import {
   hourOf,
   type OrphanReason,
   orphanReasons,
+  seldomDimensions,
   subjectOfLink,
   subjectOfOrphans,
   subjectOfOwner
@@ -137,9 +138,8 @@ const valuesOf = (dimension: Dimension, top: ReadonlyArray<ValueCount>, total: n
 const bodyOf = (asked: Asked, points: ReadonlyArray<Point>, top: ReadonlyArray<ValueCount>): StatsBody => {
   const nonBots = Numbers.sumAll(points.map((point) => point.nonBots))
   const bots = Numbers.sumAll(points.map((point) => point.bots))
-  // Few links have rules or variants.
   const shown = dimensions.filter(
-    (dimension) => dimension !== "targets" || top.some((value) => value.dimension === dimension)
+    (dimension) => !seldomDimensions.has(dimension) || top.some((value) => value.dimension === dimension)
   )
   const all = nonBots + bots
   const people = top.filter(({ dimension, value }) => !(botsApart.has(dimension) && value === "bot"))

@@ -81,6 +81,49 @@ withService("a visit", {}, (it) => {
     })
   )
 
+  it.effect("is counted by the UTM parameters of its short URL, where it has any that can be kept", () =>
+    Effect.gen(function* () {
+      const statsOf = (path: string) => Effect.map(asAdmin("GET", path), (answer) => jsonOf(answer) as object)
+      yield* create({ url: "https://example.com/", alias: "campaign" }, { "x-api-key": adminKey })
+      yield* create({ url: "https://example.com/", alias: "campaignless" }, { "x-api-key": adminKey })
+      for (const query of [
+        "?utm_source=news&utm_medium=e-mail&utm_campaign=Fr%C3%BChling+2027",
+        "?utm_source=+news+&utm_source=second",
+        "?x=utm_source&utm_medium=&utm_campaign=",
+        "?utm_source=%00",
+        "?utm_source=other",
+        `?utm_source=${"x".repeat(254)}`,
+        `?utm_source=far&${"x".repeat(2_048)}`,
+        ""
+      ]) {
+        expect((yield* send(`/campaign${query}`)).status).toBe(302)
+      }
+      yield* send("/campaignless?utm_term=none")
+      yield* expectVisits("campaign", { nonBots: 8, bots: 0 })
+      const expected = {
+        utmSources: [
+          { value: "news", visits: 2 },
+          { value: "other", visits: 6 }
+        ],
+        utmMediums: [
+          { value: "e-mail", visits: 1 },
+          { value: "other", visits: 7 }
+        ],
+        utmCampaigns: [
+          { value: "Frühling 2027", visits: 1 },
+          { value: "other", visits: 7 }
+        ]
+      }
+      expect(yield* statsOf("/api/v1/links/campaign/stats")).toMatchObject(expected)
+      const table = yield* asAdmin("GET", "/api/v1/links/campaign/stats?format=csv")
+      expect(table.text).toContain(
+        "utmMediums,e-mail,1\r\nutmMediums,other,7\r\nutmCampaigns,Frühling 2027,1\r\n"
+      )
+      const without = yield* statsOf("/api/v1/links/campaignless/stats")
+      expect(Object.keys(without).filter((name) => name.startsWith("utm"))).toEqual([])
+    })
+  )
+
   it.effect("by a bot is told apart", () =>
     Effect.gen(function* () {
       yield* create({ url: "https://example.com/", alias: "bots" })

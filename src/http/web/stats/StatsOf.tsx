@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { Breakdown } from "./Breakdown.tsx"
-import { countryOf, nameOf, referrerOf, targetOf } from "./names.ts"
+import { countryOf, nameOf, referrerOf, targetOf, utmOf } from "./names.ts"
 import {
   daysOf,
   pathOf as pathOfRange,
@@ -108,6 +108,12 @@ const Filters = ({ file, shown, source }: FiltersProps) => {
   )
 }
 
+const utmTitles = [
+  ["utmSources", "Campaign sources"],
+  ["utmMediums", "Campaign media"],
+  ["utmCampaigns", "Campaigns"]
+] as const
+
 interface StatsOfProps {
   /** Whose visits they are: where it changes, they are loaded again. */
   readonly subject: string
@@ -147,7 +153,7 @@ export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
         <>
           <Totals stats={stats.value} interval={interval} />
           <SeriesPlot series={stats.value.series} interval={interval} />
-          {!bots && <p class="soft">Bots are in the referrers and countries as well.</p>}
+          {!bots && <p class="soft">Only browsers, systems and devices are shown without bots.</p>}
           <div class="breakdowns">
             {stats.value.targets && (
               <Breakdown title="Rules and variants" values={stats.value.targets} nameOf={targetOf} />
@@ -157,6 +163,10 @@ export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
             <Breakdown title="Browsers" values={stats.value.browsers} nameOf={nameOf} />
             <Breakdown title="Systems" values={stats.value.os} nameOf={nameOf} />
             <Breakdown title="Devices" values={stats.value.devices} nameOf={nameOf} />
+            {utmTitles.map(([dimension, title]) => {
+              const values = stats.value[dimension]
+              return values && <Breakdown key={dimension} title={title} values={values} nameOf={utmOf} />
+            })}
           </div>
         </>
       )}

@@ -22,3 +22,6 @@ export const referrerOf = (value: string): string =>
 export const targetOf = (value: string): string =>
   ({ default: "The long URL", other: "Before there were any" })[value] ??
   (/^(rule|variant) \d+$/.test(value) ? capitalised(value) : value)
+
+/** A UTM parameter's value. */
+export const utmOf = (value: string): string => (value === "other" ? "None or another" : value)
