@@ -30,6 +30,18 @@ const textOf = ({ format, maxLength = 100, minLength = 0, pattern }: JsonSchema)
     : fc.stringMatching(shape).filter((text) => text.length >= min && text.length <= max)
 }
 
+/** Optional fields that an object has on average, where there are more: each may contradict others, and all of many hardly ever go together. */
+const fieldsMean = 4
+
+/** Leaves an optional field out (`undefined`), every second time, or more often where there are many. */
+const sparsely =
+  (optional: number) =>
+  (values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+    fc.oneof(
+      { weight: fieldsMean, arbitrary: values },
+      { weight: Math.max(fieldsMean, optional - fieldsMean), arbitrary: fc.constant(undefined) }
+    )
+
 /** Values that fit a schema. Lists have eight items at most, whatever they may have. */
 export const fitting = (definitions: Definitions, known: Known) => {
   const values = (schema: JsonSchema, name = ""): fc.Arbitrary<unknown> => {
@@ -41,10 +53,18 @@ export const fitting = (definitions: Definitions, known: Known) => {
     const { items, maximum = 1_000, maxItems = 8, minimum = 0, minItems = 0, properties, required } = schema
     switch (schema["type"]) {
       case "object": {
+        const names = new Set(required as ReadonlyArray<string> | undefined)
         const fields = Object.entries(properties as Definitions)
-        return fc.record(Object.fromEntries(fields.map(([field, inner]) => [field, values(inner, field)])), {
-          requiredKeys: required as Array<string>
+        const chosenOf = sparsely(fields.length - names.size)
+        const some = fields.map(([field, inner]) => {
+          const all = values(inner, field)
+          return [field, names.has(field) ? all : chosenOf(all)] as const
         })
+        return fc
+          .record(Object.fromEntries(some))
+          .map((value) =>
+            Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined))
+          )
       }
       case "array":
         return fc.array(values(items as JsonSchema, name), {
