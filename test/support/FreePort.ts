@@ -11,6 +11,9 @@ const worker = Number(process.env["VITEST_POOL_ID"] ?? 0)
 const count = worker === 0 ? highest - lowest : Math.floor((highest - lowest) / workers)
 const first = lowest + (worker === 0 ? 0 : ((worker - 1) % workers) * count)
 
+/** From one port that is given out to the next: several processes of a program take those after theirs. */
+const stride = 10
+
 // Begun anywhere, so that programs side by side draw different ones, and never the same twice until all had their turn.
 let next = Math.floor(Math.random() * count)
 
@@ -25,7 +28,8 @@ export const isFree = (port: number): Effect.Effect<boolean> =>
 /** A port of this machine that nobody listens on, and that this process has not drawn lately. */
 export const freePort: Effect.Effect<number> = Effect.repeat(
   Effect.suspend(() => {
-    const port = first + (next++ % count)
+    const port = first + next
+    next = (next + stride) % count
     return Effect.map(isFree(port), (free) => ({ port, free }))
   }),
   { until: ({ free }) => free }

@@ -159,7 +159,7 @@ withService("a bulk", {}, (it) => {
         )
       const [first] = yield* bulk([{ url }])
       expect(first).not.toHaveProperty("replayed")
-      expect(yield* bulk([{ url }, { url, alias: "x" }])).toMatchObject([
+      expect(yield* bulk([{ url }, { url, alias: "a b" }])).toMatchObject([
         { ...first, replayed: true },
         { status: 400 }
       ])
