@@ -116,7 +116,7 @@ export const Link = Schema.Struct({
     exact: true
   }),
   /** See {@link LinkExtras}. */
-  extras: Schema.optionalWith(LinkExtras, { exact: true }),
+  extras: maybe(LinkExtras),
   /** Redirects that are left of `maxVisits`; `null` exactly where that is. Only the store has the newest number. */
   visitsLeft: Schema.NullOr(Schema.Number),
   /**

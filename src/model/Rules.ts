@@ -1,36 +1,11 @@
 import { Schema } from "effect"
-
-/** Rules of a link at most. */
-export const rulesMax = 20
-
-/** Variants of a link. */
-export const variantsMin = 2
-export const variantsMax = 10
-
-/** The weight of a variant at most. */
-export const weightMax = 1_000
+import { deviceNames, osNames, rulesMax, variantsMax, variantsMin, weightMax } from "./RuleBounds.ts"
 
 /** Values of a condition at most: one of them is enough. */
 const valuesMax = 20
 
 /** Characters of a rule's or variant's name at most. */
 const nameLengthMax = 64
-
-/** Devices as visits are counted by them; every client that is a bot is the device `bot`, and has no system. */
-export const deviceNames = ["desktop", "mobile", "tablet", "tv", "bot"] as const
-
-/** Systems that a condition can name, as visits are counted by them. */
-export const osNames = [
-  "Android",
-  "Chrome OS",
-  "HarmonyOS",
-  "iOS",
-  "Linux",
-  "macOS",
-  "Tizen",
-  "WebOS",
-  "Windows"
-] as const
 
 const isPlainText = (text: string, max: number) =>
   text.length > 0 &&

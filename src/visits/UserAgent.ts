@@ -1,7 +1,6 @@
 import { BROWSER_MAP, OS_MAP, PLATFORMS_MAP, parse as parseBrowser } from "bowser"
 import { isbot } from "isbot"
-import { LRUCache } from "lru-cache"
-import { atMost } from "../fibers/LruCacheOptions.ts"
+import { remembering } from "../fibers/Remembered.ts"
 
 /** Characters of a `User-Agent` at most; a longer one counts as none. */
 export const lengthMax = 1_024
@@ -38,7 +37,7 @@ const browserName = known(BROWSER_MAP)
 const osName = known(OS_MAP)
 const deviceName = known(PLATFORMS_MAP)
 
-const parseText = (text: string): UserAgent => {
+const parseText = remembering(rememberedMax, (text): UserAgent => {
   if (isbot(text)) return bot
   const { browser, os, platform } = parseBrowser(text)
   if (platform.type === PLATFORMS_MAP["bot"]) return bot
@@ -48,18 +47,10 @@ const parseText = (text: string): UserAgent => {
     os: osName(os.name),
     device: deviceName(platform.type)
   }
-}
-
-const remembered = new LRUCache<string, UserAgent>(atMost(rememberedMax))
+})
 
 /**
  * Parses a `User-Agent`. A request without one is a bot's: every browser sends it. A bot is `bot` in every respect, whatever browser it claims to be.
  */
-export const parse = (text: string | undefined): UserAgent => {
-  if (text === undefined || text === "" || text.length > lengthMax) return bot
-  const known = remembered.get(text)
-  if (known !== undefined) return known
-  const found = parseText(text)
-  remembered.set(text, found)
-  return found
-}
+export const parse = (text: string | undefined): UserAgent =>
+  text === undefined || text === "" || text.length > lengthMax ? bot : parseText(text)

@@ -1,6 +1,5 @@
 import { Context } from "effect"
-import { LRUCache } from "lru-cache"
-import { atMost } from "../fibers/LruCacheOptions.ts"
+import { remembering } from "../fibers/Remembered.ts"
 import * as Referrer from "./Referrer.ts"
 import * as UserAgent from "./UserAgent.ts"
 import * as UtmParameters from "./UtmParameters.ts"
@@ -25,18 +24,6 @@ export interface VisitorCountryService {
   readonly of: (origin: Origin) => string | undefined
 }
 
-const remembering = <A extends object>(f: (text: string | undefined) => A) => {
-  const cache = new LRUCache<string, A>(atMost(rememberedMax))
-  return (text: string | undefined): A => {
-    if (text === undefined) return f(text)
-    const known = cache.get(text)
-    if (known !== undefined) return known
-    const found = f(text)
-    cache.set(text, found)
-    return found
-  }
-}
-
 /** A value in each dimension, in their order. */
 type InOrder<Dimensions extends ReadonlyArray<Dimension>> = {
   readonly [Index in keyof Dimensions]: string | undefined
@@ -47,11 +34,12 @@ export const make = (
   ownHost: string,
   country: VisitorCountryService
 ): ((visit: VisitSource) => VisitClass) => {
-  const referrerOf = remembering((text) => ({ host: Referrer.parse(text, ownHost) }))
+  const none = { host: Referrer.parse(undefined, ownHost) }
+  const referrerOf = remembering(rememberedMax, (text) => ({ host: Referrer.parse(text, ownHost) }))
   return (visit) => {
     const { browser, device, isBot, os } = UserAgent.parse(visit.userAgent)
     const values: InOrder<typeof dimensions> = [
-      referrerOf(visit.referrer).host,
+      (visit.referrer === undefined ? none : referrerOf(visit.referrer)).host,
       country.of(visit) ?? "unknown",
       browser,
       os,

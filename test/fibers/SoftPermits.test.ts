@@ -24,7 +24,7 @@ const calls = Effect.gen(function* () {
 })
 
 describe("soft permits", () => {
-  it.scoped("are had one after the other, by who has waited longest", () =>
+  it.scoped("go to the longest waiter, one after the other", () =>
     Effect.gen(function* () {
       const { begun, enter, leave } = yield* calls
       for (const name of ["a", "b", "c"]) enter(name)

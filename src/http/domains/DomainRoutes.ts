@@ -61,14 +61,7 @@ const checkTargets = (
 ): Either.Either<Partial<DomainTargets>, Problem.Problem> =>
   Either.all(
     Record.map(targets as { readonly [name: string]: string | null }, (url, name) =>
-      url === null
-        ? Either.right(null)
-        : Either.mapLeft(checkUrl(url, policy), ({ errors = [], kind }) =>
-            Problem.faulty(
-              kind,
-              errors.map(({ message }) => ({ path: `targets.${name}`, message }))
-            )
-          )
+      url === null ? Either.right(null) : checkUrl(url, policy, `targets.${name}`)
     )
   )
 

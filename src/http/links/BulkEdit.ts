@@ -16,7 +16,7 @@ import type { Request } from "../exchange/Request.ts"
 import type { CreationOptions } from "./Creation.ts"
 import { namesOf, orProblem } from "./LinkAnswers.ts"
 import { distinct } from "./LinkChecks.ts"
-import type * as LinkEditing from "./LinkEditing.ts"
+import type { LinkEditing } from "./LinkEditing.ts"
 import * as ListRequest from "./ListRequest.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 
@@ -62,28 +62,19 @@ const anyLink: Link = {
   visitsLeft: null
 }
 
-/** Names the field of the body rather than that of a list's query. */
-const inFilter = (problem: Problem.Problem): Problem.Problem =>
-  problem.errors === undefined
-    ? problem
-    : Problem.faulty(
-        problem.kind,
-        problem.errors.map(({ message, path }) => ({
-          path: path === "cursor" ? path : `filter.${path}`,
-          message
-        }))
-      )
+/** A problem with its fields named as this body has them. */
+const renamed =
+  (pathOf: (path: string) => string) =>
+  (problem: Problem.Problem): Problem.Problem =>
+    problem.errors === undefined
+      ? problem
+      : Problem.faulty(
+          problem.kind,
+          problem.errors.map(({ message, path }) => ({ path: pathOf(path), message }))
+        )
 
-const inChange = (problem: Problem.Problem): Problem.Problem =>
-  problem.errors === undefined
-    ? problem
-    : Problem.faulty(
-        problem.kind,
-        problem.errors.map(({ message, path }) => ({
-          path: path === "" ? "change" : `change.${path}`,
-          message
-        }))
-      )
+const inFilter = renamed((path) => (path === "cursor" ? path : `filter.${path}`))
+const inChange = renamed((path) => (path === "" ? "change" : `change.${path}`))
 
 /** Understands a change of many links; the problem is that of the request, whatever the links. */
 const patchOf = (
@@ -122,10 +113,7 @@ const patchOf = (
   }).pipe(Either.mapLeft(inChange))
 
 /** Changes or deletes the links of a filter, each as a request for it alone would. */
-export const make = Effect.fnUntraced(function* (
-  options: CreationOptions,
-  editing: Effect.Effect.Success<ReturnType<typeof LinkEditing.make>>
-) {
+export const make = Effect.fnUntraced(function* (options: CreationOptions, editing: LinkEditing) {
   const links = yield* Links
   const identify = yield* Caller.make
   const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }

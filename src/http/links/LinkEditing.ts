@@ -13,6 +13,9 @@ import * as LinkChecks from "./LinkChecks.ts"
 import * as ManagedLink from "./ManagedLink.ts"
 import type * as PatchRequest from "./PatchRequest.ts"
 
+/** See {@link make}. */
+export type LinkEditing = Effect.Effect.Success<ReturnType<typeof make>>
+
 /** Changes and deletes a link for a caller who may manage it. */
 export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const links = yield* Links

@@ -7,7 +7,7 @@ import * as Caller from "../exchange/Caller.ts"
 import { Domains } from "../domains/Domains.ts"
 import { bodyOf } from "./LinkAnswers.ts"
 import type { CreationOptions } from "./Creation.ts"
-import type * as LinkEditing from "./LinkEditing.ts"
+import type { LinkEditing } from "./LinkEditing.ts"
 import * as ManagedLink from "./ManagedLink.ts"
 import * as PatchRequest from "./PatchRequest.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -17,10 +17,7 @@ import * as VisitTotals from "./VisitTotals.ts"
 type OneLink = ManagedLink.NamedLink
 
 /** Shows, changes and deletes single links of those who may. */
-export const make = Effect.fnUntraced(function* (
-  options: CreationOptions,
-  editing: Effect.Effect.Success<ReturnType<typeof LinkEditing.make>>
-) {
+export const make = Effect.fnUntraced(function* (options: CreationOptions, editing: LinkEditing) {
   const identify = yield* Caller.make
   const totals = yield* VisitTotals.make
   const manageable = yield* ManagedLink.make

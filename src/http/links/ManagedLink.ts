@@ -8,6 +8,7 @@ import { Domains } from "../domains/Domains.ts"
 import type { QueryText } from "../exchange/PageRequest.ts"
 import type { Problem } from "../exchange/Problem.ts"
 import { orProblem } from "./LinkAnswers.ts"
+import { findAsWritten } from "./WrittenKeys.ts"
 
 /** The problem of a key without a link that its caller may manage. */
 export const noLink: Problem = { kind: "not-found", detail: "There is no link with this key." }
@@ -23,10 +24,10 @@ export interface NamedLink {
 export const make = Effect.map(Effect.all([Links, Domains]), ([links, domains]) =>
   Effect.fnUntraced(function* (caller: KnownCaller, { domain, key }: NamedLink) {
     const text = domains.textOf(key, domain)
-    const folded = text === undefined ? undefined : domains.foldedOf(text)
-    const asWritten = text !== undefined && isLinkText(text) ? yield* orProblem(links.find(text)) : null
-    const isOther = folded !== undefined && (asWritten === null || asWritten.deletedAt !== null)
-    const link = isOther ? yield* orProblem(links.find(folded)) : asWritten
+    const link =
+      text !== undefined && isLinkText(text)
+        ? yield* orProblem(findAsWritten(domains, links.find, text))
+        : null
     const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
     return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(noLink)
   })

@@ -23,6 +23,7 @@ import * as RateLimit from "../exchange/RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
+import { findAsWritten } from "../links/WrittenKeys.ts"
 import { hasRouting } from "./rules/Routing.ts"
 import * as VisitorFacts from "./rules/VisitorFacts.ts"
 import { noRoute, type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
@@ -140,18 +141,6 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const pages = yield* VisitorPages
     const naming = { baseUrl, domains: yield* Domains }
 
-    /** Looks for a text, and for what it may mean as well where its domain ignores case. */
-    const findBoth = (find: (text: string) => Found, text: string): Found => {
-      const folded = naming.domains.foldedOf(text)
-      return folded === undefined
-        ? find(text)
-        : Effect.flatMap(find(text), (link) =>
-            link !== null && link.deletedAt === null
-              ? Effect.succeed(link)
-              : Effect.map(find(folded), (other) => other ?? link)
-          )
-    }
-
     const reserveNow: Redirects["reserveNow"] = (request, key) => {
       const client = clientOf(request)
       const isAtHand = (links.findNow(key) ?? links.staleNow(key)) !== undefined
@@ -204,7 +193,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const redirect = Effect.fnUntraced(function* (request: Request, path: Redirect.ShortPath, found?: Found) {
       const { key, rest } = path
       const row = yield* found === undefined
-        ? lookUp(request, key, findBoth(links.findToRedirect, key))
+        ? lookUp(request, key, findAsWritten(naming.domains, links.findToRedirect, key))
         : orProblem(found)
       const now = yield* Clock.currentTimeMillis
       const decision = Redirect.decideRedirect(row, request, now, leading, false, rest)
@@ -225,7 +214,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     }, Traced.span("redirect"))
 
     const preview = Effect.fnUntraced(function* (request: Request, { key }: Redirect.ShortPath) {
-      const link = yield* findLive(lookUp(request, key, findBoth(links.find, key)))
+      const link = yield* findLive(lookUp(request, key, findAsWritten(naming.domains, links.find, key)))
       const target = Redirect.targetOf(link, request, yield* Clock.currentTimeMillis, leading)
       if (Redirect.isProblem(target)) return yield* Effect.fail(target)
       const [visits] = yield* totals([link])
@@ -240,7 +229,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
 
     /** Also of a link that has no password any more: its visitor has still the form. */
     const unlock = Effect.fnUntraced(function* (request: Request, { key, rest }: Redirect.ShortPath) {
-      const row = yield* lookUp(request, key, findBoth(links.find, key))
+      const row = yield* lookUp(request, key, findAsWritten(naming.domains, links.find, key))
       if (rest !== undefined && row?.extras?.forwardPath !== true) return yield* Effect.fail(noRoute)
       const link = yield* findLive(Effect.succeed(row))
       if (link.passwordHash !== null) {

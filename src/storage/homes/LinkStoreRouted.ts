@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import * as Parallel from "../../fibers/Parallel.ts"
-
 import { bucketCount, bucketOf } from "../../keys/Buckets.ts"
 import type { Link } from "../../model/Link.ts"
 import {

@@ -112,20 +112,17 @@ export const make = Effect.gen(function* () {
       (rows) => rows.length > 0
     )
 
-  /** The rows of subjects in segments. Each is a range of the primary key to the planner; a condition with OR would not be. */
-  const withinOf = (columns: string, whose: Statement.Fragment, segments: ReadonlyArray<Segment>) =>
+  /** The rows of a subject in segments. Each is a range of the primary key to the planner; a condition with OR would not be. */
+  const within = (columns: string, subject: string, segments: ReadonlyArray<Segment>) =>
     sql.join(
       " UNION ALL ",
       false
     )(
       segments.map(
         ({ from, grain, to }) => sql`SELECT ${sql.literal(columns)} FROM visit_periods
-          WHERE ${whose} AND grain = ${grains.indexOf(grain)} AND hour >= ${from} AND hour < ${to}`
+          WHERE subject = ${subject} AND grain = ${grains.indexOf(grain)} AND hour >= ${from} AND hour < ${to}`
       )
     )
-
-  const within = (columns: string, subject: string, segments: ReadonlyArray<Segment>) =>
-    withinOf(columns, sql`subject = ${subject}`, segments)
 
   /** The hour up to which a grain is rolled up. */
   const rolledTo = (grain: Grain) =>

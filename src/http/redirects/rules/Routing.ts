@@ -26,7 +26,7 @@ export interface Routed extends Target {
 /** Where a link's rules and variants lead a request at `now` (milliseconds since the Unix epoch); `undefined` for a link that has neither. */
 export const routeOf = (link: Link, request: Source, now: number, factsOf: FactsOf): Routed | undefined => {
   const { extras } = link
-  if (extras === undefined || (extras.rules === undefined && extras.variants === undefined)) return undefined
+  if (extras === undefined || !hasRouting(link)) return undefined
   const compiled = compiledOf(link, extras)
   const { name, url } = decide(compiled, factsOf(request, link.key, now))
   return { name, url, vary: compiled.vary }

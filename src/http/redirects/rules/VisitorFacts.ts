@@ -1,7 +1,6 @@
 import { Effect, Option } from "effect"
-import { LRUCache } from "lru-cache"
 import Negotiator from "negotiator"
-import { atMost } from "../../../fibers/LruCacheOptions.ts"
+import { remembering } from "../../../fibers/Remembered.ts"
 import { hourOf, dayHours } from "../../../model/Visit.ts"
 import type { Address } from "../../../model/Network.ts"
 import { KeyedHash, type KeyedHashService } from "../../../secrets/KeyedHash.ts"
@@ -30,20 +29,14 @@ const drawnLength = 8
 /** Different ones whose results are cached: many visits have the same one. */
 const languagesRemembered = 1_024
 
-const languages = new LRUCache<string, { readonly preferred: string | undefined }>(
-  atMost(languagesRemembered)
-)
+const negotiated = remembering(languagesRemembered, (text) => {
+  const [preferred] = new Negotiator({ headers: { "accept-language": text } }).languages()
+  return { preferred: preferred?.toLowerCase() }
+})
 
 /** The language that an `Accept-Language` prefers (RFC 9110, section 12.5.4), in lower case. */
-const preferredLanguage = (text: string | undefined): string | undefined => {
-  if (text === undefined || text.length > languagesLengthMax) return undefined
-  const known = languages.get(text)
-  if (known !== undefined) return known.preferred
-  const [preferred] = new Negotiator({ headers: { "accept-language": text } }).languages()
-  const found = { preferred: preferred?.toLowerCase() }
-  languages.set(text, found)
-  return found.preferred
-}
+const preferredLanguage = (text: string | undefined): string | undefined =>
+  text === undefined || text.length > languagesLengthMax ? undefined : negotiated(text).preferred
 
 const noQuery = new URLSearchParams()
 

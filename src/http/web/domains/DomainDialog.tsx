@@ -4,7 +4,7 @@ import { ApiError } from "../api/Client.ts"
 import * as Domains from "../api/Domains.ts"
 import type { Domain, User } from "../api/Types.ts"
 import { fill } from "../language/fill.tsx"
-import { addressOf } from "../ui/address.ts"
+import { addressInput, addressOf } from "../ui/address.ts"
 import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
@@ -77,10 +77,7 @@ export const DomainDialog = ({ domain, nameOf, onClose, onSaved, users }: Domain
             {(control) => (
               <input
                 {...control}
-                inputMode="url"
-                autocomplete="off"
-                autocapitalize="none"
-                spellcheck={false}
+                {...addressInput}
                 placeholder="go.example.com"
                 disabled={before !== undefined}
                 value={host}
@@ -123,10 +120,7 @@ export const DomainDialog = ({ domain, nameOf, onClose, onSaved, users }: Domain
               {(control) => (
                 <input
                   {...control}
-                  inputMode="url"
-                  autocomplete="off"
-                  autocapitalize="none"
-                  spellcheck={false}
+                  {...addressInput}
                   placeholder="https://example.com/"
                   value={targets[name]}
                   onInput={({ currentTarget: { value } }) => setTargets({ ...targets, [name]: value })}

@@ -3,7 +3,7 @@ import * as Domains from "../api/Domains.ts"
 import type { Domain } from "../api/Types.ts"
 import { me } from "../app/Session.ts"
 
-/** The further domains that whoever is signed in is shown; none for others, and until they are known. A fault is none here: the default domain does without. */
+/** The further domains that the signed-in user may see. Empty for others, until they are loaded, and where loading fails: the default domain needs none. */
 export const useDomains = (): ReadonlyArray<Domain> => {
   const [domains, setDomains] = useState<ReadonlyArray<Domain>>([])
   const id = me.value?.id

@@ -8,6 +8,7 @@ import { formatCount, fromLocalInput } from "../ui/format.ts"
 import { Progress } from "../ui/Progress.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { say } from "../ui/Toasts.tsx"
+import { FaultList } from "./FaultList.tsx"
 
 /** Faults of links that are listed at most. */
 const faultsMax = 20
@@ -163,13 +164,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
           </>
         )}
         <div class="dialog-end">
-          {faults.length > 0 && (
-            <ul class="fault" role="alert">
-              {faults.map((fault) => (
-                <li key={fault}>{fault}</li>
-              ))}
-            </ul>
-          )}
+          <FaultList faults={faults} />
           {isBusy && <Progress label={`${verb}d`} done={done} total={Math.max(done, total?.count ?? 0)} />}
           {/* With keys, or a button would become the one in its place while it is clicked. */}
           {total === undefined ? (

@@ -8,6 +8,7 @@ import { formatCount } from "../ui/format.ts"
 import { Progress } from "../ui/Progress.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { say } from "../ui/Toasts.tsx"
+import { FaultList } from "./FaultList.tsx"
 
 interface TagsDialogProps {
   readonly links: ReadonlyArray<Link>
@@ -86,13 +87,7 @@ export const TagsDialog = ({ links, onChanged, onClose }: TagsDialogProps) => {
           </fieldset>
         )}
         <div class="dialog-end">
-          {faults.length > 0 && (
-            <ul class="fault" role="alert">
-              {faults.map((fault) => (
-                <li key={fault}>{fault}</li>
-              ))}
-            </ul>
-          )}
+          <FaultList faults={faults} />
           {done !== undefined && <Progress label="Changed" done={done} total={links.length} />}
           <div class="actions end">
             <button type="button" class="button plain" onClick={onClose}>

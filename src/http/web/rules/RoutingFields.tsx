@@ -1,4 +1,6 @@
+import { rulesMax, variantsMax, weightMax } from "../../../model/RuleBounds.ts"
 import type { ApiError } from "../api/Client.ts"
+import { addressInput } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { ConditionFields } from "./ConditionFields.tsx"
@@ -9,10 +11,8 @@ import {
   newVariant,
   type RoutingDraft,
   type RuleDraft,
-  rulesMax,
   shareOf,
-  type VariantDraft,
-  variantsMax
+  type VariantDraft
 } from "./drafts.ts"
 import { conditionLabels, conditionNames } from "./words.ts"
 import "./rules.css"
@@ -39,10 +39,7 @@ const TargetFields = ({ error, onChange, path, place, target }: TargetFieldsProp
       {(control) => (
         <input
           {...control}
-          inputMode="url"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
+          {...addressInput}
           placeholder="https://example.com/"
           value={target.url}
           onInput={({ currentTarget }) => onChange({ url: currentTarget.value })}
@@ -61,6 +58,17 @@ const TargetFields = ({ error, onChange, path, place, target }: TargetFieldsProp
       )}
     </Field>
   </>
+)
+
+interface RemoveButtonProps {
+  readonly place: string
+  readonly onClick: () => void
+}
+
+const RemoveButton = ({ onClick, place }: RemoveButtonProps) => (
+  <button type="button" class="button plain small" aria-label={`Remove ${place}`} onClick={onClick}>
+    Remove
+  </button>
 )
 
 interface ListProps<Draft> {
@@ -125,14 +133,7 @@ const RuleList = ({ drafts, error, onChange }: ListProps<RuleDraft>) => (
                 Up
               </button>
             )}
-            <button
-              type="button"
-              class="button plain small"
-              aria-label={`Remove ${place}`}
-              onClick={() => onChange(drafts.toSpliced(index, 1))}
-            >
-              Remove
-            </button>
+            <RemoveButton place={place} onClick={() => onChange(drafts.toSpliced(index, 1))} />
           </div>
         </fieldset>
       )
@@ -167,7 +168,7 @@ const VariantList = ({ drafts, error, onChange }: ListProps<VariantDraft>) => (
                 {...control}
                 type="number"
                 min={1}
-                max={1_000}
+                max={weightMax}
                 inputMode="numeric"
                 value={variant.weight}
                 onInput={({ currentTarget }) => set({ weight: currentTarget.value })}
@@ -175,14 +176,7 @@ const VariantList = ({ drafts, error, onChange }: ListProps<VariantDraft>) => (
             )}
           </Field>
           <div class="actions">
-            <button
-              type="button"
-              class="button plain small"
-              aria-label={`Remove ${place}`}
-              onClick={() => onChange(drafts.toSpliced(index, 1))}
-            >
-              Remove
-            </button>
+            <RemoveButton place={place} onClick={() => onChange(drafts.toSpliced(index, 1))} />
           </div>
         </fieldset>
       )

@@ -8,10 +8,6 @@ type Variant = NonNullable<Link["variants"]>[number]
 type Conditions = Rule["when"]
 type Hours = NonNullable<Conditions["hours"]>
 
-/** Rules and variants of a link at most. */
-export const rulesMax = 20
-export const variantsMax = 10
-
 /** Hours as inputs have them. */
 export interface HoursDraft {
   readonly timeZone: string

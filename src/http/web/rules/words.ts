@@ -1,3 +1,4 @@
+import { deviceNames, osNames } from "../../../model/RuleBounds.ts"
 import type { ConditionName } from "./drafts.ts"
 
 /** What each condition is called. */
@@ -26,25 +27,17 @@ export const textHints: {
   networks: { hint: "Any of these, separated by commas.", placeholder: "192.0.2.0/24, 2001:db8::/32" }
 }
 
-export const devices = [
-  ["desktop", "Desktop"],
-  ["mobile", "Mobile"],
-  ["tablet", "Tablet"],
-  ["tv", "TV"],
-  ["bot", "Bots"]
-] as const
+const deviceWords: { readonly [Name in (typeof deviceNames)[number]]: string } = {
+  desktop: "Desktop",
+  mobile: "Mobile",
+  tablet: "Tablet",
+  tv: "TV",
+  bot: "Bots"
+}
 
-export const systems = [
-  "Android",
-  "Chrome OS",
-  "HarmonyOS",
-  "iOS",
-  "Linux",
-  "macOS",
-  "Tizen",
-  "WebOS",
-  "Windows"
-].map((name) => [name, name] as const)
+export const devices = deviceNames.map((name) => [name, deviceWords[name]] as const)
+
+export const systems = osNames.map((name) => [name, name] as const)
 
 export const weekdays = [
   ["1", "Monday"],

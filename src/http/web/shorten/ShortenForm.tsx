@@ -11,7 +11,7 @@ import { extrasDraftOf, extrasFields, extrasOfNew } from "../extras/extras.ts"
 import { targetLengthMax } from "../../links/TargetLength.ts"
 import * as Routing from "../rules/drafts.ts"
 import { RoutingOptions } from "../rules/RoutingOptions.tsx"
-import { addressOf } from "../ui/address.ts"
+import { addressInput, addressOf } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
@@ -112,11 +112,8 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
               ref={input}
               name="url"
               type="text"
-              inputMode="url"
+              {...addressInput}
               placeholder="https://example.com/a/very/long/address"
-              autocomplete="off"
-              autocapitalize="none"
-              spellcheck={false}
               value={url}
               onInput={({ currentTarget: { value } }) => {
                 setUrl(value)

@@ -5,3 +5,11 @@ export const addressOf = (text: string): string => {
     ? trimmed
     : `https://${trimmed}`
 }
+
+/** What an input has for somebody to type such a URL. */
+export const addressInput = {
+  inputMode: "url",
+  autocomplete: "off",
+  autocapitalize: "none",
+  spellcheck: false
+} as const

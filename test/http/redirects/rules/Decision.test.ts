@@ -1,14 +1,8 @@
 import { FastCheck as fc, Struct } from "effect"
 import { describe, expect, it } from "vitest"
 import { compile, decide, type Facts } from "../../../../src/http/redirects/rules/Decision.ts"
-import {
-  type Conditions,
-  deviceNames,
-  osNames,
-  type Routing,
-  type Rule,
-  type Variant
-} from "../../../../src/model/Rules.ts"
+import { deviceNames, osNames } from "../../../../src/model/RuleBounds.ts"
+import type { Conditions, Routing, Rule, Variant } from "../../../../src/model/Rules.ts"
 import { parseAddress } from "../../../../src/model/Network.ts"
 
 const now = Date.parse("2027-03-03T12:00:00Z")
