@@ -28,6 +28,8 @@ export interface Options extends Arguments {
   readonly notify: World["notify"]
   /** Of the steady load, where the machine comes to it. */
   readonly requestsPerSecond: number
+  /** Clients of each operation: what is under way at once is bounded by them, so that a slow machine is asked less. */
+  readonly clients: number
   readonly limits: Limits
 }
 
@@ -54,7 +56,7 @@ const warmUpMax_ms = 20_000
 /** After the last fault. */
 const lastCalm = "2 seconds"
 
-const load = { clients: 16, parts: { hot: 0.4, cold: 0.25, create: 0.3, change: 0.05 }, hotLinks, linksMax }
+const load = { parts: { hot: 0.4, cold: 0.25, create: 0.3, change: 0.05 }, hotLinks, linksMax }
 
 /** What a fault takes that is no freeze, mostly less, in seconds. */
 const fault_s = 45
@@ -149,14 +151,14 @@ const makeCold = Effect.fn("Chaos.makeCold")(function* (
 const torment = Effect.fn("Chaos.torment")(function* (ground: Ground, options: Options) {
   const { acknowledged, observed, topology } = ground
   const { adminKey, port } = topology
-  const { freeze_s, limits, notify, requestsPerSecond } = options
+  const { clients, freeze_s, limits, notify, requestsPerSecond } = options
   const visitedKey = yield* warmUp(ground)
   if (visitedKey === null) return yield* new Unavailable({ reason: "No link could be made" })
   const nextCold = yield* makeCold(topology, visitedKey, minutesOf(options))
   const keys = [...acknowledged.links.keys()].filter((key) => key !== visitedKey)
   const hotKeys = keys.slice(0, hotLinks)
   yield* Load.start(
-    { ...load, keys, requestsPerSecond, port, apiKey: adminKey, chance: Math.random, nextCold },
+    { ...load, clients, keys, requestsPerSecond, port, apiKey: adminKey, chance: Math.random, nextCold },
     observed,
     acknowledged
   )

@@ -48,6 +48,7 @@ const run = (options: Arguments) =>
       Chaos.run({
         ...options,
         requestsPerSecond: 120,
+        clients: 16,
         limits: {
           recover_ms: 5_000,
           others_ms: 7_000,
@@ -71,6 +72,7 @@ const runDatabases = (options: DatabasesArguments.Arguments) =>
       Databases.run({
         ...options,
         requestsPerSecond: 100,
+        clients: 16,
         limits: { redirects: 0.9999, unwritten_ms: 1_000, back_ms: 10_000 },
         notify: Console.error
       })

@@ -79,10 +79,13 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
     Effect.scoped
   )
 
+/** Whether this process is to start others, which serve. */
+const isFirstOfMany = ({ processes }: Settings) => processes > 1 && !Processes.isOneOfMany
+
 /** Runs this process as a node, or starts several processes as nodes. */
 const start = Effect.fnUntraced(function* (settings: Settings) {
   const { drainDelay, metricsPort, port, processes: count, runnerPort } = settings
-  if (count > 1 && !Processes.isOneOfMany) {
+  if (isFirstOfMany(settings)) {
     return yield* Processes.run({ count, port, runnerPort, metricsPort, drainDelay })
   }
   const incarnation = (yield* Secret.draw(8)).toString("hex")
@@ -119,9 +122,6 @@ ${[...examples].map(([name, example]) => `  ${name}=${example}`).join("\n")}
 
 A secret can be in a file: ${SecretFiles.secretSettings.map(SecretFiles.fileVariable).join(", ")}.`
 
-/** The longest graceful shutdown, beside `DRAIN_DELAY`. Mostly it takes some seconds. */
-const shutdownMax = Duration.minutes(1)
-
 // Only the user of this process may read the files that it writes.
 process.umask(0o077)
 
@@ -135,7 +135,9 @@ const run = Effect.fnUntraced(function* (processes: string | undefined) {
     // One of several processes ends with the process that started it.
     Signals.handling({
       isImpatient: !Processes.isOneOfMany,
-      max: Duration.sum(settings.drainDelay, shutdownMax)
+      max: isFirstOfMany(settings)
+        ? Processes.allStopMax(settings.drainDelay)
+        : Duration.sum(settings.drainDelay, Processes.shutdownMax)
     }),
     Effect.onInterrupt(() => Console.log("Linkmint has stopped.")),
     Effect.withTracerEnabled(Option.isSome(settings.tracing)),

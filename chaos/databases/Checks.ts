@@ -164,10 +164,10 @@ export interface Visits {
   readonly lostMax: number
 }
 
-/** What the load balancer logs of a redirect that it asked for again, at another node. */
-const askedAgain = /\d\/\d+\/\d+\/\d+\/\+(\d+) .*"GET \/([\w-]+) HTTP/
+/** What the load balancer logs of a redirect that it asked for again: with a plus at another node, without one at the same node. */
+const askedAgain = / \d+\/\d+\/\d+\/\d+\/\+?([1-9]\d*) \d+\/\d+ .*"GET \/([\w-]+) HTTP/
 
-/** The redirects that the load balancer asked for again: what it has of each. */
+/** The redirects that the load balancer asked for again: how often each. */
 export const repeatsOf = (
   balancer: Pick<Launched, "log">
 ): ReadonlyArray<{ readonly key: string; readonly times: number }> =>

@@ -17,6 +17,8 @@ import { isPartialList, parts, Traffic } from "./Traffic.ts"
 /** Beside the arguments: of the load, what is asked for, and whom to tell how it goes, in one line each. */
 export interface Options extends Arguments {
   readonly requestsPerSecond: number
+  /** Clients of each operation: what is under way at once is bounded by them, so that a slow machine is asked less. */
+  readonly clients: number
   readonly limits: Checks.Limits
   readonly notify: (line: string) => Effect.Effect<void>
 }
@@ -47,8 +49,6 @@ const emptied = 1
 
 /** Which one is killed. */
 const killed = 2
-
-const clients = 16
 
 /** Links that are made before the load. */
 const warmUps = 60
@@ -148,7 +148,7 @@ const table = (
 export const run = Effect.fn("databases.run")(function* (
   options: Options
 ): Effect.fn.Return<Report, Unavailable, Scope.Scope> {
-  const { away_s, limits, links, logs, requestsPerSecond } = options
+  const { away_s, clients, limits, links, logs, requestsPerSecond } = options
   const begun = performance.now()
   const notify = (line: string) =>
     options.notify(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)

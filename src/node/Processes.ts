@@ -11,8 +11,18 @@ const failuresMax = 8
 /** The delay before a restart, by the number of failures in a row: 1 s, then twice as long each time, 30 s at most. */
 const waitAfter = (failures: number) => Duration.seconds(Math.min(30, 2 ** (failures - 1)))
 
-/** How long to wait for a graceful shutdown, beside the drain delay. Mostly it takes some seconds. */
-const stopMax = Duration.seconds(15)
+/** The longest graceful shutdown of a process, beside the drain delay, after which it ends itself. Mostly it takes some seconds. */
+export const shutdownMax = Duration.minutes(1)
+
+/** How long after that a process is killed that has not ended. */
+const killAfter = Duration.seconds(5)
+
+const stopMax = (drainDelay: Duration.Duration) =>
+  Duration.sum(Duration.sum(shutdownMax, killAfter), drainDelay)
+
+/** The longest shutdown of all processes: the first one stops when the others have. */
+export const allStopMax = (drainDelay: Duration.Duration): Duration.Duration =>
+  Duration.times(stopMax(drainDelay), 2)
 
 /** A process keeps failing. Its own output says why. */
 export class ProcessFailed extends Data.TaggedError("ProcessFailed")<{
@@ -68,7 +78,7 @@ const stop = ({ ended, worker }: Started, drainDelay: Duration.Duration) => {
   const hurry = Effect.flatten(Signals.Hurry).pipe(Effect.zipRight(tell), Effect.zipRight(Effect.never))
   return tell.pipe(
     Effect.zipRight(Effect.interruptible(Effect.raceFirst(ended, hurry))),
-    Effect.timeoutOption(Duration.sum(stopMax, drainDelay)),
+    Effect.timeoutOption(stopMax(drainDelay)),
     Effect.tap((how) =>
       how._tag === "None" ? Effect.sync(() => worker.process.kill("SIGKILL")) : Effect.void
     )

@@ -1,11 +1,19 @@
+// Both runs take a machine of two cores for themselves. So they stand in one file, which has one after the other.
+
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type * as Checks from "../../chaos/databases/Checks.ts"
+import * as Databases from "../../chaos/databases/Run.ts"
 import type { FaultKind } from "../../chaos/FaultKind.ts"
 import * as Chaos from "../../chaos/Chaos.ts"
 import { told } from "../../chaos/Report.ts"
 import { describePostgres } from "../support/services/Postgres.ts"
+import { hasPrograms } from "../support/services/PostgresPair.ts"
 
 const seed = 1
+
+/** Few, so that a slow machine is asked less instead of being asked what it cannot answer in time. */
+const clients = 3
 
 /**
  * Wider than what is promised, and than `npm run chaos` asks for: other tests have this machine's cores at the same time. What is promised of keys
@@ -48,6 +56,7 @@ describePostgres("a cluster of real processes", () => {
           program: null,
           logs: null,
           requestsPerSecond: 90,
+          clients,
           limits,
           notify: () => Effect.void
         })
@@ -59,3 +68,37 @@ describePostgres("a cluster of real processes", () => {
     240_000
   )
 })
+
+/** Wider for the same reason. What is asked of links, guards and visits is asked for in full. */
+const databaseLimits: Checks.Limits = { redirects: 0.999, unwritten_ms: 5_000, back_ms: 30_000 }
+
+if (hasPrograms) {
+  describePostgres("links in four databases", () => {
+    it.live(
+      "are moved, redirect and are made while the mover, nodes and a database are killed",
+      () =>
+        Effect.gen(function* () {
+          const report = yield* Databases.run({
+            links: 12_000,
+            away_s: 5,
+            logs: null,
+            requestsPerSecond: 60,
+            clients,
+            limits: databaseLimits,
+            notify: () => Effect.void
+          })
+          expect(report.violations, report.told).toEqual([])
+          expect(report.moves.map(({ from, to }) => [from, to])).toEqual([
+            [1, 0],
+            [1, 2],
+            [1, 3],
+            [0, 1],
+            [2, 1],
+            [3, 1]
+          ])
+          expect(report.moves.filter(({ killed }) => killed !== null).length).toBe(5)
+        }).pipe(Effect.scoped),
+      400_000
+    )
+  })
+}

@@ -1,48 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Arguments from "../../chaos/databases/Arguments.ts"
 import * as Checks from "../../chaos/databases/Checks.ts"
 import type { Contents } from "../../chaos/databases/Contents.ts"
-import * as Databases from "../../chaos/databases/Run.ts"
 import { guardOf, operations, Traffic } from "../../chaos/databases/Traffic.ts"
-import { describePostgres } from "../support/services/Postgres.ts"
-import { hasPrograms } from "../support/services/PostgresPair.ts"
 
-/** Wider than what `npm run chaos -- databases` asks for: other tests have this machine's cores at the same time. What is asked of links, guards and visits is asked for in full. */
 const limits: Checks.Limits = { redirects: 0.999, unwritten_ms: 5_000, back_ms: 30_000 }
-
-if (hasPrograms) {
-  describePostgres("links in four databases", () => {
-    it.live(
-      "are moved, redirect and are made while the mover, nodes and a database are killed",
-      () =>
-        Effect.gen(function* () {
-          const report = yield* Databases.run({
-            links: 12_000,
-            away_s: 5,
-            logs: null,
-            requestsPerSecond: 60,
-            limits,
-            notify: () => Effect.void
-          })
-          expect(report.violations, report.told).toEqual([])
-          expect(report.moves.map(({ from, to }) => [from, to])).toEqual([
-            [1, 0],
-            [1, 2],
-            [1, 3],
-            [0, 1],
-            [2, 1],
-            [3, 1]
-          ])
-          expect(report.moves.filter(({ killed }) => killed !== null).length).toBe(5)
-        }).pipe(Effect.scoped),
-      400_000
-    )
-  })
-}
 
 describe("what is judged of several databases", () => {
   const judging = () => {
@@ -136,9 +101,18 @@ describe("what is judged of several databases", () => {
       `127.0.0.1:33598 [25/Nov/2026:10:32:08.362] http redirects/node-3 0/1102/0/294/1396 302 259 - - ---- 112/112/16/2/${retries} 0/0 {chaos-7498} "${request} HTTP/1.1"`
     writeFileSync(
       log,
-      [line("+1", "GET /cold-6939"), line("0", "GET /once"), line("+2", "POST /api/v1/links"), ""].join("\n")
+      [
+        line("+1", "GET /cold-6939"),
+        line("0", "GET /once"),
+        line("+2", "POST /api/v1/links"),
+        line("2", "GET /same"),
+        ""
+      ].join("\n")
     )
-    expect(Checks.repeatsOf({ log })).toEqual([{ key: "cold-6939", times: 1 }])
+    expect(Checks.repeatsOf({ log })).toEqual([
+      { key: "cold-6939", times: 1 },
+      { key: "same", times: 2 }
+    ])
     const seen = traffic()
     seen.askedAgain("cold-6939", 1)
     expect(seen.visits.get("cold-6939")).toEqual({ answered: 0, uncertain: 1 })

@@ -135,7 +135,7 @@ describeRedis("with Redis,", () =>
           expect(yield* program.ended).toEqual({ code: 0, signal: null })
           expect(after.filter(runs)).toEqual([])
           // Each of the two, and the one that started them.
-          expect(program.output().match(/^Linkmint has stopped\.$/gm)).toHaveLength(3)
+          expect(program.output().match(/^Linkmint has stopped\.$/gm), program.output()).toHaveLength(3)
         }),
       240_000
     )
@@ -156,7 +156,7 @@ describeRedis("with Redis,", () =>
           // The program has a process group of its own.
           process.kill(-program.pid, "SIGINT")
           expect(yield* program.ended).toEqual({ code: 0, signal: null })
-          expect(program.output().match(/^Linkmint has stopped\.$/gm)).toHaveLength(3)
+          expect(program.output().match(/^Linkmint has stopped\.$/gm), program.output()).toHaveLength(3)
           expect(program.output()).not.toMatch(/started again/)
         }),
       240_000

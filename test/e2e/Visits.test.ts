@@ -149,7 +149,7 @@ const visits = (title: string, database: Effect.Effect<Database, never, Scope.Sc
   )
 }
 
-describe("visits", () => {
+describe.concurrent("visits", () => {
   visits(
     "SQLite",
     Effect.map(dataFolder, (DATA_DIR) => ({
@@ -157,14 +157,13 @@ describe("visits", () => {
       client: Layer.orDie(SqliteClient.layer(join(DATA_DIR, "linkmint.db")))
     }))
   )
-})
-
-describePostgres("visits", () => {
-  visits(
-    "PostgreSQL",
-    Effect.map(freshDatabase, (DATABASE_URL) => ({
-      variables: { DATABASE_URL },
-      client: postgresAt(DATABASE_URL)
-    }))
-  )
+  describePostgres("of a cluster's database", () => {
+    visits(
+      "PostgreSQL",
+      Effect.map(freshDatabase, (DATABASE_URL) => ({
+        variables: { DATABASE_URL },
+        client: postgresAt(DATABASE_URL)
+      }))
+    )
+  })
 })

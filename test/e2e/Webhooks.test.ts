@@ -232,16 +232,16 @@ const webhooks = (title: string, database: Effect.Effect<Variables, never, Scope
   )
 }
 
-describe("webhooks", () => {
+// They mostly wait: for receivers that do not answer, and for what is tried again later.
+describe.concurrent("webhooks", () => {
   webhooks(
     "SQLite",
     Effect.map(dataFolder, (DATA_DIR) => ({ DATA_DIR }))
   )
-})
-
-describePostgres("webhooks", () => {
-  webhooks(
-    "PostgreSQL",
-    Effect.map(freshDatabase, (DATABASE_URL) => ({ DATABASE_URL }))
-  )
+  describePostgres("of a cluster's database", () => {
+    webhooks(
+      "PostgreSQL",
+      Effect.map(freshDatabase, (DATABASE_URL) => ({ DATABASE_URL }))
+    )
+  })
 })

@@ -11,7 +11,7 @@ import * as KeyStockSql from "../../src/storage/keys/KeyStockSql.ts"
 import type { BucketPlacement } from "../../src/storage/links/BucketPlacement.ts"
 import * as BucketPlacementSql from "../../src/storage/links/BucketPlacementSql.ts"
 import * as LinkEpoch from "../../src/storage/links/LinkEpoch.ts"
-import { migratedDatabase, type Open, postgresAt, tables } from "./Stores.ts"
+import { emptied, migratedDatabase, type Open, postgresAt } from "./Stores.ts"
 
 /** One client of all databases: a node. */
 export interface SeveralDatabases extends LinkPorts.RoutedPorts {
@@ -87,17 +87,12 @@ export const severalDatabases = (
     )
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  const emptied = Effect.gen(function* () {
+  const opened = Effect.gen(function* () {
     const node = yield* nodeAt(0)
-    for (const { sql } of node.databases) {
-      yield* sql.withTransaction(Effect.forEach(tables, (table) => sql`DELETE FROM ${sql(table)}`))
-      yield* sql`UPDATE database_mark SET mark = 0, lineage = 0, moved_at = 0`
-      yield* sql`UPDATE link_epoch SET epoch = 0`
-      yield* sql`UPDATE domain_version SET version = 0, last_number = 0`
-    }
+    yield* Effect.forEach(node.databases, ({ sql }) => emptied(sql), { concurrency: "unbounded" })
     yield* spread(node)
   })
-  return Effect.map(emptied, () => {
+  return Effect.map(opened, () => {
     let opened = 0
     return Effect.suspend(() => nodeAt(opened++))
   }).pipe(Effect.orDie)

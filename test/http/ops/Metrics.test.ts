@@ -7,13 +7,15 @@ import { asAdmin, create, get, TestService, withService } from "../../support/Te
 
 const token = "the-token-of-tests"
 
-/** What is kept for a second is read again. */
+/** What is kept for a second is read again, until no request of this process is under way but that one: it could be counted meanwhile, even one of a former test's service. */
 let moment = 0
 const metrics = Effect.gen(function* () {
   const { clock } = yield* TestService
   clock.set(Date.parse("2026-11-22T10:00:00.000Z") + 2_000 * ++moment)
   return yield* asAdmin("GET", "/metrics")
-})
+}).pipe(
+  Effect.repeat({ until: ({ text }) => valueOf(text, "linkmint_http_requests_in_flight", {}) === 1 })
+)
 
 withService("the metrics", {}, (it) => {
   it.effect("count requests by route and status, however many paths there are", () =>
