@@ -102,7 +102,7 @@ for (const count of [2, 4]) {
     })
   })
 
-  describePostgres(`on the last of ${count} ${count === 1 ? "database" : "databases"} of links`, () => {
+  describePostgres(`on the last of ${count} databases of links`, () => {
     // Where a key and the guards of its link are in one database, as creates choose keys.
     const open = severalDatabases(count, () => count - 1)
     guardedCreatesLaws(
