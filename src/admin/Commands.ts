@@ -13,6 +13,7 @@ import { KeyFile } from "../storage/keys/KeyFile.ts"
 import { KeyPool } from "../storage/keys/KeyPool.ts"
 import * as KeyLedger from "../storage/keys/KeyLedger.ts"
 import { LinkStore } from "../storage/links/LinkStore.ts"
+import { aliasesWithCapitals } from "./CapitalsCommand.ts"
 import { Refused } from "./Refused.ts"
 import { email, userCommands, userOf } from "./UserCommands.ts"
 
@@ -217,6 +218,7 @@ export const commandsWith = <ROut, E, RIn>(services: Layer.Layer<ROut, E, RIn>) 
     Command.provide(addKey, services),
     Command.provide(listKeys, services),
     Command.provide(revokeKey, services),
-    Command.provide(links, services)
+    Command.provide(links, services),
+    Command.provide(aliasesWithCapitals, services)
   ] as const
 }

@@ -21,6 +21,7 @@ import * as AccountStoreSql from "../storage/accounts/AccountStoreSql.ts"
 import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import { DatabaseMark } from "../storage/nodes/DatabaseMark.ts"
 import * as DatabaseMarkSql from "../storage/nodes/DatabaseMarkSql.ts"
+import * as DomainStoreSql from "../storage/domains/DomainStoreSql.ts"
 import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/keys/KeyRangeStoreSql.ts"
@@ -205,7 +206,9 @@ const sessions = ({ sessionIdle }: Settings) => Sessions.layer({ idle: sessionId
 /** The services of the commands. No API key is presented here, so the administrator's is neither needed nor drawn. */
 const services = (settings: Settings) =>
   Layer.mergeAll(Layer.provide(Accounts.layer, sessions(settings)), Users.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(AccountStoreSql.layer, AuditLogSql.layer, links(settings))),
+    Layer.provideMerge(
+      Layer.mergeAll(AccountStoreSql.layer, AuditLogSql.layer, DomainStoreSql.layer, links(settings))
+    ),
     Layer.provide([
       WebhookStoreSql.layer,
       Passwords.layer,

@@ -1,13 +1,11 @@
 import { Clock, Effect, Either, Option, Record } from "effect"
 import * as AuditRecorder from "../../accounts/AuditRecorder.ts"
-import { foldedKey, plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { Links } from "../../actors/links/Links.ts"
 import type { AuditAction } from "../../model/Audit.ts"
 import { type Domain, domainsMax, type DomainTargets, noTargets, parseHost } from "../../model/Domain.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import * as Secret from "../../secrets/Secret.ts"
 import { DomainStore } from "../../storage/domains/DomainStore.ts"
-import type { LinkPage, Position } from "../../storage/links/LinkStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import { type DomainBody, DomainChangeBody, NewDomainBody } from "../contract/DomainApi.ts"
 import type { OperationsOf } from "../contract/Operations.ts"
@@ -22,6 +20,7 @@ import { orProblem } from "../links/LinkAnswers.ts"
 import { checkUrl, type LinkPolicy } from "../links/LinkChecks.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
 import * as TargetUrl from "../links/TargetUrl.ts"
+import * as Capitals from "./Capitals.ts"
 import { DomainProofs } from "./DomainProofs.ts"
 import { Domains, mayUse } from "./Domains.ts"
 
@@ -65,9 +64,9 @@ const checkTargets = (
     )
   )
 
-/** Aliases with capital letters that a report names at most, and links that are looked at for a page of them. */
+/** Aliases with capital letters that a report names at most, and the refusal of a change. */
 const capitalsMax = 100
-const lookedAtMax = 50_000
+const namedMax = 5
 
 /** Lists, adds, changes, verifies and removes further domains. */
 export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
@@ -117,40 +116,24 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
   const orNone = (domain: Domain | null) =>
     domain === null ? Effect.fail(noDomain) : Effect.succeed(json(bodyOf(domain, true)))
 
-  /** The aliases of a domain that have capital letters, the newest first, as many as a report names. */
-  const capitalsOf = Effect.fnUntraced(function* (domain: number) {
-    const found: Array<string> = []
-    let after: Position | undefined
-    let isComplete = false
-    do {
-      const page: LinkPage = yield* orProblem(
-        links.list({
-          domain,
-          hasCapitals: true,
-          order: "createdAt-desc",
-          after,
-          limit: capitalsMax,
-          lookedAtMax
-        })
-      )
-      // A database that did not answer may have more.
-      if (page.isPartial === true) return yield* Effect.fail(Problem.unavailable)
-      found.push(...page.links.map(({ key }) => plainKeyOf(key)))
-      after = page.next ?? undefined
-      isComplete = page.next === null && found.length <= capitalsMax
-    } while (after !== undefined && found.length < capitalsMax)
-    return { keys: found.slice(0, capitalsMax), isComplete }
-  })
+  const reading: Capitals.LinkReading<Problem.Problem> = {
+    list: (query) =>
+      Effect.filterOrFail(
+        orProblem(links.list(query)),
+        ({ isPartial }) => isPartial !== true,
+        () => Problem.unavailable
+      ),
+    findMany: (texts) => Effect.forEach(texts, (text) => orProblem(links.find(text)), { concurrency: 8 })
+  }
 
   /** Refuses a domain that is to ignore case while it has aliases with capital letters, which would not be found then by whatever case. */
   const requireNoCapitals = Effect.fnUntraced(function* ({ host, number }: Domain) {
-    const { isComplete, keys } = yield* capitalsOf(number)
-    const more = keys.length > 5 || !isComplete ? ", …" : ""
+    const { isComplete, keys } = yield* Capitals.aliasesWithCapitals(reading.list, number, namedMax)
     yield* keys.length === 0
       ? Effect.void
       : Problem.refuse(
           "aliases-with-capitals",
-          `Aliases of ${host} have capital letters: ${keys.slice(0, 5).join(", ")}${more}. Delete them, or make them anew in lower case, before it ignores case.`
+          `Aliases of ${host} have capital letters: ${keys.join(", ")}${isComplete ? "" : ", …"}. Delete them, or make them anew in lower case, before it ignores case.`
         )
   })
 
@@ -158,23 +141,7 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
     listCapitals: Effect.fn("domains.capitals")(function* (request, path) {
       yield* requireAdmin(request)
       const { number } = yield* domainAt(path.host)
-      const { isComplete, keys } = yield* capitalsOf(number)
-      const data = yield* Effect.forEach(
-        keys,
-        (key) => {
-          const folded = foldedKey(key)
-          const isAmong = keys.some((other) => other !== key && foldedKey(other) === folded)
-          return isAmong
-            ? Effect.succeed({ key, folded, collides: true })
-            : Effect.map(orProblem(links.find(qualifiedKey({ domain: number, key: folded }))), (other) => ({
-                key,
-                folded,
-                collides: other !== null && other.deletedAt === null
-              }))
-        },
-        { concurrency: 8 }
-      )
-      return json({ data, isComplete })
+      return json(yield* Capitals.report(reading, number, capitalsMax))
     }),
 
     listDomains: Effect.fn("domains.list")(function* (request) {

@@ -120,10 +120,9 @@ withService("a domain", {}, (it) => {
       yield* addVerified("mixed.example")
       const domain = "mixed.example"
       for (const alias of ["Guide", "guide", "News", "plain"]) yield* create({ url, alias, domain })
-      expectProblem(
-        yield* asAdmin("PATCH", `${domains}/${domain}`, { ignoresCase: true }),
-        "aliases-with-capitals"
-      )
+      const refused = yield* asAdmin("PATCH", `${domains}/${domain}`, { ignoresCase: true })
+      expectProblem(refused, "aliases-with-capitals")
+      expect((jsonOf(refused) as { detail: string }).detail).toContain("letters: News, Guide.")
       const report = asAdmin("GET", `${domains}/${domain}/capitals`)
       expect(jsonOf(yield* report)).toEqual({
         data: [
