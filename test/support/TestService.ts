@@ -21,6 +21,7 @@ import * as FairScheduler from "../../src/fibers/FairScheduler.ts"
 import * as RenderedDocuments from "../../src/http/contract/RenderedDocuments.ts"
 import * as ClientAddress from "../../src/http/exchange/ClientAddress.ts"
 import * as Domains from "../../src/http/domains/Domains.ts"
+import type { BrandSettings } from "../../src/http/pages/Brand.ts"
 import * as HttpServer from "../../src/http/server/Server.ts"
 import { TargetPolicy, type TargetPolicyService } from "../../src/http/links/TargetPolicy.ts"
 import type * as Iso8601 from "../../src/model/Iso8601.ts"
@@ -101,6 +102,8 @@ export interface TestServiceOptions {
   readonly unknownHosts?: "default" | "not-found"
   /** The folder of its web page; none by default. */
   readonly webFolder?: string
+  /** Linkmint's own by default. */
+  readonly brand?: BrandSettings
 }
 
 /** The marks of its only pool. */
@@ -285,7 +288,8 @@ const make = (options: TestServiceOptions) =>
       node: { id: "the-only-node", address: `localhost:${port}`, role: "all" },
       poolMarks,
       documents: RenderedDocuments.render,
-      ...(options.webFolder !== undefined && { webFolder: options.webFolder })
+      ...(options.webFolder !== undefined && { webFolder: options.webFolder }),
+      ...(options.brand !== undefined && { brand: options.brand })
     }).pipe(
       Layer.provide(
         options.targets === undefined ? Layer.empty : Layer.succeed(TargetPolicy, options.targets)

@@ -20,7 +20,8 @@ import * as OpenApiDocument from "./OpenApiDocument.ts"
 import { version } from "../../model/Version.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { webhooks } from "./WebhookApi.ts"
-import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "../links/QrImage.ts"
+import { shapes as qrShapes } from "../qr/QrDrawing.ts"
+import { sizeMax as qrSizeMax, sizeMin as qrSizeMin } from "../qr/QrImage.ts"
 import { queryParameter } from "../exchange/PageRequest.ts"
 import { orphanParameters, StatsBody, StatsParameters } from "./StatsSchemas.ts"
 
@@ -160,7 +161,20 @@ const qr = HttpApiGroup.make("qr").add(
           default: "000000",
           description: "Red, green and blue; readers need it darker than the background"
         }),
-        background: queryParameter({ type: "string", pattern: "^[0-9a-fA-F]{6}$", default: "ffffff" })
+        background: queryParameter({ type: "string", pattern: "^[0-9a-fA-F]{6}$", default: "ffffff" }),
+        shape: queryParameter({
+          type: "string",
+          enum: qrShapes,
+          default: "square",
+          description: "What modules look like, but for those by which readers find the code"
+        }),
+        logo: queryParameter({
+          type: "string",
+          enum: ["none", "brand"],
+          default: "none",
+          description:
+            "brand: the logo of this service in the middle, where it has one; in PNG only if that is a PNG of at most 1,024 pixels to each side"
+        })
       })
     )
     .addSuccess(image.pipe(HttpApiSchema.withEncoding({ kind: "Uint8Array", contentType: "image/png" })))

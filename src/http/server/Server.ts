@@ -13,7 +13,8 @@ import * as SessionCookie from "../exchange/SessionCookie.ts"
 import * as StrictHeaders from "../exchange/StrictHeaders.ts"
 import type { CreationOptions } from "../links/Creation.ts"
 import * as LinkRoutes from "../links/LinkRoutes.ts"
-import * as QrRoutes from "../links/QrRoutes.ts"
+import * as QrLogo from "../qr/QrLogo.ts"
+import * as QrRoutes from "../qr/QrRoutes.ts"
 import * as ClusterPicture from "../ops/ClusterPicture.ts"
 import * as ClusterRoutes from "../ops/ClusterRoutes.ts"
 import * as HealthRoutes from "../ops/HealthRoutes.ts"
@@ -155,7 +156,7 @@ export const layer = (options: ServerOptions) => {
   ).pipe(
     Layer.merge(NodeReporter.layer(node)),
     Layer.provide([ClusterPicture.layer({ node: node.id, marks: poolMarks }), Metrics.layer]),
-    Layer.provide([web, SessionCookie.layer(own.baseUrl)])
+    Layer.provide([web, SessionCookie.layer(own.baseUrl), QrLogo.layer(brand)])
   )
   return Layer.merge(
     Listener.layerDrain.pipe(Layer.provide(serving), Layer.provide(Listener.layer(options))),

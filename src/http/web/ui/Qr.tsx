@@ -1,14 +1,14 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks"
+import { type Shape, shapes } from "../../qr/QrDrawing.ts"
 import {
   type Design,
-  drawingOf,
+  designedSymbol,
   isReadable,
   paint,
   plain,
   readLogo,
-  type Shape,
-  shapes,
-  svgOf
+  savedSvgOf,
+  shapeNames
 } from "./qrDesign.ts"
 import { saveBlob } from "./save.ts"
 
@@ -47,9 +47,9 @@ const DesignFields = ({ design, onChange }: DesignFieldsProps) => {
         value={design.shape}
         onChange={({ currentTarget }) => onChange({ shape: currentTarget.value as Shape })}
       >
-        {Object.entries(shapes).map(([shape, name]) => (
+        {shapes.map((shape) => (
           <option key={shape} value={shape}>
-            {name}
+            {shapeNames[shape]}
           </option>
         ))}
       </select>
@@ -78,8 +78,8 @@ const DesignFields = ({ design, onChange }: DesignFieldsProps) => {
 export const Qr = ({ name, text }: { readonly text: string; readonly name: string }) => {
   const canvas = useRef<HTMLCanvasElement>(null)
   const [design, setDesign] = useState(plain)
-  const drawing = useMemo(() => drawingOf(text, design), [text, design])
-  useEffect(() => paint(canvas.current!, drawing, design), [drawing])
+  const symbol = useMemo(() => designedSymbol(text, design), [text, design])
+  useEffect(() => paint(canvas.current!, symbol, design), [symbol])
   const savePng = () =>
     canvas.current?.toBlob((blob) => {
       if (blob !== null) saveBlob(blob, `${name}.png`)
@@ -95,7 +95,7 @@ export const Qr = ({ name, text }: { readonly text: string; readonly name: strin
           type="button"
           class="quiet"
           onClick={() =>
-            saveBlob(new Blob([svgOf(drawing, design)], { type: "image/svg+xml" }), `${name}.svg`)
+            saveBlob(new Blob([savedSvgOf(symbol, design)], { type: "image/svg+xml" }), `${name}.svg`)
           }
         >
           Save SVG
