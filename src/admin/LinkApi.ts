@@ -124,7 +124,7 @@ export const layer = (url: URL, apiKey: Redacted.Redacted) =>
         urlOf: (key, domain) =>
           Effect.flatMap(
             ask(
-              HttpClientRequest.get(`/api/v1/links/${key}`, {
+              HttpClientRequest.get(`/api/v1/links/${encodeURIComponent(key)}`, {
                 urlParams: domain === undefined ? {} : { domain }
               })
             ),

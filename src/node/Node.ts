@@ -29,6 +29,7 @@ import * as Documents from "../http/contract/Documents.ts"
 import * as ClientAddress from "../http/exchange/ClientAddress.ts"
 import * as DomainProofs from "../http/domains/DomainProofs.ts"
 import * as Domains from "../http/domains/Domains.ts"
+import * as LongAliases from "../http/domains/LongAliases.ts"
 import * as LinkAnswers from "../http/links/LinkAnswers.ts"
 import * as HttpServer from "../http/server/Server.ts"
 import * as VisitOptOutLive from "../http/redirects/VisitOptOutLive.ts"
@@ -286,13 +287,14 @@ const stores =
       adding(AccountStoreSql.layer),
       adding(DomainStoreSql.layer),
       adding(Domains.layer(domains)),
+      adding(LongAliases.layer(domains, Option.isNone(settings.databaseUrl))),
       adding(DomainProofs.layer),
       adding(AuditLogSql.layer),
       adding(surroundings.witness),
       adding(Stock.layer(settings)),
       adding(surroundings.quotas),
       adding(surroundings.nodes),
-      adding(Layer.succeed(FurtherDomains, { areInUse: () => domains.version !== 0 })),
+      adding(Layer.succeed(FurtherDomains, { areInUse: () => domains.areInUse })),
       adding(links(settings, messages)),
       adding(KeyLedger.layer(surroundings.countedMax)),
       adding(surroundings.ownership)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { bucketOf, bucketOfName, bucketOfSubject } from "../../src/keys/Buckets.ts"
 import { defaultDomain, domainKeyOf, plainKeyOf, qualifiedKey } from "../../src/keys/QualifiedKey.ts"
-import { isKeyShaped } from "../../src/http/contract/LinkSchemas.ts"
+import { isAlias } from "../../src/model/Alias.ts"
 import { subjectOfLink } from "../../src/model/Visit.ts"
 
 describe("qualifiedKey", () => {
@@ -18,7 +18,7 @@ describe("qualifiedKey", () => {
   })
 
   it("is never a key of the default domain", () => {
-    expect(isKeyShaped(qualifiedKey({ domain: 1, key: "docs" }))).toBe(false)
+    expect(isAlias(qualifiedKey({ domain: 1, key: "docs" }))).toBe(false)
   })
 
   it("keeps a link, its guards and its visits in the bucket of its key", () => {

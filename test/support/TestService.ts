@@ -21,6 +21,7 @@ import * as FairScheduler from "../../src/fibers/FairScheduler.ts"
 import * as RenderedDocuments from "../../src/http/contract/RenderedDocuments.ts"
 import * as ClientAddress from "../../src/http/exchange/ClientAddress.ts"
 import * as Domains from "../../src/http/domains/Domains.ts"
+import * as LongAliases from "../../src/http/domains/LongAliases.ts"
 import type { BrandSettings } from "../../src/http/pages/Brand.ts"
 import * as HttpServer from "../../src/http/server/Server.ts"
 import { TargetPolicy, type TargetPolicyService } from "../../src/http/links/TargetPolicy.ts"
@@ -117,6 +118,8 @@ export class TestService extends Context.Tag("test/TestService")<
     readonly send: (request: Request) => Effect.Effect<Answer, NoAnswer>
     /** Links that its store has bound so far. */
     readonly stored: Effect.Effect<number>
+    /** Keys that its store has been asked for so far. */
+    readonly lookedUp: Effect.Effect<number>
     /** Where it counts visits. */
     readonly visits: typeof VisitStore.Service
     /** Its webhooks, whatever fault they are under. */
@@ -141,17 +144,29 @@ export class TestService extends Context.Tag("test/TestService")<
 
 const countedLinks = Effect.sync(() => {
   let bound = 0
+  let lookedUp = 0
   const rows = new Map<string, Link>()
   const ended = new Map<string, number>()
   const store = LinkStoreMemory.makeOver(rows, ended)
   const counted = LinkStore.of({
     ...store,
+    findMany: (keys) =>
+      Effect.suspend(() => {
+        lookedUp += keys.length
+        return store.findMany(keys)
+      }),
     insertMany: (links) =>
       Effect.tap(store.insertMany(links), (outcomes) =>
         Effect.sync(() => (bound += outcomes.filter(Boolean).length))
       )
   })
-  return { store: counted, rows, ended, bound: Effect.sync(() => bound) }
+  return {
+    store: counted,
+    rows,
+    ended,
+    bound: Effect.sync(() => bound),
+    lookedUp: Effect.sync(() => lookedUp)
+  }
 })
 
 /** The id of the API key that a user without a session comes with. */
@@ -305,6 +320,7 @@ const make = (options: TestServiceOptions) =>
       ]),
       Layer.provide([
         Layer.succeed(Domains.Domains, domains),
+        Layer.provide(LongAliases.layer(domains, true), Layer.succeed(DomainStore, domainStore)),
         Layer.succeed(
           DomainStore,
           faulty(domainStore, () => faults.domains)
@@ -347,6 +363,7 @@ const make = (options: TestServiceOptions) =>
       port,
       send: (request) => send(connections, port, request),
       stored: links.bound,
+      lookedUp: links.lookedUp,
       visits,
       webhooks,
       audit,

@@ -1,4 +1,5 @@
 import { Record, Schema, Struct } from "effect"
+import { aliasMax, aliasPattern, isAlias, segmentsMax } from "../../model/Alias.ts"
 import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { LinkExtras, RedirectStatus } from "../../model/Link.ts"
 import { Rules, Variants } from "../../model/Rules.ts"
@@ -13,16 +14,10 @@ const noteLengthMax = 1_024
 const tagsMax = 20
 const visitsMax = 1_000_000_000
 
-/** Characters of a short key or alias. */
-const keyCharacters = /^[A-Za-z0-9_-]+$/
-
-/** Whether a path segment can be a short key or an alias at all. */
-export const isKeyShaped = (text: string): boolean => text.length <= 64 && keyCharacters.test(text)
-
 /** Whether a text can be that of a link as it is stored: a key, or one with the number of its domain. */
 export const isLinkText = (text: string): boolean => {
   const { domain, key } = domainKeyOf(text)
-  return isKeyShaped(key) && Number.isSafeInteger(domain)
+  return isAlias(key) && Number.isSafeInteger(domain)
 }
 
 /** Whether a path segment can be an id of this service: the database is not asked for other texts, which it might refuse. */
@@ -47,14 +42,18 @@ const QueryPrecedence = Schema.Literal("append", "request", "target").annotation
 export const aliasMin = 3
 
 /** What is said of an alias that is too long or too short. */
-export const aliasLengthFault = `must have ${aliasMin} to 64 characters`
+export const aliasLengthFault = `must have ${aliasMin} to ${aliasMax} characters`
 
 const Alias = Text.pipe(
   Schema.minLength(1, { message: () => aliasLengthFault }),
-  Schema.maxLength(64, { message: () => aliasLengthFault }),
-  Schema.pattern(keyCharacters, { message: () => "may contain A-Z, a-z, 0-9, - and _ only" }),
+  Schema.maxLength(aliasMax, { message: () => aliasLengthFault }),
+  Schema.filter(isAlias, {
+    jsonSchema: { pattern: aliasPattern.source },
+    message: () =>
+      `may contain A-Z, a-z, 0-9, - and _ only, in up to ${segmentsMax} segments with a slash between them`
+  }),
   Schema.annotations({
-    description: `${aliasMin} characters at least, unless an administrator makes the link. In a domain that ignores case it is kept in lower case`
+    description: `Up to ${segmentsMax} segments with a slash between them, of ${aliasMin} characters at least each, unless an administrator makes the link. In a domain that ignores case it is kept in lower case`
   })
 )
 

@@ -4,7 +4,7 @@ import * as Router from "find-my-way-ts"
 import { Api } from "./Api.ts"
 import { qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { isReserved } from "../links/ReservedAliases.ts"
-import { isKeyShaped } from "./LinkSchemas.ts"
+import { isLong, isSegment } from "../../model/Alias.ts"
 
 /** An operation of this service, as the contract names it: `GET` and `/api/v1/links/{key}`. There are few of them, whatever is asked for. */
 export interface Route {
@@ -92,13 +92,13 @@ const pages = new Set(routes.filter(({ method }) => method === "GET").map(({ pat
 const keyOf = (url: string): string | undefined => {
   const end = url.indexOf("?")
   const key = url.slice(1, end === -1 ? undefined : end)
-  return url.charCodeAt(0) === 47 && isKeyShaped(key) && !pages.has(key) ? key : undefined
+  return url.charCodeAt(0) === 47 && isSegment(key) && !pages.has(key) ? key : undefined
 }
 
 /** A key, a slash, and more behind it. */
 const longer = /^\/([A-Za-z0-9_-]{1,64})\/([^?]+)/
 
-/** The match of a short URL with a path behind its key, which the link may forward. What this service keeps for itself is no key. */
+/** The match of a short URL with a path behind its first segment, which is more of its alias, or which the link may forward. What this service keeps for itself is no key. */
 const findLonger = (verb: string, url: string): Match | undefined => {
   const route = shortUrls.get(verb)
   const [, key, rest] = (route !== undefined && longer.exec(url)) || []
@@ -171,8 +171,12 @@ const isWrittenOut = (template: string, url: string): boolean => {
   return parts.every((part, at) => part === "*" || part.startsWith("{") || part === written[at])
 }
 
-/** Whether a part of a path is the text of a link in a further domain, as it is stored: no request may name a link by that. */
-const isQualified = (part: string | undefined): boolean => part?.includes("~") === true
+/**
+ * Whether a request may name a link by a decoded part of its path: not by the text of a link in a further domain, as it is stored, and of an alias with several segments, slashes are written as such
+ * in short URLs.
+ */
+const mayName = ({ group }: Route, key = ""): boolean =>
+  !key.includes("~") && !(group === "redirects" && isLong(key))
 
 /** The match of a request; `undefined` where there is no such route, or the path is written in another way than in the contract. */
 export const find = (method: string, url: string): Match | undefined => {
@@ -181,7 +185,7 @@ export const find = (method: string, url: string): Match | undefined => {
   if (plain !== undefined) return plain
   const found = table.router.find(verb, url)
   if (found === undefined) return findLonger(verb, url)
-  return !isWrittenOut(found.handler.path, url) || isQualified(found.params["key"])
+  return !isWrittenOut(found.handler.path, url) || !mayName(found.handler, found.params["key"])
     ? undefined
     : { route: found.handler, path: found.params, query: found.searchParams }
 }

@@ -47,6 +47,8 @@ export class KnownDomains {
   #byHost: ReadonlyMap<string, Domain> = new Map()
   /** Whether every host is the default domain's. */
   #isOnlyOne: boolean
+  #lastNumber = 0
+  #longAliasesIn: ReadonlySet<number> = new Set()
   #ignoringCase: ReadonlySet<number> | undefined
   #latest = { host: "", number: undefined as number | undefined }
 
@@ -61,13 +63,15 @@ export class KnownDomains {
   }
 
   /** Replaces what is known, unless that is newer: answers can come out of order. */
-  set({ domains, version }: DomainList): void {
+  set({ domains, lastNumber, longAliasesIn, version }: DomainList): void {
     if (this.#version !== null && version < this.#version) return
     this.#version = version
     this.#byNumber = new Map(domains.map((domain) => [domain.number, domain]))
     this.#byHost = new Map(domains.map((domain) => [domain.host, domain]))
     const ignoring = domains.filter(({ ignoresCase }) => ignoresCase).map(({ number }) => number)
     this.#ignoringCase = ignoring.length === 0 ? undefined : new Set(ignoring)
+    this.#lastNumber = lastNumber
+    this.#longAliasesIn = new Set(longAliasesIn)
     const isServed = domains.some(({ verifiedAt }) => verifiedAt !== null)
     this.#isOnlyOne = this.#policy.unknownHosts === "default" && !isServed
     this.#latest = { host: "", number: undefined }
@@ -96,6 +100,16 @@ export class KnownDomains {
     return name === this.#policy.ownHost || this.#policy.unknownHosts === "default"
       ? defaultDomain
       : undefined
+  }
+
+  /** Whether there has ever been a further domain, as far as this node has read. */
+  get areInUse(): boolean {
+    return this.#version === null || this.#lastNumber > 0
+  }
+
+  /** The numbers of the domains that may have aliases of several segments, as far as this node has read. */
+  get longAliasesIn(): ReadonlySet<number> {
+    return this.#longAliasesIn
   }
 
   /** Whether aliases of a domain are the same where they differ in case alone. */

@@ -1,6 +1,7 @@
 import { Either } from "effect"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { foldedKey } from "../../keys/QualifiedKey.ts"
+import { isLong, segmentsOf } from "../../model/Alias.ts"
 import { type Link, unlessChosen } from "../../model/Link.ts"
 import { type KnownDomains, mayUse } from "../domains/Domains.ts"
 import * as Decode from "../exchange/Decode.ts"
@@ -68,9 +69,17 @@ const refusedMoment = (field: "createdAt" | "updatedAt"): Problem =>
 
 const tooShort = oneFault("invalid-request", "alias", aliasLengthFault)
 
+const shortSegment = oneFault(
+  "invalid-request",
+  "alias",
+  `must have ${aliasMin} characters at least in each segment`
+)
+
 const checkAlias = (alias: string, isAdmin: boolean): Either.Either<string, Problem> =>
-  alias.length < aliasMin && !isAdmin
-    ? tooShort
+  !isAdmin && segmentsOf(alias).some(({ length }) => length < aliasMin)
+    ? isLong(alias)
+      ? shortSegment
+      : tooShort
     : isReserved(alias)
       ? oneFault("alias-reserved", "alias", `"${alias}" is reserved`)
       : Either.right(alias)

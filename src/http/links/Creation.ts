@@ -4,11 +4,14 @@ import type { Standing } from "../../accounts/Meter.ts"
 import type { Guarding, LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { Links } from "../../actors/links/Links.ts"
 import { ReusedLinks } from "../../actors/links/ReusedLinks.ts"
+import { defaultDomain } from "../../keys/QualifiedKey.ts"
+import { isLong } from "../../model/Alias.ts"
 import type { Link } from "../../model/Link.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import { Domains } from "../domains/Domains.ts"
+import { LongAliases } from "../domains/LongAliases.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -76,6 +79,7 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
   const quotas = yield* Quotas
   const { clientOf } = yield* ClientAddress
   const totals = yield* VisitTotals.make
+  const longAliases = yield* LongAliases
   const naming = { baseUrl: options.own.baseUrl, domains: yield* Domains }
 
   const created = (link: Link) => createAnswer(201, link, naming, VisitTotals.none)
@@ -107,6 +111,10 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions) {
     },
 
     carryOut: Effect.fnUntraced(function* ({ link: planned, repeats }, quota) {
+      if (Either.isRight(planned)) {
+        const { alias, domain = defaultDomain } = planned.right.draft
+        if (alias !== null && isLong(alias)) yield* Problem.orUnavailable(longAliases.prepare(domain))
+      }
       let standing: Standing | null = null
       const create = (guarding: Guarding) =>
         Effect.gen(function* () {

@@ -55,9 +55,9 @@ export const namesOf = (
 /** What a client gives out for a link. */
 export const shortUrlOf = (text: string, naming: Naming): string => namesOf(text, naming).shortUrl
 
-/** Where the API has a link. */
-const pathOf = ({ domain, key }: ReturnType<typeof namesOf>): string =>
-  `/api/v1/links/${key}${domain === undefined ? "" : `?domain=${domain}`}`
+/** Where the API has a link. An alias may have slashes. */
+const pathOf = ({ domain, key }: ReturnType<typeof namesOf>, { custom }: Pick<Link, "custom">): string =>
+  `/api/v1/links/${custom ? encodeURIComponent(key) : key}${domain === undefined ? "" : `?domain=${domain}`}`
 
 /** The answer to a create, as it is kept for repeats. */
 export const createAnswer = (
@@ -68,7 +68,7 @@ export const createAnswer = (
 ): Idempotency.Answer => ({
   status,
   contentType: "application/json",
-  location: pathOf(namesOf(link.key, naming)),
+  location: pathOf(namesOf(link.key, naming), link),
   body: textOf(link, naming, visits)
 })
 

@@ -8,5 +8,5 @@ const reserved: ReadonlySet<string> = new Set(
   ).split(" ")
 )
 
-/** Whether an alias is kept from links. */
-export const isReserved = (alias: string): boolean => reserved.has(alias.toLowerCase())
+/** Whether an alias is kept from links: by its first segment. */
+export const isReserved = (alias: string): boolean => reserved.has(alias.split("/", 1)[0]!.toLowerCase())

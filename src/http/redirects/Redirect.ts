@@ -1,3 +1,5 @@
+import { domainKeyOf, plainKeyOf, qualifiedKey } from "../../keys/QualifiedKey.ts"
+import { isAlias, segmentsMax } from "../../model/Alias.ts"
 import { type Link, type LinkCard, stateAt } from "../../model/Link.ts"
 import type { OrphanReason } from "../../model/Visit.ts"
 import type { Answer } from "../exchange/Answer.ts"
@@ -39,7 +41,45 @@ type Source = Pick<Request, "headers" | "method" | "remoteAddress" | "url">
 export interface ShortPath {
   readonly key: string
   /** What follows the key and a slash, as it came. */
-  readonly rest?: string
+  readonly rest?: string | undefined
+}
+
+/** What a short URL with several segments may mean. */
+export interface LongPath {
+  /** The texts of the links that it may lead to, the longest alias first: that of `path.key` is the last. */
+  readonly texts: readonly [string, ...ReadonlyArray<string>]
+  /** The key, and what follows it. */
+  readonly whole: string
+}
+
+/**
+ * What a short URL with several segments may mean: the longest alias that has a row. Only segments that are written as they are in aliases count, so that an empty or an encoded one, or one of dots, ends the
+ * alias before it. A `+` behind the last one asks for the preview.
+ */
+export const longPathOf = ({ key: text, rest = "" }: ShortPath): LongPath => {
+  const { domain, key } = domainKeyOf(text)
+  const texts = [text]
+  let alias = key
+  // An alias has so many segments at most, and may be followed by a path.
+  for (const part of rest.split("/", segmentsMax - 1)) {
+    alias += `/${part}`
+    const preview = alias.endsWith("+") && alias.length === key.length + 1 + rest.length
+    const asked = preview ? alias.slice(0, -1) : alias
+    if (!isAlias(asked)) break
+    texts.unshift(qualifiedKey({ domain, key: asked }))
+  }
+  return { texts: texts as unknown as LongPath["texts"], whole: `${key}/${rest}` }
+}
+
+/** What follows the key of a row in a path, and whether that asks for the row's preview. */
+export const behindKey = (
+  whole: string,
+  { key }: Pick<Link, "key">
+): { readonly rest: string | undefined; readonly isPreview: boolean } => {
+  const behind = whole.slice(plainKeyOf(key).length)
+  // A slash may follow any key.
+  const rest = behind === "" || behind === "/" || behind === "+" ? undefined : behind.slice(1)
+  return { rest, isPreview: behind === "+" }
 }
 
 /** Whether a tombstone is of a link that had expired, rather than of one that was deleted. */

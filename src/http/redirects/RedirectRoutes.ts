@@ -3,15 +3,25 @@ import { isReserved } from "../../accounts/Reservations.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { countHit } from "../../actors/links/LinkCache.ts"
 import { Links } from "../../actors/links/Links.ts"
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import type { Link } from "../../model/Link.ts"
 import { isLinkText } from "../contract/LinkSchemas.ts"
 import type { FastOperation, OperationsOf } from "../contract/Operations.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import { Domains } from "../domains/Domains.ts"
+import { LongAliases } from "../domains/LongAliases.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
-import { answerLed, cardFor, decideRedirect, isProblem, type ShortPath } from "./Redirect.ts"
+import {
+  answerLed,
+  behindKey,
+  cardFor,
+  decideRedirect,
+  isProblem,
+  longPathOf,
+  type ShortPath
+} from "./Redirect.ts"
 import * as Redirects from "./Redirects.ts"
 import * as VisitorFacts from "./rules/VisitorFacts.ts"
 
@@ -30,6 +40,7 @@ export const makeFast = Effect.fnUntraced(function* (
   const record = yield* Redirects.makeRecorder
   const { clientOf } = yield* ClientAddress
   const domains = yield* Domains
+  const longAliases = yield* LongAliases
   const clock = yield* Effect.clock
   const isTraced = yield* FiberRef.get(FiberRef.currentTracerEnabled)
 
@@ -52,8 +63,21 @@ export const makeFast = Effect.fnUntraced(function* (
     return answerLed(decision, link.redirectStatus, location, ...headers)
   }
 
+  /** Of a path with several segments, which may be an alias's as well, the longest alias is at hand or not; `undefined`: it is not. */
+  const longNow = (path: ShortPath): ShortPath | undefined => {
+    if (!longAliases.areIn(domainKeyOf(path.key).domain)) return path
+    const { texts, whole } = longPathOf(path)
+    const [key] = texts
+    if (texts.length === 1) return path
+    const { isPreview, rest } = behindKey(whole, { key })
+    return isPreview || links.findNow(key) === undefined ? undefined : { key, rest }
+  }
+
   /** Redirects links that this node has cached. */
-  const answerNow: Redirect["answerNow"] = (request, { key, rest }, idOf) => {
+  const answerNow: Redirect["answerNow"] = (request, path, idOf) => {
+    const meant = path.rest === undefined ? path : longNow(path)
+    if (meant === undefined) return undefined
+    const { key, rest } = meant
     const fresh = links.findNow(key)
     const link = fresh ?? links.staleNow(key)
     if (link === undefined || quotas.lookupsUsedUp(clientOf(request)) !== undefined) return undefined
@@ -65,6 +89,7 @@ export const makeFast = Effect.fnUntraced(function* (
   /** Redirects links that have to be read. */
   const answerThen: Redirect["answerThen"] = (request, path, { answer, instead, isOver }) => {
     const { key, rest } = path
+    if (rest !== undefined && longNow(path) !== path) return false
     // A key that may mean another one is looked up twice, and counts as one look-up.
     if (isTraced || !isLinkText(key) || domains.foldedOf(key) !== undefined) return false
     const reserved = general.reserveNow(request, key)

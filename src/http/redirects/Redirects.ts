@@ -11,6 +11,7 @@ import { passwordLengthMax, Passwords } from "../../accounts/Passwords.ts"
 import { formFor } from "../exchange/Accept.ts"
 import type { Answer } from "../exchange/Answer.ts"
 import { Domains } from "../domains/Domains.ts"
+import { LongAliases } from "../domains/LongAliases.ts"
 import * as Body from "../exchange/Body.ts"
 import { VisitorCountry } from "../../visits/VisitClassifier.ts"
 import { unlessAsked, VisitOptOut } from "../../visits/VisitOptOut.ts"
@@ -139,6 +140,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const quotas = yield* Quotas
     const { clientOf } = yield* ClientAddress
     const pages = yield* VisitorPages
+    const longAliases = yield* LongAliases
     const naming = { baseUrl, domains: yield* Domains }
 
     const reserveNow: Redirects["reserveNow"] = (request, key) => {
@@ -213,8 +215,16 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       }
     }, Traced.span("redirect"))
 
-    const preview = Effect.fnUntraced(function* (request: Request, { key }: Redirect.ShortPath) {
-      const link = yield* findLive(lookUp(request, key, findAsWritten(naming.domains, links.find, key)))
+    const preview = Effect.fnUntraced(function* (
+      request: Request,
+      { key }: Redirect.ShortPath,
+      found?: Found
+    ) {
+      const row =
+        found === undefined
+          ? lookUp(request, key, findAsWritten(naming.domains, links.find, key))
+          : orProblem(found)
+      const link = yield* findLive(row)
       const target = Redirect.targetOf(link, request, yield* Clock.currentTimeMillis, leading)
       if (Redirect.isProblem(target)) return yield* Effect.fail(target)
       const [visits] = yield* totals([link])
@@ -228,8 +238,14 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
         : Problem.orUnavailable(passwords.verify(link.passwordHash, Redacted.make(password), "unlock"))
 
     /** Also of a link that has no password any more: its visitor has still the form. */
-    const unlock = Effect.fnUntraced(function* (request: Request, { key, rest }: Redirect.ShortPath) {
-      const row = yield* lookUp(request, key, findAsWritten(naming.domains, links.find, key))
+    const unlock = Effect.fnUntraced(function* (
+      request: Request,
+      { key, rest }: Redirect.ShortPath,
+      found?: Found
+    ) {
+      const row = yield* found === undefined
+        ? lookUp(request, key, findAsWritten(naming.domains, links.find, key))
+        : orProblem(found)
       if (rest !== undefined && row?.extras?.forwardPath !== true) return yield* Effect.fail(noRoute)
       const link = yield* findLive(Effect.succeed(row))
       if (link.passwordHash !== null) {
@@ -290,10 +306,50 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
           Effect.sync(() => refuse(request, path.key, refusal, isVisit))
         )
 
+    /** The row that a path with several segments means, which counts as one look-up. */
+    const resolve = (request: Request, path: Redirect.ShortPath, find: (typeof links)["find"]) => {
+      const { texts, whole } = Redirect.longPathOf(path)
+      const [first, ...others] = texts
+      const findFirst = others.reduce<Found>(
+        (found, text) =>
+          Effect.flatMap(found, (row) =>
+            row === null ? findAsWritten(naming.domains, find, text) : Effect.succeed(row)
+          ),
+        findAsWritten(naming.domains, find, first)
+      )
+      return Effect.map(lookUp(request, first, findFirst), (row) =>
+        row === null
+          ? { row, path, isPreview: false }
+          : {
+              row,
+              path: { key: row.key, rest: Redirect.behindKey(whole, row).rest },
+              isPreview: Redirect.behindKey(whole, row).isPreview
+            }
+      )
+    }
+
+    const [redirected, previewed, unlocked] = [
+      answering(redirect, true),
+      answering(preview),
+      answering(unlock)
+    ]
+
+    /** Answers a path of which it has to be found out first how many of its segments are the alias. */
+    const resolving =
+      (work: typeof redirected, find: (typeof links)["find"], isVisit: boolean): typeof redirected =>
+      (request, path, found) =>
+        found !== undefined || path.rest === undefined || !longAliases.areIn(domainKeyOf(path.key).domain)
+          ? work(request, path, found)
+          : Effect.matchEffect(resolve(request, path, find), {
+              onFailure: (refusal) => Effect.sync(() => refuse(request, path.key, refusal, isVisit)),
+              onSuccess: ({ isPreview, path: meant, row }) =>
+                (isPreview ? previewed : work)(request, meant, Effect.succeed(row))
+            })
+
     return {
       reserveNow,
-      redirect: answering(redirect, true),
-      preview: answering(preview),
-      unlock: answering(unlock)
+      redirect: resolving(redirected, links.findToRedirect, true),
+      preview: previewed,
+      unlock: resolving(unlocked, links.find, false)
     } satisfies Redirects
   })

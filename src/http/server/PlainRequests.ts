@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { type Clock, DateTime, Either, Option } from "effect"
-import { isKeyShaped } from "../contract/LinkSchemas.ts"
+import { isSegment } from "../../model/Alias.ts"
 import { type Answer, fixedOf } from "../exchange/Answer.ts"
 import { tooLarge } from "../exchange/Body.ts"
 import type { Request } from "../exchange/Request.ts"
@@ -49,7 +49,7 @@ const fieldsOfPosts: ReadonlySet<string> = new Set(
 )
 
 /** Whether a path is a key and nothing else. */
-const isKeyPath = (path: string): boolean => path.startsWith("/") && isKeyShaped(path.slice(1))
+const isKeyPath = (path: string): boolean => path.startsWith("/") && isSegment(path.slice(1))
 
 /** A field with visible characters of ASCII and spaces between them. Anything looser is for `node:http`. */
 const field = /^([A-Za-z0-9-]+): ([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)$/

@@ -24,7 +24,7 @@ export const domainNumbers: ReadonlyArray<number> = [defaultDomain, ...domains.m
 /** The domains as a node knows them. */
 export const known = (): KnownDomains => {
   const known = new KnownDomains({ ownHost, unknownHosts: "default" })
-  known.set({ version: 1, domains })
+  known.set({ version: 1, lastNumber: domains.length, domains, longAliasesIn: [] })
   return known
 }
 

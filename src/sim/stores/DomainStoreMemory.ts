@@ -7,6 +7,7 @@ export const make = Effect.sync(() => {
   const domains = new Map<number, Domain>()
   let version = 0
   let lastNumber = 0
+  const longAliasesIn = new Set<number>()
 
   const set = (domain: Domain) => {
     domains.set(domain.number, domain)
@@ -16,7 +17,11 @@ export const make = Effect.sync(() => {
 
   return DomainStore.of({
     read: (known) =>
-      Effect.sync(() => (known === version ? null : { version, domains: [...domains.values()] })),
+      Effect.sync(() =>
+        known === version
+          ? null
+          : { version, lastNumber, domains: [...domains.values()], longAliasesIn: [...longAliasesIn] }
+      ),
     add: (given, domainsMax) =>
       Effect.sync(() => {
         if ([...domains.values()].some(({ host }) => host === given.host)) return "taken"
@@ -39,6 +44,12 @@ export const make = Effect.sync(() => {
         if (!domains.delete(number)) return false
         version++
         return true
+      }),
+    addLongAliases: (number) =>
+      Effect.sync(() => {
+        if (longAliasesIn.has(number)) return
+        longAliasesIn.add(number)
+        version++
       })
   })
 })

@@ -5,7 +5,11 @@ import type { StorageError } from "../StorageError.ts"
 /** All further domains, in the order of their numbers, and a version that each change raises. */
 export interface DomainList {
   readonly version: number
+  /** The greatest number that a domain has had; 0 where there has never been one. */
+  readonly lastNumber: number
   readonly domains: ReadonlyArray<Domain>
+  /** The numbers of the domains, the default one among them, that may have aliases of several segments. */
+  readonly longAliasesIn: ReadonlyArray<number>
 }
 
 /** A domain that is to be added. It gets its number, and is not verified. */
@@ -19,7 +23,8 @@ export type NewDomain = Pick<Domain, "createdAt" | "host" | "ignoresCase" | "own
  * 2. Numbers count up from 1, and a number is never given again. Who adds the host of a removed domain again has none of its links.
  * 3. There are never more domains than each `add` allows.
  * 4. A domain is verified only by the token that it has.
- * 5. `read` with the version that it gave gives `null` exactly as long as nothing was added, changed, verified or removed.
+ * 5. `read` with the version that it gave gives `null` exactly as long as nothing was added, changed, verified or removed, and no domain got long aliases.
+ * 6. A domain that has got long aliases keeps them, also when it is removed.
  */
 export class DomainStore extends Context.Tag("linkmint/DomainStore")<
   DomainStore,
@@ -41,6 +46,8 @@ export class DomainStore extends Context.Tag("linkmint/DomainStore")<
     readonly verify: (number: number, token: string, at: number) => Effect.Effect<Domain | null, StorageError>
     /** Removes a domain; `false` where there is none. */
     readonly remove: (number: number) => Effect.Effect<boolean, StorageError>
+    /** Has a domain be one that may have aliases of several segments. */
+    readonly addLongAliases: (number: number) => Effect.Effect<void, StorageError>
   }
 >() {}
 

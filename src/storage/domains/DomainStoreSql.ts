@@ -36,8 +36,9 @@ export const make = Effect.gen(function* () {
 
   const version = (lock: Statement.Fragment) =>
     Effect.map(
-      sql<{ version: number; last_number: number }>`SELECT version, last_number FROM domain_version ${lock}`,
-      ([row]) => row!
+      sql<{ version: number; last_number: number; long_aliases_in: string }>`
+        SELECT version, last_number, long_aliases_in FROM domain_version ${lock}`,
+      ([row]) => ({ ...row!, longAliasesIn: JSON.parse(row!.long_aliases_in) as ReadonlyArray<number> })
     )
   const locked = version(forUpdate(sql))
   const raise = (by: Statement.Fragment) =>
@@ -47,9 +48,9 @@ export const make = Effect.gen(function* () {
   return sqlPort(DomainStore, {
     // What is read after a version is at least as new, so that a change that is under way is seen by the next call at the latest.
     read: Effect.fnUntraced(function* (known) {
-      const { version: newest } = yield* version(sql``)
+      const { last_number: lastNumber, longAliasesIn, version: newest } = yield* version(sql``)
       if (newest === known) return null
-      return { version: newest, domains: yield* domains(sql`ORDER BY number`) }
+      return { version: newest, lastNumber, longAliasesIn, domains: yield* domains(sql`ORDER BY number`) }
     }),
 
     add: Effect.fnUntraced(function* (given, domainsMax) {
@@ -98,6 +99,12 @@ export const make = Effect.gen(function* () {
       if (rows.length === 0) return false
       yield* raised
       return true
+    }, inOneTransaction),
+
+    addLongAliases: Effect.fnUntraced(function* (number) {
+      const { longAliasesIn } = yield* locked
+      if (longAliasesIn.includes(number)) return
+      yield* raise(sql`, long_aliases_in = ${JSON.stringify([...longAliasesIn, number])}`)
     }, inOneTransaction)
   })
 })

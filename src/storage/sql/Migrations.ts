@@ -28,6 +28,7 @@ import { bucketMoves } from "./migrations/0024_bucket_moves.ts"
 import { domains } from "./migrations/0025_domains.ts"
 import { importedVisits } from "./migrations/0026_imported_visits.ts"
 import { linkExtras } from "./migrations/0027_link_extras.ts"
+import { longAliases } from "./migrations/0028_long_aliases.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -58,7 +59,8 @@ export const migrations = {
   "0024_bucket_moves": bucketMoves,
   "0025_domains": domains,
   "0026_imported_visits": importedVisits,
-  "0027_link_extras": linkExtras
+  "0027_link_extras": linkExtras,
+  "0028_long_aliases": longAliases
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

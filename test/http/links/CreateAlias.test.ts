@@ -21,7 +21,9 @@ withService("an alias", {}, (it) => {
     "digits alone": "2027",
     "hyphens and underscores alone": "-_-",
     "upper and lower case": "aLiAs",
-    "a reserved word inside": "my-api"
+    "a reserved word inside": "my-api",
+    "several segments": "events/2026/berlin",
+    "5 segments, and a reserved word behind the first": "one/two/api/four/five"
   }
   for (const [what, alias] of Object.entries(good)) {
     it.effect(`may have ${what}`, () =>
@@ -43,7 +45,13 @@ withService("an alias", {}, (it) => {
     )
   }
 
-  for (const alias of ["x", "y1"]) {
+  it.effect("may not have a segment of fewer than 3 characters", () =>
+    Effect.forEach(["ab/cde", "abc/de", "abc/de/fgh"], (alias) =>
+      refuses(create({ url, alias }), "invalid-request", ["alias", "3 characters at least in each segment"])
+    )
+  )
+
+  for (const alias of ["x", "y1", "z/1"]) {
     it.effect(`may have ${alias.length} characters where an administrator makes it`, () =>
       Effect.gen(function* () {
         expect((yield* create({ url, alias }, { "x-api-key": userKeys.one })).status).toBe(400)
@@ -55,7 +63,12 @@ withService("an alias", {}, (it) => {
 
   const characters = [
     "a b",
-    "a/b",
+    "/abc",
+    "abc/",
+    "abc//def",
+    "abc/../def",
+    "abc/d.f",
+    "one/two/three/four/five/six",
     "a.b",
     "a+b",
     "a%b",
@@ -84,7 +97,10 @@ withService("an alias", {}, (it) => {
     "robots",
     "admin",
     "ADMIN",
-    "sign-in"
+    "sign-in",
+    "api/v-1",
+    "Docs/2026/plan",
+    "health/ready"
   ]) {
     it.effect(`may not be "${alias}", which is reserved`, () =>
       refuses(create({ url, alias }), "alias-reserved", ["alias", "is reserved"])

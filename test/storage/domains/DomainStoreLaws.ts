@@ -24,6 +24,14 @@ const asAdded = (number: number, domain: NewDomain): Domain => ({
   updatedAt: domain.createdAt
 })
 
+/** What is read where no domain may have aliases of several segments. */
+const listOf = (version: number, lastNumber: number, ...domains: ReadonlyArray<Domain>) => ({
+  version,
+  lastNumber,
+  domains,
+  longAliasesIn: []
+})
+
 /** The laws of `DomainStore`, as tests of one backend. */
 export const domainStoreLaws = (title: string, open: Open<DomainStore["Type"]>): void => {
   const store = Effect.flatten(open)
@@ -38,7 +46,7 @@ export const domainStoreLaws = (title: string, open: Open<DomainStore["Type"]>):
     it.scopedLive("has no domains, and version 0, before the first is added", () =>
       Effect.gen(function* () {
         const { read } = yield* store
-        expect(yield* read(null)).toEqual({ version: 0, domains: [] })
+        expect(yield* read(null)).toEqual(listOf(0, 0))
         expect(yield* read(0)).toBeNull()
       })
     )
@@ -48,7 +56,7 @@ export const domainStoreLaws = (title: string, open: Open<DomainStore["Type"]>):
         const { add, read } = yield* store
         expect(yield* add(two, 10)).toEqual(asAdded(1, two))
         expect(yield* add(one, 10)).toEqual(asAdded(2, one))
-        expect(yield* read(null)).toEqual({ version: 2, domains: [asAdded(1, two), asAdded(2, one)] })
+        expect(yield* read(null)).toEqual(listOf(2, 2, asAdded(1, two), asAdded(2, one)))
       })
     )
 
@@ -77,7 +85,7 @@ export const domainStoreLaws = (title: string, open: Open<DomainStore["Type"]>):
         expect(yield* change(3, { owners: null }, 4_000)).toBeNull()
         const again = { ...targeted, targets: { ...targets, home: "https://example.com/" }, updatedAt: 5_000 }
         expect(yield* change(1, { targets: { home: "https://example.com/" } }, 5_000)).toEqual(again)
-        expect(yield* read(4)).toEqual({ version: 5, domains: [again, asAdded(2, two)] })
+        expect(yield* read(4)).toEqual(listOf(5, 2, again, asAdded(2, two)))
       })
     )
 
@@ -91,7 +99,7 @@ export const domainStoreLaws = (title: string, open: Open<DomainStore["Type"]>):
         const verified = { ...asAdded(1, one), verifiedAt: 2_000, updatedAt: 2_000 }
         expect(yield* verify(1, one.token, 2_000)).toEqual(verified)
         expect(yield* verify(1, one.token, 3_000)).toEqual(verified)
-        expect(yield* read(1)).toEqual({ version: 2, domains: [verified] })
+        expect(yield* read(1)).toEqual(listOf(2, 1, verified))
       })
     )
 
@@ -101,8 +109,21 @@ export const domainStoreLaws = (title: string, open: Open<DomainStore["Type"]>):
         yield* add(one, 1)
         expect(yield* remove(1)).toBe(true)
         expect(yield* remove(1)).toBe(false)
-        expect(yield* read(1)).toEqual({ version: 2, domains: [] })
+        expect(yield* read(1)).toEqual(listOf(2, 1))
         expect(yield* add(one, 1)).toEqual(asAdded(2, one))
+      })
+    )
+
+    it.scopedLive("knows for good which domains may have aliases of several segments", () =>
+      Effect.gen(function* () {
+        const { add, addLongAliases, read, remove } = yield* store
+        yield* addLongAliases(0)
+        yield* addLongAliases(0)
+        expect(yield* read(0)).toEqual({ ...listOf(1, 0), longAliasesIn: [0] })
+        yield* add(one, 1)
+        yield* addLongAliases(1)
+        yield* remove(1)
+        expect(yield* read(null)).toEqual({ ...listOf(4, 1), longAliasesIn: [0, 1] })
       })
     )
 

@@ -98,9 +98,9 @@ export const removeWhileLeaving = (name: string): void => {
   void fetch(of(name), { method: "DELETE", keepalive: true })
 }
 
-/** What anybody may know of a link, without a visit. */
+/** What anybody may know of a link, without a visit. The key has the characters of one. */
 export const preview = (key: string, signal?: AbortSignal) =>
-  request<Preview>("GET", `/${encodeURIComponent(key)}+`, signal ? { signal } : {})
+  request<Preview>("GET", `/${key}+`, signal ? { signal } : {})
 
 /** Where the visits of a link, or of all links (`null`), are. */
 export const statsPath = (name: string | null, asked: StatsQuery): string =>

@@ -3,7 +3,7 @@ import { Field } from "../ui/Field.tsx"
 import { type Availability, useAvailability } from "./aliasAvailability.ts"
 
 const faults: Partial<Record<Availability, string>> = {
-  malformed: "3 to 64 of A–Z, a–z, 0–9, - and _",
+  malformed: "3 to 64 of A–Z, a–z, 0–9, - and _, also in parts with / between them",
   reserved: "This word is reserved.",
   taken: "This is taken."
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
+import { isAlias, segmentsOf } from "../../../model/Alias.ts"
 import { isReserved } from "../../links/ReservedAliases.ts"
 import { me } from "../app/Session.ts"
 import { ApiError } from "../api/Client.ts"
@@ -25,8 +26,8 @@ const ask = async (alias: string, signal: AbortSignal): Promise<Availability> =>
 /** Another domain's previews are of another origin, which the page's policy forbids. */
 const withoutAsking = (alias: string, domain: string): Availability => {
   if (alias === "") return "none"
-  const isLong = alias.length >= (me.value?.admin === true ? 1 : 3)
-  if (!isLong || !/^[A-Za-z0-9_-]{1,64}$/.test(alias)) return "malformed"
+  const lengthMin = me.value?.admin === true ? 1 : 3
+  if (!isAlias(alias) || segmentsOf(alias).some(({ length }) => length < lengthMin)) return "malformed"
   if (isReserved(alias)) return "reserved"
   return domain === "" ? "checking" : "unknown"
 }
