@@ -1,5 +1,6 @@
 // The fields of a link in a file: how they are written, and how they are read again.
 
+import { isAlias } from "../model/Alias.ts"
 import { formatMoment } from "./Moment.ts"
 
 /** The values of a link by the names that this service has for them. Texts, or what JSON has. Nothing, `null` and the empty text are the same. */
@@ -208,9 +209,12 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const aliasOf = (): string | undefined => {
     const key = textOf("key")
     if (key === undefined || !options.keepsKeys) return undefined
-    return /^[A-Za-z0-9_-]{1,64}$/.test(key)
+    return isAlias(key)
       ? key
-      : fault("key", "cannot be a key here: it must have 1 to 64 characters of A-Z, a-z, 0-9, - and _")
+      : fault(
+          "key",
+          "cannot be a key here: it must have 1 to 64 characters of A-Z, a-z, 0-9, - and _, in up to 5 segments with a slash between them"
+        )
   }
   const tagsOf = (): ReadonlyArray<string> => {
     const { tags } = fields
@@ -260,6 +264,8 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   if (flag("hasPassword") === true && password === undefined) {
     fault("password", "is not in the file: without one the link would be open to everybody")
   }
+  const rulesFault = textOf("rulesFault")
+  if (rulesFault !== undefined) fault("rules", rulesFault)
   if (flag("banned") === true) fault("banned", "is true: the link is blocked where it comes from")
   if (faults.length > 0) return faults
   return {

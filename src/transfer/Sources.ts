@@ -2,6 +2,7 @@
 
 import { bared } from "./Csv.ts"
 import { type Fields, splitTags } from "./Fields.ts"
+import { rulesOf } from "./ShlinkRules.ts"
 
 /** Whose files can be read; `csv` is any table with a column of URLs. */
 export const sourceNames = ["linkmint", "kutt", "yourls", "shlink", "bitly", "dub", "csv"] as const
@@ -21,8 +22,9 @@ interface Source {
   readonly tells: ReadonlyArray<ReadonlyArray<string>>
   /** Where each field is, by plain names: the first that has a value. */
   readonly fields: Readonly<Record<string, ReadonlyArray<string>>>
-  /** Columns of `key` that have a short URL, of which the key is the last part. */
+  /** Columns of `key` that have a short URL, of which the key is the last part; or all behind the host, where keys have several segments. */
   readonly short?: ReadonlyArray<string>
+  readonly hasLongKeys?: boolean
   /** Whether cells may be guarded against spreadsheets, and tags escaped. */
   readonly isOwn?: boolean
   /** What follows from several columns. */
@@ -134,8 +136,12 @@ const sources: Readonly<Record<SourceName, Source>> = {
       bots: ["visitssummarybots"]
     },
     short: ["shorturl"],
-    // There a link ends with its visits, whenever its limit was set.
-    derived: (fields) => {
+    hasLongKeys: true,
+    derived: (fields, named) => {
+      const rules = rulesOf(named.get("redirectrules") ?? named.get("redirectrulesredirectrules"))
+      if (typeof rules === "string") fields["rulesFault"] = rules
+      else if (rules.length > 0) fields["rules"] = rules
+      // There a link ends with its visits, whenever its limit was set.
       const [max, visits] = [Number(fields["maxVisits"]), Number(fields["visits"] ?? 0)]
       if (max > 0 && visits >= 0) fields["visitsLeft"] = Math.max(0, max - visits)
     }
@@ -158,6 +164,7 @@ const sources: Readonly<Record<SourceName, Source>> = {
       visits: ["clicks"]
     },
     short: ["shortlink", "link"],
+    hasLongKeys: true,
     derived: (fields, named) => {
       const password = named.get("password")
       fields["hasPassword"] = password !== undefined && password !== null && password !== ""
@@ -238,13 +245,13 @@ export const missingIn = (source: SourceName, names: ReadonlySet<string>): Reado
   return urls.some((name) => names.has(name)) ? [] : urls
 }
 
-/** What stands behind the last slash of a short URL. */
-const lastPart = (short: string): string =>
+/** What stands behind the last slash of a short URL, or behind its host. */
+const lastPart = (short: string, isLong: boolean): string =>
   short
     .trim()
     .replace(/[?#].*$/, "")
     .replace(/\/+$/, "")
-    .replace(/^.*\//, "")
+    .replace(isLong ? /^(?:[a-z]+:\/\/)?[^/]*\//i : /^.*\//, "")
 
 /** Tags in one cell, in whatever way they are separated there, or as a JSON list. */
 const tagsIn = (cell: string): ReadonlyArray<string> => {
@@ -281,7 +288,8 @@ export const fieldsOf = (named: Named, name: SourceName): Fields => {
       else if (typeof value === "string") value = source.isOwn ? splitTags(value) : tagsIn(value)
     } else if (field === "key") {
       if (Array.isArray(value)) value = value[0] as unknown
-      if (source.short?.includes(column) && typeof value === "string") value = lastPart(value)
+      if (source.short?.includes(column) && typeof value === "string")
+        value = lastPart(value, source.hasLongKeys === true)
     }
     fields[field] = value
   }

@@ -187,7 +187,7 @@ LOCK TABLES \`yourls_url\` WRITE;
 INSERT INTO \`yourls_url\` VALUES ('docs','https://example.com/d?a=\\'1\\'','It''s \\"all\\"; (docs)','2020-05-05 10:00:00','127.0.0.1',12),('next-1','https://example.com/2',NULL,'2021-05-05 10:00:00','::1',0);
 INSERT INTO \`yourls_url\` (\`url\`, \`keyword\`) VALUES
 ('https://example.com/3', 'third'),
-('https://example.com/4', 'a/b') ON DUPLICATE KEY UPDATE url = url;
+('https://example.com/4', 'a.b') ON DUPLICATE KEY UPDATE url = url;
 UNLOCK TABLES;`
     expect(await sourceOf(dump)).toBe("yourls")
     const entries = await entriesOf(dump)
@@ -264,6 +264,82 @@ UNLOCK TABLES;`
     expect(await linksOf(JSON.stringify(json))).toEqual(expected)
     expect(await linksOf(JSON.stringify(json, null, 2))).toEqual(expected)
     expect(await linksOf(JSON.stringify(json.shortUrls.data[0]))).toEqual(expected)
+  })
+
+  it("Shlink: its redirect rules, in the order of their priority, unless one has no counterpart", async () => {
+    const condition = (type: string, matchValue: string | null, matchKey: string | null = null) => ({
+      type,
+      matchKey,
+      matchValue
+    })
+    const rule = (priority: number, ...conditions: ReadonlyArray<object>) => ({
+      longUrl: `https://example.com/${priority}`,
+      priority,
+      conditions
+    })
+    const linkWith = (...redirectRules: ReadonlyArray<object>) =>
+      linksOf(
+        JSON.stringify({
+          shortCode: "a/b/c",
+          longUrl: "https://example.com/",
+          hasRedirectRules: true,
+          redirectRules
+        })
+      )
+    expect(
+      await linkWith(
+        rule(
+          2,
+          condition("device", "ios"),
+          condition("language", "de_AT"),
+          condition("geolocation-country-code", "at")
+        ),
+        rule(3, condition("device", "mobile"), condition("ip-address", "192.0.2.*")),
+        rule(1, condition("query-param", "1", "a"), condition("any-value-query-param", null, "b")),
+        rule(
+          4,
+          condition("before-date", "2027-01-01T00:00:00+01:00"),
+          condition("after-date", "2026-01-01T00:00:00Z")
+        ),
+        rule(5, condition("ip-address", "2001:db8::/32"))
+      )
+    ).toEqual([
+      {
+        url: "https://example.com/",
+        alias: "a/b/c",
+        rules: [
+          { url: "https://example.com/1", when: { query: [{ name: "a", value: "1" }, { name: "b" }] } },
+          { url: "https://example.com/2", when: { os: ["iOS"], languages: ["de-AT"], countries: ["AT"] } },
+          {
+            url: "https://example.com/3",
+            when: { devices: ["mobile", "tablet"], networks: ["192.0.2.0/24"] }
+          },
+          {
+            url: "https://example.com/4",
+            when: { until: "2027-01-01T00:00:00+01:00", from: "2026-01-01T00:00:00Z" }
+          },
+          { url: "https://example.com/5", when: { networks: ["2001:db8::/32"] } }
+        ],
+        imported: {}
+      }
+    ])
+    for (const [conditions, told] of [
+      [
+        [condition("geolocation-city-name", "Vienna")],
+        "geolocation-city-name Vienna has no counterpart here"
+      ],
+      [[condition("valueless-query-param", null, "b")], "valueless-query-param b has no counterpart here"],
+      [[condition("ip-address", "192.*.2.1")], "ip-address 192.*.2.1 has no counterpart here"],
+      [
+        [condition("language", "de"), condition("language", "en")],
+        "language en has no counterpart here beside"
+      ]
+    ] as const) {
+      const [faults] = await linkWith(rule(1, condition("device", "android")), rule(2, ...conditions))
+      expect(faults).toEqual([
+        { field: "rules", message: expect.stringContaining(`rule 2: the condition ${told}`) }
+      ])
+    }
   })
 
   it("Kutt: rows of its database, and what its API answers", async () => {

@@ -28,7 +28,7 @@ const text = (max: number) =>
 const newLink: fc.Arbitrary<NewLink> = fc
   .record({
     url: fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) => new URL(url).href),
-    alias: fc.stringMatching(/^[A-Za-z0-9_-]{8,64}$/),
+    alias: fc.stringMatching(/^[A-Za-z0-9_-]{8,21}(\/[A-Za-z0-9_-]{3,20}){0,2}$/),
     title: fc.option(fc.oneof(text(40), fc.stringMatching(/^['=+@,;|"\\ -]{1,8}$/)), { nil: undefined }),
     tags: fc.uniqueArray(fc.oneof(text(20), fc.stringMatching(/^['=,;|"\\[\]-]{1,5}$/)), { maxLength: 5 }),
     createdAt: moment(0, startOfTests_ms - 1),
@@ -151,7 +151,9 @@ const imported = (file: string, atOnce = 100) =>
           send: (links, key) => Runtime.runPromise(runtime)(sendBulk(links, key)),
           urlOf: (key, domain) =>
             Runtime.runPromise(runtime)(
-              getJson(`/api/v1/links/${key}${domain === undefined ? "" : `?domain=${domain}`}`)
+              getJson(
+                `/api/v1/links/${encodeURIComponent(key)}${domain === undefined ? "" : `?domain=${domain}`}`
+              )
             ).then((link) => (link as { readonly url?: string }).url),
           pause: async () => {},
           mayPass: () => false,
