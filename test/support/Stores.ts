@@ -111,7 +111,7 @@ export const emptied = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError>
     ...tables.map((table) => `DELETE FROM ${table}`),
     "UPDATE database_mark SET mark = 0, lineage = 0, moved_at = 0",
     "UPDATE link_epoch SET epoch = 0",
-    "UPDATE domain_version SET version = 0, last_number = 0"
+    "UPDATE domain_version SET version = 0, last_number = 0, long_aliases_in = '[]'"
   ]
   return sql.onDialectOrElse({
     pg: () => Effect.asVoid(sql.unsafe(statements.join(";"))),
