@@ -61,12 +61,15 @@ export interface VisitorFiles {
 /** The page's HTML in each theme, so that it has the right colours before its script has come. */
 export type Themed = Readonly<Record<Theme, Asset>>
 
+/** The page's HTML by language tags (BCP 47), English first, so that what is seen before its script has come can be read, too. */
+export type Localised = ReadonlyMap<string, Themed>
+
 /** The built page: `home` and `inner` are the HTML at `/` and elsewhere, `files` what it loads, by file name. */
 export class WebAssets extends Context.Tag("linkmint/WebAssets")<
   WebAssets,
   {
-    readonly home: Themed
-    readonly inner: Themed
+    readonly home: Localised
+    readonly inner: Localised
     /** The hashes by which a policy allows the styles in the HTML. */
     readonly styleHashes: ReadonlyArray<string>
     readonly files: ReadonlyMap<string, Asset>
@@ -122,6 +125,20 @@ const styleHashesOf = (html: string): ReadonlyArray<string> =>
   [...html.matchAll(/<style>([^]*?)<\/style>/g)].map(
     ([, styles]) => `'sha256-${createHash("sha256").update(styles!).digest("base64")}'`
   )
+
+/** The HTML that the build has made, by languages: English is `index.html`, others are like `index.de.html`. */
+const readHtml = (folder: string): ReadonlyMap<string, string> => {
+  const pages = readdirSync(folder).flatMap((file) => {
+    const [, language] = /^index\.([\w-]+)\.html$/.exec(file) ?? []
+    return language === undefined ? [] : [[language, file] as const]
+  })
+  return new Map(
+    [["en", "index.html"] as const, ...pages].map(([language, file]) => [
+      language,
+      readFileSync(join(folder, file), "utf8")
+    ])
+  )
+}
 
 const readFiles = (folder: string): ReadonlyMap<string, Asset> => {
   const names = new Set(readdirSync(folder))
@@ -182,14 +199,19 @@ export const read = (
     try: () => {
       const { brand, files: brandsFiles } = brandFiles(brandSettings)
       const files = new Map([...readFiles(join(folder, "assets")), ...brandsFiles])
-      const html = coloured(readFileSync(join(folder, "index.html"), "utf8"), brandSettings)
+      const pages = [...readHtml(folder)].map(
+        ([language, html]) => [language, coloured(html, brandSettings)] as const
+      )
+      const localised = (partOf: (html: string) => string): Localised =>
+        new Map(pages.map(([language, html]) => [language, themedOf(partOf(html), page)]))
       const { logo } = brand
       const page = { ...settings, brand: { name: brandSettings.name, ...(logo && { logo }) } }
       return WebAssets.of({
         // Where one must sign in first, there may be no form.
-        home: themedOf(settings.anonymousCreates ? html : without(html, "form"), page),
-        inner: themedOf(without(html, "home"), page),
-        styleHashes: styleHashesOf(html),
+        home: localised((html) => (settings.anonymousCreates ? html : without(html, "form"))),
+        inner: localised((html) => without(html, "home")),
+        // They are the same in all languages.
+        styleHashes: styleHashesOf(pages[0]![1]),
         files,
         visitorFiles: visitorFilesOf(files, brand)
       })

@@ -3,9 +3,10 @@ import Negotiator from "negotiator"
 import type { UncontractedOperations } from "../contract/Operations.ts"
 import { type Answer, flatten } from "../exchange/Answer.ts"
 import type { Request } from "../exchange/Request.ts"
+import { languageOf } from "./Language.ts"
 import { themeOf } from "./ThemeCookie.ts"
 import { VisitorPages } from "./VisitorPages.ts"
-import { type Asset, encodings, type Themed, WebAssets } from "./WebAssets.ts"
+import { type Asset, encodings, type Localised, WebAssets } from "./WebAssets.ts"
 
 /** The page runs only its own scripts, none of them inline, has only its own styles, and connects only to this service. */
 const policyOf = (styleHashes: ReadonlyArray<string>) =>
@@ -53,10 +54,12 @@ export const make = Effect.gen(function* () {
   const { files, home, inner, styleHashes } = assets.value
   const pages = yield* VisitorPages
   const headers = { "content-security-policy": policyOf(styleHashes), "cache-control": "no-cache" }
-  const show = (page: Themed) => (request: Request) =>
-    Effect.sync(() =>
-      answerOf(page[themeOf(request.headers["cookie"])], headers, request, "accept-encoding, cookie")
-    )
+  const languageFor = languageOf([...home.keys()])
+  const show = (page: Localised) => (request: Request) =>
+    Effect.sync(() => {
+      const asset = page.get(languageFor(request))![themeOf(request.headers["cookie"])]
+      return answerOf(asset, headers, request, "accept-encoding, accept-language, cookie")
+    })
   return {
     page: show(home),
     innerPage: show(inner),

@@ -50,6 +50,36 @@ const inlineStyles = () => {
   writeFileSync(file, html)
 }
 
+/** The texts of an area in a language. Files of messages have types, and import nothing else.
+ * @param {string} language
+ * @param {string} area
+ * @returns {Promise<Record<string, string>>} */
+const textsOf = async (language, area) => {
+  const { transformWithEsbuild } = await import("vite")
+  const source = readFileSync(join(sources, "messages", language, `${area}.ts`), "utf8")
+  const { code } = await transformWithEsbuild(source, `${area}.ts`, { sourcemap: false })
+  return (await import(`data:text/javascript,${encodeURIComponent(code)}`)).default
+}
+
+/** Writes the HTML in each language, with what is seen before the script has come. The file of a language is loaded together with the script. */
+const localise = async () => {
+  const html = readFileSync(join(building, "index.html"), "utf8")
+  const assets = readdirSync(join(building, "assets"))
+  const entries = readdirSync(join(sources, "messages"), { withFileTypes: true })
+  for (const { name: language } of entries.filter((entry) => entry.isDirectory())) {
+    /** @type {Record<string, Record<string, string>>} */
+    const texts = { frame: await textsOf(language, "frame"), shorten: await textsOf(language, "shorten") }
+    const file = assets.find((name) => name.startsWith(`${language}-`) && name.endsWith(".js"))
+    const preload = file === undefined ? "" : `<link rel="modulepreload" href="/assets/${file}">`
+    const localised = html
+      .replaceAll(/%(frame|shorten)\.(\w+)%/g, (_, area, name) => texts[area]?.[name] ?? name)
+      .replace(/<api>(.*?)<\/api>/, '<a href="/docs">$1</a>')
+      .replace('<html lang="en">', `<html lang="${language}">`)
+      .replace("</head>", `${preload}</head>`)
+    writeFileSync(join(building, language === "en" ? "index.html" : `index.${language}.html`), localised)
+  }
+}
+
 const putInPlace = () => {
   const old = `${building}.old`
   try {
@@ -84,6 +114,7 @@ if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
     }
   })
   inlineStyles()
+  await localise()
   compress()
   writeFileSync(join(building, "digest"), wanted)
   putInPlace()

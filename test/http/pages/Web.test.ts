@@ -17,6 +17,7 @@ writeFileSync(
   join(folder, "index.html"),
   `<!doctype html><html lang="en"><style>p { color: green }</style><meta name="linkmint" content="%SETTINGS%"><p>page<!--home-->home<!--form-->form<!--/form--><!--/home-->`
 )
+writeFileSync(join(folder, "index.de.html"), `<!doctype html><html lang="de"><p>Seite`)
 writeFileSync(join(folder, "assets/main-abc.js"), script)
 writeFileSync(join(folder, "assets/main-abc.js.br"), brotliCompressSync(script))
 writeFileSync(join(folder, "assets/main-abc.js.gz"), gzipSync(script))
@@ -92,6 +93,22 @@ withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: fol
     })
   )
 
+  it.effect("is in the language that was chosen, else in one that the browser prefers", () =>
+    Effect.gen(function* () {
+      for (const [headers, language] of [
+        [{}, "en"],
+        [{ "accept-language": "fr, de-AT;q=0.9, en;q=0.8" }, "de"],
+        [{ "accept-language": "en-GB, de;q=0.9" }, "en"],
+        [{ "accept-language": "en", cookie: "linkmint_language=de" }, "de"],
+        [{ "accept-language": "fr", cookie: "linkmint_language=fr" }, "en"]
+      ] as const) {
+        for (const path of ["/", "/app/links"]) {
+          expect((yield* get(path, headers)).text, JSON.stringify(headers)).toContain(`lang="${language}"`)
+        }
+      }
+    })
+  )
+
   it.effect("allows the styles in its HTML by their hash, and no others", () =>
     Effect.gen(function* () {
       const { headers } = yield* get("/")
@@ -124,7 +141,9 @@ withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: fol
           ] as const) {
             const { headers, text } = yield* browse(path, accepted)
             expect(headers.get("content-encoding")).toBe(encoding)
-            expect(headers.get("vary")).toBe(path === "/" ? "accept-encoding, cookie" : "accept-encoding")
+            expect(headers.get("vary")).toBe(
+              path === "/" ? "accept-encoding, accept-language, cookie" : "accept-encoding"
+            )
             expect(text).toContain(content)
           }
         })

@@ -167,7 +167,7 @@ describe("a brand", () => {
       "image/svg+xml"
     ])
     // The page has its colours in the HTML, which its policy allows by their hash.
-    const html = home.auto.bodies.identity.toString()
+    const html = home.get("en")!.auto.bodies.identity.toString()
     expect(html).toContain("<title>Möbel &amp; &lt;Co></title><style>:root{--mint:light-dark(#0b5cad,")
     expect(styleHashes).toHaveLength(1)
   })

@@ -55,7 +55,13 @@ const picture = (
 const after = (...pictures: ReadonlyArray<Cluster>): Memory =>
   pictures.reduce<Memory | undefined>(observe, undefined)!
 
-const told = (...pictures: ReadonlyArray<Cluster>) => after(...pictures).changes.map(({ text }) => text)
+/** What happened, in short: to which node what, and which actors moved on which way. */
+const told = (...pictures: ReadonlyArray<Cluster>) =>
+  after(...pictures).changes.map((change) =>
+    change.kind === "move"
+      ? `${JSON.stringify(Object.values(change.actors))} ${change.from} ${change.to}`
+      : `${change.address} ${change.what}`
+  )
 
 describe("what a page remembers of a cluster", () => {
   it("has nothing to tell of the first picture, nor of one that is the same", () => {
@@ -79,8 +85,14 @@ describe("what a page remembers of a cluster", () => {
       })
     )
     expect(memory.changes).toEqual([
-      { at: "1970-01-01T00:00:03.000Z", kind: "move", text: "2 partitions moved from b:1 to a:1" },
-      { at: "1970-01-01T00:00:02.000Z", kind: "bad", text: "b:1 does not answer" }
+      {
+        at: "1970-01-01T00:00:03.000Z",
+        kind: "move",
+        actors: { KeyRange: 0, PoolShard: 0, UrlMapping: 2 },
+        from: "b:1",
+        to: "a:1"
+      },
+      { at: "1970-01-01T00:00:02.000Z", kind: "bad", what: "silent", address: "b:1" }
     ])
     expect([...memory.moved.keys()]).toEqual(["UrlMapping 1", "UrlMapping 2"])
   })
@@ -97,10 +109,7 @@ describe("what a page remembers of a cluster", () => {
         }),
         picture(2, nodes, { "KeyRange 0": "a", "PoolShard 0": "a", "UrlMapping 0": "a", "UrlMapping 3": "b" })
       )
-    ).toEqual([
-      "1 key range, 1 pool shard, 1 partition moved from c:1 to a:1",
-      "1 partition moved from c:1 to b:1"
-    ])
+    ).toEqual(["[1,1,1] c:1 a:1", "[0,0,1] c:1 b:1"])
     const owned = { "KeyRange 0": "a" }
     expect(
       told(picture(1, nodes, owned), picture(2, nodes, { "KeyRange 0": null }), picture(3, nodes, owned))
@@ -109,17 +118,17 @@ describe("what a page remembers of a cluster", () => {
 
   it("tells of nodes that join, stop, leave, answer again and start again", () => {
     const a = node("a")
-    expect(told(picture(1, [a]), picture(2, [a, node("b")]))).toEqual(["b:1 has joined"])
+    expect(told(picture(1, [a]), picture(2, [a, node("b")]))).toEqual(["b:1 joined"])
     expect(told(picture(1, [a]), picture(2, [node("a", "stopping")]), picture(3, []))).toEqual([
-      "a:1 has left",
-      "a:1 is stopping"
+      "a:1 left",
+      "a:1 stopping"
     ])
-    expect(told(picture(1, [node("a", "silent")]), picture(2, [a]))).toEqual(["a:1 answers again"])
+    expect(told(picture(1, [node("a", "silent")]), picture(2, [a]))).toEqual(["a:1 answers"])
     expect(told(picture(1, [node("a", "silent")]), picture(2, [node("a2", "up", "a:1")]))).toEqual([
-      "a:1 has started again"
+      "a:1 restarted"
     ])
     // So quickly that nobody saw it silent.
-    expect(told(picture(1, [a]), picture(2, [node("a2", "up", "a:1")]))).toEqual(["a:1 has started again"])
+    expect(told(picture(1, [a]), picture(2, [node("a2", "up", "a:1")]))).toEqual(["a:1 restarted"])
     // A silent node is forgotten at last, which is no news.
     expect(told(picture(1, [a, node("b", "silent")]), picture(2, [a]))).toEqual([])
   })
@@ -138,7 +147,7 @@ describe("what a page remembers of a cluster", () => {
     )
     const { changes, paces } = after(...flapping)
     expect(changes).toHaveLength(12)
-    expect(changes[0]).toMatchObject({ at: "1970-01-01T00:01:39.000Z", text: "a:1 does not answer" })
+    expect(changes[0]).toMatchObject({ at: "1970-01-01T00:01:39.000Z", what: "silent", address: "a:1" })
     expect(paces).toHaveLength(60)
     expect(paces.at(-1)).toEqual({ requests: 99, links: 0 })
   })

@@ -2,6 +2,7 @@ import * as Accounts from "../api/Accounts.ts"
 import { asApiError } from "../api/Client.ts"
 import type { Session as SessionBody } from "../api/Types.ts"
 import * as Session from "../app/Session.ts"
+import { fill } from "../language/fill.tsx"
 import { formatMoment } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Loading } from "../ui/States.tsx"
@@ -9,38 +10,46 @@ import { fail, say } from "../ui/Toasts.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { ChangePasswordForm } from "./ChangePasswordForm.tsx"
 import { DeleteAccount } from "./DeleteAccount.tsx"
+import { words } from "./words.ts"
 import "./account.css"
 
 const nameOf = ({ browser, os }: SessionBody) =>
-  browser === "unknown" || browser === "bot" ? "A program" : `${browser}, ${os}`
+  browser === "unknown" || browser === "bot"
+    ? words().program
+    : fill(words().sessionName, { browser, system: os })
 
 interface SessionRowProps {
   readonly session: SessionBody
   readonly onEnd: () => void
 }
 
-const SessionRow = ({ onEnd, session }: SessionRowProps) => (
-  <li class="session">
-    <div>
-      <strong>{nameOf(session)}</strong>
-      <div class="marks">
-        {session.current && <span class="tag">This browser</span>}
-        <span>Signed in {formatMoment(session.createdAt)}</span>
-        <span>Last used {formatMoment(session.lastUsedAt)}</span>
+const SessionRow = ({ onEnd, session }: SessionRowProps) => {
+  const t = words()
+  const name = nameOf(session)
+  const signedIn = formatMoment(session.createdAt)
+  return (
+    <li class="session">
+      <div>
+        <strong>{name}</strong>
+        <div class="marks">
+          {session.current && <span class="tag">{t.here}</span>}
+          <span>{fill(t.signedIn, { moment: signedIn })}</span>
+          <span>{fill(t.lastUsed, { moment: formatMoment(session.lastUsedAt) })}</span>
+        </div>
       </div>
-    </div>
-    {!session.current && (
-      <button
-        type="button"
-        class="button plain"
-        aria-label={`End the session of ${nameOf(session)}, signed in ${formatMoment(session.createdAt)}`}
-        onClick={onEnd}
-      >
-        <Icon name="close" /> End
-      </button>
-    )}
-  </li>
-)
+      {!session.current && (
+        <button
+          type="button"
+          class="button plain"
+          aria-label={fill(t.endOf, { name, moment: signedIn })}
+          onClick={onEnd}
+        >
+          <Icon name="close" /> {t.end}
+        </button>
+      )}
+    </li>
+  )
+}
 
 const Sessions = () => {
   const sessions = useLoaded(Accounts.sessions, [])
@@ -62,7 +71,7 @@ const Sessions = () => {
           <SessionRow
             key={session.id}
             session={session}
-            onEnd={() => void ending(Accounts.endSession(session.id), "That session has ended.")}
+            onEnd={() => void ending(Accounts.endSession(session.id), words().ended)}
           />
         ))}
       </ul>
@@ -70,9 +79,9 @@ const Sessions = () => {
         <button
           type="button"
           class="button"
-          onClick={() => void ending(Accounts.endOtherSessions(), "All other sessions have ended.")}
+          onClick={() => void ending(Accounts.endOtherSessions(), words().othersEnded)}
         >
-          End all other sessions
+          {words().endOthers}
         </button>
       )}
     </>
@@ -82,19 +91,19 @@ const Sessions = () => {
 /** One's sessions and password. */
 export const AccountPage = () => (
   <>
-    <h1>Account</h1>
+    <h1>{words().title}</h1>
     <p class="lead">{Session.me.value?.email}</p>
     <section class="account-part">
-      <h2>Where you are signed in</h2>
+      <h2>{words().sessions}</h2>
       <Sessions />
     </section>
     <section class="account-part narrow">
-      <h2>Password</h2>
+      <h2>{words().password}</h2>
       <ChangePasswordForm />
     </section>
     {Session.me.value?.id !== "admin" && (
       <section class="account-part">
-        <h2>The end</h2>
+        <h2>{words().theEnd}</h2>
         <DeleteAccount />
       </section>
     )}

@@ -4,9 +4,11 @@ import { Check } from "../ui/Check.tsx"
 import { PasswordField, passwordHint } from "../ui/PasswordField.tsx"
 import { say } from "../ui/Toasts.tsx"
 import { useSending } from "../ui/useSending.ts"
+import { words } from "./words.ts"
 
 /** Has who is signed in choose another password. */
 export const ChangePasswordForm = () => {
+  const t = words()
   const [current, setCurrent] = useState("")
   const [password, setPassword] = useState("")
   const [revokesKeys, setRevokesKeys] = useState(false)
@@ -14,7 +16,7 @@ export const ChangePasswordForm = () => {
     await Session.changePassword(current, password, revokesKeys)
     setCurrent("")
     setPassword("")
-    say("The password is changed. All other sessions have ended.")
+    say(words().changed)
   })
   return (
     <form class="card form" onSubmit={onSubmit}>
@@ -24,25 +26,25 @@ export const ChangePasswordForm = () => {
         </p>
       )}
       <PasswordField
-        label="Current password"
+        label={t.current}
         autocomplete="current-password"
         fault={error?.faultOf("currentPassword")}
         value={current}
         onInput={setCurrent}
       />
       <PasswordField
-        label="New password"
+        label={t.new}
         autocomplete="new-password"
-        hint={passwordHint}
+        hint={passwordHint()}
         fault={error?.faultOf("password")}
         value={password}
         onInput={setPassword}
       />
       <Check checked={revokesKeys} onChange={setRevokesKeys}>
-        Revoke all API keys and end all webhooks, too: somebody else may know the password
+        {t.revokes}
       </Check>
       <button type="submit" class="button strong" disabled={isSending}>
-        {isSending ? "Changing…" : "Change the password"}
+        {isSending ? t.changing : t.change}
       </button>
     </form>
   )

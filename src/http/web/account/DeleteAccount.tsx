@@ -5,40 +5,39 @@ import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { say } from "../ui/Toasts.tsx"
 import { useConfirmed } from "./useConfirmed.tsx"
+import { words } from "./words.ts"
 
 const DeleteDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const t = words()
   const [deletesLinks, setDeletesLinks] = useState(false)
   const send = async () => {
     await Session.deleteAccount(deletesLinks ? "delete" : "keep")
-    say("Your account is deleted.")
+    say(words().deleted)
     go("/")
   }
   const { error, isComplete, isSending, onSubmit, passwordField } = useConfirmed(send, {
     asks: true,
-    hint: "So that nobody else does this who finds this page open."
+    hint: t.deleteHint
   })
   return (
-    <Dialog title="Delete your account?" onClose={onClose}>
+    <Dialog title={t.deleteTitle} onClose={onClose}>
       <form class="form" onSubmit={onSubmit}>
-        <p>
-          Your sessions, API keys and webhooks end. Links go on redirecting unless you have them deleted;
-          nobody but the administrators can change them then. This cannot be undone.
-        </p>
+        <p>{t.deleteText}</p>
         {error && (
           <p class="fault" role="alert">
             {error.message}
           </p>
         )}
         <Check checked={deletesLinks} onChange={setDeletesLinks}>
-          Delete all my links, too
+          {t.deleteLinks}
         </Check>
         {passwordField}
         <div class="actions end">
           <button type="button" class="button plain" onClick={onClose}>
-            Leave it
+            {t.leaveIt}
           </button>
           <button type="submit" class="button danger" disabled={isSending || !isComplete}>
-            {isSending ? "Deleting…" : "Delete my account"}
+            {isSending ? t.deleting : t.delete}
           </button>
         </div>
       </form>
@@ -52,7 +51,7 @@ export const DeleteAccount = () => {
   return (
     <>
       <button type="button" class="button danger" onClick={() => setIsAsked(true)}>
-        Delete this account
+        {words().deleteThis}
       </button>
       {isAsked && <DeleteDialog onClose={() => setIsAsked(false)} />}
     </>

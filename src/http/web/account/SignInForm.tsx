@@ -1,12 +1,15 @@
 import { useState } from "preact/hooks"
 import * as Session from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
+import { rich } from "../language/fill.tsx"
 import { Field } from "../ui/Field.tsx"
 import { PasswordField } from "../ui/PasswordField.tsx"
 import { useSending } from "../ui/useSending.ts"
+import { words } from "./words.ts"
 
 /** Begins a session, then says so. */
 export const SignInForm = ({ onDone }: { readonly onDone: () => void }) => {
+  const t = words()
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
   const { error, isSending, onSubmit } = useSending(async () => {
@@ -20,7 +23,7 @@ export const SignInForm = ({ onDone }: { readonly onDone: () => void }) => {
           {error.message}
         </p>
       )}
-      <Field label="E-mail">
+      <Field label={t.email}>
         {(control) => (
           <input
             {...control}
@@ -35,18 +38,16 @@ export const SignInForm = ({ onDone }: { readonly onDone: () => void }) => {
         )}
       </Field>
       <PasswordField
-        label="Password"
+        label={t.password}
         autocomplete="current-password"
         value={password}
         onInput={setPassword}
       />
       <button type="submit" class="button strong" disabled={isSending}>
-        {isSending ? "Signing in…" : "Sign in"}
+        {isSending ? t.signingIn : t.signIn}
       </button>
       {settings.signUp && (
-        <p class="hint">
-          No account? <a href="/app/sign-up">Sign up</a>
-        </p>
+        <p class="hint">{rich(t.noAccount, { up: (inner) => <a href="/app/sign-up">{inner}</a> })}</p>
       )}
     </form>
   )

@@ -1,10 +1,11 @@
 import { go } from "../app/Router.ts"
 import { SignInForm } from "./SignInForm.tsx"
+import { words } from "./words.ts"
 
 /** Begins a session. */
 export const SignInPage = () => (
   <section class="narrow">
-    <h1>Sign in</h1>
+    <h1>{words().signIn}</h1>
     <SignInForm onDone={() => go("/app/links")} />
   </section>
 )

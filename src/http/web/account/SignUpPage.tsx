@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import * as Accounts from "../api/Accounts.ts"
-import { ApiError, asApiError } from "../api/Client.ts"
+import { asApiError, ownError } from "../api/Client.ts"
 import { go } from "../app/Router.ts"
 import * as Session from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
@@ -8,15 +8,10 @@ import { Field } from "../ui/Field.tsx"
 import { PasswordField, passwordHint } from "../ui/PasswordField.tsx"
 import { Empty } from "../ui/States.tsx"
 import { useSending } from "../ui/useSending.ts"
-
-/** The service does not say it, since strangers may ask. Who knows the password learns it by signing in. */
-const isThereAlready = new ApiError(
-  "unauthorized",
-  401,
-  "You cannot sign in with this password. If you have an account with this e-mail address already, it has another one."
-)
+import { words } from "./words.ts"
 
 const SignUpForm = () => {
+  const t = words()
   const [email, setEmail] = useState("")
   const [firstName, setFirstName] = useState("")
   const [password, setPassword] = useState("")
@@ -24,7 +19,8 @@ const SignUpForm = () => {
     const name = firstName.trim()
     await Accounts.signUp({ email: email.trim(), password, ...(name !== "" && { firstName: name }) })
     await Session.begin(email.trim(), password).catch((error: unknown) => {
-      throw asApiError(error).kind === "unauthorized" ? isThereAlready : error
+      // The service does not say it, since strangers may ask. Who knows the password learns it by signing in.
+      throw asApiError(error).kind === "unauthorized" ? ownError(words().isThereAlready) : error
     })
     go("/app/links")
   })
@@ -35,7 +31,7 @@ const SignUpForm = () => {
           {error.message}
         </p>
       )}
-      <Field label="E-mail" fault={error?.faultOf("email")}>
+      <Field label={t.email} fault={error?.faultOf("email")}>
         {(control) => (
           <input
             {...control}
@@ -46,7 +42,7 @@ const SignUpForm = () => {
           />
         )}
       </Field>
-      <Field label="First name" hint="If you like." fault={error?.faultOf("firstName")}>
+      <Field label={t.firstName} hint={t.firstNameHint} fault={error?.faultOf("firstName")}>
         {(control) => (
           <input
             {...control}
@@ -57,15 +53,15 @@ const SignUpForm = () => {
         )}
       </Field>
       <PasswordField
-        label="Password"
+        label={t.password}
         autocomplete="new-password"
-        hint={passwordHint}
+        hint={passwordHint()}
         fault={error?.faultOf("password")}
         value={password}
         onInput={setPassword}
       />
       <button type="submit" class="button strong" disabled={isSending}>
-        {isSending ? "Making the account…" : "Sign up"}
+        {isSending ? t.signingUp : t.signUp}
       </button>
     </form>
   )
@@ -75,11 +71,11 @@ const SignUpForm = () => {
 export const SignUpPage = () =>
   settings.signUp ? (
     <section class="narrow">
-      <h1>Sign up</h1>
+      <h1>{words().signUp}</h1>
       <SignUpForm />
     </section>
   ) : (
-    <Empty isPage title="Sign-up is closed">
-      <p>The administrator makes the accounts of this service.</p>
+    <Empty isPage title={words().closed}>
+      <p>{words().closedText}</p>
     </Empty>
   )

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks"
 import * as Session from "../app/Session.ts"
 import { PasswordField } from "../ui/PasswordField.tsx"
 import { useSending } from "../ui/useSending.ts"
+import { words } from "./words.ts"
 
 interface ConfirmedOptions {
   /** Asks for the password at once, and does not wait for the service to want it. */
@@ -26,7 +27,7 @@ export const useConfirmed = (send: () => Promise<void>, { asks = false, hint }: 
   if (isTooOld && !asksPassword) setAsksPassword(true)
   const passwordField = asksPassword && (
     <PasswordField
-      label="Your password"
+      label={words().yourPassword}
       autocomplete="current-password"
       hint={hint}
       value={password}

@@ -1,4 +1,7 @@
 import type { Fault } from "../../exchange/Problem.ts"
+import { fill } from "../language/fill.tsx"
+import { told, toldOf } from "../language/told.ts"
+import { words } from "../ui/words.ts"
 
 /** Longer than the service takes for any answer. */
 const timeout_ms = 15_000
@@ -25,7 +28,7 @@ export class ApiError extends Error {
     faults: ReadonlyArray<Fault> = [],
     retryAfter_s?: number
   ) {
-    super(detail)
+    super(toldOf(kind, detail))
     this.kind = kind
     this.status = status
     this.faults = faults
@@ -35,21 +38,29 @@ export class ApiError extends Error {
   /** What is wrong with a field of the request, as a sentence. */
   faultOf(field: string): string | undefined {
     const fault = this.faults.find((fault) => isOf(fault, field))
-    return fault && sentence(fault.message)
+    if (fault === undefined) return undefined
+    // Of requests that are not valid in some way the kind says less than the fault.
+    return sentence(this.kind === "invalid-request" ? told(fault.message) : toldOf(this.kind, fault.message))
   }
 
   /** What is wrong beside these fields, whose faults are shown where they are. */
   generalFault(fields: ReadonlyArray<string>): string | undefined {
     if (this.faults.length === 0) return this.message
     const others = this.faults.filter((fault) => !fields.some((field) => isOf(fault, field)))
-    const told = others.map(({ message, path }) => sentence(path === "" ? message : `${path} ${message}`))
-    return told.length === 0 ? undefined : told.join(" ")
+    const sentences = others.map(({ message, path }) =>
+      sentence(path === "" ? told(message) : `${path} ${told(message)}`)
+    )
+    return sentences.length === 0 ? undefined : sentences.join(" ")
   }
 }
 
+/** What the page itself says, in its own language: the service was not asked. */
+export const ownError = (text: string, field = ""): ApiError =>
+  new ApiError("own", 0, text, field === "" ? [] : [{ path: field, message: text }])
+
 /** Any error as one that can be shown. */
 export const asApiError = (error: unknown): ApiError =>
-  error instanceof ApiError ? error : new ApiError("internal", 0, "Something went wrong on this page.")
+  error instanceof ApiError ? error : ownError(words().onThisPage)
 
 /** The slug of a problem's type. */
 export const kindOf = (type: string): string => type.slice(type.lastIndexOf("/") + 1)
@@ -67,7 +78,7 @@ const problemOf = async (response: Response): Promise<ApiError> => {
     const { detail, errors, type } = (await response.json()) as ProblemBody
     return new ApiError(kindOf(type), response.status, detail, errors, wait)
   } catch {
-    return new ApiError("internal", response.status, `The service answered ${response.status}.`, [], wait)
+    return new ApiError("own", response.status, fill(words().answered, { status: response.status }), [], wait)
   }
 }
 
@@ -75,8 +86,8 @@ const noAnswer = (error: unknown): unknown => {
   const name = error instanceof Error ? error.name : ""
   if (name === "AbortError") return error
   return name === "TimeoutError"
-    ? new ApiError("timeout", 0, "The service did not answer in time.")
-    : new ApiError("offline", 0, "The service cannot be reached. Are you online?")
+    ? new ApiError("timeout", 0, words().timeout)
+    : new ApiError("offline", 0, words().offline)
 }
 
 /** What a request may have beside its method and path. */

@@ -1,10 +1,10 @@
+import { rich } from "../language/fill.tsx"
 import { Empty } from "../ui/States.tsx"
+import { frameWords } from "./words.ts"
 
 /** What is shown where nothing is. */
 export const NotFoundPage = () => (
-  <Empty isPage title="There is nothing here">
-    <p>
-      <a href="/">Shorten a link</a> instead?
-    </p>
+  <Empty isPage title={frameWords().nothingHere}>
+    <p>{rich(frameWords().shortenInstead, { home: (inner) => <a href="/">{inner}</a> })}</p>
   </Empty>
 )

@@ -4,6 +4,7 @@ import { onError } from "../api/Client.ts"
 import type { Me } from "../api/Types.ts"
 import { say } from "../ui/Toasts.tsx"
 import * as Kept from "./Kept.ts"
+import { frameWords } from "./words.ts"
 
 /** Who is signed in: `null` for nobody, `undefined` while that is not known yet. */
 export const me = signal<Me | null | undefined>(undefined)
@@ -64,5 +65,5 @@ onError.handle = ({ kind }) => {
   forget()
   // A cookie that opens nothing would have every request refused, also what needs none.
   void Accounts.signOut().catch(() => {})
-  say("Your session has ended. Please sign in again.")
+  say(frameWords().sessionEnded)
 }

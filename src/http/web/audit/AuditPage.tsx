@@ -4,10 +4,12 @@ import { go, here } from "../app/Router.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { PageButtons } from "../ui/PageButtons.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
-import { formatCount, formatMoment } from "../ui/format.ts"
+import english from "../messages/en/audit.ts"
+import { counted, fill, rich } from "../language/fill.tsx"
+import { formatMoment } from "../ui/format.ts"
 import { usePages } from "../ui/usePages.ts"
 import { AdminTabs } from "../ui/Tabs.tsx"
-import { actions, ways } from "./words.ts"
+import { words } from "./words.ts"
 import "./audit.css"
 
 interface Filter {
@@ -29,18 +31,22 @@ const pathOf = (filter: Filter): string => {
 /** A client's hash, as much of it as tells it from others. */
 const clientOf = ({ client }: AuditEntry) => (client === null ? undefined : client.slice(0, 8))
 
+/** What an entry says that was done. */
+const actions = Object.keys(english.action) as ReadonlyArray<AuditEntry["action"]>
+
 const EntryRow = ({ entry }: { readonly entry: AuditEntry }) => {
   const { action, at, by, count, keyId, ownerId, target, userId } = entry
+  const t = words()
   const client = clientOf(entry)
   return (
     <li class="audit-row">
       <div class="audit-what">
-        <strong>{actions[action]}</strong>
+        <strong>{t.action[action]}</strong>
         <time dateTime={at}>{formatMoment(at)}</time>
       </div>
       <div class="marks">
         <span>
-          {userId !== null && <code>{userId}</code>} {ways[by]}
+          {rich(t.by[by], { user: () => userId !== null && <code>{userId}</code> })}
           {keyId !== null && (
             <>
               {" "}
@@ -50,21 +56,14 @@ const EntryRow = ({ entry }: { readonly entry: AuditEntry }) => {
         </span>
         {target !== null && (
           <span>
-            to <code>{target}</code>
-            {ownerId !== null && ownerId !== target && (
-              <>
-                {" "}
-                of <code>{ownerId}</code>
-              </>
-            )}
+            {rich(ownerId !== null && ownerId !== target ? t.toOf : t.to, {
+              target: () => <code>{target}</code>,
+              owner: () => <code>{ownerId}</code>
+            })}
           </span>
         )}
-        {client !== undefined && (
-          <span>
-            from client <code>{client}</code>
-          </span>
-        )}
-        {count > 1 && <span class="tag">{formatCount(count, "time")}</span>}
+        {client !== undefined && <span>{rich(t.fromClient, { client: () => <code>{client}</code> })}</span>}
+        {count > 1 && <span class="tag">{counted(t.times, count)}</span>}
       </div>
     </li>
   )
@@ -72,6 +71,7 @@ const EntryRow = ({ entry }: { readonly entry: AuditEntry }) => {
 
 /** Who did what to whose things, for administrators. */
 export const AuditPage = () => {
+  const t = words()
   const filter = filterOf(here.value)
   const change = (part: Partial<Filter>) => go(pathOf({ ...filter, ...part }), { replaces: true })
   const log = usePages(`${filter.action} ${filter.user}`, (cursor, signal) =>
@@ -80,19 +80,19 @@ export const AuditPage = () => {
   return (
     <>
       <header class="page-header">
-        <h1>Audit log</h1>
+        <h1>{t.title}</h1>
         <AdminTabs />
       </header>
       <div class="filter" role="search">
         <select
-          aria-label="What was done"
+          aria-label={t.what}
           value={filter.action}
           onChange={({ currentTarget }) => change({ action: currentTarget.value })}
         >
-          <option value="">All that was done</option>
-          {Object.entries(actions).map(([action, words]) => (
+          <option value="">{t.all}</option>
+          {actions.map((action) => (
             <option key={action} value={action}>
-              {words}
+              {t.action[action]}
             </option>
           ))}
         </select>
@@ -100,7 +100,7 @@ export const AuditPage = () => {
           <button
             type="button"
             class="tag chosen"
-            aria-label={`User ${filter.user}: show all users`}
+            aria-label={fill(t.showAllUsers, { user: filter.user })}
             onClick={() => change({ user: "" })}
           >
             {filter.user}
@@ -110,9 +110,9 @@ export const AuditPage = () => {
       </div>
       {log.state === "loading" && <Loading rows={6} />}
       {log.state === "failed" && <Failure error={log.error} retry={log.reload} />}
-      {log.state === "loaded" && log.value.data.length === 0 && <Empty title="Nothing was done" />}
+      {log.state === "loaded" && log.value.data.length === 0 && <Empty title={t.none} />}
       {log.state === "loaded" && log.value.data.length > 0 && (
-        <ul class="audit" aria-label="Entries">
+        <ul class="audit" aria-label={t.entries}>
           {log.value.data.map((entry) => (
             <EntryRow key={entry.id} entry={entry} />
           ))}

@@ -1,6 +1,8 @@
 import { useState } from "preact/hooks"
 import type { Cluster } from "../api/Types.ts"
 import { me } from "../app/Session.ts"
+import { fill } from "../language/fill.tsx"
+import { told } from "../language/told.ts"
 import { formatClock } from "../ui/format.ts"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { Changes } from "./Changes.tsx"
@@ -12,13 +14,14 @@ import { Pools } from "./Pools.tsx"
 import { Regressions } from "./Regressions.tsx"
 import { Traffic } from "./Traffic.tsx"
 import { connection, memory, useWatching } from "./watching.ts"
+import { words } from "./words.ts"
 import "./cluster.css"
 
 const Connection = ({ at }: { readonly at: string }) => {
   const isLive = connection.value.state === "live"
   return (
     <p class={`pulse ${isLive ? "live" : "broken"}`} role="status">
-      {isLive ? "Live" : `Reconnecting. This is from ${formatClock(at)}.`}
+      {isLive ? words().live : fill(words().reconnecting, { time: formatClock(at) })}
     </p>
   )
 }
@@ -27,9 +30,9 @@ const Connection = ({ at }: { readonly at: string }) => {
 const DatabaseWarnings = ({ warnings }: { readonly warnings: Cluster["databaseWarnings"] }) =>
   warnings === null || warnings.length === 0 ? null : (
     <section class="card" aria-labelledby="database">
-      <h2 id="database">Links can be lost</h2>
+      <h2 id="database">{words().canBeLost}</h2>
       {warnings.map((warning) => (
-        <p key={warning}>{warning}</p>
+        <p key={warning}>{told(warning)}</p>
       ))}
     </section>
   )
@@ -39,7 +42,7 @@ const Picture = ({ memory }: { readonly memory: Memory }) => {
   return (
     <>
       <header class="page-header">
-        <h1>Cluster</h1>
+        <h1>{words().title}</h1>
         <Connection at={picture.at} />
       </header>
       <Regressions regressions={picture.regressions} />
@@ -73,7 +76,7 @@ export const ClusterPage = () =>
   me.value?.admin === true ? (
     <Watched />
   ) : (
-    <Empty title="For administrators" isPage>
-      <p>The cluster is shown to those who run it.</p>
+    <Empty title={words().forAdministrators} isPage>
+      <p>{words().forAdministratorsText}</p>
     </Empty>
   )

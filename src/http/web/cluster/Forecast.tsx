@@ -1,13 +1,15 @@
 import type { Cluster } from "../api/Types.ts"
-import { formatLarge, formatPace, formatSpan } from "../ui/format.ts"
+import { fill } from "../language/fill.tsx"
+import { formatLarge, formatPace, formatPercent, formatSpan } from "../ui/format.ts"
+import { words } from "./words.ts"
 
 /** Rounded down: a range from which one key is gone is not full. */
-const percent = (share: number) => `${Math.floor(1_000 * share) / 10}%`
+const percent = (share: number) => formatPercent(Math.floor(1_000 * share) / 1_000)
 
 const lasting = ({ exhaustedInSeconds, linksPerSecond }: NonNullable<Cluster["forecast"]>) =>
   exhaustedInSeconds === null
-    ? "No links are made now."
-    : `At ${formatPace(linksPerSecond)} links a second, the pace since the nodes started, they last ${formatSpan(exhaustedInSeconds)}.`
+    ? words().noneMade
+    : fill(words().theyLast, { pace: formatPace(linksPerSecond), span: formatSpan(exhaustedInSeconds) })
 
 /** What is left of the key space, range by range, and for how long. */
 export const Forecast = ({
@@ -18,14 +20,18 @@ export const Forecast = ({
   readonly ranges: Cluster["ranges"]
 }) => (
   <section class="card" aria-labelledby="ranges">
-    <h2 id="ranges">Key ranges</h2>
+    <h2 id="ranges">{words().ranges}</h2>
     {forecast === null || ranges === null ? (
-      <p class="soft">The database does not tell what is left of them.</p>
+      <p class="soft">{words().notTold}</p>
     ) : (
       <>
         <p>
-          {formatLarge(forecast.remaining)} keys of {forecast.length} characters are left, of{" "}
-          {formatLarge(forecast.total)}. {lasting(forecast)}
+          {fill(words().left, {
+            remaining: formatLarge(forecast.remaining),
+            length: forecast.length,
+            total: formatLarge(forecast.total)
+          })}{" "}
+          {lasting(forecast)}
         </p>
         <ol class="ranges">
           {ranges.map(({ length, minted, range, remaining }) => {
@@ -36,10 +42,9 @@ export const Forecast = ({
                   <span style={{ height: `${100 * share}%` }} />
                 </span>
                 <span class="range-name">
-                  <span class="visually-hidden">Range </span>
-                  {range}
+                  <span aria-hidden="true">{range}</span>
                   <span class="visually-hidden">
-                    : {percent(share)} of {length} characters left
+                    {fill(words().range, { range, share: percent(share), length })}
                   </span>
                 </span>
               </li>
@@ -47,9 +52,11 @@ export const Forecast = ({
           })}
         </ol>
         <p class="hint">
-          The emptiest has{" "}
-          {percent(Math.min(...ranges.map(({ minted, remaining }) => remaining / (remaining + minted))))} of
-          its keys left. Longer keys follow by themselves.
+          {fill(words().emptiest, {
+            share: percent(
+              Math.min(...ranges.map(({ minted, remaining }) => remaining / (remaining + minted)))
+            )
+          })}
         </p>
       </>
     )}

@@ -1,6 +1,8 @@
 import type { Cluster } from "../api/Types.ts"
-import { formatCount, formatPace, formatSpan } from "../ui/format.ts"
+import { counted, fill } from "../language/fill.tsx"
+import { formatPace, formatSpan } from "../ui/format.ts"
 import { type Memory, nameOf } from "./memory.ts"
+import { words } from "./words.ts"
 
 type Node = NonNullable<Cluster["nodes"]>[number]
 type Actors = NonNullable<Cluster["actors"]>
@@ -8,11 +10,7 @@ type Actors = NonNullable<Cluster["actors"]>
 /** For so long one sees that an actor has moved. */
 const freshFor_ms = 15_000
 
-const rows = [
-  ["KeyRange", "Key ranges"],
-  ["PoolShard", "Pool shards"],
-  ["UrlMapping", "Partitions"]
-] as const
+const rows = ["KeyRange", "PoolShard", "UrlMapping"] as const
 
 interface TilesProps {
   readonly actors: Actors
@@ -22,13 +20,13 @@ interface TilesProps {
 /** Actors by their numbers. */
 const Tiles = ({ actors, isFresh }: TilesProps) => (
   <dl class="tiles">
-    {rows.map(([kind, name]) => {
+    {rows.map((kind) => {
       const some = actors.filter(({ actor }) => actor === kind)
       return (
         <div key={kind}>
-          <dt>{name}</dt>
+          <dt>{words().actor[kind]}</dt>
           {some.length === 0 ? (
-            <dd class="soft">none</dd>
+            <dd class="soft">{words().noActors}</dd>
           ) : (
             <dd>
               <ul>
@@ -47,17 +45,19 @@ const Tiles = ({ actors, isFresh }: TilesProps) => (
 )
 
 const stateText = ({ silentSeconds, state, uptimeSeconds }: Node) => {
-  if (state === "silent") return `Silent for ${formatSpan(silentSeconds)}`
-  return state === "stopping" ? "Stopping" : `Up for ${formatSpan(uptimeSeconds)}`
+  const t = words()
+  if (state === "silent") return fill(t.silentFor, { span: formatSpan(silentSeconds) })
+  return state === "stopping" ? t.stopping : fill(t.upFor, { span: formatSpan(uptimeSeconds) })
 }
 
 const NodeActors = ({ actors, isFresh, node: { role, state } }: TilesProps & { readonly node: Node }) => {
-  if (role === "http") return <p class="soft">Answers requests, and owns no actors.</p>
-  if (state === "silent" && actors.length === 0) return <p class="soft">Its actors are elsewhere.</p>
+  if (role === "http") return <p class="soft">{words().ownsNone}</p>
+  if (state === "silent" && actors.length === 0) return <p class="soft">{words().elsewhere}</p>
   return <Tiles actors={actors} isFresh={isFresh} />
 }
 
 const NodeCard = ({ actors, isFresh, node }: TilesProps & { readonly node: Node }) => {
+  const t = words()
   const { address, bufferedKeys, id, requestsPerSecond, state, version } = node
   return (
     <li class={`node ${state}`} data-node={address} data-state={state}>
@@ -66,13 +66,12 @@ const NodeCard = ({ actors, isFresh, node }: TilesProps & { readonly node: Node 
         {address}
       </h3>
       <p class="node-state">
-        {stateText(node)}
-        {version !== null && `, version ${version}`}
+        {version === null ? stateText(node) : fill(t.ofVersion, { state: stateText(node), version })}
       </p>
       <p class="soft">
         {state === "silent"
-          ? `It held up to ${formatCount(bufferedKeys, "key")}, lost with it`
-          : `${formatPace(requestsPerSecond)} requests a second, ${formatCount(bufferedKeys, "key")} at hand`}
+          ? counted(t.heldKeys, bufferedKeys)
+          : counted(t.keysAtHand, bufferedKeys, { pace: formatPace(requestsPerSecond) })}
       </p>
       <NodeActors node={node} actors={actors.filter(({ node }) => node === id)} isFresh={isFresh} />
     </li>
@@ -88,7 +87,7 @@ export const Nodes = ({
   readonly moved: Memory["moved"]
 }) => {
   if (nodes === null || actors === null) {
-    return <p class="card soft">The database does not tell which nodes there are.</p>
+    return <p class="card soft">{words().noNodes}</p>
   }
   const isFresh = (actor: Actors[number]) => {
     const when = moved.get(nameOf(actor))
@@ -97,15 +96,15 @@ export const Nodes = ({
   const adrift = actors.filter(({ node }) => node === null)
   return (
     <section class="nodes" aria-labelledby="nodes">
-      <h2 id="nodes">{formatCount(nodes.length, "node")}</h2>
+      <h2 id="nodes">{counted(words().nodes, nodes.length)}</h2>
       <ul>
         {nodes.map((node) => (
           <NodeCard key={node.id} node={node} actors={actors} isFresh={isFresh} />
         ))}
         {adrift.length > 0 && (
           <li class="node adrift">
-            <h3>Between nodes</h3>
-            <p class="node-state">{formatCount(adrift.length, "actor")} without an owner just now</p>
+            <h3>{words().between}</h3>
+            <p class="node-state">{counted(words().withoutOwner, adrift.length)}</p>
             <Tiles actors={adrift} isFresh={() => false} />
           </li>
         )}

@@ -1,13 +1,15 @@
 import type { Cluster } from "../api/Types.ts"
+import { fill } from "../language/fill.tsx"
 import { formatPace } from "../ui/format.ts"
 import type { Memory } from "./memory.ts"
+import { words } from "./words.ts"
 
 type Latency = NonNullable<Cluster["traffic"]>["redirects"]
 
-const ms = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
-
 const latencyText = ({ p50Ms, p99Ms }: Latency) =>
-  p50Ms === null || p99Ms === null ? "none in the last 10 s" : `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`
+  p50Ms === null || p99Ms === null
+    ? words().noLatency
+    : fill(words().latency, { p50: formatPace(p50Ms), p99: formatPace(p99Ms) })
 
 const width = 120
 const height = 28
@@ -37,30 +39,30 @@ export const Traffic = ({
 }) => (
   <section aria-labelledby="traffic">
     <h2 id="traffic" class="visually-hidden">
-      Traffic
+      {words().traffic}
     </h2>
     <dl class="traffic">
       <div>
-        <dt>Requests a second</dt>
+        <dt>{words().requests}</dt>
         <dd class="figure">{formatPace(traffic?.requestsPerSecond ?? null)}</dd>
         <dd>
           <Spark values={paces.map(({ requests }) => requests)} />
         </dd>
       </div>
       <div>
-        <dt>Links made a second</dt>
+        <dt>{words().linksMade}</dt>
         <dd class="figure">{formatPace(traffic?.linksPerSecond ?? null)}</dd>
         <dd class="soft">{traffic && latencyText(traffic.creates)}</dd>
       </div>
       <div>
-        <dt>Redirects a second</dt>
+        <dt>{words().redirects}</dt>
         <dd class="figure">{formatPace(traffic?.redirectsPerSecond ?? null)}</dd>
         <dd class="soft">{traffic && latencyText(traffic.redirects)}</dd>
       </div>
       <div class={(traffic?.errorsPerSecond ?? 0) > 0 ? "bad" : ""}>
-        <dt>Errors a second</dt>
+        <dt>{words().errors}</dt>
         <dd class="figure">{formatPace(traffic?.errorsPerSecond ?? null)}</dd>
-        <dd class="soft">answered 5xx</dd>
+        <dd class="soft">{words().errorsHint}</dd>
       </div>
     </dl>
   </section>

@@ -1,14 +1,27 @@
 import type { Cluster } from "../api/Types.ts"
 
-/** Something that was seen to happen. */
-export interface Change {
-  readonly at: string
-  readonly kind: "good" | "bad" | "move"
-  readonly text: string
-}
-
 type Nodes = NonNullable<Cluster["nodes"]>
 type Actor = NonNullable<Cluster["actors"]>[number]
+
+type Kind = Actor["actor"]
+
+/** What happened to a node. */
+type NodeEvent = "silent" | "stopping" | "answers" | "restarted" | "joined" | "left"
+
+/** Something that happened: to a node, or to actors. */
+type Event =
+  | { readonly kind: "good" | "bad"; readonly what: NodeEvent; readonly address: string }
+  | {
+      readonly kind: "move"
+      /** How many have moved, by their kind. */
+      readonly actors: Readonly<Record<Kind, number>>
+      /** The addresses of the nodes; `undefined` where one was never seen. */
+      readonly from: string | undefined
+      readonly to: string | undefined
+    }
+
+/** Something that was seen to happen. */
+export type Change = Event & { readonly at: string }
 
 /** What is remembered of the pictures so far. */
 export interface Memory {
@@ -35,39 +48,24 @@ const pacesMax = 60
 /** Tells an actor from the others. */
 export const nameOf = ({ actor, number }: Actor): string => `${actor} ${number}`
 
-const kinds = {
-  KeyRange: ["key range", "key ranges"],
-  PoolShard: ["pool shard", "pool shards"],
-  UrlMapping: ["partition", "partitions"]
-} as const
-
-const counted = (actors: ReadonlyArray<Actor>): string =>
-  Object.entries(kinds)
-    .flatMap(([kind, [one, many]]) => {
-      const { length } = actors.filter(({ actor }) => actor === kind)
-      return length === 0 ? [] : [`${length} ${length === 1 ? one : many}`]
-    })
-    .join(", ")
-
 const addressesOf = (nodes: Nodes) => new Map(nodes.map(({ address, id }) => [id, address]))
 
-const nodeChanges = (before: Nodes, after: Nodes): ReadonlyArray<Omit<Change, "at">> => {
+const nodeChanges = (before: Nodes, after: Nodes): ReadonlyArray<Event> => {
   const had = new Map(before.map((node) => [node.id, node]))
   const has = new Set(after.map(({ id }) => id))
   const addresses = new Set(after.map(({ address }) => address))
   const known = new Set(before.map(({ address }) => address))
-  const came = after.flatMap(({ address, id, state }): ReadonlyArray<Omit<Change, "at">> => {
+  const came = after.flatMap(({ address, id, state }): ReadonlyArray<Event> => {
     const earlier = had.get(id)?.state
     if (earlier === state) return []
-    if (state === "silent") return [{ kind: "bad", text: `${address} does not answer` }]
-    if (state === "stopping") return [{ kind: "bad", text: `${address} is stopping` }]
-    if (earlier !== undefined) return [{ kind: "good", text: `${address} answers again` }]
-    return [{ kind: "good", text: `${address} ${known.has(address) ? "has started again" : "has joined"}` }]
+    if (state !== "up") return [{ kind: "bad", what: state, address }]
+    const what = earlier !== undefined ? "answers" : known.has(address) ? "restarted" : "joined"
+    return [{ kind: "good", what, address }]
   })
-  const went = before.flatMap(({ address, id, state }): ReadonlyArray<Omit<Change, "at">> =>
+  const went = before.flatMap(({ address, id, state }): ReadonlyArray<Event> =>
     has.has(id) || addresses.has(address) || state === "silent"
       ? []
-      : [{ kind: "bad", text: `${address} has left` }]
+      : [{ kind: "bad", what: "left", address }]
   )
   return [...went, ...came]
 }
@@ -75,13 +73,20 @@ const nodeChanges = (before: Nodes, after: Nodes): ReadonlyArray<Omit<Change, "a
 const moveChanges = (
   moves: ReadonlyArray<readonly [from: string, to: string, actor: Actor]>,
   addresses: ReadonlyMap<string, string>
-): ReadonlyArray<Omit<Change, "at">> => {
-  const ways = new Map<string, Array<Actor>>()
-  for (const [from, to, actor] of moves) {
-    const way = `from ${addresses.get(from) ?? "a former node"} to ${addresses.get(to) ?? "another node"}`
-    ways.set(way, [...(ways.get(way) ?? []), actor])
+): ReadonlyArray<Event> => {
+  const ways = new Map<string, Extract<Event, { readonly kind: "move" }>>()
+  for (const [from, to, { actor }] of moves) {
+    const [before, after] = [addresses.get(from), addresses.get(to)]
+    const way = `${before} ${after}`
+    const actors = ways.get(way)?.actors ?? { KeyRange: 0, PoolShard: 0, UrlMapping: 0 }
+    ways.set(way, {
+      kind: "move",
+      actors: { ...actors, [actor]: actors[actor] + 1 },
+      from: before,
+      to: after
+    })
   }
-  return [...ways].map(([way, actors]) => ({ kind: "move", text: `${counted(actors)} moved ${way}` }))
+  return [...ways.values()]
 }
 
 /** The first picture: nothing has happened yet. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks"
 import { userOf } from "../api/Administration.ts"
-import { ApiError } from "../api/Client.ts"
+import { ownError } from "../api/Client.ts"
 import * as Domains from "../api/Domains.ts"
 import type { Domain, User } from "../api/Types.ts"
 import { fill } from "../language/fill.tsx"
@@ -24,8 +24,7 @@ const idOf = async (text: string, users: ReadonlyArray<User>): Promise<string> =
   if (!text.includes("@")) return text
   const known = users.find(({ email }) => email.toLowerCase() === text.toLowerCase()) ?? (await userOf(text))
   if (known !== undefined) return known.id
-  const message = fill(words().noUser, { user: text })
-  throw new ApiError("invalid-request", 400, message, [{ path: "owners", message }])
+  throw ownError(fill(words().noUser, { user: text }), "owners")
 }
 
 interface DomainDialogProps {

@@ -2,19 +2,16 @@ import { Check } from "../ui/Check.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import type { ExtrasDraft } from "./extras.ts"
+import { words } from "./words.ts"
 
-const precedences = [
-  ["append", "Both stay"],
-  ["request", "The short link's stays"],
-  ["target", "The long URL's stays"]
-] as const
+const precedences = ["append", "request", "target"] as const
 
 /** The inputs of a text each. */
 const texts = [
-  ["expiredUrl", "After its end", "expiredUrl", "Where visitors go then. Empty: a page says it."],
-  ["cardTitle", "Headline", "card.title", "What chats and social sites show of it."],
-  ["cardDescription", "Summary", "card.description", undefined],
-  ["cardImage", "Picture", "card.image", "The address of an image."]
+  ["expiredUrl", "expiredUrl", "expiredUrlHint"],
+  ["cardTitle", "card.title", "cardTitleHint"],
+  ["cardDescription", "card.description", undefined],
+  ["cardImage", "card.image", "cardImageHint"]
 ] as const
 
 const addresses: ReadonlySet<string> = new Set(["expiredUrl", "cardImage"])
@@ -30,14 +27,12 @@ interface ExtraFieldsProps {
 export const ExtraFields = ({ draft, faultOf, onChange }: ExtraFieldsProps) => (
   <details
     class="options"
-    open={
-      [...texts.map(([, , name]) => name), "note"].some((name) => faultOf(name) !== undefined) || undefined
-    }
+    open={[...texts.map(([, name]) => name), "note"].some((name) => faultOf(name) !== undefined) || undefined}
   >
     <summary>
-      <Icon name="forth" /> Note, paths, preview card, after its end
+      <Icon name="forth" /> {words().more}
     </summary>
-    <Field label="Note" fault={faultOf("note")} hint="Visitors never see it.">
+    <Field label={words().note} fault={faultOf("note")} hint={words().noteHint}>
       {(control) => (
         <textarea
           {...control}
@@ -48,8 +43,13 @@ export const ExtraFields = ({ draft, faultOf, onChange }: ExtraFieldsProps) => (
       )}
     </Field>
     <div class="options-grid">
-      {texts.map(([name, label, field, hint]) => (
-        <Field key={name} label={label} fault={faultOf(field)} {...(hint !== undefined && { hint })}>
+      {texts.map(([name, field, hint]) => (
+        <Field
+          key={name}
+          label={words()[name]}
+          fault={faultOf(field)}
+          {...(hint !== undefined && { hint: words()[hint] })}
+        >
           {(control) => (
             <input
               {...control}
@@ -63,23 +63,23 @@ export const ExtraFields = ({ draft, faultOf, onChange }: ExtraFieldsProps) => (
       ))}
       <div class="checks">
         <Check checked={draft.forwardPath} onChange={(forwardPath) => onChange({ forwardPath })}>
-          Append the path behind the short link
+          {words().forwardPath}
         </Check>
         <Check checked={draft.forwardQuery} onChange={(forwardQuery) => onChange({ forwardQuery })}>
-          Pass the short link's query on
+          {words().forwardQuery}
         </Check>
       </div>
       {draft.forwardQuery && (
-        <Field label="Same parameter in both" fault={faultOf("queryPrecedence")}>
+        <Field label={words().sameParameter} fault={faultOf("queryPrecedence")}>
           {(control) => (
             <select
               {...control}
               value={draft.queryPrecedence}
               onChange={({ currentTarget: { value } }) => onChange({ queryPrecedence: value })}
             >
-              {precedences.map(([value, name]) => (
+              {precedences.map((value) => (
                 <option key={value} value={value}>
-                  {name}
+                  {words()[value]}
                 </option>
               ))}
             </select>

@@ -1,6 +1,7 @@
 import type { Link, LinkChange } from "../api/Types.ts"
 import { addressOf } from "../ui/address.ts"
 import { formatUrl } from "../ui/format.ts"
+import { words } from "./words.ts"
 
 /** What few links have, as inputs have it. */
 export interface ExtrasDraft {
@@ -76,22 +77,20 @@ export const extrasOfNew = (draft: ExtrasDraft) => {
   return Object.fromEntries(said.filter(([, value]) => value !== null))
 }
 
-const precedences = {
-  request: "the short link's parameters hold",
-  target: "the long URL's parameters hold"
-} as const
+const precedences = { request: "requestHolds", target: "targetHolds" } as const
 
 /** What people are shown of a link's extras: what each is, and what it says. */
 export const shownExtras = (link: Link): ReadonlyArray<readonly [name: string, text: string]> => {
+  const t = words()
   const { card, expiredUrl, forwardPath, note, queryPrecedence } = link
   const shown: Array<readonly [string, string]> = []
-  if (note !== undefined) shown.push(["Note", note])
-  if (expiredUrl !== undefined) shown.push(["After its end", formatUrl(expiredUrl)])
-  if (forwardPath === true) shown.push(["Path", "appended"])
-  if (queryPrecedence !== undefined) shown.push(["Query", precedences[queryPrecedence]])
+  if (note !== undefined) shown.push([t.note, note])
+  if (expiredUrl !== undefined) shown.push([t.expiredUrl, formatUrl(expiredUrl)])
+  if (forwardPath === true) shown.push([t.path, t.pathAppended])
+  if (queryPrecedence !== undefined) shown.push([t.query, t[precedences[queryPrecedence]]])
   if (card !== undefined) {
     const parts = [card.title, card.description, card.image && formatUrl(card.image)]
-    shown.push(["Card", parts.filter((part) => part !== undefined).join(" · ")])
+    shown.push([t.card, parts.filter((part) => part !== undefined).join(" · ")])
   }
   return shown
 }

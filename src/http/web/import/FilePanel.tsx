@@ -1,25 +1,34 @@
 import { useState } from "preact/hooks"
 import { Unreadable } from "../../../transfer/Unreadable.ts"
-import { formatCount } from "../ui/format.ts"
+import { counted, fill, rich } from "../language/fill.tsx"
+import { told } from "../language/told.ts"
+import { formatNumber } from "../ui/format.ts"
 import { Check } from "../ui/Check.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { memory } from "./memory.ts"
 import { lookAtFile, type Source } from "./reading.ts"
+import { words } from "./words.ts"
 
 /** Bytes of a file at most: some million links. The command line has no such bound. */
 const bytesMax = 256 * 1024 * 1024
 
 const faultOf = (error: unknown): string =>
-  error instanceof Unreadable ? `${error.message}.` : "This file cannot be read."
+  error instanceof Unreadable
+    ? fill(words().unreadable, { line: error.line, reason: told(error.reason) })
+    : words().unreadableFile
 
 /** Says that an import was cut off, and how it goes on. */
 const CutOff = () => {
+  const t = words()
   const [found, setFound] = useState(memory.read)
   if (found === undefined) return null
   return (
     <p class="hint" role="status">
-      An import ({found.title}) was cut off behind {formatCount(found.progress.settled, "line")} of{" "}
-      {found.total.toLocaleString("en")}. Choose the same file to go on.{" "}
+      {fill(t.cutOff, {
+        title: found.title,
+        lines: counted(t.lines, found.progress.settled),
+        total: formatNumber(found.total)
+      })}{" "}
       <button
         type="button"
         class="quiet"
@@ -28,7 +37,7 @@ const CutOff = () => {
           setFound(undefined)
         }}
       >
-        Forget it
+        {t.forgetIt}
       </button>
     </p>
   )
@@ -36,6 +45,7 @@ const CutOff = () => {
 
 /** Takes a file, chosen or dropped. */
 export const FilePanel = ({ onRead }: { readonly onRead: (source: Source) => void }) => {
+  const t = words()
   const [keepsKeys, setKeepsKeys] = useState(true)
   const [cutsTitles, setCutsTitles] = useState(false)
   const [isOver, setIsOver] = useState(false)
@@ -43,12 +53,12 @@ export const FilePanel = ({ onRead }: { readonly onRead: (source: Source) => voi
   const [fault, setFault] = useState<string>()
   const take = async (file: File | undefined) => {
     if (file === undefined) return
-    if (file.size > bytesMax) return setFault("This file has more than 256 MB. Please cut it into parts.")
+    if (file.size > bytesMax) return setFault(words().tooLarge)
     setFault(undefined)
     setIsReading(true)
     try {
       const source = await lookAtFile(file, { keepsKeys, cutsTitles })
-      if (source.total === 0) setFault("There is nothing in this file.")
+      if (source.total === 0) setFault(words().empty)
       else onRead(source)
     } catch (error) {
       setFault(faultOf(error))
@@ -58,11 +68,8 @@ export const FilePanel = ({ onRead }: { readonly onRead: (source: Source) => voi
   }
   return (
     <section class="card">
-      <h2>From a file</h2>
-      <p class="soft">
-        What Kutt, YOURLS, Shlink, Bitly, Dub or Linkmint exported (CSV, JSON, SQL), or any CSV with a column
-        of URLs.
-      </p>
+      <h2>{t.fromFile}</h2>
+      <p class="soft">{t.fromFileText}</p>
       <CutOff />
       <label
         class={isOver ? "drop over" : "drop"}
@@ -79,11 +86,9 @@ export const FilePanel = ({ onRead }: { readonly onRead: (source: Source) => voi
       >
         <Icon name="upload" />
         {isReading ? (
-          <span role="status">Reading…</span>
+          <span role="status">{t.reading}</span>
         ) : (
-          <span>
-            <strong>Choose a file</strong> or drop it here
-          </span>
+          <span>{rich(t.choose, { strong: (inner) => <strong>{inner}</strong> })}</span>
         )}
         <input
           type="file"
@@ -101,10 +106,10 @@ export const FilePanel = ({ onRead }: { readonly onRead: (source: Source) => voi
         </p>
       )}
       <Check checked={keepsKeys} onChange={setKeepsKeys}>
-        Keep their short keys as aliases
+        {t.keepsKeys}
       </Check>
       <Check checked={cutsTitles} onChange={setCutsTitles}>
-        Cut titles that are too long
+        {t.cutsTitles}
       </Check>
     </section>
   )

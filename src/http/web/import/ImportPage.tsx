@@ -9,6 +9,7 @@ import { OutcomePanel } from "./OutcomePanel.tsx"
 import { PastePanel } from "./PastePanel.tsx"
 import { PreviewPanel } from "./PreviewPanel.tsx"
 import type { Source } from "./reading.ts"
+import { words } from "./words.ts"
 import "./import.css"
 
 /** Makes many links at once: pasted, or from a file. */
@@ -37,9 +38,9 @@ export const ImportPage = () => {
   return (
     <>
       <header class="page-header">
-        <h1>Add many</h1>
+        <h1>{words().title}</h1>
         <a class="button plain" href="/app/links">
-          <Icon name="back" /> Links
+          <Icon name="back" /> {words().links}
         </a>
       </header>
       {outcome && source ? (

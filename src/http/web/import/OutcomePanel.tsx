@@ -1,11 +1,12 @@
 import { csvLine } from "../../../transfer/Csv.ts"
 import { rejectedCells, rejectedColumns, type Rejected as Line } from "../../../transfer/Importing.ts"
-import { formatCount } from "../ui/format.ts"
+import { counted } from "../language/fill.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Progress } from "../ui/Progress.tsx"
 import { saveBlob } from "../ui/save.ts"
 import type { Outcome } from "./importing.ts"
 import { Rejected } from "./Rejected.tsx"
+import { words } from "./words.ts"
 
 const saveRejected = (lines: ReadonlyArray<Line>): void => {
   const csv = [csvLine(rejectedColumns), ...lines.map((line) => csvLine(rejectedCells(line)))]
@@ -21,45 +22,39 @@ interface OutcomePanelProps {
 
 /** How far an import is, and what has become of it. */
 export const OutcomePanel = ({ isRunning, onReset, onStop, outcome }: OutcomePanelProps) => {
-  const { progress, rejected, total, waits } = outcome
+  const t = words()
+  const { progress, rejected, total } = outcome
+  const waits = outcome.waits && (outcome.waits === "away" ? t.waitsForService : t.waitsForQuota)
   const { made, present, settled } = progress
   return (
     <section class="card">
-      <h2>{isRunning ? "Minting…" : `${formatCount(made, "link")} made`}</h2>
-      <Progress done={settled} total={total} label="Lines" />
+      <h2>{isRunning ? t.minting : counted(t.made, made)}</h2>
+      <Progress done={settled} total={total} label={t.progress} />
       <p class="visually-hidden" role="status">
-        {isRunning
-          ? (waits ?? "The import is under way.")
-          : `The import is over: ${formatCount(made, "link")} made.`}
+        {isRunning ? (waits ?? t.underWay) : counted(t.over, made)}
       </p>
       {isRunning && waits && <p class="hint">{waits}</p>}
-      {present > 0 && (
-        <p class="hint">
-          {formatCount(present, "link")} {present === 1 ? "was" : "were"} here already, from an earlier run.
-        </p>
-      )}
-      {!isRunning && settled < total && (
-        <p class="hint">Choose the same file again to go on behind {formatCount(settled, "line")}.</p>
-      )}
-      <Rejected lines={rejected} count={progress.rejected} title="not made" />
+      {present > 0 && <p class="hint">{counted(t.present, present)}</p>}
+      {!isRunning && settled < total && <p class="hint">{counted(t.again, settled)}</p>}
+      <Rejected lines={rejected} count={progress.rejected} title={t.notMade} />
       <div class="actions">
         {isRunning ? (
           <button type="button" class="button plain" onClick={onStop}>
-            Stop
+            {t.stop}
           </button>
         ) : (
           <>
             <a class="button strong" href="/app/links">
-              See the links
+              {t.see}
             </a>
             <button type="button" class="button plain" onClick={onReset}>
-              Add more
+              {t.more}
             </button>
           </>
         )}
         {!isRunning && rejected.length > 0 && (
           <button type="button" class="button plain" onClick={() => saveRejected(rejected)}>
-            <Icon name="download" /> What was not made
+            <Icon name="download" /> {t.saveRejected}
           </button>
         )}
       </div>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
 import { Field } from "../ui/Field.tsx"
 import { lookAtLines, type Source } from "./reading.ts"
+import { words } from "./words.ts"
 
 /** Takes pasted lines. */
 export const PastePanel = ({ onRead }: { readonly onRead: (source: Source) => void }) => {
@@ -13,8 +14,8 @@ export const PastePanel = ({ onRead }: { readonly onRead: (source: Source) => vo
         void lookAtLines(text).then(onRead)
       }}
     >
-      <h2>Pasted</h2>
-      <Field label="One URL a line" hint="An alias may follow behind a space.">
+      <h2>{words().pasted}</h2>
+      <Field label={words().oneALine} hint={words().oneALineHint}>
         {(control) => (
           <textarea
             {...control}
@@ -27,7 +28,7 @@ export const PastePanel = ({ onRead }: { readonly onRead: (source: Source) => vo
         )}
       </Field>
       <button type="submit" class="button strong" disabled={text.trim() === ""}>
-        Preview
+        {words().preview}
       </button>
     </form>
   )

@@ -1,5 +1,7 @@
 import type { Rejected as Line } from "../../../transfer/Importing.ts"
-import { formatCount } from "../ui/format.ts"
+import { counted, fill, type Forms } from "../language/fill.tsx"
+import { told } from "../language/told.ts"
+import { words } from "./words.ts"
 
 /** Lines that are shown; a file has the others. */
 const shownMax = 100
@@ -12,21 +14,21 @@ export const Rejected = ({
 }: {
   readonly lines: ReadonlyArray<Line>
   readonly count: number
-  readonly title: string
+  /** What becomes of them. */
+  readonly title: Forms
 }) =>
   count === 0 ? null : (
     <details class="rejected">
-      <summary>
-        {formatCount(count, "line")} {title}
-      </summary>
+      <summary>{counted(title, count)}</summary>
       <ul>
         {lines.slice(0, shownMax).map(({ field, key, line, reason, url }, place) => (
           <li key={place}>
-            <span class="count">Line {line}</span> <span class="target">{url === "" ? key : url}</span>{" "}
-            <span>{`${field} ${reason}`.trim()}</span>
+            <span class="count">{fill(words().line, { line })}</span>{" "}
+            <span class="target">{url === "" ? key : url}</span>{" "}
+            <span>{`${field} ${told(reason)}`.trim()}</span>
           </li>
         ))}
       </ul>
-      {count > shownMax && <p class="hint">And {formatCount(count - shownMax, "other")}.</p>}
+      {count > shownMax && <p class="hint">{counted(words().others, count - shownMax)}</p>}
     </details>
   )

@@ -23,8 +23,8 @@ export interface Outcome {
   readonly total: number
   readonly progress: Progress
   readonly rejected: ReadonlyArray<Rejected>
-  /** Why it waits, if it does. */
-  readonly waits: string | undefined
+  /** Why it waits, if it does: for the service, or for a quota. */
+  readonly waits: "away" | "quota" | undefined
 }
 
 /** What the browser keeps of an import that is not over. */
@@ -88,7 +88,7 @@ export const run = async (
     ? before.progress
     : { settled: 0, made: 0, present: 0, rejected: 0, base_ms: await Links.serviceTime(signal) }
   let rejected: ReadonlyArray<Rejected> = isSame ? before.rejected : []
-  const tell = (waits?: string) => onProgress({ total, progress, rejected, waits })
+  const tell = (waits?: Outcome["waits"]) => onProgress({ total, progress, rejected, waits })
 
   const ports: Ports = {
     // The service alone looks into rules and variants.
@@ -96,11 +96,7 @@ export const run = async (
       (await Links.createMany(links as ReadonlyArray<NewLink>, idempotencyKey, signal)).results,
     urlOf: (key, domain) => urlOf(key, domain, signal),
     pause: async (why) => {
-      tell(
-        why === "away"
-          ? "The service cannot be reached. Going on as soon as it can."
-          : "The quota is used up for now. Going on when it comes back."
-      )
+      tell(why)
       await pause(signal)
     },
     mayPass: isPassing,

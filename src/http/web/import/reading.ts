@@ -4,6 +4,7 @@ import { type Entry, read, readLines } from "../../../transfer/Reading.ts"
 import { titleOf } from "../../../transfer/Sources.ts"
 import { textOf } from "../../../transfer/Utf8.ts"
 import { idOf } from "./importing.ts"
+import { words } from "./words.ts"
 
 /** Links that are shown before they are made, and lines that are none of which more is known than their number. */
 const shownMax = { links: 8, faulty: 100 }
@@ -70,7 +71,7 @@ export const lookAtLines = (text: string): Promise<Source> => {
   const lines = { name: text, size: text.length, lastModified: 0 }
   return looked(
     idOf(lines, {}),
-    () => "Pasted",
+    () => words().pasted,
     () => readLines(text, { keepsKeys: true, cutsTitles: false })
   )
 }

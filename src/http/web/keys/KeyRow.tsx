@@ -1,6 +1,8 @@
 import type { ApiKey } from "../api/Types.ts"
-import { formatDay, formatNumber } from "../ui/format.ts"
+import { counted, fill } from "../language/fill.tsx"
+import { formatDay } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
+import { words } from "./words.ts"
 
 interface KeyRowProps {
   readonly apiKey: ApiKey
@@ -9,16 +11,17 @@ interface KeyRowProps {
 
 /** An API key in a list. */
 export const KeyRow = ({ apiKey, onRevoke }: KeyRowProps) => {
+  const t = words()
   const { createdAt, createsPerMinute, expiresAt, name, redirectsPerDay, scopes } = apiKey
   return (
     <li>
       <div>
         <strong>{name}</strong>
         <div class="marks">
-          <span>Made {formatDay(createdAt)}</span>
-          {expiresAt !== null && <span>Ends {formatDay(expiresAt)}</span>}
-          {createsPerMinute !== null && <span>{formatNumber(createsPerMinute)} creates a minute</span>}
-          {redirectsPerDay !== null && <span>{formatNumber(redirectsPerDay)} redirects a day</span>}
+          <span>{fill(t.made, { day: formatDay(createdAt) })}</span>
+          {expiresAt !== null && <span>{fill(t.endsAt, { day: formatDay(expiresAt) })}</span>}
+          {createsPerMinute !== null && <span>{counted(t.creates, createsPerMinute)}</span>}
+          {redirectsPerDay !== null && <span>{counted(t.redirects, redirectsPerDay)}</span>}
           {scopes.map((scope) => (
             <span key={scope} class="tag">
               {scope}
@@ -26,8 +29,8 @@ export const KeyRow = ({ apiKey, onRevoke }: KeyRowProps) => {
           ))}
         </div>
       </div>
-      <button type="button" class="button plain" aria-label={`Revoke ${name}`} onClick={onRevoke}>
-        <Icon name="trash" /> Revoke
+      <button type="button" class="button plain" aria-label={fill(t.revokeOf, { name })} onClick={onRevoke}>
+        <Icon name="trash" /> {t.revoke}
       </button>
     </li>
   )

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks"
 import * as Accounts from "../api/Accounts.ts"
 import { asApiError } from "../api/Client.ts"
 import type { ApiKey } from "../api/Types.ts"
+import { fill, rich } from "../language/fill.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { ProgramTabs } from "../ui/Tabs.tsx"
@@ -11,6 +12,7 @@ import { useLoaded } from "../ui/useLoaded.ts"
 import { KeyRow } from "./KeyRow.tsx"
 import { NewKeyDialog } from "./NewKeyDialog.tsx"
 import { Quotas } from "./Quotas.tsx"
+import { words } from "./words.ts"
 import "./keys.css"
 
 interface RevokeDialogProps {
@@ -20,24 +22,25 @@ interface RevokeDialogProps {
 }
 
 const RevokeDialog = ({ apiKey: { id, name }, onClose, onRevoked }: RevokeDialogProps) => {
+  const t = words()
   const revoke = async () => {
     try {
       await Accounts.revokeKey(id)
-      say(`“${name}” opens nothing any more.`)
+      say(fill(t.revoked, { name }))
       onRevoked()
     } catch (error) {
       fail(asApiError(error))
     }
   }
   return (
-    <Dialog title="Revoke this key?" onClose={onClose}>
-      <p>Programs that use “{name}” stop working within a second. This cannot be undone.</p>
+    <Dialog title={t.revokeTitle} onClose={onClose}>
+      <p>{fill(t.revokeText, { name })}</p>
       <div class="actions end">
         <button type="button" class="button plain" onClick={onClose}>
-          Keep it
+          {t.keep}
         </button>
         <button type="button" class="button danger" onClick={() => void revoke()}>
-          Revoke
+          {t.revoke}
         </button>
       </div>
     </Dialog>
@@ -46,29 +49,27 @@ const RevokeDialog = ({ apiKey: { id, name }, onClose, onRevoked }: RevokeDialog
 
 /** One's API keys and quotas. */
 export const KeysPage = () => {
+  const t = words()
   const keys = useLoaded(Accounts.keys, [])
   const [isMaking, setIsMaking] = useState(false)
   const [revoked, setRevoked] = useState<ApiKey>()
   return (
     <>
       <header class="page-header">
-        <h1>API keys</h1>
+        <h1>{t.title}</h1>
         <ProgramTabs />
       </header>
-      <p class="lead">
-        Programs show a key instead of a password. <a href="/docs">The HTTP API</a> tells what they can do
-        with it.
-      </p>
+      <p class="lead">{rich(t.lead, { api: (inner) => <a href="/docs">{inner}</a> })}</p>
       <p class="actions start">
         <button type="button" class="button" onClick={() => setIsMaking(true)}>
-          <Icon name="plus" /> New key
+          <Icon name="plus" /> {t.new}
         </button>
       </p>
       {keys.state === "loading" && <Loading />}
       {keys.state === "failed" && <Failure error={keys.error} retry={keys.reload} />}
       {keys.state === "loaded" && keys.value.length === 0 && (
-        <Empty title="No keys yet">
-          <p>Make one for each program, so that each can be revoked by itself.</p>
+        <Empty title={t.none}>
+          <p>{t.noneText}</p>
         </Empty>
       )}
       {keys.state === "loaded" && keys.value.length > 0 && (

@@ -3,24 +3,23 @@ import * as Accounts from "../api/Accounts.ts"
 import { useConfirmed } from "../account/useConfirmed.tsx"
 import type { MadeApiKey } from "../api/Types.ts"
 import * as Session from "../app/Session.ts"
+import { fill } from "../language/fill.tsx"
 import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { fromLocalInput } from "../ui/format.ts"
 import { Secret } from "../ui/Secret.tsx"
+import { words as common } from "../ui/words.ts"
+import { words } from "./words.ts"
 
-const meanings = [
-  ["links:read", "See links"],
-  ["links:write", "Make, change and delete links"],
-  ["stats:read", "See statistics"],
-  ["admin", "Everything, of everybody"]
-] as const
+const allScopes = ["links:read", "links:write", "stats:read", "admin"] as const
 
 /** Fields whose faults are shown beside them. */
 const fields = ["name", "expiresAt", "createsPerMinute", "redirectsPerDay"]
 
 const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void }) => {
+  const t = words()
   const [name, setName] = useState("")
   const [scopes, setScopes] = useState<ReadonlyArray<string>>(["links:read", "links:write"])
   const [expiresAt, setExpiresAt] = useState("")
@@ -37,7 +36,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
     onMade(made)
   }
   const { error, isSending, onSubmit, passwordField } = useConfirmed(send, {
-    hint: "You signed in a while ago. It is asked for again before a key is made."
+    hint: t.confirm
   })
   const limit = (label: string, path: string, value: string, set: (value: string) => void) => (
     <Field label={label} fault={error?.faultOf(path)}>
@@ -46,7 +45,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
           {...control}
           type="number"
           min={1}
-          placeholder="no limit"
+          placeholder={common().noLimit}
           value={value}
           onInput={({ currentTarget }) => set(currentTarget.value)}
         />
@@ -56,16 +55,16 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
   return (
     <form class="form" noValidate onSubmit={onSubmit}>
       <GeneralFault error={error} fields={fields} />
-      <Field label="Name" hint="The program it is for." fault={error?.faultOf("name")}>
+      <Field label={t.name} hint={t.nameHint} fault={error?.faultOf("name")}>
         {(control) => (
           <input {...control} value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />
         )}
       </Field>
       <fieldset class="checks">
-        <legend>It may</legend>
-        {meanings
-          .filter(([scope]) => scope !== "admin" || Session.me.value?.admin)
-          .map(([scope, meaning]) => (
+        <legend>{t.itMay}</legend>
+        {allScopes
+          .filter((scope) => scope !== "admin" || Session.me.value?.admin)
+          .map((scope) => (
             <Check
               key={scope}
               checked={scopes.includes(scope)}
@@ -73,11 +72,11 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
                 setScopes(isChosen ? [...scopes, scope] : scopes.filter((other) => other !== scope))
               }
             >
-              {meaning} <span class="soft">({scope})</span>
+              {t.scope[scope]} <span class="soft">({scope})</span>
             </Check>
           ))}
       </fieldset>
-      <Field label="Ends" hint="Empty: when it is revoked." fault={error?.faultOf("expiresAt")}>
+      <Field label={t.ends} hint={t.endsHint} fault={error?.faultOf("expiresAt")}>
         {(control) => (
           <input
             {...control}
@@ -88,8 +87,8 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
         )}
       </Field>
       <div class="two">
-        {limit("Creates a minute", "createsPerMinute", createsPerMinute, setCreatesPerMinute)}
-        {limit("Redirects a day", "redirectsPerDay", redirectsPerDay, setRedirectsPerDay)}
+        {limit(t.createsAMinute, "createsPerMinute", createsPerMinute, setCreatesPerMinute)}
+        {limit(t.redirectsADay, "redirectsPerDay", redirectsPerDay, setRedirectsPerDay)}
       </div>
       {passwordField}
       <div class="actions end">
@@ -98,7 +97,7 @@ const NewKeyForm = ({ onMade }: { readonly onMade: (made: MadeApiKey) => void })
           class="button strong"
           disabled={isSending || name.trim() === "" || scopes.length === 0}
         >
-          {isSending ? "Making…" : "Make the key"}
+          {isSending ? t.making : t.make}
         </button>
       </div>
     </form>
@@ -112,11 +111,17 @@ interface NewKeyDialogProps {
 
 /** Makes an API key, and shows its secret once. */
 export const NewKeyDialog = ({ onClose, onMade }: NewKeyDialogProps) => {
+  const t = words()
   const [made, setMade] = useState<MadeApiKey>()
   return (
-    <Dialog title={made ? "Your new API key" : "New API key"} onClose={onClose}>
+    <Dialog title={made ? t.yours : t.newTitle} onClose={onClose}>
       {made ? (
-        <Secret of={`“${made.name}”`} secret={made.secret} what="the API key" onClose={onClose} />
+        <Secret
+          text={fill(t.secretText, { name: made.name })}
+          secret={made.secret}
+          what={t.secret}
+          onClose={onClose}
+        />
       ) : (
         <NewKeyForm
           onMade={(made) => {

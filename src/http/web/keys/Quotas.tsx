@@ -1,20 +1,23 @@
 import * as Accounts from "../api/Accounts.ts"
+import { fill } from "../language/fill.tsx"
 import { formatMoment, formatNumber } from "../ui/format.ts"
 import { useLoaded } from "../ui/useLoaded.ts"
+import { words } from "./words.ts"
 
 /** What is left of one's quotas, where one has any. */
 export const Quotas = () => {
+  const t = words()
   const me = useLoaded(Accounts.me, [])
   if (me.state !== "loaded") return null
   const { createsPerMinute, redirectsPerDay } = me.value.quotas
   const quotas = [
-    ["Links made this minute", createsPerMinute],
-    ["Redirects today", redirectsPerDay]
+    [t.linksMade, createsPerMinute],
+    [t.redirectsToday, redirectsPerDay]
   ] as const
   if (quotas.every(([, quota]) => quota === null)) return null
   return (
     <section class="card quotas">
-      <h2>Quotas</h2>
+      <h2>{t.quotas}</h2>
       {quotas.map(
         ([name, quota]) =>
           quota && (
@@ -22,8 +25,11 @@ export const Quotas = () => {
               <div class="progress-text">
                 <span>{name}</span>
                 <span>
-                  {formatNumber(quota.used)} of {formatNumber(quota.limit)}, until{" "}
-                  {formatMoment(quota.resetAt)}
+                  {fill(t.used, {
+                    used: formatNumber(quota.used),
+                    limit: formatNumber(quota.limit),
+                    moment: formatMoment(quota.resetAt)
+                  })}
                 </span>
               </div>
               <meter

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals"
 import { languageCookie } from "../../pages/LanguageCookie.ts"
+import type { Kind } from "../../exchange/Problem.ts"
 import * as Kept from "../app/Kept.ts"
 
 /** The texts of one area in a language: a text, or its forms by number (the plural categories of the Unicode CLDR, `other` always). */
@@ -7,6 +8,17 @@ export type Words = Readonly<Record<string, string | Readonly<Record<string, str
 
 /** All texts of a language, by area. */
 type Translation = Readonly<Record<string, Words>>
+
+/** The name under which a translation has its {@link Answers}. English needs none. */
+const answersArea = "answers"
+
+/** What the service says in English alone, in another language. */
+export interface Answers {
+  /** Problems by their kinds. */
+  readonly problems: Readonly<Record<Kind, string>>
+  /** What else it says, by the English text with `#` for each number. Where one is missing, English is shown. */
+  readonly details: Readonly<Record<string, string>>
+}
 
 /** English is in the areas' own files, so that its readers load no more than they see. A file beside this folder's is all that a further language takes. */
 const files = import.meta.glob<Translation>("../messages/*.ts", { import: "default" })
@@ -41,13 +53,13 @@ const load = async (chosen: string): Promise<void> => {
   document.documentElement.lang = chosen
 }
 
-/**
- * Begins with the language that was chosen. Where its texts cannot be loaded, with English. What the browser prefers does not count yet: not all areas have their texts here.
- */
-export const begin = (): Promise<void> =>
-  kept === undefined || kept === "en" || !languages.includes(kept)
-    ? Promise.resolve()
-    : load(kept).catch(() => {})
+/** Begins with the language that was chosen, else with that of the HTML, which the service has chosen by what the browser prefers. Where its texts cannot be loaded, with English. */
+export const begin = (): Promise<void> => {
+  const { lang } = document.documentElement
+  return load([kept, lang].find((one) => one !== undefined && languages.includes(one)) ?? "en").catch(() =>
+    load("en")
+  )
+}
 
 /** How long the cookie lasts. It is set again whenever the page is opened. */
 const year_s = 365 * 24 * 60 * 60
@@ -66,6 +78,10 @@ export const choose = async (chosen: string): Promise<void> => {
   Kept.write("language", chosen)
   tell(chosen)
 }
+
+/** What the service says in English alone; `undefined` where the page is in English as well. */
+export const answers = (): Answers | undefined =>
+  current.value.translation?.[answersArea] as Answers | undefined
 
 /** The texts of an area in the page's language, by those in English. What is read in a component follows the choice. */
 export const wordsOf =

@@ -1,14 +1,18 @@
 import { useEffect, useRef, useState } from "preact/hooks"
-import { asApiError } from "../api/Client.ts"
+import { asApiError, kindOf } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import type { BulkEdited } from "../api/Types.ts"
+import { counted, fill } from "../language/fill.tsx"
+import { toldOf } from "../language/told.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
-import { formatCount, fromLocalInput } from "../ui/format.ts"
+import { formatNumber, fromLocalInput } from "../ui/format.ts"
 import { Progress } from "../ui/Progress.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { say } from "../ui/Toasts.tsx"
+import { words as common } from "../ui/words.ts"
 import { FaultList } from "./FaultList.tsx"
+import { words } from "./words.ts"
 
 /** Faults of links that are listed at most. */
 const faultsMax = 20
@@ -41,6 +45,7 @@ interface BulkEditDialogProps {
 
 /** Changes or deletes all links of a filter: says how many they are, asks, and goes through them. */
 export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps) => {
+  const [t, c] = [words(), common()]
   const [draft, setDraft] = useState<Draft>({
     what: "change",
     added: "",
@@ -56,13 +61,8 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
 
   const wish = wishOf(draft)
   const isBusy = done !== undefined
-  const verb = draft.what === "delete" ? "Delete" : "Change"
-  const many =
-    total === undefined
-      ? ""
-      : total.isExact
-        ? formatCount(total.count, "link")
-        : `more than ${formatCount(total.count, "link")}`
+  const deletes = draft.what === "delete"
+  const many = total === undefined ? "" : counted(total.isExact ? c.links : c.moreThanLinks, total.count)
 
   /** Has the links counted, for the question. */
   const count = async () => {
@@ -87,7 +87,12 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
         const part: BulkEdited = await Links.editMany(filter, body, leaving.current.signal)
         for (const result of part.results) {
           if (!("problem" in result)) continue
-          failed.push(`/${result.key}: ${result.problem.detail}`)
+          failed.push(
+            fill(words().faultOf, {
+              key: result.key,
+              fault: toldOf(kindOf(result.problem.type), result.problem.detail)
+            })
+          )
         }
         seen += part.results.length
         changed += part.changed
@@ -105,11 +110,14 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
     setTotal(undefined)
     setFaults(
       failed.length > faultsMax
-        ? [...failed.slice(0, faultsMax), `And ${failed.length - faultsMax} more.`]
+        ? [
+            ...failed.slice(0, faultsMax),
+            fill(words().andMore, { count: formatNumber(failed.length - faultsMax) })
+          ]
         : failed
     )
     if (failed.length > 0) return
-    say(`${formatCount(changed, "link")} ${draft.what === "delete" ? "deleted" : "changed"}.`)
+    say(counted(deletes ? words().manyDeleted : words().manyChanged, changed))
     onClose()
   }
 
@@ -134,7 +142,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
   )
 
   return (
-    <Dialog title="Edit all that match" onClose={onClose}>
+    <Dialog title={t.editAll} onClose={onClose}>
       <form
         class="form"
         noValidate
@@ -143,7 +151,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
           if (!isBusy) void (total === undefined ? count() : run())
         }}
       >
-        <Field label="What" hint="Of all links of the list as it is filtered, on all its pages.">
+        <Field label={t.what} hint={t.whatHint}>
           {(control) => (
             <select
               {...control}
@@ -151,44 +159,50 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
               disabled={total !== undefined}
               onChange={({ currentTarget }) => set({ what: currentTarget.value as Draft["what"] })}
             >
-              <option value="change">Change them</option>
-              <option value="delete">Delete them for good</option>
+              <option value="change">{t.changeThem}</option>
+              <option value="delete">{t.deleteThem}</option>
             </select>
           )}
         </Field>
         {draft.what === "change" && (
           <>
-            {text("added", "Add tags", "Separated by commas.")}
-            {text("removed", "Take tags away", "With a tag to add: renames it, or merges it into that.")}
-            {text("expiresAt", "Ends", "Empty: as it is.", { type: "datetime-local" })}
+            {text("added", t.addTags, c.commas)}
+            {text("removed", t.takeTags, t.takeTagsHint)}
+            {text("expiresAt", t.endsAt, t.asItIs, { type: "datetime-local" })}
           </>
         )}
         <div class="dialog-end">
           <FaultList faults={faults} />
-          {isBusy && <Progress label={`${verb}d`} done={done} total={Math.max(done, total?.count ?? 0)} />}
+          {isBusy && (
+            <Progress
+              label={deletes ? t.deleteDone : t.changeDone}
+              done={done}
+              total={Math.max(done, total?.count ?? 0)}
+            />
+          )}
           {/* With keys, or a button would become the one in its place while it is clicked. */}
           {total === undefined ? (
             <div key="usual" class="actions end">
               <button type="button" class="button plain" onClick={onClose}>
-                Cancel
+                {c.cancel}
               </button>
               <button type="submit" class="button strong" disabled={wish === undefined}>
-                Count them
+                {t.count}
               </button>
             </div>
           ) : (
             <div key="sure" class="actions end">
-              <p role="alert">{`This ${draft.what}s ${many}.`}</p>
+              <p role="alert">{fill(deletes ? t.deletesMany : t.changesMany, { links: many })}</p>
               <button
                 type="button"
                 class="button plain"
                 disabled={isBusy}
                 onClick={() => setTotal(undefined)}
               >
-                Back
+                {c.back}
               </button>
               <button type="submit" class="button strong" disabled={isBusy || total.count === 0}>
-                {`${verb} ${many}`}
+                {fill(deletes ? t.deleteMany : t.changeMany, { links: many })}
               </button>
             </div>
           )}

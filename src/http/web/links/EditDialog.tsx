@@ -4,6 +4,7 @@ import type { Link, LinkChange } from "../api/Types.ts"
 import { guardLeaving } from "../app/Router.ts"
 import { ExtraFields } from "../extras/ExtraFields.tsx"
 import { type ExtrasDraft, extrasDraftOf, extrasFields, extrasSaid } from "../extras/extras.ts"
+import { fill } from "../language/fill.tsx"
 import * as Routing from "../rules/drafts.ts"
 import { RoutingOptions } from "../rules/RoutingOptions.tsx"
 import { addressOf } from "../ui/address.ts"
@@ -14,8 +15,10 @@ import { fromLocalInput, toLocalInput } from "../ui/format.ts"
 import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { useSending } from "../ui/useSending.ts"
+import { words as common } from "../ui/words.ts"
 import { type UtmValues, withUtm } from "../utm/utm.ts"
 import { UtmFields } from "../utm/UtmFields.tsx"
+import { words } from "./words.ts"
 
 /** A link's fields as inputs have them. */
 interface Draft extends ExtrasDraft {
@@ -68,12 +71,8 @@ const changeOf = (before: Draft, after: Draft): LinkChange => {
   return Object.assign({}, ...names.map((name) => said[name]!(after))) as LinkChange
 }
 
-const statuses = [
-  ["302", "302: found, for now"],
-  ["301", "301: moved for good"],
-  ["307", "307: for now, same method"],
-  ["308", "308: for good, same method"]
-] as const
+/** The usual ones first. */
+const statuses = [302, 301, 307, 308] as const
 
 /** Fields whose faults are shown beside them. */
 const fields = [...Object.keys(said), ...extrasFields, "rules", "variants"]
@@ -111,6 +110,7 @@ interface EditDialogProps {
 
 /** Changes a link. Its key stays. */
 export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
+  const [t, c] = [words(), common()]
   const [draft, setDraft] = useState(() => draftOf(link))
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }))
 
@@ -147,33 +147,33 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
   )
 
   return (
-    <Dialog title={`Edit /${link.key}`} onClose={close}>
+    <Dialog title={fill(t.editTitle, { key: link.key })} onClose={close}>
       <form class="form" noValidate ref={form} onInput={onInput} onSubmit={onSubmit}>
-        {text("url", "Long URL", { inputMode: "url", spellcheck: false, autocomplete: "off" })}
+        {text("url", t.longUrl, { inputMode: "url", spellcheck: false, autocomplete: "off" })}
         <UtmFields url={draft.url} changes={utm} onChange={setUtm} />
         <RoutingOptions draft={routing} error={error} onChange={setRouting} />
-        {text("title", "Title")}
-        {text("tags", "Tags", { autocomplete: "off" }, "Separated by commas.")}
+        {text("title", t.linkTitle)}
+        {text("tags", t.tags, { autocomplete: "off" }, c.commas)}
         <div class="two">
-          {text("validSince", "From", { type: "datetime-local" }, "Empty: at once.")}
-          {text("expiresAt", "Ends", { type: "datetime-local" }, "Empty: never.")}
-          {text("maxVisits", "Visits at most", { type: "number", min: 1, placeholder: "no limit" })}
+          {text("validSince", t.validSince, { type: "datetime-local" }, t.atOnce)}
+          {text("expiresAt", t.endsAt, { type: "datetime-local" }, t.never)}
+          {text("maxVisits", t.maxVisits, { type: "number", min: 1, placeholder: c.noLimit })}
           {text(
             "password",
-            link.hasPassword ? "New password" : "Password",
+            link.hasPassword ? t.newPassword : t.password,
             { type: "password", autocomplete: "new-password", disabled: draft.endsPassword },
-            link.hasPassword ? "Empty: as it is." : "Empty: none."
+            link.hasPassword ? t.asItIs : t.noPassword
           )}
-          <Field label="Redirect" fault={error?.faultOf("redirectStatus")}>
+          <Field label={t.redirect} fault={error?.faultOf("redirectStatus")}>
             {(control) => (
               <select
                 {...control}
                 value={draft.redirectStatus}
                 onChange={({ currentTarget }) => set({ redirectStatus: currentTarget.value })}
               >
-                {statuses.map(([value, name]) => (
-                  <option key={value} value={value}>
-                    {name}
+                {statuses.map((status) => (
+                  <option key={status} value={status}>
+                    {t.status[status]}
                   </option>
                 ))}
               </select>
@@ -187,11 +187,11 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
               checked={draft.endsPassword}
               onChange={(endsPassword) => set({ endsPassword, password: "" })}
             >
-              Ask for no password any more
+              {t.endsPassword}
             </Check>
           )}
           <Check checked={draft.crawlable} onChange={(crawlable) => set({ crawlable })}>
-            Let search engines follow it
+            {t.crawlable}
           </Check>
         </div>
         <div class="dialog-end">
@@ -199,21 +199,21 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
           {/* With keys, or a button would become the one in its place while it is clicked. */}
           {leave ? (
             <div key="unsaved" class="actions end">
-              <p role="alert">Your changes are not saved.</p>
+              <p role="alert">{t.unsaved}</p>
               <button type="button" class="button plain" onClick={leave}>
-                Discard them
+                {t.discard}
               </button>
               <button type="button" class="button strong" onClick={stay}>
-                Keep editing
+                {t.keepEditing}
               </button>
             </div>
           ) : (
             <div key="usual" class="actions end">
               <button type="button" class="button plain" onClick={close}>
-                Cancel
+                {c.cancel}
               </button>
               <button type="submit" class="button strong" disabled={isSending}>
-                {isSending ? "Saving…" : "Save"}
+                {isSending ? c.saving : c.save}
               </button>
             </div>
           )}

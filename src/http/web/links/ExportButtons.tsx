@@ -2,10 +2,11 @@ import { useRef, useState } from "preact/hooks"
 import type { ExportFormat } from "../../../transfer/Exporting.ts"
 import { asApiError } from "../api/Client.ts"
 import type * as Links from "../api/Links.ts"
-import { formatCount } from "../ui/format.ts"
+import { counted } from "../language/fill.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { fail, say } from "../ui/Toasts.tsx"
 import { save } from "./exporting.ts"
+import { words } from "./words.ts"
 
 /** Saves the links of a filter as a file. */
 export const ExportButtons = ({ filter }: { readonly filter: Links.Filter }) => {
@@ -16,7 +17,7 @@ export const ExportButtons = ({ filter }: { readonly filter: Links.Filter }) => 
     setCount(0)
     try {
       const saved = await save(filter, format, setCount, abort.current.signal)
-      say(`${formatCount(saved, "link")} saved.`)
+      say(counted(words().saved, saved))
     } catch (error) {
       if (!abort.current.signal.aborted) fail(asApiError(error))
     }
@@ -25,9 +26,9 @@ export const ExportButtons = ({ filter }: { readonly filter: Links.Filter }) => 
   if (count !== undefined) {
     return (
       <span class="exporting" role="status">
-        {formatCount(count, "link")} read…
+        {counted(words().read, count)}
         <button type="button" class="quiet" onClick={() => abort.current?.abort()}>
-          Stop
+          {words().stop}
         </button>
       </span>
     )

@@ -2,8 +2,10 @@ import { useEffect, useState } from "preact/hooks"
 import type { Filter } from "../api/Links.ts"
 import type { Domain } from "../api/Types.ts"
 import { ownHost } from "../app/Settings.ts"
+import { fill } from "../language/fill.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useDebounced } from "../ui/useDebounced.ts"
+import { words } from "./words.ts"
 
 const wait_ms = 300
 
@@ -16,6 +18,7 @@ interface FilterBarProps {
 
 /** Which links are listed, and in which order. */
 export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
+  const t = words()
   const { domain, notTag, orderBy, q, tag } = filter
   const [typed, setTyped] = useState(q)
   const settled = useDebounced(typed, wait_ms)
@@ -35,8 +38,8 @@ export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
         <Icon name="search" />
         <input
           type="search"
-          aria-label="Search in keys, URLs and titles"
-          placeholder="Key, URL or title"
+          aria-label={t.search}
+          placeholder={t.searchHint}
           value={typed}
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />
@@ -46,14 +49,14 @@ export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
           <button
             type="button"
             class="tag chosen"
-            aria-label={`Tag ${tag}: show all tags`}
+            aria-label={fill(t.showAllTags, { tag })}
             onClick={() => onChange({ tag: "" })}
           >
             {tag}
             <Icon name="close" />
           </button>
           <button type="button" class="quiet" onClick={() => onChange({ tag: "", notTag: tag })}>
-            Without it
+            {t.withoutIt}
           </button>
         </>
       )}
@@ -61,20 +64,20 @@ export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
         <button
           type="button"
           class="tag chosen"
-          aria-label={`not ${notTag}: show all tags`}
+          aria-label={fill(t.notShowAllTags, { tag: notTag })}
           onClick={() => onChange({ notTag: "" })}
         >
-          not {notTag}
+          {fill(t.not, { tag: notTag })}
           <Icon name="close" />
         </button>
       )}
       {(domains.length > 0 || domain !== "") && (
         <select
-          aria-label="Domain"
+          aria-label={t.domain}
           value={domain}
           onChange={({ currentTarget }) => onChange({ domain: currentTarget.value })}
         >
-          <option value="">All domains</option>
+          <option value="">{t.allDomains}</option>
           {hosts.map((host) => (
             <option key={host} value={host}>
               {host}
@@ -83,14 +86,14 @@ export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
         </select>
       )}
       <select
-        aria-label="Order"
+        aria-label={t.order}
         value={orderBy}
         onChange={({ currentTarget }) =>
           onChange({ orderBy: currentTarget.value as Required<Filter>["orderBy"] })
         }
       >
-        <option value="createdAt-desc">Newest first</option>
-        <option value="createdAt-asc">Oldest first</option>
+        <option value="createdAt-desc">{t.newest}</option>
+        <option value="createdAt-asc">{t.oldest}</option>
       </select>
     </div>
   )

@@ -1,10 +1,13 @@
 import { nameOf } from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { statsPath } from "../app/Paths.ts"
+import { counted, fill, rich } from "../language/fill.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatDay, formatMoment, formatNumber, formatUrl } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Rosette } from "../ui/Rosette.tsx"
+import { words as common } from "../ui/words.ts"
+import { words } from "./words.ts"
 
 interface Mark {
   readonly icon: IconName
@@ -14,21 +17,24 @@ interface Mark {
 
 /** What is special about a link. */
 const marksOf = (link: Link): ReadonlyArray<Mark> => {
+  const t = words()
   const now = new Date().toISOString()
   const marks: Array<Mark> = []
   if (link.expiresAt !== null) {
     const hasEnded = link.expiresAt <= now
     marks.push({
       icon: "clock",
-      text: `${hasEnded ? "Ended" : "Ends"} ${formatDay(link.expiresAt)}`,
+      text: fill(hasEnded ? t.ended : t.ends, { day: formatDay(link.expiresAt) }),
       isEnd: hasEnded
     })
   }
   if (link.validSince !== null && link.validSince > now) {
-    marks.push({ icon: "clock", text: `From ${formatMoment(link.validSince)}` })
+    marks.push({ icon: "clock", text: fill(t.from, { moment: formatMoment(link.validSince) }) })
   }
-  if (link.maxVisits !== null) marks.push({ icon: "eye", text: `At most ${formatNumber(link.maxVisits)}` })
-  if (link.hasPassword) marks.push({ icon: "lock", text: "Password" })
+  if (link.maxVisits !== null) {
+    marks.push({ icon: "eye", text: fill(t.atMost, { count: formatNumber(link.maxVisits) }) })
+  }
+  if (link.hasPassword) marks.push({ icon: "lock", text: t.password })
   return marks
 }
 
@@ -45,6 +51,7 @@ interface LinkRowProps {
 
 /** A link in a list, and what can be done with it. */
 export const LinkRow = (props: LinkRowProps) => {
+  const t = words()
   const { isChosen, link, onChoose, onDelete, onEdit, onQr, onTag, visits } = props
   const total = visits.total + (link.importedVisits?.total ?? 0)
   return (
@@ -52,7 +59,7 @@ export const LinkRow = (props: LinkRowProps) => {
       <label class="choose">
         <input
           type="checkbox"
-          aria-label={`Choose ${link.key}`}
+          aria-label={fill(t.choose, { key: link.key })}
           checked={isChosen}
           onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
         />
@@ -63,7 +70,7 @@ export const LinkRow = (props: LinkRowProps) => {
           <a class="key" href={link.shortUrl} target="_blank" rel="noopener">
             {link.key}
           </a>
-          <CopyButton text={link.shortUrl} what={`the short link ${link.key}`} isSmall />
+          <CopyButton text={link.shortUrl} what={fill(common().shortLinkOf, { key: link.key })} isSmall />
           {link.title !== null && <span class="title">{link.title}</span>}
         </div>
         <a class="target" href={link.url} target="_blank" rel="noopener noreferrer" title={link.url}>
@@ -83,7 +90,7 @@ export const LinkRow = (props: LinkRowProps) => {
               key={tag}
               type="button"
               class="tag"
-              aria-label={`Only the tag ${tag}`}
+              aria-label={fill(t.onlyTag, { tag })}
               onClick={() => onTag(tag)}
             >
               {tag}
@@ -92,15 +99,18 @@ export const LinkRow = (props: LinkRowProps) => {
         </div>
       </div>
       <a class="visits" href={statsPath(nameOf(link))}>
-        <strong>{formatNumber(total)}</strong> <span>{total === 1 ? "visit" : "visits"}</span>
-        <span class="visually-hidden">, statistics of {link.key}</span>
+        {rich(counted(t.visits, total), {
+          number: (inner) => <strong>{inner}</strong>,
+          word: (inner) => <span>{inner}</span>
+        })}
+        <span class="visually-hidden">{fill(t.statisticsOf, { key: link.key })}</span>
       </a>
       <div class="link-actions">
         <button
           type="button"
           class="icon-button"
-          aria-label={`QR code of ${link.key}`}
-          title="QR code"
+          aria-label={fill(t.qrOf, { key: link.key })}
+          title={t.qr}
           onClick={onQr}
         >
           <Icon name="qr" />
@@ -108,8 +118,8 @@ export const LinkRow = (props: LinkRowProps) => {
         <button
           type="button"
           class="icon-button"
-          aria-label={`Edit ${link.key}`}
-          title="Edit"
+          aria-label={fill(t.editOf, { key: link.key })}
+          title={t.edit}
           onClick={onEdit}
         >
           <Icon name="edit" />
@@ -117,8 +127,8 @@ export const LinkRow = (props: LinkRowProps) => {
         <button
           type="button"
           class="icon-button"
-          aria-label={`Delete ${link.key}`}
-          title="Delete"
+          aria-label={fill(t.deleteOf, { key: link.key })}
+          title={t.delete}
           onClick={onDelete}
         >
           <Icon name="trash" />

@@ -4,13 +4,14 @@ import type { Link, Links } from "../api/Types.ts"
 import { lastList } from "../app/Paths.ts"
 import { go, here } from "../app/Router.ts"
 import { useDomains } from "../domains/useDomains.ts"
+import { counted, fill, rich } from "../language/fill.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
-import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { LazyQr } from "../ui/LazyQr.tsx"
 import { PageButtons } from "../ui/PageButtons.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { say } from "../ui/Toasts.tsx"
+import { words as common } from "../ui/words.ts"
 import { BulkEditDialog } from "./BulkEditDialog.tsx"
 import { deleting, removeSoon } from "./deleting.ts"
 import { EditDialog } from "./EditDialog.tsx"
@@ -19,6 +20,7 @@ import { FilterBar } from "./FilterBar.tsx"
 import { LinkRow } from "./LinkRow.tsx"
 import { chosenMax, Selection } from "./Selection.tsx"
 import { useList } from "./useList.ts"
+import { words } from "./words.ts"
 import "./links.css"
 
 /** The filter stands in the address, so that it can be kept and passed on. */
@@ -44,23 +46,26 @@ const pathOf = ({ domain, notTag, orderBy, q, tag }: Required<Filter>): string =
 
 const Nothing = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
-    <Empty title="Nothing found">
-      <p>No link on this page has that. Search for another word, or look further.</p>
+    <Empty title={words().nothingFound}>
+      <p>{words().nothingFoundText}</p>
     </Empty>
   ) : (
-    <Empty title="No links yet">
+    <Empty title={words().none}>
       <p>
-        <a href="/">Shorten the first</a>, or <a href="/app/add">bring them along</a> from Bitly, YOURLS,
-        Shlink or Kutt.
+        {rich(words().noneText, {
+          home: (inner) => <a href="/">{inner}</a>,
+          add: (inner) => <a href="/app/add">{inner}</a>
+        })}
       </p>
     </Empty>
   )
 
 const totalOf = ({ count, isExact }: NonNullable<Links["total"]>, less: number): string =>
-  isExact ? formatCount(Math.max(0, count - less), "link") : `More than ${formatCount(count, "link")}`
+  isExact ? counted(common().links, Math.max(0, count - less)) : counted(words().moreThan, count)
 
 /** One's links. */
 export const LinksPage = () => {
+  const t = words()
   const filter = filterOf(here.value)
   const list = useList(filter)
   const domains = useDomains()
@@ -93,14 +98,14 @@ export const LinksPage = () => {
   return (
     <>
       <header class="page-header">
-        <h1>Links</h1>
+        <h1>{t.title}</h1>
         <div class="actions">
           <ExportButtons filter={filter} />
           <a class="button plain" href="/app/add">
-            <Icon name="upload" /> Add many
+            <Icon name="upload" /> {t.addMany}
           </a>
           <a class="button strong" href="/">
-            <Icon name="plus" /> New link
+            <Icon name="plus" /> {t.new}
           </a>
         </div>
       </header>
@@ -121,7 +126,7 @@ export const LinksPage = () => {
             <label class="choose">
               <input
                 type="checkbox"
-                aria-label="Choose all on this page"
+                aria-label={t.chooseAll}
                 checked={links.every((link) => chosen.has(nameOf(link)))}
                 onChange={({ currentTarget }) => choose(links, currentTarget.checked)}
               />
@@ -132,10 +137,10 @@ export const LinksPage = () => {
               </p>
             )}
             <button type="button" class="quiet" onClick={() => setEditsAll(true)}>
-              Edit all that match
+              {t.editAll}
             </button>
           </div>
-          <ul class="links" ref={rows} tabIndex={-1} aria-label="Links">
+          <ul class="links" ref={rows} tabIndex={-1} aria-label={t.title}>
             {links.map((link) => (
               <LinkRow
                 key={nameOf(link)}
@@ -167,7 +172,7 @@ export const LinksPage = () => {
           onChanged={(link) => {
             noteChanged(link)
             setEdited(undefined)
-            say(`/${link.key} is changed.`)
+            say(fill(words().changed, { key: link.key }))
           }}
         />
       )}

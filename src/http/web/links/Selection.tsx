@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks"
 import { nameOf } from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
-import { formatCount } from "../ui/format.ts"
+import { counted } from "../language/fill.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { removeSoon } from "./deleting.ts"
 import { TagsDialog } from "./TagsDialog.tsx"
+import { words } from "./words.ts"
 
 /** Links that can be chosen at once: each takes a request. */
 export const chosenMax = 200
@@ -18,13 +19,14 @@ interface SelectionProps {
 
 /** What can be done with the links that were chosen, in their order. */
 export const Selection = ({ links, onChanged, onClear }: SelectionProps) => {
+  const t = words()
   const [edits, setEdits] = useState(false)
   return (
-    <div class="selection" role="region" aria-label="Chosen links">
-      <strong role="status">{formatCount(links.length, "link")} chosen</strong>
+    <div class="selection" role="region" aria-label={t.chosenLinks}>
+      <strong role="status">{counted(t.chosen, links.length)}</strong>
       <div class="actions">
         <button type="button" class="button plain small" onClick={() => setEdits(true)}>
-          <Icon name="edit" /> Tags
+          <Icon name="edit" /> {t.tags}
         </button>
         <button
           type="button"
@@ -34,10 +36,10 @@ export const Selection = ({ links, onChanged, onClear }: SelectionProps) => {
             onClear()
           }}
         >
-          <Icon name="trash" /> Delete
+          <Icon name="trash" /> {t.delete}
         </button>
         <button type="button" class="quiet" onClick={onClear}>
-          Choose none
+          {t.chooseNone}
         </button>
       </div>
       {edits && <TagsDialog links={links} onChanged={onChanged} onClose={() => setEdits(false)} />}

@@ -2,13 +2,15 @@ import { useState } from "preact/hooks"
 import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { asApiError } from "../api/Client.ts"
+import { counted, fill } from "../language/fill.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
-import { formatCount } from "../ui/format.ts"
 import { Progress } from "../ui/Progress.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { say } from "../ui/Toasts.tsx"
+import { words as common } from "../ui/words.ts"
 import { FaultList } from "./FaultList.tsx"
+import { words } from "./words.ts"
 
 interface TagsDialogProps {
   readonly links: ReadonlyArray<Link>
@@ -18,6 +20,7 @@ interface TagsDialogProps {
 
 /** Adds tags to links and takes tags from them, one link after the other, in their order. */
 export const TagsDialog = ({ links, onChanged, onClose }: TagsDialogProps) => {
+  const [t, c] = [words(), common()]
   const [added, setAdded] = useState("")
   const [removed, setRemoved] = useState<ReadonlyArray<string>>([])
   const [done, setDone] = useState<number>()
@@ -34,18 +37,18 @@ export const TagsDialog = ({ links, onChanged, onClose }: TagsDialogProps) => {
         onChanged(await Links.change(Links.nameOf(link), { tags }))
       } catch (error) {
         const fault = asApiError(error)
-        failed.push(`/${link.key}: ${fault.faultOf("tags") ?? fault.message}`)
+        failed.push(fill(words().faultOf, { key: link.key, fault: fault.faultOf("tags") ?? fault.message }))
       }
     }
     setDone(undefined)
     setFaults(failed)
     if (failed.length > 0) return
-    say(`The tags of ${formatCount(links.length, "link")} are changed.`)
+    say(counted(words().tagsChanged, links.length))
     onClose()
   }
 
   return (
-    <Dialog title={`Tags of ${formatCount(links.length, "link")}`} onClose={onClose}>
+    <Dialog title={counted(t.tagsOf, links.length)} onClose={onClose}>
       <form
         class="form"
         noValidate
@@ -54,7 +57,7 @@ export const TagsDialog = ({ links, onChanged, onClose }: TagsDialogProps) => {
           if (done === undefined) void run()
         }}
       >
-        <Field label="Add" hint="Separated by commas.">
+        <Field label={t.add} hint={c.commas}>
           {(control) => (
             <input
               {...control}
@@ -66,7 +69,7 @@ export const TagsDialog = ({ links, onChanged, onClose }: TagsDialogProps) => {
         </Field>
         {present.length > 0 && (
           <fieldset>
-            <legend>Take away</legend>
+            <legend>{t.takeAway}</legend>
             <div class="actions">
               {present.map((tag) => (
                 <button
@@ -88,17 +91,17 @@ export const TagsDialog = ({ links, onChanged, onClose }: TagsDialogProps) => {
         )}
         <div class="dialog-end">
           <FaultList faults={faults} />
-          {done !== undefined && <Progress label="Changed" done={done} total={links.length} />}
+          {done !== undefined && <Progress label={t.changeDone} done={done} total={links.length} />}
           <div class="actions end">
             <button type="button" class="button plain" onClick={onClose}>
-              Cancel
+              {c.cancel}
             </button>
             <button
               type="submit"
               class="button strong"
               disabled={done !== undefined || (tagsOf(added).length === 0 && removed.length === 0)}
             >
-              Save
+              {c.save}
             </button>
           </div>
         </div>

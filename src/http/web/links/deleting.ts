@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals"
 import { asApiError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
-import { formatCount } from "../ui/format.ts"
+import { counted, fill } from "../language/fill.tsx"
 import { fail, offer } from "../ui/Toasts.tsx"
+import { words } from "./words.ts"
 
 /** How long a delete can be undone. The service deletes for good, so that it is asked only after this. */
 const undoFor_ms = 8_000
@@ -39,13 +40,18 @@ export const removeSoon = (keys: ReadonlyArray<string>): void => {
     void remove(keys)
   }, undoFor_ms)
   waiting.set(timer, keys)
-  const what = keys.length === 1 ? `/${keys[0]!.split("@")[0]} is` : `${formatCount(keys.length, "link")} are`
+  const t = words()
+  const seconds = undoFor_ms / 1000
+  const text =
+    keys.length === 1
+      ? fill(t.deletedSoon, { key: keys[0]!.split("@")[0]!, seconds })
+      : counted(t.manyDeletedSoon, keys.length, { seconds })
   const undo = () => {
     clearTimeout(timer)
     waiting.delete(timer)
     bringBack(keys)
   }
-  offer(`${what} deleted for good in ${undoFor_ms / 1000} seconds.`, { name: "Undo", run: undo }, undoFor_ms)
+  offer(text, { name: t.undo, run: undo }, undoFor_ms)
 }
 
 // Who leaves has not undone it.

@@ -1,106 +1,40 @@
-import type domains from "./en/domains.ts"
-import type frame from "./en/frame.ts"
+import account from "./de/account.ts"
+import answers from "./de/answers.ts"
+import audit from "./de/audit.ts"
+import cluster from "./de/cluster.ts"
+import domains from "./de/domains.ts"
+import extras from "./de/extras.ts"
+import frame from "./de/frame.ts"
+import importing from "./de/import.ts"
+import keys from "./de/keys.ts"
+import links from "./de/links.ts"
+import qr from "./de/qr.ts"
+import rules from "./de/rules.ts"
+import shorten from "./de/shorten.ts"
+import stats from "./de/stats.ts"
+import ui from "./de/ui.ts"
+import users from "./de/users.ts"
+import utm from "./de/utm.ts"
+import webhooks from "./de/webhooks.ts"
 
 /** The page in German, by area. */
 export default {
-  frame: {
-    skip: "Zum Inhalt",
-    offline:
-      "Sie sind offline. Was Sie sehen, kann veraltet sein, und Änderungen müssen Sie später wiederholen.",
-    footer: "Jeder Schlüssel wird einmal geprägt und nie zweimal vergeben. <api>HTTP-API</api>",
-    language: "Sprache",
-    auto: "wie das System",
-    light: "hell",
-    dark: "dunkel",
-    colours: "Farben: {now}",
-    changeColours: "Farben: {now}. Wechseln zu {next}",
-    signIn: "Anmelden",
-    signUp: "Beitreten",
-    signOut: "Abmelden",
-    accountOf: "Das Konto von {email}",
-    places: "Bereiche",
-    shorten: "Kürzen",
-    links: "Links",
-    statistics: "Statistik",
-    add: "Viele anlegen",
-    keys: "API-Schlüssel",
-    webhooks: "Webhooks",
-    deadLetters: "Unzustellbares",
-    domains: "Domains",
-    orphans: "Verlorene Besuche",
-    cluster: "Cluster",
-    users: "Benutzer",
-    audit: "Protokoll",
-    account: "Konto",
-    password: "Eigenes Passwort wählen",
-    missing: "Nicht gefunden",
-    forPrograms: "Für Programme",
-    administration: "Verwaltung"
-  },
-  domains: {
-    title: "Domains",
-    lead: "Kurzlinks können auch in Ihren eigenen Domains liegen. Leiten Sie deren DNS hierher, fügen Sie sie hinzu, und weisen Sie nach, dass sie Ihnen gehören.",
-    leadForOthers: "Die weiteren Domains, in denen Sie Links anlegen können.",
-    new: "Neue Domain",
-    none: "Keine weiteren Domains",
-    noneText: "Alle Links liegen unter <host>der eigenen Adresse dieses Dienstes</host>.",
-    unverified: "Noch nicht nachgewiesen",
-    verified: "Nachgewiesen am {day}",
-    added: "Hinzugefügt am {day}",
-    forEverybody: "Für alle, die Links anlegen dürfen",
-    forNobody: "Für niemanden",
-    forThese: "Für {owners}",
-    forSome: { one: "Für {count} Person", other: "Für {count} Personen" },
-    proofTxt: "Fügen Sie diesen TXT-Eintrag im DNS hinzu,",
-    proofFile: "oder liefern Sie diese Datei unter Port 80 ohne Weiterleitung aus:",
-    proofName: "Name",
-    proofValue: "Wert",
-    proofUrl: "Adresse",
-    proofContent: "Inhalt",
-    verify: "Jetzt prüfen",
-    verifying: "Wird geprüft…",
-    verifyOf: "Jetzt prüfen: {host}",
-    verifiedNow: "{host} ist nachgewiesen und liefert innerhalb einer Sekunde Links aus.",
-    lost: "Verlorene Besuche",
-    lostOf: "Verlorene Besuche von {host}",
-    edit: "Bearbeiten",
-    editOf: "Bearbeiten: {host}",
-    changed: "{host} ist geändert.",
-    remove: "Entfernen",
-    removeOf: "Entfernen: {host}",
-    removeTitle: "Diese Domain entfernen?",
-    removeText:
-      "Die Links von {host} antworten nicht mehr, auch wenn sie wieder hinzugefügt wird. Ihre Besitzer sehen und löschen sie weiterhin. Das lässt sich nicht rückgängig machen.",
-    removed: "{host} ist entfernt.",
-    keep: "Behalten",
-    newTitle: "Neue Domain",
-    host: "Hostname",
-    hostHint: "Ohne Port, etwa go.example.com.",
-    whoMay: "Wer darin Links anlegen darf",
-    some: "Nur einzelne Benutzer",
-    users: "Benutzer",
-    usersHint: "E-Mail-Adressen oder Kennungen, durch Kommas getrennt. Leer: niemand.",
-    noUser: "Es gibt keinen Benutzer {user}.",
-    targets: "Wohin Besucher geleitet werden, die kein Link weiterleitet",
-    targetsHint: "Bleibt es leer, sehen sie eine Seite dieses Dienstes.",
-    home: "Von /",
-    unknown: "Unbekannte Links",
-    expired: "Abgelaufene Links",
-    usedUp: "Aufgebrauchte Links",
-    pending: "Noch nicht gültige Links",
-    ignoresCase: "Großbuchstaben in Aliasen zählen nicht",
-    ignoresCaseHint:
-      "Aliase werden dann kleingeschrieben und in jeder Schreibweise gefunden. Geprägte Schlüssel gelten so, wie sie geschrieben sind.",
-    ignoring: "Groß und klein gleich",
-    save: "Speichern",
-    saving: "Wird gespeichert…",
-    add: "Domain hinzufügen",
-    adding: "Wird hinzugefügt…",
-    cancel: "Abbrechen",
-    lostTitle: "Verlorene Besuche von {host}",
-    lostLead: "Besuche, die kein Link weitergeleitet hat, wie auch immer sie beantwortet wurden.",
-    back: "Domains",
-    reason: "Grund",
-    allReasons: "Alle Gründe"
-  }
-} satisfies { readonly frame: typeof frame; readonly domains: typeof domains }
+  account,
+  answers,
+  audit,
+  cluster,
+  domains,
+  extras,
+  frame,
+  import: importing,
+  keys,
+  links,
+  qr,
+  rules,
+  shorten,
+  stats,
+  ui,
+  users,
+  utm,
+  webhooks
+}

@@ -1,9 +1,10 @@
 import { useId } from "preact/hooks"
+import { fill } from "../language/fill.tsx"
 import { Check } from "../ui/Check.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import type { ConditionName, ConditionsDraft, HoursDraft } from "./drafts.ts"
-import { conditionLabels, devices, systems, textHints, weekdays } from "./words.ts"
+import { devices, placeholders, systems, weekdays, words } from "./words.ts"
 
 /** Says what is wrong with a field of a condition, by its place in the condition. */
 type FaultOf = (path: string) => string | undefined
@@ -76,26 +77,27 @@ interface HoursProps {
 }
 
 const Hours = ({ faultOf, onChange, value }: HoursProps) => {
+  const t = words()
   const set = (change: Partial<HoursDraft>) => onChange({ ...value, ...change })
   return (
     <div class="stack">
       <div class="two">
         <Text
-          label="From"
+          label={t.from}
           type="time"
           value={value.from}
           fault={faultOf("hours.from")}
           onInput={(from) => set({ from })}
         />
         <Text
-          label="Until"
+          label={t.until}
           type="time"
           value={value.until}
           fault={faultOf("hours.until")}
           onInput={(until) => set({ until })}
         />
         <Text
-          label="Time zone"
+          label={t.timeZone}
           value={value.timeZone}
           placeholder="Europe/Berlin"
           fault={faultOf("hours.timeZone")}
@@ -103,15 +105,13 @@ const Hours = ({ faultOf, onChange, value }: HoursProps) => {
         />
       </div>
       <Choices
-        label="Days"
-        names={weekdays}
+        label={t.days}
+        names={weekdays()}
         chosen={value.days}
         fault={faultOf("hours.days")}
         onChange={(days) => set({ days })}
       />
-      <p class="hint">
-        Without a day: every day. Hours that end earlier than they begin end on the next day.
-      </p>
+      <p class="hint">{t.daysHint}</p>
     </div>
   )
 }
@@ -124,14 +124,15 @@ interface ConditionProps {
 }
 
 const Condition = ({ faultOf, name, onChange, when }: ConditionProps) => {
-  const label = conditionLabels[name]
+  const t = words()
+  const label = t.condition[name]
   switch (name) {
     case "devices":
     case "os":
       return (
         <Choices
           label={label}
-          names={name === "os" ? systems : devices}
+          names={name === "os" ? systems() : devices()}
           chosen={when[name] ?? []}
           fault={faultOf(name)}
           onChange={(chosen) => onChange({ ...when, [name]: chosen })}
@@ -143,14 +144,25 @@ const Condition = ({ faultOf, name, onChange, when }: ConditionProps) => {
           <Hours value={when.hours} faultOf={faultOf} onChange={(hours) => onChange({ ...when, hours })} />
         )
       )
+    case "from":
+    case "until":
+      return (
+        <Text
+          label={label}
+          type="datetime-local"
+          value={when[name] ?? ""}
+          fault={faultOf(name)}
+          onInput={(value) => onChange({ ...when, [name]: value })}
+        />
+      )
     default:
       return (
         <Text
           label={label}
-          type={name === "from" || name === "until" ? "datetime-local" : "text"}
           value={when[name] ?? ""}
           fault={faultOf(name)}
-          {...textHints[name]}
+          hint={t[`${name}Hint`]}
+          placeholder={placeholders[name]}
           onInput={(value) => onChange({ ...when, [name]: value })}
         />
       )
@@ -158,8 +170,8 @@ const Condition = ({ faultOf, name, onChange, when }: ConditionProps) => {
 }
 
 interface ConditionFieldsProps {
-  /** What the rule is called, for those who do not see where a button is. */
-  readonly rule: string
+  /** The rule's place from 1 on, for those who do not see where a button is. */
+  readonly rule: number
   readonly when: ConditionsDraft
   readonly faultOf: FaultOf
   readonly onChange: (when: ConditionsDraft) => void
@@ -174,7 +186,10 @@ export const ConditionFields = ({ faultOf, onChange, rule, when }: ConditionFiel
         <button
           type="button"
           class="icon-button"
-          aria-label={`Remove ${conditionLabels[name].toLowerCase()} from ${rule}`}
+          aria-label={fill(words().removeCondition, {
+            condition: words().conditionInText[name],
+            number: rule
+          })}
           onClick={() => {
             const { [name]: _, ...others } = when
             onChange(others)

@@ -1,7 +1,9 @@
 import { rulesMax, variantsMax, weightMax } from "../../../model/RuleBounds.ts"
 import type { ApiError } from "../api/Client.ts"
+import { fill } from "../language/fill.tsx"
 import { addressInput } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
+import { formatPercent } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { ConditionFields } from "./ConditionFields.tsx"
 import {
@@ -14,7 +16,7 @@ import {
   shareOf,
   type VariantDraft
 } from "./drafts.ts"
-import { conditionLabels, conditionNames } from "./words.ts"
+import { conditionNames, words } from "./words.ts"
 import "./rules.css"
 
 /** What is wrong with a field, and with nothing in it. */
@@ -35,7 +37,7 @@ interface TargetFieldsProps {
 /** What rules and variants have in common. */
 const TargetFields = ({ error, onChange, path, place, target }: TargetFieldsProps) => (
   <>
-    <Field label="Leads to" class="rule-target" fault={error?.faultOf(`${path}.url`)}>
+    <Field label={words().leadsTo} class="rule-target" fault={error?.faultOf(`${path}.url`)}>
       {(control) => (
         <input
           {...control}
@@ -46,7 +48,7 @@ const TargetFields = ({ error, onChange, path, place, target }: TargetFieldsProp
         />
       )}
     </Field>
-    <Field label="Called" hint="In statistics." fault={error?.faultOf(`${path}.name`)}>
+    <Field label={words().called} hint={words().calledHint} fault={error?.faultOf(`${path}.name`)}>
       {(control) => (
         <input
           {...control}
@@ -61,13 +63,14 @@ const TargetFields = ({ error, onChange, path, place, target }: TargetFieldsProp
 )
 
 interface RemoveButtonProps {
-  readonly place: string
+  /** What it removes. */
+  readonly label: string
   readonly onClick: () => void
 }
 
-const RemoveButton = ({ onClick, place }: RemoveButtonProps) => (
-  <button type="button" class="button plain small" aria-label={`Remove ${place}`} onClick={onClick}>
-    Remove
+const RemoveButton = ({ label, onClick }: RemoveButtonProps) => (
+  <button type="button" class="button plain small" aria-label={label} onClick={onClick}>
+    {words().remove}
   </button>
 )
 
@@ -89,15 +92,22 @@ const RuleList = ({ drafts, error, onChange }: ListProps<RuleDraft>) => (
   <>
     {drafts.map((rule, index) => {
       const path = `rules.${index}`
-      const place = `rule ${index + 1}`
+      const t = words()
+      const number = index + 1
       const set = (change: Partial<RuleDraft>) => onChange(withAt(drafts, index, change))
       const free = conditionNames.filter((name) => !(name in rule.when))
       return (
         <fieldset key={rule.id} class="rule">
-          <legend>Rule {index + 1}</legend>
-          <TargetFields target={rule} place={place} path={path} error={error} onChange={set} />
+          <legend>{fill(t.rule, { number })}</legend>
+          <TargetFields
+            target={rule}
+            place={fill(t.rulePlaceholder, { number })}
+            path={path}
+            error={error}
+            onChange={set}
+          />
           <ConditionFields
-            rule={place}
+            rule={number}
             when={rule.when}
             faultOf={(name) => error?.faultOf(`${path}.when.${name}`)}
             onChange={(when) => set({ when })}
@@ -107,7 +117,7 @@ const RuleList = ({ drafts, error, onChange }: ListProps<RuleDraft>) => (
             {free.length > 0 && (
               <select
                 class="rule-add"
-                aria-label={`Add a condition to ${place}`}
+                aria-label={fill(t.addCondition, { number })}
                 value=""
                 onChange={({ currentTarget }) => {
                   const name = currentTarget.value as ConditionName
@@ -115,10 +125,10 @@ const RuleList = ({ drafts, error, onChange }: ListProps<RuleDraft>) => (
                   set({ when: { ...rule.when, ...newCondition(name, ownTimeZone) } })
                 }}
               >
-                <option value="">{free.length === conditionNames.length ? "If…" : "And if…"}</option>
+                <option value="">{free.length === conditionNames.length ? t.if : t.andIf}</option>
                 {free.map((name) => (
                   <option key={name} value={name}>
-                    {conditionLabels[name]}
+                    {t.condition[name]}
                   </option>
                 ))}
               </select>
@@ -127,13 +137,16 @@ const RuleList = ({ drafts, error, onChange }: ListProps<RuleDraft>) => (
               <button
                 type="button"
                 class="button plain small"
-                aria-label={`Move ${place} up`}
+                aria-label={fill(t.moveUp, { number })}
                 onClick={() => onChange(movedUp(drafts, index))}
               >
-                Up
+                {t.up}
               </button>
             )}
-            <RemoveButton place={place} onClick={() => onChange(drafts.toSpliced(index, 1))} />
+            <RemoveButton
+              label={fill(t.removeRule, { number })}
+              onClick={() => onChange(drafts.toSpliced(index, 1))}
+            />
           </div>
         </fieldset>
       )
@@ -141,7 +154,7 @@ const RuleList = ({ drafts, error, onChange }: ListProps<RuleDraft>) => (
     <Fault text={faultAt(error, "rules")} />
     {drafts.length < rulesMax && (
       <button type="button" class="button plain" onClick={() => onChange([...drafts, newRule()])}>
-        <Icon name="plus" /> Add a rule
+        <Icon name="plus" /> {words().addRule}
       </button>
     )}
   </>
@@ -151,17 +164,24 @@ const VariantList = ({ drafts, error, onChange }: ListProps<VariantDraft>) => (
   <>
     {drafts.map((variant, index) => {
       const path = `variants.${index}`
-      const place = `variant ${index + 1}`
+      const t = words()
+      const number = index + 1
       const share = shareOf(drafts, variant)
       const set = (change: Partial<VariantDraft>) => onChange(withAt(drafts, index, change))
       return (
         <fieldset key={variant.id} class="rule">
-          <legend>Variant {index + 1}</legend>
-          <TargetFields target={variant} place={place} path={path} error={error} onChange={set} />
+          <legend>{fill(t.variant, { number })}</legend>
+          <TargetFields
+            target={variant}
+            place={fill(t.variantPlaceholder, { number })}
+            path={path}
+            error={error}
+            onChange={set}
+          />
           <Field
-            label="Weight"
+            label={t.weight}
             fault={error?.faultOf(`${path}.weight`)}
-            {...(share !== undefined && { hint: `${share}% of the visitors.` })}
+            {...(share !== undefined && { hint: fill(t.share, { share: formatPercent(share / 100) }) })}
           >
             {(control) => (
               <input
@@ -176,7 +196,10 @@ const VariantList = ({ drafts, error, onChange }: ListProps<VariantDraft>) => (
             )}
           </Field>
           <div class="actions">
-            <RemoveButton place={place} onClick={() => onChange(drafts.toSpliced(index, 1))} />
+            <RemoveButton
+              label={fill(t.removeVariant, { number })}
+              onClick={() => onChange(drafts.toSpliced(index, 1))}
+            />
           </div>
         </fieldset>
       )
@@ -189,7 +212,7 @@ const VariantList = ({ drafts, error, onChange }: ListProps<VariantDraft>) => (
         // One alone would be no choice.
         onClick={() => onChange([...drafts, newVariant(), ...(drafts.length === 0 ? [newVariant()] : [])])}
       >
-        <Icon name="plus" /> {drafts.length === 0 ? "Divide visitors" : "Add a variant"}
+        <Icon name="plus" /> {drafts.length === 0 ? words().divide : words().addVariant}
       </button>
     )}
   </>
@@ -207,12 +230,9 @@ export const RoutingFields = ({ draft, error, onChange }: RoutingFieldsProps) =>
   const { rules, variants } = draft
   return (
     <div class="rules">
-      <p class="hint">The first rule of which all conditions hold decides where a visitor is led.</p>
+      <p class="hint">{words().first}</p>
       <RuleList drafts={rules} error={error} onChange={(rules) => onChange({ ...draft, rules })} />
-      <p class="hint">
-        Visitors whom no rule leads go to the long URL, or are divided among variants by weight. They keep
-        theirs for a day.
-      </p>
+      <p class="hint">{words().others}</p>
       <VariantList
         drafts={variants}
         error={error}

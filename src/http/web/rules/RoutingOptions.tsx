@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks"
+import { words as extras } from "../extras/words.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
@@ -18,7 +19,7 @@ export const RoutingOptions = (props: RoutingFieldsProps) => {
   return (
     <details class="options" onToggle={() => setOpened(true)}>
       <summary>
-        <Icon name="forth" /> Rules and variants
+        <Icon name="forth" /> {extras().routing}
       </summary>
       {wasOpened && <LoadedFields {...props} />}
     </details>

@@ -1,38 +1,43 @@
 import type { Link } from "../api/Types.ts"
-import { formatMoment, formatUrl } from "../ui/format.ts"
+import { allOf, anyOf, fill } from "../language/fill.tsx"
+import { formatMoment, formatPercent, formatUrl, formatWeekday } from "../ui/format.ts"
 import { draftOf, shareOf } from "./drafts.ts"
-import { conditionLabels, devices, weekdays } from "./words.ts"
+import { words } from "./words.ts"
 import "./rules.css"
 
 type Conditions = NonNullable<Link["rules"]>[number]["when"]
 type Hours = NonNullable<Conditions["hours"]>
 
-const deviceNames = new Map<string, string>(devices)
-const dayNames = new Map<string, string>(weekdays)
-
 const hoursText = ({ days, from = "0:00", timeZone, until = "24:00" }: Hours) => {
-  const named = (days ?? []).map((day) => dayNames.get(String(day)))
-  return `${from}–${until}${named.length === 0 ? "" : `, ${named.join(", ")}`} (${timeZone})`
+  const t = words()
+  const named = (days ?? []).map(formatWeekday)
+  return named.length === 0
+    ? fill(t.hours, { from, until, timeZone })
+    : fill(t.hoursOfDays, { from, until, timeZone, days: named.join(", ") })
 }
 
 /** What a condition asks for, in words. */
 const said: { readonly [Name in keyof Conditions]-?: (value: NonNullable<Conditions[Name]>) => string } = {
-  devices: (names) => names.map((name) => deviceNames.get(name) ?? name).join(" or "),
-  os: (names) => names.join(" or "),
-  languages: (names) => names.join(" or "),
-  countries: (names) => names.join(" or "),
-  query: (all) =>
-    all.map(({ name, value }) => (value === undefined ? name : `${name}=${value}`)).join(" and "),
+  devices: (names) => anyOf(names.map((name) => words().device[name])),
+  os: anyOf,
+  languages: anyOf,
+  countries: anyOf,
+  query: (all) => allOf(all.map(({ name, value }) => (value === undefined ? name : `${name}=${value}`))),
   from: formatMoment,
   until: formatMoment,
   hours: hoursText,
-  networks: (names) => names.join(" or ")
+  networks: anyOf
 }
 
 const conditionsText = (when: Conditions) =>
   (Object.keys(said) as Array<keyof Conditions>)
     .filter((name) => when[name] !== undefined)
-    .map((name) => `${conditionLabels[name]}: ${said[name](when[name] as never)}`)
+    .map((name) =>
+      fill(words().conditionIs, {
+        condition: words().condition[name],
+        value: said[name](when[name] as never)
+      })
+    )
     .join("; ")
 
 const Target = ({ url }: { readonly url: string }) => (
@@ -47,17 +52,18 @@ export const RoutingSummary = ({ link }: { readonly link: Link }) => {
   if (rules.length + variants.length === 0) return null
   const drafts = draftOf(link).variants
   return (
-    <ul class="routing" aria-label="Rules and variants">
+    <ul class="routing" aria-label={words().list}>
       {rules.map(({ name, url, when }, index) => (
         <li key={index}>
-          <strong>{name ?? `Rule ${index + 1}`}</strong> <span class="soft">{conditionsText(when)} →</span>{" "}
-          <Target url={url} />
+          <strong>{name ?? fill(words().rule, { number: index + 1 })}</strong>{" "}
+          <span class="soft">{conditionsText(when)} →</span> <Target url={url} />
         </li>
       ))}
       {variants.map(({ name, url }, index) => (
         <li key={index}>
-          <strong>{name ?? `Variant ${index + 1}`}</strong>{" "}
-          <span class="soft">{shareOf(drafts, drafts[index]!)}% →</span> <Target url={url} />
+          <strong>{name ?? fill(words().variant, { number: index + 1 })}</strong>{" "}
+          <span class="soft">{formatPercent(shareOf(drafts, drafts[index]!)! / 100)} →</span>{" "}
+          <Target url={url} />
         </li>
       ))}
     </ul>

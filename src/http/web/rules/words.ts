@@ -1,50 +1,28 @@
 import { deviceNames, osNames } from "../../../model/RuleBounds.ts"
+import { wordsOf } from "../language/Language.ts"
+import english from "../messages/en/rules.ts"
+import { formatWeekday } from "../ui/format.ts"
 import type { ConditionName } from "./drafts.ts"
 
-/** What each condition is called. */
-export const conditionLabels: { readonly [Name in ConditionName]: string } = {
-  devices: "Devices",
-  os: "Systems",
-  languages: "Browser languages",
-  countries: "Countries",
-  query: "Query parameters",
-  from: "Begins",
-  until: "Ends before",
-  hours: "Hours",
-  networks: "Addresses"
-}
+/** The texts of this area. */
+export const words = wordsOf("rules", english)
 
-/** In the order in which they are offered. */
-export const conditionNames = Object.keys(conditionLabels) as ReadonlyArray<ConditionName>
+/** Conditions in the order in which they are offered. */
+export const conditionNames = Object.keys(english.condition) as ReadonlyArray<ConditionName>
 
-/** How the text of a condition is written, and an example. */
-export const textHints: {
-  readonly [Name in ConditionName]?: { readonly hint: string; readonly placeholder: string }
-} = {
-  languages: { hint: "Any of these, separated by commas.", placeholder: "de, fr-CH" },
-  countries: { hint: "Any of these codes (ISO 3166), separated by commas.", placeholder: "DE, AT, CH" },
-  query: { hint: "All of these in the short link, separated by commas.", placeholder: "ref=letter, beta" },
-  networks: { hint: "Any of these, separated by commas.", placeholder: "192.0.2.0/24, 2001:db8::/32" }
-}
+/** Conditions that are written as a text, each with an example. */
+export const placeholders = {
+  languages: "de, fr-CH",
+  countries: "DE, AT, CH",
+  query: "ref=letter, beta",
+  networks: "192.0.2.0/24, 2001:db8::/32"
+} as const
 
-const deviceWords: { readonly [Name in (typeof deviceNames)[number]]: string } = {
-  desktop: "Desktop",
-  mobile: "Mobile",
-  tablet: "Tablet",
-  tv: "TV",
-  bot: "Bots"
-}
+/** Devices and what they are called. */
+export const devices = () => deviceNames.map((name) => [name, words().device[name]] as const)
 
-export const devices = deviceNames.map((name) => [name, deviceWords[name]] as const)
+/** Operating systems and what they are called. */
+export const systems = () => osNames.map((name) => [name, name] as const)
 
-export const systems = osNames.map((name) => [name, name] as const)
-
-export const weekdays = [
-  ["1", "Monday"],
-  ["2", "Tuesday"],
-  ["3", "Wednesday"],
-  ["4", "Thursday"],
-  ["5", "Friday"],
-  ["6", "Saturday"],
-  ["7", "Sunday"]
-] as const
+/** The days of the week, from Monday on, and what they are called. */
+export const weekdays = () => [1, 2, 3, 4, 5, 6, 7].map((day) => [String(day), formatWeekday(day)] as const)

@@ -1,19 +1,9 @@
 import { settings } from "../app/Settings.ts"
 import { Field } from "../ui/Field.tsx"
 import { type Availability, useAvailability } from "./aliasAvailability.ts"
+import { words } from "./words.ts"
 
-const faults: Partial<Record<Availability, string>> = {
-  malformed: "3 to 64 of A–Z, a–z, 0–9, - and _, also in parts with / between them",
-  reserved: "This word is reserved.",
-  taken: "This is taken."
-}
-
-const hints: Partial<Record<Availability, string>> = {
-  none: "Leave it empty for a minted key.",
-  checking: "Looking whether it is free…",
-  free: "Free.",
-  unknown: "Whether it is free will show."
-}
+const faults: ReadonlySet<Availability> = new Set(["malformed", "reserved", "taken"])
 
 interface AliasFieldProps {
   /** The host of the further domain that the link will be in; empty: the default one. */
@@ -26,14 +16,15 @@ interface AliasFieldProps {
 
 /** The word behind the slash, where one wants to choose it. */
 export const AliasField = ({ domain, fault, onInput, value }: AliasFieldProps) => {
+  const t = words()
   const availability = useAvailability(value, domain)
   return (
     <Field
-      label="Alias"
-      fault={fault ?? faults[availability]}
+      label={t.alias}
+      fault={fault ?? (faults.has(availability) ? t[availability] : undefined)}
       hint={
         <span class={availability === "free" ? "good" : ""} role="status">
-          {hints[availability]}
+          {t[availability]}
         </span>
       }
     >

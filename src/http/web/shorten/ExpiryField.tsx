@@ -2,16 +2,17 @@ import { useState } from "preact/hooks"
 import { Field } from "../ui/Field.tsx"
 import { fromLocalInput, toLocalInput } from "../ui/format.ts"
 import { settings } from "../app/Settings.ts"
+import { words } from "./words.ts"
 
 /** When a new link ends, as a create says it. */
 export type Expiry = { readonly expiresIn?: string; readonly expiresAt?: string }
 
 const durations = [
-  ["PT1H", "After an hour"],
-  ["P1D", "After a day"],
-  ["P7D", "After a week"],
-  ["P30D", "After 30 days"],
-  ["P365D", "After a year"]
+  ["PT1H", "hour"],
+  ["P1D", "day"],
+  ["P7D", "week"],
+  ["P30D", "month"],
+  ["P365D", "year"]
 ] as const
 
 interface ExpiryFieldProps {
@@ -21,6 +22,7 @@ interface ExpiryFieldProps {
 
 /** When a new link ends. */
 export const ExpiryField = ({ fault, onChange }: ExpiryFieldProps) => {
+  const t = words()
   const [choice, setChoice] = useState("")
   const [date, setDate] = useState("")
   const choose = (value: string) => {
@@ -32,22 +34,22 @@ export const ExpiryField = ({ fault, onChange }: ExpiryFieldProps) => {
     } else onChange(value === "" ? {} : { expiresIn: value })
   }
   return (
-    <Field label="Ends" fault={fault}>
+    <Field label={t.ends} fault={fault}>
       {(control) => (
         <div class="stack">
           <select {...control} value={choice} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-            <option value="">{settings.defaultExpiry ? "As this service has it" : "Never"}</option>
+            <option value="">{settings.defaultExpiry ? t.endsByDefault : t.never}</option>
             {durations.map(([value, name]) => (
               <option key={value} value={value}>
-                {name}
+                {t[name]}
               </option>
             ))}
-            <option value="date">On a date…</option>
+            <option value="date">{t.onDate}</option>
           </select>
           {choice === "date" && (
             <input
               type="datetime-local"
-              aria-label="Date and time of the end"
+              aria-label={t.dateOfEnd}
               value={date}
               required
               onInput={({ currentTarget: { value } }) => {

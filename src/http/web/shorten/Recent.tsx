@@ -1,8 +1,11 @@
+import { counted, fill } from "../language/fill.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
-import { formatCount, formatUrl } from "../ui/format.ts"
+import { formatUrl } from "../ui/format.ts"
 import { Rosette } from "../ui/Rosette.tsx"
+import { words as common } from "../ui/words.ts"
 import { forget, recent, type RecentLink } from "./recentLinks.ts"
 import { useVisits } from "./useVisits.ts"
+import { words } from "./words.ts"
 
 const RecentRow = ({ link: { key, shortUrl, url } }: { readonly link: RecentLink }) => {
   const visits = useVisits(key, false)
@@ -16,9 +19,13 @@ const RecentRow = ({ link: { key, shortUrl, url } }: { readonly link: RecentLink
         <span class="target">{formatUrl(url)}</span>
       </div>
       <span class="count">
-        {visits === undefined ? "" : visits === "ended" ? "ended" : formatCount(visits, "visit")}
+        {visits === undefined
+          ? ""
+          : visits === "ended"
+            ? words().endedRecent
+            : counted(common().visits, visits)}
       </span>
-      <CopyButton text={shortUrl} what={`the short link ${key}`} isSmall />
+      <CopyButton text={shortUrl} what={fill(common().shortLinkOf, { key })} isSmall />
     </li>
   )
 }
@@ -30,9 +37,9 @@ export const Recent = ({ except }: { readonly except: string | undefined }) => {
   return (
     <section class="recent">
       <header class="section-header">
-        <h2>Made in this browser</h2>
+        <h2>{words().recent}</h2>
         <button type="button" class="quiet" onClick={forget}>
-          Forget these
+          {words().forget}
         </button>
       </header>
       <ul>

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { ApiError } from "../api/Client.ts"
+import { ownError } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import * as Early from "../app/Early.ts"
@@ -8,19 +8,21 @@ import { settings } from "../app/Settings.ts"
 import { isUsable, useDomains } from "../domains/useDomains.ts"
 import { ExtraFields } from "../extras/ExtraFields.tsx"
 import { extrasDraftOf, extrasFields, extrasOfNew } from "../extras/extras.ts"
+import { counted, fill } from "../language/fill.tsx"
 import { targetLengthMax } from "../../links/TargetLength.ts"
 import * as Routing from "../rules/drafts.ts"
 import { RoutingOptions } from "../rules/RoutingOptions.tsx"
 import { addressInput, addressOf } from "../ui/address.ts"
 import { Field } from "../ui/Field.tsx"
-import { formatCount } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { tagsOf } from "../ui/tags.ts"
 import { useSending } from "../ui/useSending.ts"
+import { words as common } from "../ui/words.ts"
 import { type UtmValues, withUtm } from "../utm/utm.ts"
 import { UtmFields } from "../utm/UtmFields.tsx"
 import { AliasField } from "./AliasField.tsx"
 import { type Expiry, ExpiryField } from "./ExpiryField.tsx"
+import { words } from "./words.ts"
 
 interface ShortenFormProps {
   /** Told of the URL as it is typed. */
@@ -48,12 +50,16 @@ const fields = [
 const tooLong = (url: string) => {
   const { length } = addressOf(url)
   return length > targetLengthMax
-    ? `This address has ${formatCount(length, "character")}. A link leads to one of ${formatCount(targetLengthMax, "character")} at most.`
+    ? fill(words().tooLong, {
+        length: counted(common().characters, length),
+        max: counted(common().characters, targetLengthMax)
+      })
     : undefined
 }
 
 /** A URL, what may be wished for its link, and the button that makes it. */
 export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
+  const [t, c] = [words(), common()]
   const [early] = useState(Early.take)
   const [url, setUrl] = useState(early?.text ?? "")
   const domains = useDomains().filter((domain) => isUsable(domain, me.value?.id ?? ""))
@@ -77,7 +83,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
 
   const { error, isSending, onInput, onSubmit } = useSending(async () => {
     try {
-      if (url.trim() === "") throw new ApiError("invalid-url", 400, "Paste a long URL first.")
+      if (url.trim() === "") throw ownError(words().pasteFirst)
       onMade(
         await Links.create({
           url: addressOf(withUtm(url, utm)),
@@ -101,7 +107,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
   return (
     <form class="shorten" noValidate onInput={onInput} onSubmit={onSubmit}>
       <Field
-        label="Long URL"
+        label={t.longUrl}
         class="press"
         fault={error?.generalFault(fields) ?? error?.faultOf("url") ?? tooLong(withUtm(url, utm))}
       >
@@ -121,18 +127,18 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
               }}
             />
             <button type="submit" class="button strong" disabled={isSending}>
-              {isSending ? "Minting…" : "Shorten"}
+              {isSending ? t.minting : t.shorten}
             </button>
           </div>
         )}
       </Field>
       <details class="options">
         <summary>
-          <Icon name="forth" /> Alias, end, password, limits
+          <Icon name="forth" /> {t.options}
         </summary>
         <div class="options-grid">
           {domains.length > 0 && (
-            <Field label="Domain" fault={error?.faultOf("domain")}>
+            <Field label={t.domain} fault={error?.faultOf("domain")}>
               {(control) => (
                 <select
                   {...control}
@@ -154,7 +160,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
             onChange={setExpiry}
             fault={error?.faultOf("expiresAt") ?? error?.faultOf("expiresIn")}
           />
-          <Field label="Password" hint="Asked of every visitor." fault={error?.faultOf("password")}>
+          <Field label={t.password} hint={t.passwordHint} fault={error?.faultOf("password")}>
             {(control) => (
               <input
                 {...control}
@@ -165,7 +171,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
               />
             )}
           </Field>
-          <Field label="Visits at most" hint="Then the link has ended." fault={error?.faultOf("maxVisits")}>
+          <Field label={t.maxVisits} hint={t.maxVisitsHint} fault={error?.faultOf("maxVisits")}>
             {(control) => (
               <input
                 {...control}
@@ -173,7 +179,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
                 min={1}
                 max={1_000_000_000}
                 inputMode="numeric"
-                placeholder="no limit"
+                placeholder={c.noLimit}
                 value={maxVisits}
                 onInput={({ currentTarget }) => setMaxVisits(currentTarget.value)}
               />
@@ -181,7 +187,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
           </Field>
           {me.value && (
             <>
-              <Field label="Title" fault={error?.faultOf("title")}>
+              <Field label={t.linkTitle} fault={error?.faultOf("title")}>
                 {(control) => (
                   <input
                     {...control}
@@ -190,7 +196,7 @@ export const ShortenForm = ({ onMade, onType }: ShortenFormProps) => {
                   />
                 )}
               </Field>
-              <Field label="Tags" hint="Separated by commas." fault={error?.faultOf("tags")}>
+              <Field label={t.tags} hint={c.commas} fault={error?.faultOf("tags")}>
                 {(control) => (
                   <input
                     {...control}

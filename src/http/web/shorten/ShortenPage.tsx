@@ -3,11 +3,13 @@ import type { Link } from "../api/Types.ts"
 import { ownSeed } from "../../pages/Emblem.ts"
 import { me } from "../app/Session.ts"
 import { settings } from "../app/Settings.ts"
+import { rich } from "../language/fill.tsx"
 import { Rosette } from "../ui/Rosette.tsx"
 import { Minted } from "./Minted.tsx"
 import { Recent } from "./Recent.tsx"
 import { remember } from "./recentLinks.ts"
 import { ShortenForm } from "./ShortenForm.tsx"
+import { words } from "./words.ts"
 import "./shorten.css"
 
 /** How far the rosette's waves move with each character that is typed, in radians. */
@@ -15,14 +17,10 @@ const turnPerCharacter = 0.12
 
 const SignInAsked = () => (
   <p class="lead">
-    Links are made here by who has an account. <a href="/app/sign-in">Sign in</a>
-    {settings.signUp && (
-      <>
-        {" "}
-        or <a href="/app/sign-up">sign up</a>
-      </>
-    )}
-    .
+    {rich(settings.signUp ? words().signInOrUpAsked : words().signInAsked, {
+      in: (inner) => <a href="/app/sign-in">{inner}</a>,
+      up: (inner) => <a href="/app/sign-up">{inner}</a>
+    })}
   </p>
 )
 
@@ -43,9 +41,9 @@ export const ShortenPage = () => {
       </div>
       <section class="intro">
         <h1>
-          Long address in.
+          {words().heading}
           <br />
-          Short link out.
+          {words().headingEnd}
         </h1>
         {link === undefined &&
           (isAllowed ? <ShortenForm onType={setTyped} onMade={made} /> : <SignInAsked />)}

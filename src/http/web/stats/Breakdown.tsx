@@ -1,5 +1,7 @@
 import type { Stats } from "../api/Types.ts"
-import { formatNumber } from "../ui/format.ts"
+import { fill } from "../language/fill.tsx"
+import { formatNumber, formatPercent } from "../ui/format.ts"
+import { words } from "./words.ts"
 
 /** Values that are shown before somebody asks for all. */
 const shownMax = 6
@@ -19,20 +21,20 @@ export const Breakdown = ({ nameOf, title, values }: BreakdownProps) => {
       <span class="bar-fill" style={{ width: `${(100 * visits) / total}%` }} />
       <span class="bar-name">{nameOf(value)}</span>
       <span class="bar-count">{formatNumber(visits)}</span>
-      <span class="bar-share">{Math.round((100 * visits) / total)}%</span>
+      <span class="bar-share">{formatPercent(Math.round((100 * visits) / total) / 100)}</span>
     </li>
   )
   return (
     <section class="card breakdown">
       <h2>{title}</h2>
       {total === 0 ? (
-        <p class="soft">Nothing yet.</p>
+        <p class="soft">{words().nothing}</p>
       ) : (
         <>
           <ol>{values.slice(0, shownMax).map(row)}</ol>
           {values.length > shownMax && (
             <details>
-              <summary>All {values.length}</summary>
+              <summary>{fill(words().all, { count: formatNumber(values.length) })}</summary>
               <ol>{values.slice(shownMax).map(row)}</ol>
             </details>
           )}

@@ -3,7 +3,11 @@ import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import type { Stats } from "../api/Types.ts"
 import { isDark } from "../app/Theme.ts"
-import { formatCount } from "../ui/format.ts"
+import { counted, fill } from "../language/fill.tsx"
+import { locale } from "../language/Language.ts"
+import { formatDayOfUtc, formatMoment, formatNumber } from "../ui/format.ts"
+import { words as common } from "../ui/words.ts"
+import { words } from "./words.ts"
 
 const height = 260
 
@@ -37,15 +41,13 @@ interface SeriesPlotProps {
 
 /** Days are days of UTC, and shown as such; hours in the visitor's own time. */
 const momentOf = (interval: SeriesPlotProps["interval"]) =>
-  interval === "day"
-    ? new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" })
-    : new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+  interval === "day" ? formatDayOfUtc : formatMoment
 
 /** What an axis says of a moment, in seconds since the Unix epoch: its day, or where hours are shown and none begins with it, its time. */
 const tickOf = (interval: SeriesPlotProps["interval"]) => {
   const zone = interval === "day" ? { timeZone: "UTC" } : {}
-  const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...zone })
-  const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" })
+  const day = new Intl.DateTimeFormat(locale.value, { day: "numeric", month: "short", ...zone })
+  const time = new Intl.DateTimeFormat(locale.value, { timeStyle: "short" })
   return (seconds: number) => {
     const at = new Date(seconds * 1000)
     return (interval === "day" || at.getHours() + at.getMinutes() === 0 ? day : time).format(at)
@@ -81,7 +83,7 @@ const draw = (
           space: 64,
           values: (_, moments) => moments.map(tickOf(interval))
         },
-        { ...axis, size: 50, incrs: wholeSteps }
+        { ...axis, size: 50, incrs: wholeSteps, values: (_, counts) => counts.map(formatNumber) }
       ],
       series: [
         {},
@@ -101,6 +103,7 @@ const draw = (
 
 /** Visits over time, to look at. What it shows, a table says as well. */
 export const SeriesPlot = ({ interval, series }: SeriesPlotProps) => {
+  const t = words()
   const box = useRef<HTMLDivElement>(null)
   const [point, setPoint] = useState<number | null>(null)
   const dark = isDark()
@@ -113,31 +116,36 @@ export const SeriesPlot = ({ interval, series }: SeriesPlotProps) => {
       observer.disconnect()
       plot.destroy()
     }
-  }, [series, interval, dark])
+  }, [series, interval, dark, locale.value])
   const at = point === null ? undefined : series[point]
   return (
     <figure class="plot">
       <figcaption aria-hidden="true">
         {at === undefined
-          ? `Visits by the ${interval}`
-          : `${momentOf(interval).format(new Date(at.at))}: ${formatCount(at.visits, "visit")}`}
+          ? interval === "day"
+            ? t.byDay
+            : t.byHour
+          : fill(common().named, {
+              name: momentOf(interval)(at.at),
+              text: counted(common().visits, at.visits)
+            })}
       </figcaption>
-      <div ref={box} role="img" aria-label={`Visits by the ${interval}. The table below has the numbers.`} />
+      <div ref={box} role="img" aria-label={interval === "day" ? t.byDayText : t.byHourText} />
       <details class="numbers">
-        <summary>As a table</summary>
-        <div class="table" role="region" aria-label="Visits" tabIndex={0}>
+        <summary>{t.asTable}</summary>
+        <div class="table" role="region" aria-label={t.visits} tabIndex={0}>
           <table>
             <thead>
               <tr>
-                <th scope="col">{interval === "day" ? "Day (UTC)" : "Hour"}</th>
-                <th scope="col">Visits</th>
+                <th scope="col">{interval === "day" ? t.day : t.hour}</th>
+                <th scope="col">{t.visits}</th>
               </tr>
             </thead>
             <tbody>
               {series.toReversed().map(({ at, visits }) => (
                 <tr key={at}>
-                  <td>{momentOf(interval).format(new Date(at))}</td>
-                  <td>{visits.toLocaleString()}</td>
+                  <td>{momentOf(interval)(at)}</td>
+                  <td>{formatNumber(visits)}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,7 +1,8 @@
 import { request } from "../api/Client.ts"
 import type { Stats, StatsQuery } from "../api/Types.ts"
 import { go, here } from "../app/Router.ts"
-import { formatCount, formatNumber } from "../ui/format.ts"
+import { counted, fill } from "../language/fill.tsx"
+import { formatDayOfUtc, formatNumber } from "../ui/format.ts"
 import { Check } from "../ui/Check.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
@@ -20,6 +21,7 @@ import {
   withParameter
 } from "./ranges.ts"
 import { SeriesPlot } from "./SeriesPlot.tsx"
+import { words } from "./words.ts"
 import "./stats.css"
 
 interface TotalsProps {
@@ -28,11 +30,12 @@ interface TotalsProps {
 }
 
 const Totals = ({ interval, stats: { bots, nonBots, series } }: TotalsProps) => {
+  const t = words()
   const figures = [
-    ["Visits", nonBots + bots],
-    ["By people", nonBots],
-    ["By bots", bots],
-    [`Busiest ${interval}`, Math.max(0, ...series.map(({ visits }) => visits))]
+    [t.visits, nonBots + bots],
+    [t.byPeople, nonBots],
+    [t.byBots, bots],
+    [interval === "day" ? t.busiestDay : t.busiestHour, Math.max(0, ...series.map(({ visits }) => visits))]
   ] as const
   return (
     <dl class="totals">
@@ -47,7 +50,7 @@ const Totals = ({ interval, stats: { bots, nonBots, series } }: TotalsProps) => 
 }
 
 const RangeChoice = ({ dates, range }: Shown) => (
-  <div class="choice" role="group" aria-label="Time">
+  <div class="choice" role="group" aria-label={words().time}>
     {ranges.map((other) => (
       <button
         key={other.id}
@@ -55,7 +58,7 @@ const RangeChoice = ({ dates, range }: Shown) => (
         aria-pressed={other === range && dates === undefined}
         onClick={() => go(pathOfRange(here.value, other))}
       >
-        {other.name}
+        {words().range[other.id]}
       </button>
     ))}
   </div>
@@ -80,7 +83,7 @@ const Filters = ({ file, shown, source }: FiltersProps) => {
   return (
     <div class="filters">
       <label>
-        From
+        {words().from}
         <input
           type="date"
           value={days.first}
@@ -88,7 +91,7 @@ const Filters = ({ file, shown, source }: FiltersProps) => {
         />
       </label>
       <label>
-        to
+        {words().to}
         <input
           type="date"
           value={days.last}
@@ -99,7 +102,7 @@ const Filters = ({ file, shown, source }: FiltersProps) => {
         checked={shown.bots}
         onChange={(bots) => go(withParameter(here.value, "bots", bots ? "" : "exclude"))}
       >
-        Bots
+        {words().bots}
       </Check>
       <a class="button plain small" href={source} download={file}>
         <Icon name="download" /> CSV
@@ -108,11 +111,17 @@ const Filters = ({ file, shown, source }: FiltersProps) => {
   )
 }
 
-const utmTitles = [
-  ["utmSources", "Campaign sources"],
-  ["utmMediums", "Campaign media"],
-  ["utmCampaigns", "Campaigns"]
-] as const
+const utmDimensions = ["utmSources", "utmMediums", "utmCampaigns"] as const
+
+/** That there are no visits in the time that is shown. */
+const noneOf = ({ bots, dates, range }: Shown): string => {
+  const t = words()
+  if (dates === undefined) return (bots ? t.none : t.noneByPeople)[range.id]
+  const [first, last] = [formatDayOfUtc(dates.first), formatDayOfUtc(dates.last)]
+  return dates.first === dates.last
+    ? fill(bots ? t.noneOn : t.noneByPeopleOn, { first })
+    : fill(bots ? t.noneFrom : t.noneByPeopleFrom, { first, last })
+}
 
 interface StatsOfProps {
   /** Whose visits they are: where it changes, they are loaded again. */
@@ -126,8 +135,9 @@ interface StatsOfProps {
 /** Visits, of a time that can be chosen. */
 export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
   // It stands in the address, so that it can be kept and passed on.
+  const t = words()
   const shown = shownAt(here.value)
-  const { bots, dates, interval, past, range } = shown
+  const { bots, dates, interval, range } = shown
   const stats = useLoaded(
     (signal) => request<Stats>("GET", pathOf(queryOf(shown, Date.now())), { signal }),
     [subject, range, dates?.first, dates?.last, bots]
@@ -139,33 +149,38 @@ export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
       {stats.state === "loading" && <Loading rows={4} />}
       {stats.state === "failed" && <Failure error={stats.error} retry={stats.reload} />}
       {stats.state === "loaded" && stats.value.total === 0 && (
-        <Empty title={`No visits ${bots ? "" : "by people "}${past}`}>
-          <p>Visits appear here within a second.</p>
+        <Empty title={noneOf(shown)}>
+          <p>{t.noneText}</p>
         </Empty>
       )}
       {stats.state === "loaded" && stats.value.imported !== undefined && (
         <p class="soft" data-testid="imported">
-          {formatCount(stats.value.imported.total, "visit")} before the link came here
-          {stats.value.imported.bots > 0 && `, ${formatNumber(stats.value.imported.bots)} of them by bots`}.
+          {stats.value.imported.bots === 0
+            ? counted(t.imported, stats.value.imported.total)
+            : counted(t.importedWithBots, stats.value.imported.total, {
+                bots: formatNumber(stats.value.imported.bots)
+              })}
         </p>
       )}
       {stats.state === "loaded" && stats.value.total > 0 && (
         <>
           <Totals stats={stats.value} interval={interval} />
           <SeriesPlot series={stats.value.series} interval={interval} />
-          {!bots && <p class="soft">Only browsers, systems and devices are shown without bots.</p>}
+          {!bots && <p class="soft">{t.withoutBots}</p>}
           <div class="breakdowns">
             {stats.value.targets && (
-              <Breakdown title="Rules and variants" values={stats.value.targets} nameOf={targetOf} />
+              <Breakdown title={t.targets} values={stats.value.targets} nameOf={targetOf} />
             )}
-            <Breakdown title="Referrers" values={stats.value.referrers} nameOf={referrerOf} />
-            <Breakdown title="Countries" values={stats.value.countries} nameOf={countryOf} />
-            <Breakdown title="Browsers" values={stats.value.browsers} nameOf={nameOf} />
-            <Breakdown title="Systems" values={stats.value.os} nameOf={nameOf} />
-            <Breakdown title="Devices" values={stats.value.devices} nameOf={nameOf} />
-            {utmTitles.map(([dimension, title]) => {
+            <Breakdown title={t.referrers} values={stats.value.referrers} nameOf={referrerOf} />
+            <Breakdown title={t.countries} values={stats.value.countries} nameOf={countryOf} />
+            <Breakdown title={t.browsers} values={stats.value.browsers} nameOf={nameOf} />
+            <Breakdown title={t.os} values={stats.value.os} nameOf={nameOf} />
+            <Breakdown title={t.devices} values={stats.value.devices} nameOf={nameOf} />
+            {utmDimensions.map((dimension) => {
               const values = stats.value[dimension]
-              return values && <Breakdown key={dimension} title={title} values={values} nameOf={utmOf} />
+              return (
+                values && <Breakdown key={dimension} title={t[dimension]} values={values} nameOf={utmOf} />
+              )
             })}
           </div>
         </>

@@ -2,6 +2,7 @@ import * as Links from "../api/Links.ts"
 import { lastList, statsKeyOf } from "../app/Paths.ts"
 import { here } from "../app/Router.ts"
 import { shownExtras } from "../extras/extras.ts"
+import { fill } from "../language/fill.tsx"
 import { RoutingSummary } from "../rules/RoutingSummary.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatUrl } from "../ui/format.ts"
@@ -9,7 +10,9 @@ import { Icon } from "../ui/Icon.tsx"
 import { Rosette } from "../ui/Rosette.tsx"
 import { Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
+import { words as common } from "../ui/words.ts"
 import { StatsOf } from "./StatsOf.tsx"
+import { words } from "./words.ts"
 
 /** Of one link, or of all of them (`null`). */
 const LinkStats = ({ name }: { readonly name: string | null }) => (
@@ -24,7 +27,7 @@ const LinkStats = ({ name }: { readonly name: string | null }) => (
 export const AllStatsPage = () => (
   <>
     <header class="page-header">
-      <h1>Statistics</h1>
+      <h1>{words().title}</h1>
     </header>
     <LinkStats name={null} />
   </>
@@ -44,7 +47,7 @@ export const LinkStatsPage = () => {
           <Rosette seed={key} size={64} />
           <div>
             <h1>
-              <span class="key">{key}</span> <CopyButton text={shortUrl} what="the short link" isSmall />
+              <span class="key">{key}</span> <CopyButton text={shortUrl} what={common().shortLink} isSmall />
             </h1>
             <p class="soft">
               {domain !== undefined && <span>{domain} </span>}
@@ -55,13 +58,13 @@ export const LinkStatsPage = () => {
             </p>
             {shownExtras(link.value).map(([name, text]) => (
               <p key={name} class="soft extra">
-                {name}: {text}
+                {fill(common().named, { name, text })}
               </p>
             ))}
           </div>
         </div>
         <a class="button plain" href={lastList.value}>
-          <Icon name="back" /> Links
+          <Icon name="back" /> {words().links}
         </a>
       </header>
       <RoutingSummary link={link.value} />

@@ -2,9 +2,7 @@ import type { StatsQuery } from "../api/Types.ts"
 
 /** A time to look back on. By default hours are kept for 35 days, days for 1,100. */
 export interface Range {
-  readonly id: string
-  readonly name: string
-  readonly past: string
+  readonly id: "day" | "week" | "month" | "quarter" | "year"
   readonly interval: "hour" | "day"
   /** Whole days, the one under way included. */
   readonly days: number
@@ -12,11 +10,11 @@ export interface Range {
 
 /** What can be chosen. */
 export const ranges: ReadonlyArray<Range> = [
-  { id: "day", name: "24 hours", past: "in the last 24 hours", days: 1, interval: "hour" },
-  { id: "week", name: "7 days", past: "in the last 7 days", days: 7, interval: "hour" },
-  { id: "month", name: "30 days", past: "in the last 30 days", days: 30, interval: "day" },
-  { id: "quarter", name: "90 days", past: "in the last 90 days", days: 90, interval: "day" },
-  { id: "year", name: "A year", past: "in the last year", days: 365, interval: "day" }
+  { id: "day", days: 1, interval: "hour" },
+  { id: "week", days: 7, interval: "hour" },
+  { id: "month", days: 30, interval: "day" },
+  { id: "quarter", days: 90, interval: "day" },
+  { id: "year", days: 365, interval: "day" }
 ]
 
 /** What is shown where nothing was chosen. */
@@ -35,7 +33,6 @@ export interface Shown {
   readonly dates: Dates | undefined
   readonly bots: boolean
   readonly interval: Range["interval"]
-  readonly past: string
 }
 
 const day_ms = 86_400_000
@@ -52,12 +49,9 @@ const datesOf = ({ searchParams }: URL): Dates | undefined => {
 export const shownAt = (at: URL): Shown => {
   const bots = at.searchParams.get("bots") !== "exclude"
   const dates = datesOf(at)
-  if (dates !== undefined) {
-    const past = dates.first === dates.last ? `on ${dates.first}` : `from ${dates.first} to ${dates.last}`
-    return { range: usual, dates, bots, interval: "day", past }
-  }
+  if (dates !== undefined) return { range: usual, dates, bots, interval: "day" }
   const range = ranges.find(({ id }) => id === at.searchParams.get("range")) ?? usual
-  return { range, dates, bots, interval: range.interval, past: range.past }
+  return { range, dates, bots, interval: range.interval }
 }
 
 /** The address of the same place with other values of parameters; without those that are empty. */

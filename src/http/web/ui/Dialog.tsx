@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef } from "preact/hooks"
 import { Icon } from "./Icon.tsx"
+import { words } from "./words.ts"
 
 interface DialogProps {
   readonly title: string
@@ -39,7 +40,7 @@ export const Dialog = ({ children, onClose, title }: DialogProps) => {
       <div class="dialog">
         <header class="dialog-header">
           <h2 id={id}>{title}</h2>
-          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+          <button type="button" class="icon-button" aria-label={words().close} onClick={onClose}>
             <Icon name="close" />
           </button>
         </header>

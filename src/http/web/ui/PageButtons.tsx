@@ -1,4 +1,5 @@
 import { Icon } from "./Icon.tsx"
+import { words } from "./words.ts"
 
 interface PageButtonsProps {
   readonly back: (() => void) | undefined
@@ -9,12 +10,12 @@ interface PageButtonsProps {
 /** The ways to the page before and the next one, where there is one. */
 export const PageButtons = ({ back, forth, isBackToFirst }: PageButtonsProps) =>
   (back ?? forth) ? (
-    <nav class="pages" aria-label="Pages">
+    <nav class="pages" aria-label={words().pages}>
       <button type="button" class="button plain" disabled={back === undefined} onClick={back}>
-        <Icon name="back" /> {back !== undefined && isBackToFirst ? "First page" : "Back"}
+        <Icon name="back" /> {back !== undefined && isBackToFirst ? words().firstPage : words().back}
       </button>
       <button type="button" class="button plain" disabled={forth === undefined} onClick={forth}>
-        Further <Icon name="forth" />
+        {words().further} <Icon name="forth" />
       </button>
     </nav>
   ) : null

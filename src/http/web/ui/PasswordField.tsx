@@ -1,21 +1,23 @@
 import type { ComponentChildren } from "preact"
 import { useState } from "preact/hooks"
 import { Field } from "./Field.tsx"
-import { strengthOf, strengthWords } from "./passwordStrength.ts"
+import { fill } from "../language/fill.tsx"
+import { strengthOf, strengths } from "./passwordStrength.ts"
+import { words } from "./words.ts"
 
-/** Characters of a new password at least. */
-const lengthMin = 12
+/** Characters of a new password at least, and at most. */
+const [lengthMin, lengthMax] = [12, 128]
 
 /** What a new password must be. */
-export const passwordHint = `${lengthMin} to 128 characters, any of them: some words that nobody would guess do well.`
+export const passwordHint = (): string => fill(words().passwordHint, { min: lengthMin, max: lengthMax })
 
 const StrengthMeter = ({ password }: { readonly password: string }) => {
   const strength = strengthOf(password, lengthMin)
-  const word = strengthWords[strength]
+  const word = words()[strengths[strength]]
   return (
     <div class="strength">
       <meter
-        aria-label="Strength of the password"
+        aria-label={words().passwordStrength}
         aria-valuetext={word}
         min={0}
         max={4}
@@ -41,6 +43,7 @@ interface PasswordFieldProps {
 
 /** A password, which can be pasted and shown; of a new one its strength is shown, too. No length is cut off: the service says what it does not take. */
 export const PasswordField = ({ autocomplete, onInput, value, ...field }: PasswordFieldProps) => {
+  const t = words()
   const [isShown, setIsShown] = useState(false)
   return (
     <Field {...field}>
@@ -60,10 +63,10 @@ export const PasswordField = ({ autocomplete, onInput, value, ...field }: Passwo
             <button
               type="button"
               class="button plain"
-              aria-label={isShown ? "Hide what you type" : "Show what you type"}
+              aria-label={isShown ? t.hideTyped : t.showTyped}
               onClick={() => setIsShown(!isShown)}
             >
-              {isShown ? "Hide" : "Show"}
+              {isShown ? t.hide : t.show}
             </button>
           </div>
           {autocomplete === "new-password" && value !== "" && <StrengthMeter password={value} />}

@@ -1,4 +1,6 @@
+import { fill } from "../language/fill.tsx"
 import { formatNumber } from "./format.ts"
+import { words } from "./words.ts"
 
 /** How far something long has come, in things of `total`. */
 export const Progress = ({
@@ -13,9 +15,7 @@ export const Progress = ({
   <div class="progress">
     <div class="progress-text">
       <span>{label}</span>
-      <span>
-        {formatNumber(done)} of {formatNumber(total)}
-      </span>
+      <span>{fill(words().done, { done: formatNumber(done), total: formatNumber(total) })}</span>
     </div>
     <progress aria-label={label} value={done} max={total} />
   </div>

@@ -7,10 +7,14 @@ import {
   paint,
   plain,
   readLogo,
-  savedSvgOf,
-  shapeNames
+  savedSvgOf
 } from "./qrDesign.ts"
 import { saveBlob } from "./save.ts"
+import { fill } from "../language/fill.tsx"
+import { wordsOf } from "../language/Language.ts"
+import english from "../messages/en/qr.ts"
+
+const words = wordsOf("qr", english)
 
 interface DesignFieldsProps {
   readonly design: Design
@@ -18,30 +22,31 @@ interface DesignFieldsProps {
 }
 
 const DesignFields = ({ design, onChange }: DesignFieldsProps) => {
+  const t = words()
   const id = useId()
   const [fault, setFault] = useState<string>()
   const take = async (file: File | undefined) => {
     const logo = file && (await readLogo(file))
-    setFault(file && !logo ? "It must be a picture of 512 kB at most: PNG, JPEG or WebP." : undefined)
+    setFault(file && !logo ? words().noPicture : undefined)
     onChange({ logo })
   }
   return (
     <div class="qr-design">
-      <label for={`${id}-colour`}>Colour</label>
+      <label for={`${id}-colour`}>{t.colour}</label>
       <input
         id={`${id}-colour`}
         type="color"
         value={design.colour}
         onInput={({ currentTarget }) => onChange({ colour: currentTarget.value })}
       />
-      <label for={`${id}-background`}>Background</label>
+      <label for={`${id}-background`}>{t.background}</label>
       <input
         id={`${id}-background`}
         type="color"
         value={design.background}
         onInput={({ currentTarget }) => onChange({ background: currentTarget.value })}
       />
-      <label for={`${id}-shape`}>Shape</label>
+      <label for={`${id}-shape`}>{t.shape}</label>
       <select
         id={`${id}-shape`}
         value={design.shape}
@@ -49,11 +54,11 @@ const DesignFields = ({ design, onChange }: DesignFieldsProps) => {
       >
         {shapes.map((shape) => (
           <option key={shape} value={shape}>
-            {shapeNames[shape]}
+            {t[shape]}
           </option>
         ))}
       </select>
-      <label for={`${id}-logo`}>Logo</label>
+      <label for={`${id}-logo`}>{t.logo}</label>
       <input
         id={`${id}-logo`}
         type="file"
@@ -67,7 +72,7 @@ const DesignFields = ({ design, onChange }: DesignFieldsProps) => {
       )}
       {!isReadable(design) && (
         <p class="fault" role="alert">
-          Some readers will not read this. Make the colour darker, or the background lighter.
+          {t.unreadable}
         </p>
       )}
     </div>
@@ -76,6 +81,7 @@ const DesignFields = ({ design, onChange }: DesignFieldsProps) => {
 
 /** A short URL as a QR code, to look at, to design and to save. `name` is the files' name. */
 export const Qr = ({ name, text }: { readonly text: string; readonly name: string }) => {
+  const t = words()
   const canvas = useRef<HTMLCanvasElement>(null)
   const [design, setDesign] = useState(plain)
   const symbol = useMemo(() => designedSymbol(text, design), [text, design])
@@ -86,10 +92,10 @@ export const Qr = ({ name, text }: { readonly text: string; readonly name: strin
     }, "image/png")
   return (
     <figure class="qr">
-      <canvas ref={canvas} role="img" aria-label={`QR code of ${text}`} />
+      <canvas ref={canvas} role="img" aria-label={fill(t.of, { text })} />
       <figcaption>
         <button type="button" class="quiet" onClick={savePng}>
-          Save PNG
+          {t.savePng}
         </button>
         <button
           type="button"
@@ -98,10 +104,10 @@ export const Qr = ({ name, text }: { readonly text: string; readonly name: strin
             saveBlob(new Blob([savedSvgOf(symbol, design)], { type: "image/svg+xml" }), `${name}.svg`)
           }
         >
-          Save SVG
+          {t.saveSvg}
         </button>
         <details>
-          <summary>Colours, shape, logo</summary>
+          <summary>{t.design}</summary>
           <DesignFields
             design={design}
             onChange={(change) => setDesign((before) => ({ ...before, ...change }))}

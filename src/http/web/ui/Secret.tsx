@@ -1,8 +1,10 @@
+import { rich } from "../language/fill.tsx"
 import { CopyButton } from "./CopyButton.tsx"
+import { words } from "./words.ts"
 
 interface SecretProps {
-  /** What it belongs to. */
-  readonly of: string
+  /** What it is, and that it is shown once. */
+  readonly text: string
   readonly secret: string
   /** What is copied, for screen readers. */
   readonly what: string
@@ -10,18 +12,16 @@ interface SecretProps {
 }
 
 /** A secret that is shown once. */
-export const Secret = ({ of, onClose, secret, what }: SecretProps) => (
+export const Secret = ({ onClose, secret, text, what }: SecretProps) => (
   <>
-    <p>
-      This is {of}. It is shown <strong>this once</strong>: keep it where secrets are kept.
-    </p>
+    <p>{rich(text, { once: (inner) => <strong>{inner}</strong> })}</p>
     <div class="secret">
       <code>{secret}</code>
       <CopyButton text={secret} what={what} />
     </div>
     <div class="actions end">
       <button type="button" class="button strong" onClick={onClose}>
-        I have kept it
+        {words().kept}
       </button>
     </div>
   </>

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact"
 import type { ApiError } from "../api/Client.ts"
 import { Rosette } from "./Rosette.tsx"
+import { words } from "./words.ts"
 
 /** Something is on its way: `rows` lines of grey. */
 export const Loading = ({ rows = 3 }: { readonly rows?: number }) => (
   <div class="loading" role="status">
-    <span class="visually-hidden">Loading</span>
+    <span class="visually-hidden">{words().loading}</span>
     {Array.from({ length: rows }, (_, row) => (
       <div key={row} class="skeleton" />
     ))}
@@ -34,10 +35,10 @@ export const Empty = ({ children, isPage = false, title }: EmptyProps) => {
 /** Why something is not there, and a way to try again. */
 export const Failure = ({ error, retry }: { readonly error: ApiError; readonly retry: () => void }) => (
   <div class="empty" role="alert">
-    <h2>{error.kind === "offline" ? "No connection" : "This did not work"}</h2>
+    <h2>{error.kind === "offline" ? words().noConnection : words().failed}</h2>
     <p>{error.message}</p>
     <button type="button" class="button" onClick={retry}>
-      Try again
+      {words().again}
     </button>
   </div>
 )

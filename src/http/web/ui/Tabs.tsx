@@ -2,21 +2,21 @@ import { type FrameWord, frameWords } from "../app/words.ts"
 import { here } from "../app/Router.ts"
 
 interface TabsProps {
-  readonly label: FrameWord
+  readonly name: FrameWord
   readonly tabs: ReadonlyArray<readonly [to: string, name: FrameWord]>
 }
 
 /** The ways between places that belong together. */
-export const Tabs = ({ label, tabs }: TabsProps) => (
-  <nav class="actions" aria-label={frameWords()[label]}>
-    {tabs.map(([to, name]) => (
+export const Tabs = ({ name, tabs }: TabsProps) => (
+  <nav class="actions" aria-label={frameWords()[name]}>
+    {tabs.map(([to, place]) => (
       <a
         key={to}
         class="button plain"
         href={to}
         {...(here.value.pathname === to && { "aria-current": "page" as const })}
       >
-        {frameWords()[name]}
+        {frameWords()[place]}
       </a>
     ))}
   </nav>
@@ -25,7 +25,7 @@ export const Tabs = ({ label, tabs }: TabsProps) => (
 /** What programs are given. */
 export const ProgramTabs = () => (
   <Tabs
-    label="forPrograms"
+    name="forPrograms"
     tabs={[
       ["/app/keys", "keys"],
       ["/app/webhooks", "webhooks"]
@@ -36,7 +36,7 @@ export const ProgramTabs = () => (
 /** The pages of administrators. */
 export const AdminTabs = () => (
   <Tabs
-    label="administration"
+    name="administration"
     tabs={[
       ["/app/users", "users"],
       ["/app/domains", "domains"],

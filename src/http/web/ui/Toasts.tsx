@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals"
 import type { ApiError } from "../api/Client.ts"
 import { Icon } from "./Icon.tsx"
+import { words } from "./words.ts"
 
 /** How long a message stays. */
 const shownFor_ms = 6_000
@@ -60,7 +61,7 @@ export const Toasts = () => (
             {action.name}
           </button>
         )}
-        <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => dismiss(id)}>
+        <button type="button" class="icon-button" aria-label={words().dismiss} onClick={() => dismiss(id)}>
           <Icon name="close" />
         </button>
         {action && <span class="toast-time" style={{ animationDuration: `${shownFor_ms}ms` }} />}

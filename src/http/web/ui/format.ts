@@ -1,37 +1,53 @@
-const number = new Intl.NumberFormat()
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" })
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+import { computed } from "@preact/signals"
+import { locale } from "../language/Language.ts"
+
+/** What writes numbers and times in the page's language. */
+const formats = computed(() => {
+  const tag = locale.value
+  const numbers = (options: Intl.NumberFormatOptions = {}) => new Intl.NumberFormat(tag, options)
+  const times = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(tag, options)
+  return {
+    number: numbers(),
+    percent: numbers({ style: "percent", maximumFractionDigits: 1 }),
+    pace: numbers({ maximumFractionDigits: 1 }),
+    large: numbers({ notation: "compact", compactDisplay: "long", maximumFractionDigits: 2 }),
+    day: times({ dateStyle: "medium" }),
+    dayOfUtc: times({ dateStyle: "medium", timeZone: "UTC" }),
+    moment: times({ dateStyle: "medium", timeStyle: "short" }),
+    clock: times({ timeStyle: "medium" }),
+    weekday: times({ weekday: "long", timeZone: "UTC" })
+  }
+})
 
 /** 12,345 */
-export const formatNumber = (value: number): string => number.format(value)
+export const formatNumber = (value: number): string => formats.value.number.format(value)
 
-/** 1 visit, 2 visits */
-export const formatCount = (value: number, one: string, many = `${one}s`): string =>
-  `${number.format(value)} ${value === 1 ? one : many}`
+/** 12%, of a share from 0 to 1. */
+export const formatPercent = (share: number): string => formats.value.percent.format(share)
 
 /** 21 Nov 2026 */
-export const formatDay = (time: string): string => day.format(new Date(time))
+export const formatDay = (time: string): string => formats.value.day.format(new Date(time))
+
+/** 21 Nov 2026, of a day of UTC. */
+export const formatDayOfUtc = (time: string): string => formats.value.dayOfUtc.format(new Date(time))
 
 /** 21 Nov 2026, 10:00 */
-export const formatMoment = (time: string): string => moment.format(new Date(time))
+export const formatMoment = (time: string): string => formats.value.moment.format(new Date(time))
 
-const pace = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
-const large = new Intl.NumberFormat(undefined, {
-  notation: "compact",
-  compactDisplay: "long",
-  maximumFractionDigits: 2
-})
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" })
+/** Monday, of a day of the week from 1 to 7. */
+export const formatWeekday = (day: number): string =>
+  // The first of January 2024 was a Monday.
+  formats.value.weekday.format(new Date(Date.UTC(2024, 0, day)))
 
 /** How often something happens: 0, 3.4, 1,250; a dash where that is not known. */
 export const formatPace = (perSecond: number | null): string =>
-  perSecond === null ? "–" : pace.format(perSecond < 10 ? perSecond : Math.round(perSecond))
+  perSecond === null ? "–" : formats.value.pace.format(perSecond < 10 ? perSecond : Math.round(perSecond))
 
 /** 3.52 trillion */
-export const formatLarge = (value: number): string => large.format(value)
+export const formatLarge = (value: number): string => formats.value.large.format(value)
 
 /** 10:00:03 */
-export const formatClock = (time: string): string => clock.format(new Date(time))
+export const formatClock = (time: string): string => formats.value.clock.format(new Date(time))
 
 const spans = [
   ["year", 31_556_952],
@@ -45,14 +61,14 @@ const spans = [
 export const formatSpan = (seconds: number): string => {
   const [unit, length] = spans.find(([, length]) => seconds >= length) ?? spans.at(-1)!
   const count = Math.floor(seconds / length)
-  return count >= 1_000_000
-    ? `${formatLarge(count)} ${unit}s`
-    : new Intl.NumberFormat(undefined, {
-        style: "unit",
-        unit,
-        unitDisplay: "long",
-        ...(count >= 100 && { maximumSignificantDigits: 2 })
-      }).format(count)
+  return new Intl.NumberFormat(locale.value, {
+    style: "unit",
+    unit,
+    unitDisplay: "long",
+    ...(count >= 1_000_000
+      ? { notation: "compact", compactDisplay: "long", maximumFractionDigits: 2 }
+      : count >= 100 && { maximumSignificantDigits: 2 })
+  }).format(count)
 }
 
 /** A URL as it is read: without what all have in common. */

@@ -2,7 +2,7 @@
 export type Strength = 0 | 1 | 2 | 3 | 4
 
 /** What each strength is called. */
-export const strengthWords = ["too short", "weak", "fair", "good", "strong"] as const
+export const strengths = ["tooShort", "weak", "fair", "good", "strong"] as const
 
 const kinds = [
   { pattern: /\p{Ll}/u, size: 26 },

@@ -11,13 +11,6 @@ import {
 /** Pixels of a picture that is saved, at least. */
 const savedSize = 1_024
 
-/** What people call the shapes of modules. */
-export const shapeNames: Readonly<Record<Shape, string>> = {
-  square: "Squares",
-  round: "Rounded squares",
-  dot: "Dots"
-}
-
 /** A picture in the middle of a symbol: to draw, and as a `data:` URL to write into an SVG. */
 export interface Logo {
   readonly bitmap: ImageBitmap

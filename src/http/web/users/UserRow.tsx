@@ -1,6 +1,8 @@
 import type { User } from "../api/Types.ts"
+import { fill } from "../language/fill.tsx"
 import { formatDay, formatMoment } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
+import { words } from "./words.ts"
 
 interface UserRowProps {
   readonly user: User
@@ -10,6 +12,7 @@ interface UserRowProps {
 
 /** A user in the administrators' list. */
 export const UserRow = ({ onChange, onDelete, user }: UserRowProps) => {
+  const t = words()
   const { admin, createdAt, disabledAt, email, id, lastLoginAt } = user
   const isDisabled = disabledAt !== null
   return (
@@ -17,41 +20,46 @@ export const UserRow = ({ onChange, onDelete, user }: UserRowProps) => {
       <div class="user-who">
         <strong>{email}</strong>
         <div class="marks">
-          <span>Made {formatDay(createdAt)}</span>
+          <span>{fill(t.made, { day: formatDay(createdAt) })}</span>
           <span>
-            {lastLoginAt === null ? "Has never signed in" : `Signed in ${formatMoment(lastLoginAt)}`}
+            {lastLoginAt === null ? t.neverSignedIn : fill(t.signedIn, { moment: formatMoment(lastLoginAt) })}
           </span>
-          {admin && <span class="tag">administrator</span>}
-          {isDisabled && <span class="tag">disabled</span>}
+          {admin && <span class="tag">{t.administrator}</span>}
+          {isDisabled && <span class="tag">{t.isDisabled}</span>}
         </div>
       </div>
       <div class="actions">
         <a
           class="button plain"
           href={`/app/audit?user=${encodeURIComponent(id)}`}
-          aria-label={`Audit log of ${email}`}
+          aria-label={fill(t.logOf, { email })}
         >
-          <Icon name="clock" /> Log
+          <Icon name="clock" /> {t.log}
         </a>
         <button
           type="button"
           class="button plain"
-          aria-label={`${admin ? "Unmake" : "Make"} admin: ${email}`}
+          aria-label={fill(admin ? t.unmakeAdminOf : t.makeAdminOf, { email })}
           onClick={() => onChange({ admin: !admin })}
         >
-          <Icon name="key" /> {admin ? "Unmake admin" : "Make admin"}
+          <Icon name="key" /> {admin ? t.unmakeAdmin : t.makeAdmin}
         </button>
         <button
           type="button"
           class="button plain"
-          aria-label={`${isDisabled ? "Enable" : "Disable"} ${email}`}
+          aria-label={fill(isDisabled ? t.enableOf : t.disableOf, { email })}
           onClick={() => onChange({ disabled: !isDisabled })}
         >
-          <Icon name="lock" /> {isDisabled ? "Enable" : "Disable"}
+          <Icon name="lock" /> {isDisabled ? t.enable : t.disable}
         </button>
         {id !== "admin" && (
-          <button type="button" class="button plain" aria-label={`Delete ${email}`} onClick={onDelete}>
-            <Icon name="trash" /> Delete
+          <button
+            type="button"
+            class="button plain"
+            aria-label={fill(t.deleteOf, { email })}
+            onClick={onDelete}
+          >
+            <Icon name="trash" /> {t.delete}
           </button>
         )}
       </div>

@@ -4,6 +4,7 @@ import { useConfirmed } from "../account/useConfirmed.tsx"
 import type { LinkFate } from "../api/Accounts.ts"
 import { asApiError } from "../api/Client.ts"
 import type { User } from "../api/Types.ts"
+import { fill } from "../language/fill.tsx"
 import { Check } from "../ui/Check.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { PageButtons } from "../ui/PageButtons.tsx"
@@ -12,6 +13,7 @@ import { fail, say } from "../ui/Toasts.tsx"
 import { usePages } from "../ui/usePages.ts"
 import { AdminTabs } from "../ui/Tabs.tsx"
 import { UserRow } from "./UserRow.tsx"
+import { words } from "./words.ts"
 import "../keys/keys.css"
 import "./users.css"
 
@@ -20,60 +22,29 @@ type Change = Parameters<typeof Administration.changeUser>[1]
 /** What a change needs to be asked about: nothing is done by a slip of the finger. */
 interface Asked {
   readonly user: User
-  readonly title: string
-  readonly text: string
-  readonly button: string
+  /** Which texts ask for it, and say that it is done. */
+  readonly what: "disabling" | "promoting" | "enabling" | "demoting" | "deletion"
   readonly act: (links: LinkFate) => Promise<unknown>
-  readonly said: string
-  /** Whether it is asked what becomes of the links. */
-  readonly asksLinks?: true
 }
 
-const disabling = (user: User): Asked => ({
+const changing = (user: User, what: Asked["what"], change: Change): Asked => ({
   user,
-  title: "Disable this account?",
-  text: `${user.email} is signed out and cannot sign in, API keys and webhooks work no more. Links go on redirecting. It can be enabled again.`,
-  button: "Disable",
-  act: () => Administration.changeUser(user.id, { disabled: true }),
-  said: `${user.email} is disabled.`
+  what,
+  act: () => Administration.changeUser(user.id, change)
 })
 
-const promoting = (user: User): Asked => ({
-  user,
-  title: "Make an administrator?",
-  text: `${user.email} will see and change everything of everybody.`,
-  button: "Make an administrator",
-  act: () => Administration.changeUser(user.id, { admin: true }),
-  said: `${user.email} is an administrator.`
-})
-
-const enabling = (user: User): Asked => ({
-  user,
-  title: "Enable this account?",
-  text: `${user.email} can sign in again, and API keys work.`,
-  button: "Enable",
-  act: () => Administration.changeUser(user.id, { disabled: false }),
-  said: `${user.email} is enabled.`
-})
-
-const demoting = (user: User): Asked => ({
-  user,
-  title: "Unmake an administrator?",
-  text: `${user.email} will see and change nothing but what is theirs.`,
-  button: "Unmake an administrator",
-  act: () => Administration.changeUser(user.id, { admin: false }),
-  said: `${user.email} is no administrator.`
-})
+const askedBy = (user: User, { admin, disabled }: Change): Asked => {
+  if (disabled !== undefined) return changing(user, disabled ? "disabling" : "enabling", { disabled })
+  return changing(user, admin === true ? "promoting" : "demoting", { admin: admin === true })
+}
 
 const deletion = (user: User): Asked => ({
   user,
-  title: "Delete this account?",
-  text: `${user.email} is gone for good, with API keys and webhooks. Links go on redirecting unless they are deleted, too, and are the administrators’ alone. This cannot be undone.`,
-  button: "Delete",
-  act: (links) => Administration.deleteUser(user.id, links),
-  said: `${user.email} is deleted.`,
-  asksLinks: true
+  what: "deletion",
+  act: (links) => Administration.deleteUser(user.id, links)
 })
+
+const saidOf = ({ user, what }: Asked): string => fill(words()[what].said, { email: user.email })
 
 interface AskDialogProps {
   readonly asked: Asked
@@ -82,34 +53,36 @@ interface AskDialogProps {
 }
 
 const AskDialog = ({ asked, onClose, onDone }: AskDialogProps) => {
-  const { act, asksLinks, button, said, text, title } = asked
+  const t = words()
+  const { act, user, what } = asked
+  const { button, text, title } = t[what]
   const [deletesLinks, setDeletesLinks] = useState(false)
   const send = async () => {
     await act(deletesLinks ? "delete" : "keep")
-    say(said)
+    say(saidOf(asked))
     onDone()
   }
   const { error, isSending, onSubmit, passwordField } = useConfirmed(send, {
-    hint: "You signed in a while ago. It is asked for again before this is done."
+    hint: t.confirm
   })
   return (
     <Dialog title={title} onClose={onClose}>
       <form class="form" onSubmit={onSubmit}>
-        <p>{text}</p>
+        <p>{fill(text, { email: user.email })}</p>
         {error && (
           <p class="fault" role="alert">
             {error.message}
           </p>
         )}
-        {asksLinks && (
+        {what === "deletion" && (
           <Check checked={deletesLinks} onChange={setDeletesLinks}>
-            Delete all links of this user, too
+            {t.deletesLinks}
           </Check>
         )}
         {passwordField}
         <div class="actions end">
           <button type="button" class="button plain" onClick={onClose}>
-            Leave it
+            {t.leaveIt}
           </button>
           <button type="submit" class="button danger" disabled={isSending}>
             {button}
@@ -128,7 +101,7 @@ export const UsersPage = () => {
   const give = async (asked: Asked) => {
     try {
       await asked.act("keep")
-      say(asked.said)
+      say(saidOf(asked))
       users.reload()
     } catch (error) {
       const problem = asApiError(error)
@@ -136,21 +109,21 @@ export const UsersPage = () => {
       else fail(problem)
     }
   }
-  const onChange = (user: User, { admin, disabled }: Change) => {
-    if (disabled === true) setAsked(disabling(user))
-    else if (admin === true) setAsked(promoting(user))
-    else void give(disabled === false ? enabling(user) : demoting(user))
+  const onChange = (user: User, change: Change) => {
+    const asked = askedBy(user, change)
+    if (change.disabled === true || change.admin === true) setAsked(asked)
+    else void give(asked)
   }
   return (
     <>
       <header class="page-header">
-        <h1>Users</h1>
+        <h1>{words().title}</h1>
         <AdminTabs />
       </header>
       {users.state === "loading" && <Loading rows={4} />}
       {users.state === "failed" && <Failure error={users.error} retry={users.reload} />}
       {users.state === "loaded" && (
-        <ul class="keys" aria-label="Users">
+        <ul class="keys" aria-label={words().title}>
           {users.value.data.map((user) => (
             <UserRow
               key={user.id}

@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks"
+import { fill, rich } from "../language/fill.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { forget, hasRoomFor, keep, templateNameMax, templates, templatesMax } from "./templates.ts"
 import { type UtmName, utmNames, utmOf, type UtmValues, withUtm } from "./utm.ts"
+import { words } from "./words.ts"
 import "./utm.css"
 
 /** What each is for, by an example. */
@@ -14,14 +16,6 @@ const examples: { readonly [Name in UtmName]: string } = {
   content: "header button"
 }
 
-const labels: { readonly [Name in UtmName]: string } = {
-  source: "Source",
-  medium: "Medium",
-  campaign: "Campaign",
-  term: "Term",
-  content: "Content"
-}
-
 interface TemplatesProps {
   readonly values: UtmValues
   readonly onChoose: (values: UtmValues) => void
@@ -29,6 +23,7 @@ interface TemplatesProps {
 
 /** Chooses a template, keeps the values as one, and forgets the chosen one. */
 const Templates = ({ onChoose, values }: TemplatesProps) => {
+  const t = words()
   const [chosen, setChosen] = useState("")
   const [name, setName] = useState("")
   const isEmpty = utmNames.every((one) => (values[one] ?? "").trim() === "")
@@ -43,11 +38,11 @@ const Templates = ({ onChoose, values }: TemplatesProps) => {
   }
   return (
     <>
-      <Field label="Template" hint="Kept in this browser.">
+      <Field label={t.template} hint={t.templateHint}>
         {(control) => (
           <div class="utm-template">
             <select {...control} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-              <option value="">{templates.value.length === 0 ? "None yet" : "None"}</option>
+              <option value="">{templates.value.length === 0 ? t.noneYet : t.none}</option>
               {templates.value.map(({ name }) => (
                 <option key={name} value={name}>
                   {name}
@@ -58,7 +53,7 @@ const Templates = ({ onChoose, values }: TemplatesProps) => {
               <button
                 type="button"
                 class="icon-button"
-                aria-label={`Forget the template ${chosen}`}
+                aria-label={fill(t.forget, { name: chosen })}
                 onClick={() => {
                   forget(chosen)
                   setChosen("")
@@ -70,16 +65,13 @@ const Templates = ({ onChoose, values }: TemplatesProps) => {
           </div>
         )}
       </Field>
-      <Field
-        label="Keep these values as"
-        {...(isFull && { fault: `There are ${templatesMax} templates. Forget one first.` })}
-      >
+      <Field label={t.keepAs} {...(isFull && { fault: fill(t.full, { max: templatesMax }) })}>
         {(control) => (
           <div class="utm-template">
             <input
               {...control}
               autocomplete="off"
-              placeholder="Name of the template"
+              placeholder={t.name}
               maxLength={templateNameMax}
               value={name}
               onInput={({ currentTarget }) => setName(currentTarget.value)}
@@ -93,7 +85,7 @@ const Templates = ({ onChoose, values }: TemplatesProps) => {
                 setChosen(trimmed)
               }}
             >
-              Keep
+              {t.keep}
             </button>
           </div>
         )}
@@ -117,12 +109,12 @@ export const UtmFields = ({ changes, onChange, url }: UtmFieldsProps) => {
   return (
     <details class="options utm">
       <summary>
-        <Icon name="forth" /> Campaign (UTM parameters)
+        <Icon name="forth" /> {words().title}
       </summary>
       <div class="options-grid">
         <Templates values={values} onChoose={(values) => onChange({ ...changes, ...values })} />
         {utmNames.map((name) => (
-          <Field key={name} label={labels[name]}>
+          <Field key={name} label={words()[name]}>
             {(control) => (
               <input
                 {...control}
@@ -138,9 +130,7 @@ export const UtmFields = ({ changes, onChange, url }: UtmFieldsProps) => {
           </Field>
         ))}
         {url.trim() !== "" && (
-          <p class="utm-built hint">
-            Leads to <output>{built}</output>
-          </p>
+          <p class="utm-built hint">{rich(words().leadsTo, { target: () => <output>{built}</output> })}</p>
         )}
       </div>
     </details>

@@ -8,13 +8,15 @@ import { Field } from "../ui/Field.tsx"
 import { GeneralFault } from "../ui/GeneralFault.tsx"
 import { Secret } from "../ui/Secret.tsx"
 import { useSending } from "../ui/useSending.ts"
-import { eventWords } from "./words.ts"
+import english from "../messages/en/webhooks.ts"
+import { words } from "./words.ts"
 
 type Event = Webhook["events"][number]
 
-const events = Object.keys(eventWords) as ReadonlyArray<Event>
+const events = Object.keys(english.event) as ReadonlyArray<Event>
 
 const NewWebhookForm = ({ onMade }: { readonly onMade: (made: MadeWebhook) => void }) => {
+  const t = words()
   const [url, setUrl] = useState("")
   const [chosen, setChosen] = useState<ReadonlyArray<Event>>(["link.created", "link.deleted"])
   const { error, isSending, onInput, onSubmit } = useSending(async () =>
@@ -25,11 +27,7 @@ const NewWebhookForm = ({ onMade }: { readonly onMade: (made: MadeWebhook) => vo
   return (
     <form class="form" noValidate onInput={onInput} onSubmit={onSubmit}>
       <GeneralFault error={error} fields={["url", "events"]} />
-      <Field
-        label="Its address"
-        hint="It must answer a challenge there before it is told anything."
-        fault={error?.faultOf("url")}
-      >
+      <Field label={t.address} hint={t.addressHint} fault={error?.faultOf("url")}>
         {(control) => (
           <input
             {...control}
@@ -43,7 +41,7 @@ const NewWebhookForm = ({ onMade }: { readonly onMade: (made: MadeWebhook) => vo
         )}
       </Field>
       <fieldset class="checks">
-        <legend>It is told of</legend>
+        <legend>{t.toldOf}</legend>
         {events.map((event) => (
           <Check
             key={event}
@@ -52,7 +50,7 @@ const NewWebhookForm = ({ onMade }: { readonly onMade: (made: MadeWebhook) => vo
               setChosen(isChosen ? [...chosen, event] : chosen.filter((other) => other !== event))
             }
           >
-            {eventWords[event]} <span class="soft">({event})</span>
+            {t.event[event]} <span class="soft">({event})</span>
           </Check>
         ))}
       </fieldset>
@@ -62,7 +60,7 @@ const NewWebhookForm = ({ onMade }: { readonly onMade: (made: MadeWebhook) => vo
           class="button strong"
           disabled={isSending || url.trim() === "" || chosen.length === 0}
         >
-          {isSending ? "Making…" : "Make the webhook"}
+          {isSending ? t.making : t.make}
         </button>
       </div>
     </form>
@@ -76,16 +74,12 @@ interface NewWebhookDialogProps {
 
 /** Makes a webhook, and shows its secret once. */
 export const NewWebhookDialog = ({ onClose, onMade }: NewWebhookDialogProps) => {
+  const t = words()
   const [made, setMade] = useState<MadeWebhook>()
   return (
-    <Dialog title={made ? "Its secret" : "New webhook"} onClose={onClose}>
+    <Dialog title={made ? t.itsSecret : t.new} onClose={onClose}>
       {made ? (
-        <Secret
-          of="what its messages are signed with"
-          secret={made.secret}
-          what="the webhook's secret"
-          onClose={onClose}
-        />
+        <Secret text={t.secretText} secret={made.secret} what={t.secret} onClose={onClose} />
       ) : (
         <NewWebhookForm
           onMade={(made) => {

@@ -1,14 +1,10 @@
 import type { Webhook } from "../api/Types.ts"
 import { deadLettersPath } from "../app/Paths.ts"
-import { formatCount, formatDay, formatUrl } from "../ui/format.ts"
+import { counted, fill } from "../language/fill.tsx"
+import { told } from "../language/told.ts"
+import { formatDay, formatUrl } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
-import { eventWords } from "./words.ts"
-
-const statusWords: Readonly<Record<Webhook["status"], string>> = {
-  unverified: "Has not answered its challenge",
-  active: "Active",
-  ended: "Ended with its API key"
-}
+import { words } from "./words.ts"
 
 interface WebhookRowProps {
   readonly webhook: Webhook
@@ -18,32 +14,34 @@ interface WebhookRowProps {
 
 /** A webhook in a list, and how its deliveries go. */
 export const WebhookRow = ({ onRemove, onVerify, webhook }: WebhookRowProps) => {
+  const t = words()
   const { createdAt, deadLetters, dropped, events, failures, id, lastFailure, pending, status, url } = webhook
   return (
     <li data-webhook={id}>
       <div class="webhook">
         <strong>{formatUrl(url)}</strong>
         <div class="marks">
-          <span class={status === "active" ? "good" : "mark end"}>{statusWords[status]}</span>
-          <span>Made {formatDay(createdAt)}</span>
+          <span class={status === "active" ? "good" : "mark end"}>{t[status]}</span>
+          <span>{fill(t.made, { day: formatDay(createdAt) })}</span>
           {events.map((event) => (
             <span key={event} class="tag">
-              {eventWords[event]}
+              {t.event[event]}
             </span>
           ))}
         </div>
         <div class="marks">
-          <span>{pending === 0 ? "Nothing waits" : `${formatCount(pending, "event")} waiting`}</span>
-          {dropped > 0 && <span>{formatCount(dropped, "event")} dropped</span>}
+          <span>{pending === 0 ? t.nothingWaits : counted(t.waiting, pending)}</span>
+          {dropped > 0 && <span>{counted(t.dropped, dropped)}</span>}
           <a href={deadLettersPath(id)}>
-            {formatCount(deadLetters, "dead letter")}
-            <span class="visually-hidden"> of {formatUrl(url)}</span>
+            {counted(t.deadLetters, deadLetters)}
+            <span class="visually-hidden">{fill(t.deadLettersOf, { url: formatUrl(url) })}</span>
           </a>
         </div>
         {failures > 0 && (
           <p class="fault">
-            {formatCount(failures, "attempt")} failed since the last that did not
-            {lastFailure !== null && `: ${lastFailure}`}
+            {lastFailure === null
+              ? counted(t.failures, failures)
+              : counted(t.failuresBecause, failures, { failure: told(lastFailure) })}
           </p>
         )}
       </div>
@@ -52,14 +50,19 @@ export const WebhookRow = ({ onRemove, onVerify, webhook }: WebhookRowProps) => 
           <button
             type="button"
             class="button plain"
-            aria-label={`Challenge again: ${formatUrl(url)}`}
+            aria-label={fill(t.challengeAgainOf, { url: formatUrl(url) })}
             onClick={onVerify}
           >
-            Challenge again
+            {t.challengeAgain}
           </button>
         )}
-        <button type="button" class="button plain" aria-label={`Remove ${formatUrl(url)}`} onClick={onRemove}>
-          <Icon name="trash" /> Remove
+        <button
+          type="button"
+          class="button plain"
+          aria-label={fill(t.removeOf, { url: formatUrl(url) })}
+          onClick={onRemove}
+        >
+          <Icon name="trash" /> {t.remove}
         </button>
       </div>
     </li>

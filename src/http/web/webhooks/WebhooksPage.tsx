@@ -3,6 +3,7 @@ import { asApiError } from "../api/Client.ts"
 import type { Webhook } from "../api/Types.ts"
 import * as Webhooks from "../api/Webhooks.ts"
 import { Dialog } from "../ui/Dialog.tsx"
+import { fill, rich } from "../language/fill.tsx"
 import { formatUrl } from "../ui/format.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
@@ -12,6 +13,7 @@ import { useEvery } from "../ui/useEvery.ts"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { NewWebhookDialog } from "./NewWebhookDialog.tsx"
 import { WebhookRow } from "./WebhookRow.tsx"
+import { words } from "./words.ts"
 
 /** How often it is read again how deliveries go. */
 const every_ms = 3_000
@@ -23,24 +25,25 @@ interface RemoveDialogProps {
 }
 
 const RemoveDialog = ({ onClose, onRemoved, webhook: { id, url } }: RemoveDialogProps) => {
+  const t = words()
   const remove = async () => {
     try {
       await Webhooks.remove(id)
-      say(`${formatUrl(url)} is told nothing any more.`)
+      say(fill(t.removed, { url: formatUrl(url) }))
       onRemoved()
     } catch (error) {
       fail(asApiError(error))
     }
   }
   return (
-    <Dialog title="Remove this webhook?" onClose={onClose}>
-      <p>What waits for {formatUrl(url)} goes with it, and so do its dead letters. This cannot be undone.</p>
+    <Dialog title={t.removeTitle} onClose={onClose}>
+      <p>{fill(t.removeText, { url: formatUrl(url) })}</p>
       <div class="actions end">
         <button type="button" class="button plain" onClick={onClose}>
-          Keep it
+          {t.keep}
         </button>
         <button type="button" class="button danger" onClick={() => void remove()}>
-          Remove
+          {t.remove}
         </button>
       </div>
     </Dialog>
@@ -49,6 +52,7 @@ const RemoveDialog = ({ onClose, onRemoved, webhook: { id, url } }: RemoveDialog
 
 /** One's webhooks, and how their deliveries go. */
 export const WebhooksPage = () => {
+  const t = words()
   const loaded = useLoaded(Webhooks.list, [])
   const [fresh, setFresh] = useState<ReadonlyArray<Webhook>>()
   const [isMaking, setIsMaking] = useState(false)
@@ -60,7 +64,7 @@ export const WebhooksPage = () => {
   const verify = async ({ id, url }: Webhook) => {
     try {
       await Webhooks.verify(id)
-      say(`${formatUrl(url)} is sent a challenge.`)
+      say(fill(words().challenged, { url: formatUrl(url) }))
     } catch (error) {
       fail(asApiError(error))
     }
@@ -70,16 +74,13 @@ export const WebhooksPage = () => {
   return (
     <>
       <header class="page-header">
-        <h1>Webhooks</h1>
+        <h1>{t.title}</h1>
         <ProgramTabs />
       </header>
-      <p class="lead">
-        A webhook posts what happens to your links to an address of yours, signed.{" "}
-        <a href="/docs">The HTTP API</a> tells what its messages are.
-      </p>
+      <p class="lead">{rich(t.lead, { api: (inner) => <a href="/docs">{inner}</a> })}</p>
       <p class="actions start">
         <button type="button" class="button" onClick={() => setIsMaking(true)}>
-          <Icon name="plus" /> New webhook
+          <Icon name="plus" /> {t.new}
         </button>
       </p>
       {webhooks === undefined && loaded.state === "loading" && <Loading />}
@@ -87,12 +88,12 @@ export const WebhooksPage = () => {
         <Failure error={loaded.error} retry={loaded.reload} />
       )}
       {webhooks?.length === 0 && (
-        <Empty title="No webhooks yet">
-          <p>Make one to have a program of yours told of links and visits.</p>
+        <Empty title={t.none}>
+          <p>{t.noneText}</p>
         </Empty>
       )}
       {webhooks !== undefined && webhooks.length > 0 && (
-        <ul class="rows" aria-label="Webhooks">
+        <ul class="rows" aria-label={t.title}>
           {webhooks.map((webhook) => (
             <WebhookRow
               key={webhook.id}

@@ -1,4 +1,6 @@
 export default {
+  description: "Shorten a link, and see who follows it.",
+  needsScript: "This page needs JavaScript. The <api>HTTP API</api> does not.",
   skip: "Skip to content",
   offline: "You are offline. What you see may be old, and changes wait for you to try again.",
   footer: "Keys are minted once and never bound twice. <api>HTTP API</api>",
@@ -29,5 +31,9 @@ export default {
   password: "Choose your own password",
   missing: "Not found",
   forPrograms: "For programs",
-  administration: "Administration"
+  administration: "Administration",
+  nothingHere: "There is nothing here",
+  shortenInstead: "<home>Shorten a link</home> instead?",
+  whoIsSignedIn: "{place} can be seen by who is signed in.",
+  sessionEnded: "Your session has ended. Please sign in again."
 }

@@ -1,0 +1,58 @@
+export default {
+  title: "Add many",
+  links: "Links",
+  fromFile: "From a file",
+  fromFileText:
+    "What Kutt, YOURLS, Shlink, Bitly, Dub or Linkmint exported (CSV, JSON, SQL), or any CSV with a column of URLs.",
+  lines: { one: "{count} line", other: "{count} lines" },
+  cutOff: "An import ({title}) was cut off behind {lines} of {total}. Choose the same file to go on.",
+  forgetIt: "Forget it",
+  tooLarge: "This file has more than 256 MB. Please cut it into parts.",
+  empty: "There is nothing in this file.",
+  unreadable: "Line {line}: {reason}.",
+  unreadableFile: "This file cannot be read.",
+  reading: "Reading…",
+  choose: "<strong>Choose a file</strong> or drop it here",
+  keepsKeys: "Keep their short keys as aliases",
+  cutsTitles: "Cut titles that are too long",
+  pasted: "Pasted",
+  oneALine: "One URL a line",
+  oneALineHint: "An alias may follow behind a space.",
+  preview: "Preview",
+  firstLinks: "The first links",
+  leadsTo: "Leads to",
+  alias: "Alias",
+  linkTitle: "Title",
+  tags: "Tags",
+  minted: "minted",
+  others: { one: "And {count} other.", other: "And {count} others." },
+  leftOut: { one: "{count} line will be left out", other: "{count} lines will be left out" },
+  notMade: { one: "{count} line not made", other: "{count} lines not made" },
+  line: "Line {line}",
+  done: {
+    one: "{count} line is done from before. It goes on behind it.",
+    other: "{count} lines are done from before. It goes on behind them."
+  },
+  goOn: "Go on",
+  make: { one: "Make {count} link", other: "Make {count} links" },
+  back: "Back",
+  minting: "Minting…",
+  made: { one: "{count} link made", other: "{count} links made" },
+  progress: "Lines",
+  underWay: "The import is under way.",
+  over: { one: "The import is over: {count} link made.", other: "The import is over: {count} links made." },
+  waitsForService: "The service cannot be reached. Going on as soon as it can.",
+  waitsForQuota: "The quota is used up for now. Going on when it comes back.",
+  present: {
+    one: "{count} link was here already, from an earlier run.",
+    other: "{count} links were here already, from an earlier run."
+  },
+  again: {
+    one: "Choose the same file again to go on behind {count} line.",
+    other: "Choose the same file again to go on behind {count} lines."
+  },
+  stop: "Stop",
+  see: "See the links",
+  more: "Add more",
+  saveRejected: "What was not made"
+}
