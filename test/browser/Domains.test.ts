@@ -9,7 +9,8 @@ import { DomainStore } from "../../src/storage/domains/DomainStore.ts"
 import * as Migrations from "../../src/storage/sql/Migrations.ts"
 import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
-import { expectSound } from "./Session.ts"
+import { englishOn } from "./English.ts"
+import { expectSound, newPage } from "./Session.ts"
 
 const host = "go.example"
 
@@ -225,7 +226,7 @@ describe("the page of domains", () => {
   inBrowser(
     "speaks the language that is chosen, which this browser keeps, as do visitors' pages",
     async (session) => {
-      for (const look of looks) {
+      for (const look of [looks[0], looks[3]]) {
         const page = await signedIn(session, "/app/domains", look)
         const loaded: Array<string> = []
         page.on("request", (request) => loaded.push(request.url()))
@@ -247,4 +248,74 @@ describe("the page of domains", () => {
       }
     }
   )
+
+  inBrowser("is in German where the browser prefers that, in all its places", async (session) => {
+    await create(session, {
+      url: "https://example.com/deutsch",
+      alias: "auf-deutsch",
+      tags: ["eins"],
+      note: "Notiz",
+      rules: [{ url: "https://example.com/de", when: { devices: ["mobile"], countries: ["DE", "AT"] } }]
+    })
+    const other = await signedIn(session, "/app/links")
+    await row(other, "auf-deutsch").waitFor()
+    expect(await englishOn(other)).toEqual(expect.arrayContaining(["Newest first", "Edit all that match"]))
+    const storageState = await other.context().storageState()
+    await other.context().close()
+    const page = await newPage(session, "/", { ...looks[2], locale: "de-DE", storageState })
+    const expectGerman = async (place: string) => {
+      await expectSound(page, `${place} in German`)
+      expect(await englishOn(page), place).toEqual([])
+    }
+    await page.getByText("Alias, Ende, Passwort, Grenzen").click()
+    await page.getByText("Notiz, Pfade, Vorschaukarte, nach dem Ende").click()
+    await page.getByText("Kampagne (UTM-Parameter)").click()
+    await page.getByText("Regeln und Varianten").click()
+    await page.getByRole("button", { name: "Regel hinzufügen" }).click()
+    await page.getByLabel("Regel 1 um eine Bedingung erweitern").selectOption("Uhrzeit")
+    await page.getByLabel("Mittwoch").waitFor()
+    await expectGerman("a new link")
+    await page.getByRole("button", { name: "Regel 1 entfernen", exact: true }).click()
+    await page.getByLabel("Lange Adresse").fill("https://example.com/neu")
+    await page.getByLabel("Alias", { exact: true }).fill("auf-deutsch")
+    await page.getByText("Der ist vergeben.").waitFor()
+    await page.getByRole("button", { name: "Kürzen", exact: true }).click()
+    await page.getByText("Dieser Alias ist vergeben.").waitFor()
+    await page.getByLabel("Alias", { exact: true }).fill("noch-einer")
+    await page.getByText("Der ist frei.").waitFor()
+    await page.getByRole("button", { name: "Kürzen", exact: true }).click()
+    await page.getByRole("heading", { name: "Der neue Kurzlink" }).waitFor()
+    await page.getByText("0 Besuche").waitFor()
+    await page.getByText("Farben, Form, Logo").click()
+    await expectGerman("a link that was made")
+
+    for (const [path, heading, dialog] of [
+      ["/app/links", "Links", "auf-deutsch bearbeiten"],
+      ["/app/links", "Links", "Alle gefundenen bearbeiten"],
+      ["/app/links/auf-deutsch/stats", "auf-deutsch"],
+      ["/app/stats?from=2026-01-01&to=2026-01-02&bots=exclude", "Statistik"],
+      ["/app/add", "Viele anlegen"],
+      ["/app/keys", "API-Schlüssel", "Neuer Schlüssel"],
+      ["/app/webhooks", "Webhooks", "Neuer Webhook"],
+      ["/app/domains", "Domains", "Neue Domain"],
+      ["/app/users", "Benutzer"],
+      ["/app/audit", "Protokoll"],
+      ["/app/account", "Konto", "Dieses Konto löschen"],
+      ["/app/nowhere", "Hier ist nichts"]
+    ] as const) {
+      await page.goto(path)
+      await page.getByRole("heading", { name: heading, level: 1 }).waitFor()
+      await page.locator(".loading").waitFor({ state: "detached" })
+      const opener = dialog === undefined ? undefined : page.getByRole("button", { name: dialog })
+      if (opener !== undefined && (await opener.count()) > 0) {
+        await opener.click()
+        await page.getByRole("dialog").waitFor()
+      }
+      await expectGerman(path)
+    }
+    await page.goto("/app/cluster")
+    await page.getByText("In Betrieb seit").waitFor()
+    expect(await englishOn(page)).toEqual([])
+    await page.context().close()
+  })
 })
