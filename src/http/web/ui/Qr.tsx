@@ -1,14 +1,6 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks"
 import { type Shape, shapes } from "../../qr/QrDrawing.ts"
-import {
-  type Design,
-  designedSymbol,
-  isReadable,
-  paint,
-  plain,
-  readLogo,
-  savedSvgOf
-} from "./qrDesign.ts"
+import { type Design, designedSymbol, isReadable, paint, plain, readLogo, savedSvgOf } from "./qrDesign.ts"
 import { saveBlob } from "./save.ts"
 import { fill } from "../language/fill.tsx"
 import { wordsOf } from "../language/Language.ts"
