@@ -38,10 +38,6 @@ const sameInAllLanguages = [
   "rules/words.ts: de, fr-CH",
   "rules/words.ts: ref=letter, beta",
   "stats/StatsOf.tsx:  CSV",
-  'ui/qrDesign.ts: "><path fill="',
-  'ui/qrDesign.ts: <image href="',
-  'ui/qrDesign.ts: <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ',
-  'ui/qrDesign.ts: H0z"/><path fill="',
   "utm/UtmFields.tsx: header button",
   "utm/UtmFields.tsx: running shoes"
 ]
