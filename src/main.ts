@@ -9,6 +9,7 @@ import * as Metered from "./telemetry/Metered.ts"
 import { visitsWaiting } from "./visits/Visits.ts"
 import * as Node from "./node/Node.ts"
 import * as Processes from "./node/Processes.ts"
+import { DatabasesRefused } from "./storage/homes/FurtherDatabase.ts"
 import * as LinkDatabases from "./storage/homes/LinkDatabases.ts"
 import { DatabasePresence } from "./storage/sql/postgres/DatabasePresence.ts"
 import { label } from "./storage/redis/RedisUrl.ts"
@@ -71,7 +72,7 @@ const serve = (settings: Settings, identity: Node.NodeIdentity) =>
               lost,
               Effect.raceFirst(
                 LinkDatabases.homesUnknown(1 + settings.linkDatabaseUrls.length),
-                Effect.flatten(LinkDatabases.LinkDatabasesRefused)
+                Effect.flatten(DatabasesRefused)
               )
             )
       ).pipe(Effect.provide(context))

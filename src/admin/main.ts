@@ -25,7 +25,9 @@ import * as DomainStoreSql from "../storage/domains/DomainStoreSql.ts"
 import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
 import * as KeyPoolRedis from "../storage/keys/KeyPoolRedis.ts"
 import * as KeyRangeStoreSql from "../storage/keys/KeyRangeStoreSql.ts"
+import * as LinkDatabaseChecks from "../storage/homes/LinkDatabases.ts"
 import * as LinkHomes from "../storage/homes/LinkHomes.ts"
+import * as VisitDatabaseChecks from "../storage/homes/VisitDatabases.ts"
 import * as LinkRemovalsSql from "../storage/links/LinkRemovalsSql.ts"
 import * as LinkStoreSql from "../storage/links/LinkStoreSql.ts"
 import * as Migrations from "../storage/sql/Migrations.ts"
@@ -41,6 +43,7 @@ import { exportLinks } from "./ExportCommand.ts"
 import { importLinks } from "./ImportCommand.ts"
 import * as LinkApi from "./LinkApi.ts"
 import { connections, LinkDatabases, moveBuckets } from "./MoveBuckets.ts"
+import { moveVisits, VisitDatabases } from "./MoveVisits.ts"
 import { plan } from "./PlanCommand.ts"
 import { Refused } from "./Refused.ts"
 import { skipKeys, Standstill } from "./SkipKeys.ts"
@@ -147,6 +150,13 @@ const links = (settings: Settings) =>
     ? Layer.merge(LinkStoreSql.layer, LinkRemovalsSql.layer)
     : LinkHomes.layerOfCommand(settings.linkDatabaseUrls)
 
+/** A client for what takes long. */
+const patient = (url: Redacted.Redacted) =>
+  Effect.map(
+    Layer.build(PostgresClient.layerBounded(connections).pipe(Layer.provide(DatabaseServers.layer(url)))),
+    (context) => Context.get(context, SqlClient)
+  )
+
 /** All databases of links, with the tables of this version in the first one. */
 const linkDatabases = (settings: Settings) =>
   Layer.scoped(
@@ -160,14 +170,28 @@ const linkDatabases = (settings: Settings) =>
       }
       const urls = [settings.databaseUrl.value, ...settings.linkDatabaseUrls]
       const databases = yield* Effect.forEach(urls, (url, number) =>
-        Effect.map(
-          Layer.build(
-            PostgresClient.layerBounded(connections).pipe(Layer.provide(DatabaseServers.layer(url)))
-          ),
-          (context) => [number, { sql: Context.get(context, SqlClient), url }] as const
-        )
+        Effect.map(patient(url), (sql) => [number, { sql, url }] as const)
       )
       return new Map(databases)
+    })
+  )
+
+/** All databases of links, and those of visits, which nodes work with. */
+const visitDatabases = ({ databaseUrl, linkDatabaseUrls, visitDatabaseUrls }: Settings) =>
+  Layer.scoped(
+    VisitDatabases,
+    Effect.gen(function* () {
+      if (Option.isNone(databaseUrl) || visitDatabaseUrls.length === 0) {
+        return yield* new Refused({
+          message:
+            "Visits are with their links. Set VISIT_DATABASE_URLS, beside DATABASE_URL, to what the deployment has."
+        })
+      }
+      const links = yield* Effect.forEach([databaseUrl.value, ...linkDatabaseUrls], patient)
+      const targets = yield* Effect.forEach(visitDatabaseUrls, patient)
+      yield* Effect.provideService(LinkDatabaseChecks.checkControl(links.length), SqlClient, links[0]!)
+      yield* VisitDatabaseChecks.checkAll(links[0]!, targets)
+      return { sources: links.map((sql, number) => ({ sql, number })), targets }
     })
   )
 
@@ -195,6 +219,7 @@ const admin = (settings: Settings) => {
       importLinks.pipe(Command.provide(linkApi(settings))),
       ...commandsWith(provided),
       moveBuckets.pipe(Command.provide(linkDatabases(settings))),
+      moveVisits.pipe(Command.provide(visitDatabases(settings))),
       ledger.pipe(Command.provide(Layer.merge(pool(settings), keyFile(settings))), Command.provide(provided)),
       skipKeys.pipe(Command.provide(standstill(settings)), Command.provide(provided))
     ])

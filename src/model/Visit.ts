@@ -42,6 +42,8 @@ export const dayHours = 24
 export interface VisitCount {
   readonly nonBots: number
   readonly bots: number
+  /** `true` where the database that has them does not answer, and others do: both are 0. */
+  readonly isUnknown?: true
 }
 
 /**

@@ -46,8 +46,10 @@ import * as AuditLogSql from "../storage/accounts/AuditLogSql.ts"
 import * as VisitTotals from "../http/links/VisitTotals.ts"
 import * as DataFolder from "../storage/nodes/DataFolder.ts"
 import * as DeploymentStore from "../storage/nodes/DeploymentStore.ts"
+import type { DatabasesMismatch } from "../storage/homes/FurtherDatabase.ts"
 import * as LinkDatabases from "../storage/homes/LinkDatabases.ts"
 import * as LinkHomes from "../storage/homes/LinkHomes.ts"
+import * as VisitDatabases from "../storage/homes/VisitDatabases.ts"
 import type { KeyStock } from "../storage/keys/KeyStock.ts"
 import { FurtherDomains } from "../storage/links/FurtherDomains.ts"
 import type { GuardedCreates } from "../storage/links/GuardedCreates.ts"
@@ -81,6 +83,7 @@ import * as SqliteClient from "../storage/sql/SqliteClient.ts"
 import type { StorageError } from "../storage/StorageError.ts"
 import * as Metered from "../telemetry/Metered.ts"
 import * as TrustedTime from "../time/TrustedTime.ts"
+import { VisitsApart } from "../storage/visits/VisitRemovals.ts"
 import type { VisitStore } from "../storage/visits/VisitStore.ts"
 import * as VisitStoreSql from "../storage/visits/VisitStoreSql.ts"
 import * as WebhookListeners from "../storage/webhooks/WebhookListeners.ts"
@@ -259,18 +262,32 @@ const links = (
   messages: WebhookOutbox.OutboxMessages
 ): Layer.Layer<
   GuardedCreates | LinkLifetime | LinkRemovals | LinkStore | VisitStore,
-  LinkDatabases.LinkDatabasesMismatch | SqlError | StorageError,
+  DatabasesMismatch | SqlError | StorageError,
   DeploymentStore.DeploymentStore | KeyStock | SqlClient | WebhookListeners.WebhookListeners | WebhookStore
 > =>
   linkDatabaseUrls.length === 0
     ? linksInOne(messages)
     : LinkHomes.layer(linkDatabaseUrls, messages, lostOnTheWay)
 
+/** Visits in databases of their own: what is here replaces what {@link links} gives of them. */
+const visits = ({
+  visitDatabaseUrls
+}: Pick<Settings, "visitDatabaseUrls">): Layer.Layer<
+  never,
+  DatabasesMismatch | SqlError | StorageError,
+  DeploymentStore.DeploymentStore | SqlClient
+> => (visitDatabaseUrls.length === 0 ? Layer.empty : VisitDatabases.layer(visitDatabaseUrls))
+
 /** Checks what `DATABASE_URL` names before anything is decided there. */
-const controlChecked = ({ databaseUrl, linkDatabaseUrls }: Settings) =>
+const controlChecked = ({ databaseUrl, linkDatabaseUrls, visitDatabaseUrls }: Settings) =>
   Option.isNone(databaseUrl)
     ? Layer.empty
-    : Layer.effectDiscard(LinkDatabases.checkControl(1 + linkDatabaseUrls.length))
+    : Layer.effectDiscard(
+        Effect.zipRight(
+          LinkDatabases.checkControl(1 + linkDatabaseUrls.length),
+          VisitDatabases.checkControl(visitDatabaseUrls.length)
+        )
+      )
 
 /** Every store over the SQL client. */
 const stores =
@@ -295,7 +312,9 @@ const stores =
       adding(surroundings.quotas),
       adding(surroundings.nodes),
       adding(Layer.succeed(FurtherDomains, { areInUse: () => domains.areInUse })),
+      adding(Layer.succeed(VisitsApart, settings.visitDatabaseUrls.length > 0)),
       adding(links(settings, messages)),
+      adding(visits(settings)),
       adding(KeyLedger.layer(surroundings.countedMax)),
       adding(surroundings.ownership)
     )
@@ -341,7 +360,9 @@ const beside = (settings: Settings, { compareEvery }: Surroundings) =>
   Layer.mergeAll(
     AuditSweep.layer(settings.auditRetention),
     LinkRemoval.layer,
-    settings.linkDatabaseUrls.length === 0 ? Layer.empty : LinkCarrying.layer,
+    settings.linkDatabaseUrls.length + settings.visitDatabaseUrls.length === 0
+      ? Layer.empty
+      : LinkCarrying.layer,
     WitnessWatch.layer(compareEvery),
     PoolWarmUp.layer
   )

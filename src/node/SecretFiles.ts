@@ -6,6 +6,7 @@ export const secretSettings = [
   "DATABASE_URL",
   "DATABASE_REPLICA_URLS",
   "LINK_DATABASE_URLS",
+  "VISIT_DATABASE_URLS",
   "REDIS_URLS",
   "KEY_SECRET",
   "HASH_SECRET",

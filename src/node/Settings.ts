@@ -26,6 +26,8 @@ export interface Settings {
   readonly databaseReplicaUrls: Option.Option<Redacted.Redacted<ReadonlyArray<string>>>
   /** Further databases of links, in an order that counts: the first is number 1, beside `databaseUrl`, which is 0. */
   readonly linkDatabaseUrls: ReadonlyArray<Redacted.Redacted>
+  /** Databases that have visits alone, in an order that counts; none: visits are with their links. */
+  readonly visitDatabaseUrls: ReadonlyArray<Redacted.Redacted>
   /** Pool shards; with them, and a database to share, the process is one node of a cluster. */
   readonly redisUrls: Option.Option<ReadonlyArray<RedisUrl.RedisUrl>>
   /** Where the other nodes of the cluster reach this one. */
@@ -217,18 +219,31 @@ const databaseReplicaUrls = optional(
     )
 )
 
-/** Databases that `LINK_DATABASE_URLS` can name: each has some buckets. */
-const linkDatabasesMax = 63
+/** Further databases, comma-separated, in an order that counts. */
+const furtherDatabaseUrls = (name: string, example: string, databasesMax: number) =>
+  setting<ReadonlyArray<Redacted.Redacted>>(name, {
+    example,
+    orElse: [],
+    read: (value) => {
+      const urls = value.split(betweenUrls)
+      if (urls.length > databasesMax) return Either.left(`must name ${databasesMax} databases at most`)
+      return Either.map(Either.all(urls.map(DatabaseUrl.parse)), () => urls.map((url) => Redacted.make(url)))
+    }
+  })
 
-const linkDatabaseUrls = setting<ReadonlyArray<Redacted.Redacted>>("LINK_DATABASE_URLS", {
-  example: "postgres://user:password@links-1:5432/linkmint",
-  orElse: [],
-  read: (value) => {
-    const urls = value.split(betweenUrls)
-    if (urls.length > linkDatabasesMax) return Either.left(`must name ${linkDatabasesMax} databases at most`)
-    return Either.map(Either.all(urls.map(DatabaseUrl.parse)), () => urls.map((url) => Redacted.make(url)))
-  }
-})
+/** Each database has some buckets. */
+const linkDatabaseUrls = furtherDatabaseUrls(
+  "LINK_DATABASE_URLS",
+  "postgres://user:password@links-1:5432/linkmint",
+  63
+)
+
+/** The visits of each database's subjects are written in turns of their own. */
+const visitDatabaseUrls = furtherDatabaseUrls(
+  "VISIT_DATABASE_URLS",
+  "postgres://user:password@visits-1:5432/linkmint",
+  64
+)
 
 const redisUrls = optional("REDIS_URLS", "redis://localhost:6379,redis://localhost:6380", RedisUrl.parseAll)
 
@@ -436,6 +451,7 @@ const raw = Config.all({
   databaseUrl,
   databaseReplicaUrls,
   linkDatabaseUrls,
+  visitDatabaseUrls,
   redisUrls,
   runnerHost: text("RUNNER_HOST", "localhost"),
   runnerPort: integer("RUNNER_PORT", 1, 65_535, 34_431),
@@ -584,6 +600,13 @@ const faultBetween = (values: Config.Config.Success<typeof raw>): ConfigError.Co
     return invalid(
       "DATABASE_URL",
       "is needed beside LINK_DATABASE_URLS: it is the first database of links, and has all else",
+      "postgres://user:password@localhost:5432/linkmint"
+    )
+  }
+  if (values.visitDatabaseUrls.length > 0 && Option.isNone(values.databaseUrl)) {
+    return invalid(
+      "DATABASE_URL",
+      "is needed beside VISIT_DATABASE_URLS: it has all else",
       "postgres://user:password@localhost:5432/linkmint"
     )
   }

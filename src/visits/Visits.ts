@@ -14,6 +14,7 @@ import {
 import * as Metered from "../telemetry/Metered.ts"
 import * as RetrySchedule from "../fibers/RetrySchedule.ts"
 import { LinkPlaces } from "../storage/homes/LinkPlaces.ts"
+import { VisitPlaces } from "../storage/homes/VisitDatabaseList.ts"
 import { type VisitBatch, VisitStore } from "../storage/visits/VisitStore.ts"
 import {
   dimensions,
@@ -98,7 +99,7 @@ export const visitsWaiting = Metered.gauge(
   "Visits that wait to be written, and would be lost if the process were killed"
 )
 
-/** Visits that wait to be written to one database of links, and the batch that may not be written yet. Those of several do not wait for each other. */
+/** Visits that wait to be written to one database, and the batch that may not be written yet. Those of several do not wait for each other. */
 interface Lane {
   /** Each lane numbers its batches by itself. */
   readonly writer: string
@@ -159,7 +160,7 @@ export const make = (
     const news = yield* VisitEvents
     const { isFromThere } = yield* VisitOptOut
     const ring = new VisitRing(ringMax)
-    const places = yield* LinkPlaces
+    const places = (yield* VisitPlaces) ?? (yield* LinkPlaces)
     const lanes = Array.from({ length: places.lanes }, (_, number): Lane => ({
       writer: number === 0 ? options.writer : `${options.writer}/${number}`,
       tally: new VisitTally(),

@@ -28,6 +28,11 @@ const halved = Effect.gen(function* () {
   return { url, sql }
 })
 
+interface Visits {
+  readonly total: number
+  readonly unavailable?: boolean
+}
+
 interface Page {
   readonly data: ReadonlyArray<{ readonly key: string }>
   readonly nextCursor: string | null
@@ -43,12 +48,14 @@ if (hasPrograms) {
       () =>
         Effect.gen(function* () {
           const { primary } = yield* postgresPair
+          yield* primary.run("CREATE DATABASE visits")
           const control = yield* halved
           const port = yield* freePort
           const connections = yield* agent(8)
           yield* start({
             DATABASE_URL: control.url,
             LINK_DATABASE_URLS: primary.url,
+            VISIT_DATABASE_URLS: `${yield* migratedDatabase},${primary.url.replace(/postgres$/, "visits")}`,
             DATA_DIR: yield* dataFolder,
             PORT: String(port),
             HOST: "127.0.0.1",
@@ -110,6 +117,20 @@ if (hasPrograms) {
           expect(yield* inSecond).toEqual(new Set(all.filter(isElsewhere)))
           expect(keys.some(isElsewhere)).toBe(true)
           expect(yield* Effect.forEach(all, visit)).toEqual(all.map(() => 302))
+          const visitsOf = (key: string) =>
+            Effect.map(
+              send(connections, port, { path: `/api/v1/links/${key}`, headers: authorized }),
+              (response) => {
+                expect(response.status, response.text).toBe(200)
+                return (jsonOf(response) as { readonly visits: Visits }).visits
+              }
+            )
+          const untilVisits = (key: string, until: (visits: Visits) => boolean) =>
+            Effect.zipRight(
+              Effect.repeat(visitsOf(key), { until, schedule: Schedule.spaced("50 millis") }),
+              visitsOf(key)
+            )
+          yield* Effect.forEach(all, (key) => untilVisits(key, ({ total }) => total === 1))
           const whole = yield* list
           expect(whole.partial).toBeUndefined()
           expect(whole.data.map(({ key }) => key).toSorted()).toEqual(all.toSorted())
@@ -119,6 +140,12 @@ if (hasPrograms) {
           const made = yield* Effect.forEach(Array(60).keys(), () => create())
           expect(made.filter(isElsewhere)).toEqual([])
           expect(yield* Effect.forEach([...here, ...made], visit)).toEqual([...here, ...made].map(() => 302))
+          // Links whose visits are in the database that is away, and in the other one.
+          const [countedThere, countedHere] = [1, 0].map((place) =>
+            here.find((key) => bucketOf(key) % 2 === place)
+          )
+          yield* untilVisits(countedThere!, ({ unavailable }) => unavailable === true)
+          expect((yield* untilVisits(countedHere!, ({ total }) => total === 2)).unavailable).toBeUndefined()
           const part = yield* list
           expect(part.partial).toBe(true)
           expect(part.data.map(({ key }) => key).toSorted()).toEqual([...here, ...made].toSorted())
@@ -131,6 +158,8 @@ if (hasPrograms) {
           const restored = yield* list
           expect(restored.partial).toBeUndefined()
           expect(restored.data.map(({ key }) => key).toSorted()).toEqual([...all, ...made].toSorted())
+          expect((yield* untilVisits(countedThere!, ({ total }) => total === 2)).unavailable).toBeUndefined()
+          expect(yield* control.sql`SELECT subject FROM visit_periods`).toEqual([])
           yield* Effect.repeat(create(), {
             until: isElsewhere,
             schedule: Schedule.spaced("50 millis")
@@ -220,12 +249,18 @@ if (hasPrograms) {
         Effect.gen(function* () {
           const control = yield* halved
           const second = yield* migratedDatabase
-          const refused = (DATABASE_URL: string, LINK_DATABASE_URLS: string | undefined, message: string) =>
+          const refused = (
+            DATABASE_URL: string,
+            LINK_DATABASE_URLS: string | undefined,
+            message: string,
+            VISIT_DATABASE_URLS?: string
+          ) =>
             Effect.scoped(
               Effect.gen(function* () {
                 const program = yield* launch({
                   DATABASE_URL,
                   LINK_DATABASE_URLS,
+                  VISIT_DATABASE_URLS,
                   DATA_DIR: yield* dataFolder,
                   PORT: String(yield* freePort),
                   HOST: "127.0.0.1"
@@ -245,6 +280,38 @@ if (hasPrograms) {
           yield* sql`INSERT INTO deployment (name, value) VALUES ('link-database', 'someone 1')`
           yield* refused(own, second, "database 1 of LINK_DATABASE_URLS has links of another deployment.")
           yield* refused(second, own, "DATABASE_URL names database 1 of links of a deployment")
+
+          const [whole, ...apart] = [
+            yield* migratedDatabase,
+            yield* migratedDatabase,
+            yield* migratedDatabase
+          ]
+          const decided = (url: string, name: string, value: string) =>
+            Effect.gen(function* () {
+              const sql = Context.get(yield* Layer.build(postgresAt(url)), SqlClient.SqlClient)
+              yield* sql`INSERT INTO deployment (name, value) VALUES (${name}, ${value})`
+            })
+          yield* decided(whole!, "visit-databases", "2")
+          yield* decided(whole!, "visit-databases-of", "someone")
+          yield* decided(apart[0]!, "visit-database", "someone 1")
+          yield* refused(
+            whole!,
+            undefined,
+            "the visits of this deployment are in 2 databases of their own, and VISIT_DATABASE_URLS names 0."
+          )
+          yield* refused(
+            whole!,
+            undefined,
+            "database 2 of VISIT_DATABASE_URLS has nothing of this deployment",
+            apart.join(",")
+          )
+          yield* decided(apart[1]!, "visit-database", "someone 2")
+          yield* refused(
+            whole!,
+            undefined,
+            "database 1 of VISIT_DATABASE_URLS is database 2 of this deployment: their order counts.",
+            apart.toReversed().join(",")
+          )
         }),
       180_000
     )

@@ -508,28 +508,33 @@ describe("settings that go together", () => {
     ])
   })
 
-  it("take further databases of links, in their order, beside DATABASE_URL", () => {
-    const urls = "postgres://one:1,two:2/links,postgresql://three/links"
-    const given = { DATABASE_URL: cluster.DATABASE_URL, LINK_DATABASE_URLS: urls }
-    expect(readOrThrow(given).linkDatabaseUrls.map(Redacted.value)).toEqual([
-      "postgres://one:1,two:2/links",
-      "postgresql://three/links"
-    ])
-    expect(readOrThrow(cluster).linkDatabaseUrls).toEqual([])
-    expect(faults({ LINK_DATABASE_URLS: urls })).toEqual([
-      expect.stringMatching(/^DATABASE_URL is needed beside LINK_DATABASE_URLS/)
-    ])
-    for (const text of [
-      "a,b",
-      "postgres://a,,b/links",
-      "postgres://a/l,mysql://b/l",
-      `${"postgres://a/l,".repeat(63)}postgres://a/l`
-    ]) {
-      expect(faults({ ...given, LINK_DATABASE_URLS: text })).toEqual([
-        expect.stringMatching(/^LINK_DATABASE_URLS must .*; for example LINK_DATABASE_URLS=postgres:/)
+  for (const [name, field, databasesMax] of [
+    ["LINK_DATABASE_URLS", "linkDatabaseUrls", 63],
+    ["VISIT_DATABASE_URLS", "visitDatabaseUrls", 64]
+  ] as const) {
+    it(`take further databases (${name}), in their order, beside DATABASE_URL`, () => {
+      const urls = "postgres://one:1,two:2/links,postgresql://three/links"
+      const given = { DATABASE_URL: cluster.DATABASE_URL, [name]: urls }
+      expect(readOrThrow(given)[field].map(Redacted.value)).toEqual([
+        "postgres://one:1,two:2/links",
+        "postgresql://three/links"
       ])
-    }
-  })
+      expect(readOrThrow(cluster)[field]).toEqual([])
+      expect(faults({ [name]: urls })).toEqual([
+        expect.stringMatching(new RegExp(`^DATABASE_URL is needed beside ${name}`))
+      ])
+      for (const text of [
+        "a,b",
+        "postgres://a,,b/links",
+        "postgres://a/l,mysql://b/l",
+        `${"postgres://a/l,".repeat(databasesMax)}postgres://a/l`
+      ]) {
+        expect(faults({ ...given, [name]: text })).toEqual([
+          expect.stringMatching(new RegExp(`^${name} must .*; for example ${name}=postgres:`))
+        ])
+      }
+    })
+  }
 
   it("take the base URL from the port when it is not set", () => {
     expect(readOrThrow({ PORT: "3000" }).baseUrl.href).toBe("http://localhost:3000/")

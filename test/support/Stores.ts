@@ -88,6 +88,8 @@ const tables = [
   "visit_periods",
   "visit_rolled",
   "visit_writers",
+  "visit_removals",
+  "visits_leaving",
   "webhooks",
   "webhook_messages",
   "webhook_joined",

@@ -3,13 +3,13 @@ import type { Sharding } from "@effect/cluster/Sharding"
 import { Duration, Effect, type Layer, Schedule } from "effect"
 import { LinkCarrier } from "../../storage/homes/LinkDatabaseList.ts"
 
-/** How often the further databases of links are asked for messages and free keys. */
+/** How often the databases of links are asked for messages, free keys, and links whose visits are to be forgotten elsewhere. */
 const pause = Duration.seconds(1)
 
 /** Batches of one turn at most; what is left waits for the next one. */
 const batchesMax = 100
 
-/** Carries what is in the further databases of links to the control database, on one node of the cluster at a time. Two that do so at once do no harm. */
+/** Carries what is in databases of links to where it belongs (`LinkCarrier`), on one node of the cluster at a time. Two that do so at once do no harm. */
 export const layer: Layer.Layer<never, never, Sharding> = Singleton.make(
   "LinkCarrying",
   Effect.flatMap(LinkCarrier, ({ carry }) =>

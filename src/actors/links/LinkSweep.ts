@@ -4,6 +4,7 @@ import { Duration, Effect, type Layer, Metric, Schedule } from "effect"
 import * as Metered from "../../telemetry/Metered.ts"
 import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import { LinkLifetime } from "../../storage/links/LinkLifetime.ts"
+import { VisitsApart } from "../../storage/visits/VisitRemovals.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as TrustedTime from "../../time/TrustedTime.ts"
 import { subjectOfLink } from "../../model/Visit.ts"
@@ -45,9 +46,11 @@ const turn = (quarantine: Duration.Duration) =>
     const lifetime = yield* LinkLifetime
     const visits = yield* VisitStore
     const guarded = yield* GuardedCreates
+    // Elsewhere they are forgotten when their database answers: `VisitRemovals`.
+    const areForgotten = !(yield* VisitsApart)
     yield* inBatches(Effect.flatMap(lifetime.expireSome(batchMax), count(linksExpired)))
     yield* lifetime.recycle({ quarantine_ms: Duration.toMillis(quarantine), count: batchMax }).pipe(
-      Effect.tap((freed) => visits.forget(freed.map(subjectOfLink))),
+      Effect.tap((freed) => (areForgotten ? visits.forget(freed.map(subjectOfLink)) : Effect.void)),
       Effect.flatMap(count(keysRecycled)),
       inBatches
     )

@@ -269,10 +269,20 @@ const Total = Schema.Struct({ count: Schema.Number, isExact: Schema.Boolean }).a
 })
 
 const Partial = Schema.Boolean.annotations({
-  description: "true: links are missing, because one of the databases that have them does not answer"
+  description:
+    "true: links are missing, or the visits of some are unavailable, because one of the databases that have them does not answer"
 })
 
-const Visits = Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number })
+const Visits = Schema.Struct({
+  total: Schema.Number,
+  nonBots: Schema.Number,
+  bots: Schema.Number,
+  unavailable: optional(
+    Schema.Literal(true).annotations({
+      description: "The database that has them does not answer, and the numbers are 0"
+    })
+  )
+})
 
 /** A link as clients see it; times are RFC 3339 in UTC. */
 export const LinkBody = Schema.Struct({

@@ -75,8 +75,8 @@ export const createAnswer = (
 /** A text of URL or ISO 8601 characters, or `null`, in JSON. */
 const quoted = (text: string | null): string => (text === null ? "null" : `"${text}"`)
 
-const countsText = ({ bots, nonBots, total }: VisitTotals.VisitTotals): string =>
-  `{"total":${total},"nonBots":${nonBots},"bots":${bots}}`
+const countsText = ({ bots, nonBots, total, unavailable }: VisitTotals.VisitTotals): string =>
+  `{"total":${total},"nonBots":${nonBots},"bots":${bots}${unavailable === true ? `,"unavailable":true` : ""}}`
 
 /** What follows a link's URL in {@link textOf}, up to its times. */
 const describedOf = (link: Link): string =>

@@ -43,7 +43,7 @@ export const make = (options: Parameters<typeof LinkCreation.make>[0]) =>
         data: page.links.map((link, index) => bodyOf(link, naming, visits[index]!)),
         nextCursor: page.next === null ? null : ListRequest.cursorOf(query.order, page.next),
         ...(page.total !== undefined && { total: page.total }),
-        ...(page.isPartial === true && { partial: true })
+        ...((page.isPartial === true || visits.some(({ unavailable }) => unavailable)) && { partial: true })
       }
       return json(body)
     }, Traced.span("links.list"))

@@ -8,10 +8,11 @@ import * as Problem from "../exchange/Problem.ts"
 /** All visits of a link ever, as clients see them. */
 export type VisitTotals = (typeof LinkBody.Type)["visits"]
 
-const totalsOf = ({ bots, nonBots }: VisitCount): VisitTotals => ({
+const totalsOf = ({ bots, isUnknown, nonBots }: VisitCount): VisitTotals => ({
   total: nonBots + bots,
   nonBots,
-  bots
+  bots,
+  ...(isUnknown && { unavailable: true })
 })
 
 /** What a link has that nobody can have visited yet. */

@@ -8,6 +8,7 @@ import { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import { KeyLedger } from "../../storage/keys/KeyLedger.ts"
 import { NodeReports } from "../../storage/nodes/NodeReports.ts"
 import { LinkDatabaseList } from "../../storage/homes/LinkDatabaseList.ts"
+import { VisitDatabaseList } from "../../storage/homes/VisitDatabaseList.ts"
 import { Durability } from "../../storage/sql/postgres/Durability.ts"
 import { RunnersSeen } from "../../storage/nodes/RunnersSeen.ts"
 import * as Timeout from "../../fibers/Timeout.ts"
@@ -84,11 +85,14 @@ export const make = ({ marks, node }: PictureOptions) =>
     const reports = yield* NodeReports
     const runners = yield* RunnersSeen
     const durability = yield* Durability
-    const databases = yield* LinkDatabaseList
+    const databases = [
+      ...(yield* LinkDatabaseList).map((one) => ({ ...one, has: "links" })),
+      ...(yield* VisitDatabaseList).map((one) => ({ ...one, has: "visits" }))
+    ]
     const silent = () =>
       databases
         .filter(({ isAway }) => isAway())
-        .map(({ number }) => `Database ${number} of links does not answer the node that says this.`)
+        .map(({ has, number }) => `Database ${number} of ${has} does not answer the node that says this.`)
     const keyLevels = yield* KeyLevels.make
     const database = yield* DatabaseMark
     const readLedger = yield* makeLedger

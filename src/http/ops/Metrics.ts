@@ -1,6 +1,7 @@
 import { bucketCount } from "../../keys/Buckets.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import { LinkDatabaseList } from "../../storage/homes/LinkDatabaseList.ts"
+import { VisitDatabaseList } from "../../storage/homes/VisitDatabaseList.ts"
 import { DatabasePresence } from "../../storage/sql/postgres/DatabasePresence.ts"
 import { Context, Duration, Effect, Layer } from "effect"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
@@ -32,6 +33,9 @@ export const make = Effect.gen(function* () {
   const time = yield* TrustedTime
   const presence = yield* DatabasePresence
   const databases = yield* LinkDatabaseList
+  const apart = yield* VisitDatabaseList
+  // Alerts and dashboards find the metric on every node.
+  const databasesOfVisits = apart.length > 0 ? apart : [{ number: 0, isAway: () => false }]
   const clock = yield* Effect.clock
   const isReached = () => presence.isHeld(monotonicNow_ms(clock))
   const databasesOfLinks =
@@ -77,6 +81,14 @@ export const make = Effect.gen(function* () {
         "linkmint_link_database_reachable",
         "1, or 0 while a database of links does not answer this process",
         databasesOfLinks.map(({ isAway, number }) => ({
+          labels: { database: String(number) },
+          value: isAway() ? 0 : 1
+        }))
+      ),
+      ...gauge(
+        "linkmint_visit_database_reachable",
+        "1, or 0 while a database of visits does not answer this process; of number 0 and always 1 where visits are with their links",
+        databasesOfVisits.map(({ isAway, number }) => ({
           labels: { database: String(number) },
           value: isAway() ? 0 : 1
         }))

@@ -228,6 +228,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       const target = Redirect.targetOf(link, request, yield* Clock.currentTimeMillis, leading)
       if (Redirect.isProblem(target)) return yield* Effect.fail(target)
       const [visits] = yield* totals([link])
+      if (visits!.unavailable === true) return yield* Effect.fail(Problem.unavailable)
       const total = visits!.total + VisitTotals.importedOf(link).total
       return pages.preview(request, previewOf(link, namesOf(link.key, naming), target, total))
     }, Traced.span("preview"))

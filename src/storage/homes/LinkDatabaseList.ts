@@ -15,7 +15,7 @@ export interface ListedDatabase {
   readonly buckets: () => number
 }
 
-/** Carries messages and free keys from the further databases to the control database, some at a time. By default there are none. */
+/** Carries messages and free keys from the further databases to the control database, and has visits forgotten in theirs, some at a time. By default there are none. */
 export class LinkCarrier extends Context.Reference<LinkCarrier>()("linkmint/LinkCarrier", {
   defaultValue: () => ({
     /** Gives whether there may be more. Never fails: what cannot be carried now stays where it is. */

@@ -20,6 +20,7 @@ import { VisitStore } from "../visits/VisitStore.ts"
 import { WebhookListeners } from "../webhooks/WebhookListeners.ts"
 import type { OutboxMessages } from "../webhooks/WebhookOutbox.ts"
 import { WebhookStore } from "../webhooks/WebhookStore.ts"
+import { type DatabasesMismatch, DatabasesRefused } from "./FurtherDatabase.ts"
 import * as LinkDatabases from "./LinkDatabases.ts"
 import * as LinkOutbox from "./LinkOutbox.ts"
 import { LinkCarrier, LinkDatabaseList, type ListedDatabase } from "./LinkDatabaseList.ts"
@@ -122,7 +123,7 @@ export const layer = (
   | LinkReplicas
   | LinkStore
   | VisitStore,
-  LinkDatabases.LinkDatabasesMismatch | SqlError | StorageError,
+  DatabasesMismatch | SqlError | StorageError,
   DeploymentStore | KeyStock | SqlClient.SqlClient | WebhookListeners | WebhookStore
 > =>
   Layer.scopedContext(
@@ -133,7 +134,7 @@ export const layer = (
       const listeners = yield* WebhookListeners
       const changes = yield* LinkInvalidations
       const clock = yield* Effect.clock
-      const refused = yield* Deferred.make<never, LinkDatabases.LinkDatabasesMismatch>()
+      const refused = yield* Deferred.make<never, DatabasesMismatch>()
       const further = yield* LinkDatabases.connectAll(urls, String(yield* drawId), refused)
       const store = yield* LinkDatabases.placementOf(control)
       const placement = yield* PlacementCache.make(store, urls.length + 1)
@@ -178,7 +179,7 @@ export const layer = (
         Context.add(LinkInvalidations, changesOf([changes, ...further.map((one) => one.changes)], placement)),
         Context.add(LinkReplicas, replicasOf(yield* LinkReplicas, placement)),
         Context.add(LinkCarrier, { carry }),
-        Context.add(LinkDatabases.LinkDatabasesRefused, Deferred.await(refused)),
+        Context.add(DatabasesRefused, Deferred.await(refused)),
         Context.add(LinkDatabaseList, listed(databases, placement))
       )
     })
@@ -189,7 +190,7 @@ export const layerOfCommand = (
   urls: ReadonlyArray<Redacted.Redacted>
 ): Layer.Layer<
   LinkRemovals | LinkStore | LinkDatabaseList,
-  LinkDatabases.LinkDatabasesMismatch | SqlError | StorageError,
+  DatabasesMismatch | SqlError | StorageError,
   SqlClient.SqlClient
 > =>
   Layer.scopedContext(

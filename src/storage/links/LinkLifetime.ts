@@ -42,6 +42,7 @@ export const isUnused = (
  *    batch would hand it out a second time.
  * 3. A minted key goes without entering the stock where it can have been given to another in a time that the database has forgotten (`DatabaseMark`).
  * 4. Each key is given by one call alone, no matter who asks. Changes are announced like those of `LinkStore`.
+ * 5. Where visits are in other databases (`VisitsApart`), the transaction that frees a link remembers that its visits are to be forgotten (`VisitRemovals`).
  */
 export class LinkLifetime extends Context.Tag("linkmint/LinkLifetime")<
   LinkLifetime,

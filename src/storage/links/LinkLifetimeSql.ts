@@ -4,12 +4,15 @@ import { fromStrings } from "../../keys/PackedKeys.ts"
 import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { KeyStock } from "../keys/KeyStock.ts"
 import { strikeFrom } from "../keys/KeyStockSql.ts"
-import { type Forgotten, isUnused, LinkLifetime } from "./LinkLifetime.ts"
+import { type Forgotten, type FreedLink, isUnused, LinkLifetime } from "./LinkLifetime.ts"
 import { andAtHome, LinkTenure } from "./LinkTenure.ts"
 import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
+import * as VisitRemovals from "../visits/VisitRemovals.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import { databaseNow, isOneOf, isOneOfFree } from "../sql/SqlDialect.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
+
+const freedOf = ({ created_at, key }: LinkTombstonesSql.Ended): FreedLink => ({ key, createdAt: created_at })
 
 /**
  * `LinkLifetime` on SQLite and PostgreSQL. On PostgreSQL rows that another transaction has locked are skipped: a sweep waits for nobody,
@@ -18,6 +21,7 @@ import { inTransaction } from "../sql/SqlTransaction.ts"
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const stock = yield* KeyStock
+  const areVisitsApart = yield* VisitRemovals.VisitsApart
   const { announced, end, told } = yield* LinkTombstonesSql.make
   const now = databaseNow(sql)
 
@@ -60,11 +64,12 @@ export const make = Effect.gen(function* () {
             )
             if (free.length > 0) yield* stock.add(fromStrings(free.map(({ key }) => plainKeyOf(key))))
           }
+          if (areVisitsApart) yield* VisitRemovals.remember(sql, rows.map(freedOf))
           return rows
         })
       )
       told(gone)
-      return gone.map((row) => ({ key: row.key, createdAt: row.created_at }))
+      return gone.map(freedOf)
     })
   })
 })

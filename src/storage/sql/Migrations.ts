@@ -29,6 +29,7 @@ import { domains } from "./migrations/0025_domains.ts"
 import { importedVisits } from "./migrations/0026_imported_visits.ts"
 import { linkExtras } from "./migrations/0027_link_extras.ts"
 import { longAliases } from "./migrations/0028_long_aliases.ts"
+import { visitsApart } from "./migrations/0032_visits_apart.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -60,7 +61,8 @@ export const migrations = {
   "0025_domains": domains,
   "0026_imported_visits": importedVisits,
   "0027_link_extras": linkExtras,
-  "0028_long_aliases": longAliases
+  "0028_long_aliases": longAliases,
+  "0032_visits_apart": visitsApart
 }
 
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */

@@ -57,7 +57,7 @@ export class VisitStore extends Context.Tag("linkmint/VisitStore")<
   VisitStore,
   {
     readonly write: (batch: VisitBatch) => Effect.Effect<void, StorageError>
-    /** All visits of each subject ever, in the order of the question. */
+    /** All visits of each subject ever, in the order of the question; where visits have databases of their own, those of one that does not answer are unknown (`VisitCount.isUnknown`). */
     readonly totals: (
       subjects: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<VisitCount>, StorageError>

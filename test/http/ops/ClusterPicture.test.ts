@@ -12,6 +12,7 @@ import { KeyLedger } from "../../../src/storage/keys/KeyLedger.ts"
 import * as KeyPoolMemory from "../../../src/storage/keys/KeyPoolMemory.ts"
 import * as KeyRangeStoreMemory from "../../../src/sim/stores/KeyRangeStoreMemory.ts"
 import { NodeReports } from "../../../src/storage/nodes/NodeReports.ts"
+import { VisitDatabaseList } from "../../../src/storage/homes/VisitDatabaseList.ts"
 import * as RunnersSeen from "../../../src/storage/nodes/RunnersSeen.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
 import { reportOf } from "../../support/Reports.ts"
@@ -74,6 +75,13 @@ describe("looking at the cluster", () => {
       expect((yield* away(current)).databaseWarnings).toBe(null)
       const durable = yield* pictureOf(nobody)
       expect((yield* durable(current)).databaseWarnings).toEqual([])
+      const silent = yield* Effect.provideService(pictureOf(nobody), VisitDatabaseList, [
+        { number: 1, isAway: () => false },
+        { number: 2, isAway: () => true }
+      ])
+      expect((yield* silent(current)).databaseWarnings).toEqual([
+        "Database 2 of visits does not answer the node that says this."
+      ])
     })
   )
 

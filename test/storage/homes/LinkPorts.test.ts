@@ -3,6 +3,7 @@ import { Array as Arrays, Effect } from "effect"
 import { bucketOf } from "../../../src/keys/Buckets.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import { carryKeys } from "../../../src/storage/homes/LinkOutbox.ts"
+import * as VisitStoreSpread from "../../../src/storage/homes/VisitStoreSpread.ts"
 import * as VisitStoreMemory from "../../../src/sim/stores/VisitStoreMemory.ts"
 import { linkOf } from "../../support/SomeLinks.ts"
 import { likeMemory } from "../../support/LikeMemory.ts"
@@ -53,6 +54,21 @@ describePostgres("a page of links of which one of two databases has nearly all",
       expect(second).toEqual({ links: rows.toReversed().slice(50), next: null })
     })
   )
+})
+
+describePostgres("visits in two databases of their own", () => {
+  const open = portOf(severalDatabases(2), ({ databases }) => VisitStoreSpread.make(databases))
+  visitStoreLaws("VisitStore", open)
+  visitUpkeepLaws("VisitStore", open)
+  likeMemory({
+    title: "VisitStore answers any sequence of commands like the one in memory",
+    open,
+    memory: VisitStoreMemory.make,
+    command: visitCommand,
+    player: playVisits,
+    lawful: inOrder,
+    numRuns: 5
+  })
 })
 
 // Where there is one, nothing is routed: the suites of each store have it.

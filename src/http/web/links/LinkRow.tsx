@@ -100,7 +100,7 @@ export const LinkRow = (props: LinkRowProps) => {
       </div>
       <a class="visits" href={statsPath(nameOf(link))}>
         {rich(counted(t.visits, total), {
-          number: (inner) => <strong>{inner}</strong>,
+          number: (inner) => <strong>{visits.unavailable === true ? "–" : inner}</strong>,
           word: (inner) => <span>{inner}</span>
         })}
         <span class="visually-hidden">{fill(t.statisticsOf, { key: link.key })}</span>

@@ -1,9 +1,7 @@
 import { SqlClient } from "@effect/sql"
-import type { SqlError } from "@effect/sql/SqlError"
 import { Data, Duration, Effect, ExecutionStrategy, Exit, type Redacted, Schedule, Scope } from "effect"
 import { monotonic_ms } from "../../../time/MonotonicTime.ts"
-import { endOf } from "../../visits/VisitPeriods.ts"
-import * as VisitRollUpSql from "../../visits/VisitRollUpSql.ts"
+import { aligned, NotNow, withoutUpkeep } from "../../visits/VisitUpkeepPause.ts"
 import type { Move, Placement } from "../BucketPlacement.ts"
 import * as BucketPlacementSql from "../BucketPlacementSql.ts"
 import * as LinkEpoch from "../LinkEpoch.ts"
@@ -56,58 +54,6 @@ const moments = Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.r
 
 /** How long the last changes may take to be replicated while the buckets are fenced. */
 const fencedWait = Duration.seconds(60)
-
-/** Rows of visits that one step of a roll-up reads. */
-const rolledAtOnce = 10_000
-
-/** How far visits are rolled up, and whether a day or month is under way. */
-interface Rolled {
-  readonly day: number
-  readonly month: number
-  readonly isUnderWay: boolean
-}
-
-const rolledUp = (sql: SqlClient.SqlClient): Effect.Effect<Rolled, SqlError> =>
-  Effect.map(
-    sql<{
-      grain: number
-      hour: number
-      seen_subject: string
-    }>`SELECT grain, hour, seen_subject FROM visit_rolled`,
-    (rows) => {
-      const hourOf = (grain: number) => rows.find((row) => row.grain === grain)?.hour ?? 0
-      return { day: hourOf(1), month: hourOf(2), isUnderWay: rows.some((row) => row.seen_subject !== "") }
-    }
-  )
-
-/** A node's roll-up takes some hundred milliseconds at a time. */
-const upkeepTries = Schedule.spaced("10 millis").pipe(Schedule.intersect(Schedule.recurs(500)))
-
-/** Not a moment to fence buckets in. */
-class NotNow extends Data.TaggedError("NotNow")<{ readonly what: string }> {}
-
-/** Keeps nodes from rolling up and dropping visits, in both databases. */
-const withoutUpkeep = (databases: ReadonlyArray<SqlClient.SqlClient>) =>
-  Effect.forEach(
-    databases,
-    (sql) =>
-      Effect.gen(function* () {
-        const connection = yield* Effect.uninterruptible(sql.reserve)
-        const ask = <A, E>(effect: Effect.Effect<A, E>) =>
-          Effect.provideService(effect, SqlClient.TransactionConnection, [connection, 0])
-        yield* Effect.acquireRelease(
-          Effect.filterOrFail(
-            ask(
-              sql<{ locked: boolean }>`SELECT pg_try_advisory_lock(${VisitRollUpSql.upkeepLock}) AS locked`
-            ),
-            ([row]) => row!.locked,
-            () => new NotNow({ what: "nodes roll up visits" })
-          ).pipe(Effect.retry({ schedule: upkeepTries, while: (error) => error._tag === "NotNow" })),
-          () => Effect.ignore(ask(sql`SELECT pg_advisory_unlock(${VisitRollUpSql.upkeepLock})`))
-        )
-      }),
-    { discard: true }
-  )
 
 const rowsOf = (sql: SqlClient.SqlClient, buckets: ReadonlyArray<number>) =>
   Effect.map(
@@ -258,18 +204,6 @@ export const make = <E = never>(
       )
     }
 
-    /** Rolls both up to the same hour. Else the target could have days that are rolled up without the rows that arrive, and these would not be counted. */
-    const align = ({ from, to }: Parts) =>
-      Effect.gen(function* () {
-        const both = yield* Effect.all([rolledUp(from), rolledUp(to)])
-        const until = Math.max(...both.map(({ day, isUnderWay }) => (isUnderWay ? endOf("day", day) : day)))
-        for (const sql of [from, to]) {
-          yield* Effect.repeat(VisitRollUpSql.make(sql).rollUp(until, rolledAtOnce), {
-            while: (more) => more
-          })
-        }
-      })
-
     /** Changes are replicated at once, and no node rolls up visits until the scope closes; gives how far both databases have. */
     const moment = (parts: Parts) =>
       Effect.gen(function* () {
@@ -278,15 +212,10 @@ export const make = <E = never>(
           if (Duration.toMillis(lag) > lagMax_ms)
             return yield* new NotNow({ what: "changes are replicated too slowly" })
         }
-        yield* align(parts)
-        yield* withoutUpkeep([parts.from, parts.to])
-        const [one, other] = [yield* rolledUp(parts.from), yield* rolledUp(parts.to)]
-        if (one.day !== other.day || one.month !== other.month || one.isUnderWay || other.isUnderWay) {
-          return yield* new NotNow({ what: "nodes roll up visits" })
-        }
+        const rolled = yield* aligned([parts.from, parts.to])
         // What the roll-ups have written.
         yield* watched(parts, parts.replication.caughtUp)
-        return { day: one.day, month: one.month }
+        return rolled
       })
 
     const isBegun = ({ places }: Placement, { buckets, to }: Move) =>
