@@ -56,6 +56,8 @@ export interface Evidence {
   readonly visitsShed: number
   /** Keys in the buffers of nodes at the end. */
   readonly buffered: ReadonlySet<string>
+  /** Keys that nodes had put aside when they were killed, since their links could not be bound then. */
+  readonly asideLost: number
   /** Nodes that have run for some time at the end, and are not ready according to the load balancer. */
   readonly unready: ReadonlyArray<string>
   /** The keys for `count` numbers of a range from `first` on, in the deployment's order; none if keys are drawn at random. */

@@ -133,15 +133,23 @@ export type VisitEntry =
   /** A node answered a redirect: it counts, if `isSure`; where the client left before, it may. */
   | { readonly tag: "visited"; readonly by: string; readonly key: string; readonly isSure: boolean }
   /** A process begins to write what it has counted, or does so once more under the same number. */
-  | { readonly tag: "counting"; readonly by: string; readonly sequence: number }
+  | {
+      readonly tag: "counting"
+      readonly by: string
+      readonly sequence: number
+      /** Which of its writers, where it has several. */
+      readonly writer?: string
+    }
   /** The store has taken what a process has counted: so many visits of keys. Nothing where it had taken it before. */
   | {
       readonly tag: "counted"
       readonly by: string
       readonly visits: ReadonlyArray<readonly [key: string, visits: number]>
+      /** Where the process has several writers: then it can be a part of the batch. */
+      readonly writer?: string
     }
-  /** The process has heard that the store has taken its newest batch. */
-  | { readonly tag: "heard counted"; readonly by: string }
+  /** The process has heard that the store has taken its newest batch, or its writer's. */
+  | { readonly tag: "heard counted"; readonly by: string; readonly writer?: string }
 
 /** What becomes of users' quotas and of events for their webhooks. */
 export type UserEntry =

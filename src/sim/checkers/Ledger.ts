@@ -180,6 +180,16 @@ const lostRefills = (evidence: Evidence): number => {
   return lost
 }
 
+/** What takes keys into the memory of a process, or out of it, beside pools. Those of further databases are carried so. */
+const readAhead: ReadonlySet<string> = new Set([
+  "KeyStock.record",
+  "KeyFile.append",
+  "KeyFile.take",
+  "LinkCarrier.leave",
+  "LinkCarrier.arrive",
+  "LinkCarrier.comeBack"
+])
+
 /** What is too much of the keys that each process has read ahead from its file: up to two refills where it was killed, one for each record or return to the file whose end it did not learn, and none where it shut down. */
 const preloadedTooMuch = (
   evidence: Evidence
@@ -191,10 +201,7 @@ const preloadedTooMuch = (
   for (const entry of journal) {
     if (entry.tag === "killed") killed.add(entry.by)
     if (entry.tag === "ended") ended.add(entry.by)
-    if (
-      entry.tag === "unanswered" &&
-      ["KeyStock.record", "KeyFile.append", "KeyFile.take"].includes(entry.operation)
-    )
+    if (entry.tag === "unanswered" && readAhead.has(entry.operation))
       unsure.set(entry.by, (unsure.get(entry.by) ?? 0) + 1)
   }
   const lost = new Map<string, number>()
@@ -276,7 +283,7 @@ const lostByTheLiving = (
 }
 
 /**
- * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer for each kill, for
+ * C6: every key that was minted is bound, pooled, recorded, stocked, held or lost, and what is lost has a cause that was counted: a buffer, and what is put aside, for each kill, and a buffer for
  * each lease that was not answered and for each return; a key for each try of a create whose outcome nobody learned; a refill of each pool shard, and of the stock, for each kill and each pause that outlasts a wait; a refill for each record and each question to
  * the witnesses that was not answered, for each that was minted when its asker had shut down, and for each owner that was fenced; a pool shard's keys for each time that it lost data. A graceful shutdown or a move loses nothing.
  */
@@ -313,7 +320,8 @@ export const Ledger: Checker = {
       (kills + leases + returns) * options.bufferCapacity +
         uncertain * keysOfCreateMax +
         forgottenLinks +
-        withheld,
+        withheld +
+        evidence.asideLost,
       "by nodes"
     )
     // Who has keys is known of the actors' messages, and of rows that the database has not forgotten.

@@ -16,6 +16,15 @@ interface Visited {
   readonly isSure: boolean
 }
 
+/** When a writer began to write its newest batch, and the one before; whether the store has the newest, and whether the process has heard so. */
+interface Newest {
+  readonly sequence: number
+  readonly begun_us: number
+  readonly before_us: number
+  isTaken: boolean
+  isHeard: boolean
+}
+
 /** The visits of one process, by key, and how many of them were counted. */
 class Account {
   readonly visited = new Map<string, Array<Visited>>()
@@ -23,25 +32,32 @@ class Account {
   /** Those that were counted, and that the database has forgotten. */
   readonly forgotten = new Map<string, number>()
   killed_us: number | undefined
-  /** When it began to write its newest batch, and the one before; whether the store has the newest, and whether the process has heard so. */
-  newest = { sequence: 0, begun_us: 0, before_us: 0, isTaken: false, isHeard: true }
+  /** Of each of its writers; mostly there is one. */
+  readonly #newest = new Map<string | undefined, Newest>()
 
   add(entry: JournalEntry) {
     switch (entry.tag) {
       case "visited":
         return void this.visited.set(entry.key, [...(this.visited.get(entry.key) ?? []), entry])
       case "counting": {
-        const { at_us, sequence } = entry
-        const { begun_us } = this.newest
-        if (sequence > this.newest.sequence)
-          this.newest = { sequence, begun_us: at_us, before_us: begun_us, isTaken: false, isHeard: false }
+        const { at_us, sequence, writer } = entry
+        const newest = this.#newestOf(writer)
+        if (sequence > newest.sequence)
+          this.#newest.set(writer, {
+            sequence,
+            begun_us: at_us,
+            before_us: newest.begun_us,
+            isTaken: false,
+            isHeard: false
+          })
         return
       }
       case "heard counted":
-        this.newest.isHeard = true
+        this.#newestOf(entry.writer).isHeard = true
         return
       case "counted":
-        this.newest.isTaken = true
+        // Where there are several it may be a part.
+        if (entry.writer === undefined) this.#newestOf(undefined).isTaken = true
         return entry.visits.forEach(([key, visits]) =>
           this.counted.set(key, (this.counted.get(key) ?? 0) + visits)
         )
@@ -49,6 +65,14 @@ class Account {
         this.killed_us = entry.at_us
         return
     }
+  }
+
+  #newestOf(writer: string | undefined): Newest {
+    const known = this.#newest.get(writer)
+    if (known !== undefined) return known
+    const none: Newest = { sequence: 0, begun_us: 0, before_us: 0, isTaken: false, isHeard: true }
+    this.#newest.set(writer, none)
+    return none
   }
 
   forget(visits: ReadonlyArray<readonly [key: string, visits: number]>) {
@@ -69,10 +93,11 @@ class Account {
           : sum,
       0
     )
-    const { before_us, begun_us, isHeard, isTaken } = this.newest
-    const usual_us = end_us - killed_us - paused_us
-    if (isHeard) return usual_us
-    return Math.min(usual_us, (isTaken ? begun_us : before_us) - classified_us - paused_us)
+    return Array.from(this.#newest.values()).reduce(
+      (from_us, { before_us, begun_us, isHeard, isTaken }) =>
+        isHeard ? from_us : Math.min(from_us, (isTaken ? begun_us : before_us) - classified_us - paused_us),
+      end_us - killed_us - paused_us
+    )
   }
 }
 

@@ -11,6 +11,8 @@ export interface Arguments {
   readonly seeds: number
   readonly preset: PresetName
   readonly level: Level
+  /** How many databases have links, whatever the preset draws. */
+  readonly databases: number | undefined
   /** What is different from the preset: JSON, or the path of a file with it. */
   readonly options: string | undefined
   /** Whether to choose seeds that may bring faults and operations together that have not met yet, each among eight. */
@@ -41,6 +43,8 @@ Runs deployments of the real actors and HTTP handlers in virtual time, under fau
   --seed N         this seed alone
   --preset NAME    which faults: ${names.join(", ")} (default swarm)
   --level NAME     who places the actors: actors, an adversary, or cluster, the production stack (default actors)
+  --databases N    how many databases have links, 1 to 4, between which their buckets move where there are several
+                   (default: as the preset draws it)
   --options JSON   what is different from the preset, such as '{"nodes":2,"faults":{"kill":{"perMinute":9}}}',
                    or a file with that
   --jobs N         runs side by side, 1 to 64 (default 2)
@@ -63,6 +67,7 @@ const optionsKnown = {
   seed: { type: "string" },
   preset: { type: "string", default: "swarm" },
   level: { type: "string", default: "actors" },
+  databases: { type: "string" },
   options: { type: "string" },
   jobs: { type: "string", default: "2" },
   json: { type: "string" },
@@ -96,12 +101,13 @@ export const parse = (args: ReadonlyArray<string>): Either.Either<Arguments | "h
     const isSingle = values.seed !== undefined
     const single = (["trace", "shrink", "html"] as const).find((name) => values[name])
     if (!isSingle && single !== undefined) return yield* Either.left(`--${single} needs --seed`)
-    const { html, json, options, shrink, steer, trace } = values
+    const { databases, html, json, options, shrink, steer, trace } = values
     const common = {
       preset: yield* among("preset", names, values.preset),
       level: yield* among("level", Level.literals, values.level),
       tries: yield* whole("tries", values.tries, 1, 10_000),
       isSingle,
+      databases: databases === undefined ? undefined : yield* whole("databases", databases, 1, 4),
       options,
       steer,
       trace,

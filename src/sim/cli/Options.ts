@@ -97,6 +97,10 @@ export const FaultOptions = Schema.Struct({
   }),
   /** Actors move to another node, for no reason. The duration is how long the former owner continues, believing that it owns them. */
   move: Occasional,
+  /** Buckets of links are moved from one database to another, where there are several. The duration is how long nobody goes on with a move whose mover has died. */
+  bucketMove: Occasional,
+  /** The probability that a mover of buckets is killed at any single step. */
+  moverCrash: Probability,
   /** The probability that a fiber is preempted before any single step. */
   preemption: Probability
 })
@@ -152,6 +156,8 @@ export const SimOptions = Schema.Struct({
   /** Who places the actors: an adversary, or the production stack. */
   level: Level,
   nodes: Size,
+  /** Databases that have links, of which the first is the control database. Several have no users; and their standbys, if any, are synchronous. */
+  databases: Schema.Int.pipe(Schema.between(1, 4)),
   /** Connections to the database that a node has at most: 20 in production. */
   connectionsMax: Size,
   pools: Size,
@@ -187,6 +193,13 @@ export const SimOptions = Schema.Struct({
   calm_s: Duration_s,
   workload: WorkloadOptions,
   faults: FaultOptions
-})
+}).pipe(
+  Schema.filter(
+    ({ databases, faults, workload }) =>
+      databases === 1 ||
+      (workload.withAccount === 0 && faults.databaseLag_ms === 0) ||
+      "several databases have no users (workload.withAccount), and no standby that lags (faults.databaseLag_ms)"
+  )
+)
 /** See {@link SimOptions}. */
 export type SimOptions = typeof SimOptions.Type

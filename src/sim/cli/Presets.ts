@@ -35,6 +35,8 @@ export const noFaults: FaultOptions = {
   replicaLag_ms: 0,
   messages: { dropped: 0, repeated: 0, delayed: 0, delay_ms: 0 },
   move: never,
+  bucketMove: never,
+  moverCrash: 0,
   preemption: 0
 }
 
@@ -42,6 +44,7 @@ export const noFaults: FaultOptions = {
 const calm: SimOptions = {
   level: "actors",
   nodes: 3,
+  databases: 1,
   connectionsMax: 20,
   pools: 2,
   keyOrder: "permuted",
@@ -114,6 +117,8 @@ const liteFaults: FaultOptions = {
   replicaLag_ms: 500,
   messages: { dropped: 0.001, repeated: 0.002, delayed: 0.01, delay_ms: 500 },
   move: { perMinute: 3, least_ms: 0, most_ms: 5_000 },
+  bucketMove: never,
+  moverCrash: 0,
   preemption: 0.02
 }
 
@@ -165,6 +170,8 @@ const weighted = (faults: FaultOptions, weight: (name: keyof FaultOptions) => nu
       delay_ms: faults.messages.delay_ms
     },
     move: often("move"),
+    bucketMove: faults.bucketMove,
+    moverCrash: faults.moverCrash,
     preemption: faults.preemption
   }
 }
@@ -518,6 +525,37 @@ const withFewConnections = (options: SimOptions, chance: Chance): SimOptions => 
   return isAnswered ? { ...options, connectionsMax: chance.pick([20, 3]) } : options
 }
 
+/** Further steps at which nodes are killed where there are several databases. */
+const stepsOfSeveral = ["BucketPlacement.read", "LinkCarrier.leave", "LinkCarrier.arrive"] as const
+
+/** So many databases have links; between several of them buckets move. Then there are no users, and no standby that lags: see `SimOptions`. */
+export const withDatabases = (options: SimOptions, databases: number, seed: number): SimOptions => {
+  if (databases === 1)
+    return { ...options, databases, faults: { ...options.faults, bucketMove: never, moverCrash: 0 } }
+  const chance = new Chance(seed, "moves")
+  return {
+    ...withWorkload(options, { withAccount: 0 }),
+    databases,
+    faults: {
+      ...options.faults,
+      databaseLag_ms: 0,
+      bucketMove: {
+        perMinute: chance.pick([0, 3, 8]),
+        least_ms: 1_000,
+        most_ms: chance.pick([1_500, 8_000])
+      },
+      moverCrash: chance.pick([0, 0.02, 0.1]),
+      crashPoint: {
+        ...options.faults.crashPoint,
+        at:
+          options.faults.crashPoint.at === null
+            ? null
+            : chance.pick([options.faults.crashPoint.at, ...stepsOfSeveral])
+      }
+    }
+  }
+}
+
 /** Everything that can be drawn is: the deployment's shape and sizes, what clients do, and which faults come how often. */
 const swarm = (seed: number): SimOptions => {
   const chance = new Chance(seed, "swarm")
@@ -563,7 +601,8 @@ const swarm = (seed: number): SimOptions => {
   }
   const aimed = chance.pick([noAim, noAim, noAim, noAim, ...aims])(drawn, chance)
   const ailing = withAilments(withStandby(aimed, new Chance(seed, "standby")), new Chance(seed, "ailments"))
-  return withFewConnections(ailing, new Chance(seed, "connections"))
+  const databases = new Chance(seed, "databases").pick([1, 1, 1, 1, 1, 1, 1, 2, 3, 4])
+  return withDatabases(withFewConnections(ailing, new Chance(seed, "connections")), databases, seed)
 }
 
 /** The presets, by name: each makes the options of a seed. */

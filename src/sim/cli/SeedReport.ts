@@ -2,7 +2,7 @@ import { Either, Schema } from "effect"
 import * as Changes from "../clients/Changes.ts"
 import { type Losses, lossesOf } from "../checkers/Ledger.ts"
 import { Level, type SimOptions } from "./Options.ts"
-import { type PresetName, presets } from "./Presets.ts"
+import { type PresetName, presets, withDatabases } from "./Presets.ts"
 import { Recovery, recoveriesOf, worstOf } from "../report/Recovery.ts"
 import { timelineOf } from "../report/Timeline.ts"
 import { run, type RunResult } from "../Run.ts"
@@ -59,14 +59,16 @@ const tallied = (names: ReadonlyArray<string>): Record<string, number> => {
 export interface Mix {
   readonly preset: PresetName
   readonly level: Level
+  /** How many databases have links, whatever the preset draws. */
+  readonly databases?: number | undefined
   readonly changes: Changes.Changes
 }
 
 /** What a mix makes of a seed before its changes. */
-export const unchanged = ({ level, preset }: Omit<Mix, "changes">, seed: number): SimOptions => ({
-  ...presets[preset](seed),
-  level
-})
+export const unchanged = ({ databases, level, preset }: Omit<Mix, "changes">, seed: number): SimOptions => {
+  const drawn = { ...presets[preset](seed), level }
+  return databases === undefined ? drawn : withDatabases(drawn, databases, seed)
+}
 
 /** The options of a seed; what is wrong with the changes comes as text. */
 export const checkedOptionsOf = (mix: Mix, seed: number): Either.Either<SimOptions, string> =>

@@ -46,9 +46,9 @@ const simulated = (seed: number, mix: Mix): Effect.Effect<RunResult, CommandFail
   Effect.try({ try: () => run(seed, optionsOf(mix, seed), { keepTrace: true }), catch: crashed(seed, mix) })
 
 /** Reads `--options`, and sees whether they fit. */
-const mixOf = ({ from, level, options, preset }: Arguments) =>
+const mixOf = ({ databases, from, level, options, preset }: Arguments) =>
   Effect.gen(function* () {
-    if (options === undefined) return { preset, level, changes: {} }
+    if (options === undefined) return { preset, level, databases, changes: {} }
     const fileSystem = yield* FileSystem.FileSystem
     const unusable = (text: string) => misused(`--options is not usable: ${text}`, usage)
     const text = options.trimStart().startsWith("{")
@@ -57,7 +57,7 @@ const mixOf = ({ from, level, options, preset }: Arguments) =>
           unusable(message)
         )
     const changes = yield* Effect.mapError(Changes.parse(text), unusable)
-    const mix: Mix = { preset, level, changes }
+    const mix: Mix = { preset, level, databases, changes }
     yield* Effect.mapError(checkedOptionsOf(mix, from), unusable)
     return mix
   })

@@ -11,6 +11,7 @@ import { visitsShed } from "../../visits/Visits.ts"
 import { Witness } from "../../storage/nodes/Witness.ts"
 import { LinkInvalidations } from "../../storage/links/LinkInvalidations.ts"
 import { AdversarialPlacement } from "../actors/AdversarialPlacement.ts"
+import { AsideKeys } from "../actors/AsideKeys.ts"
 import { type KeyTrail, makeTrail } from "../actors/KeyTrail.ts"
 import { Balancer } from "../clients/Balancer.ts"
 import { livesOf } from "../checkers/lives.ts"
@@ -27,7 +28,9 @@ import type { Placement } from "./Placement.ts"
 import { noFaults } from "../cli/Presets.ts"
 import * as KeyPoolVirtual from "../stores/KeyPoolVirtual.ts"
 import * as BriefGuards from "../stores/BriefGuards.ts"
-import { VirtualDatabase } from "../stores/VirtualDatabase.ts"
+import { BucketMoves } from "../stores/homes/BucketMoves.ts"
+import { VirtualHomes } from "../stores/homes/VirtualHomes.ts"
+import { type OneOfSeveral, VirtualDatabase } from "../stores/VirtualDatabase.ts"
 import * as WitnessVirtual from "../stores/WitnessVirtual.ts"
 import { VirtualDisk } from "../stores/VirtualDisk.ts"
 import { VirtualRedis } from "../stores/VirtualRedis.ts"
@@ -101,7 +104,14 @@ export class Deployment {
   readonly #journal: Journal
   readonly #trail: KeyTrail
   readonly #history: History
+  /** The control database, which mostly has all links. */
   readonly #database: VirtualDatabase
+  /** All databases that have links. */
+  readonly #databases: ReadonlyArray<VirtualDatabase>
+  /** The product's routing over them, where there are several, and the moves of buckets between them. */
+  readonly #homes: VirtualHomes | undefined
+  readonly #moves: BucketMoves | undefined
+  readonly #aside: AsideKeys | undefined
   readonly #pools: ReadonlyArray<VirtualRedis>
   /** By the name of the node's place. */
   readonly #disks: ReadonlyMap<string, VirtualDisk>
@@ -148,16 +158,36 @@ export class Deployment {
     const begins = (process: string, operation: string) => this.#meetings.begin(process, operation)
     const around = { world: this.world, network: this.#network, journal: this.#journal, crashPoint, begins }
     const slow = () => this.#faults.slowCalls
-    this.#database = new VirtualDatabase(
-      { ...around, slow, faults: () => this.#faults.databaseCalls },
-      mutation,
-      {
+    const databaseOf = (homes: OneOfSeveral | undefined) =>
+      new VirtualDatabase({ ...around, slow, faults: () => this.#faults.databaseCalls }, mutation, {
         keyStock: options.keyStock === "file" ? "none" : options.keyStock,
         lag_ms: options.faults.databaseLag_ms,
         connectionsMax: options.connectionsMax,
-        drift: options.faults.databaseDrift
-      }
-    )
+        drift: options.faults.databaseDrift,
+        ...(homes !== undefined && { homes })
+      })
+    const isUnfenced = mutation.moves?.isUnfenced === true
+    const areSeveral = options.databases > 1
+    this.#database = databaseOf(areSeveral ? { number: 0, control: undefined, isUnfenced } : undefined)
+    this.#databases = [
+      this.#database,
+      ...numbers(options.databases - 1).map((index) =>
+        databaseOf({ number: index + 1, control: this.#database, isUnfenced })
+      )
+    ]
+    if (areSeveral) {
+      const chance = this.world.chance("homes of buckets")
+      this.#homes = new VirtualHomes(this.#databases, this.#journal, mutation, () =>
+        chance.below(options.databases)
+      )
+      this.#aside = new AsideKeys()
+      this.#moves = new BucketMoves({
+        world: this.world,
+        databases: this.#databases,
+        defects: mutation.moves ?? {},
+        isKilled: () => this.world.chance("movers").happens(this.#faults.moverCrash)
+      })
+    }
     this.#users = new Users(this.world, this.#database, options)
     this.#receiver = new VirtualServer(this.world, this.#network, {
       name: "receiver",
@@ -216,15 +246,15 @@ export class Deployment {
       beginning_ms,
       faults: counted(this.#strikes.map(({ name }) => name)),
       strikes: this.#strikes,
-      silences: this.#database.silences,
+      silences: this.#databases.flatMap(({ silences }) => silences),
       sessions: this.#database.figures,
       clock: this.#database.clock.record,
-      row: (key) => this.#database.row(key) ?? null,
+      row: (key) => (this.#homes ?? this.#database).row(key) ?? null,
       pooled: new Set(this.#pools.flatMap(({ keys }) => keys)),
       open: this.#database.openBatches,
       recorded: new Set(this.#database.openBatches.flatMap(({ keys }) => toStrings(keys))),
       stocked: new Set([
-        ...this.#database.stockedKeys,
+        ...this.#databases.flatMap(({ stockedKeys }) => [...stockedKeys]),
         ...Array.from(this.#disks.values()).flatMap(({ keys }) => keys)
       ]),
       storedKeys: {
@@ -232,7 +262,7 @@ export class Deployment {
         file: Array.from(this.#disks.values()).reduce((sum, { keys }) => sum + keys.length, 0)
       },
       calls: added([
-        this.#database.server.calls,
+        ...this.#databases.map(({ server }) => server.calls),
         ...this.#pools.map(({ server }) => server.calls),
         this.#sent
       ]),
@@ -242,6 +272,7 @@ export class Deployment {
       undelivered: new Set(this.#database.undelivered),
       visitsShed: visitsShedSoFar() - shedBefore,
       buffered: new Set(this.world.look(() => this.#nodes().flatMap(({ buffered }) => buffered))),
+      asideLost: this.#aside?.lost ?? 0,
       unready: this.#unready(),
       mint: this.#minter.repeats
         ? undefined
@@ -285,7 +316,8 @@ export class Deployment {
     this.world.tell("faults", "heal")
     this.#faults = noFaults
     this.#network.healAll()
-    this.#database.heal()
+    this.#databases.forEach((database) => database.heal())
+    this.#moves?.hurry()
     this.#pools.forEach(({ server }) => server.start())
     for (const place of this.#places) {
       if (place.node === undefined) this.#start(place)
@@ -306,6 +338,7 @@ export class Deployment {
         journal: this.#journal,
         options: this.options,
         mutation: this.#mutation,
+        aside: this.#aside,
         users:
           this.#users.names.length === 0
             ? undefined
@@ -346,9 +379,21 @@ export class Deployment {
         return keys
       }
     }
-    const stores = this.#database.stores(process)
+    if (this.#homes !== undefined)
+      return Effect.flatMap(this.#homes.ports(process), ({ changes, stores }) =>
+        this.#portsOver(process, told, stores, Effect.succeed(changes))
+      )
+    return this.#portsOver(process, told, this.#database.stores(process), this.#database.changes(process))
+  }
+
+  #portsOver(
+    process: VirtualProcess,
+    minter: typeof KeyMinter.Service,
+    stores: ReturnType<VirtualDatabase["stores"]>,
+    changes: ReturnType<VirtualDatabase["changes"]>
+  ) {
     const ports = Effect.all([
-      this.#database.changes(process),
+      changes,
       KeyPoolVirtual.make(this.#pools, process),
       WitnessVirtual.among(this.options.witnessed ? this.#pools : [], process),
       this.#keyStock(Context.get(stores, KeyStock), process)
@@ -361,8 +406,8 @@ export class Deployment {
         Context.add(KeyStock, stock),
         BriefGuards.over(this.options.answersKept_s)
       )
-      const mutated = Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, told)
-      return this.#trail.over(process, mutated)
+      const mutated = Context.add(mutatePorts(this.#mutation, process, sound), KeyMinter, minter)
+      return this.#trail.over(process, this.#aside?.asked(mutated) ?? mutated)
     })
   }
 
@@ -381,6 +426,7 @@ export class Deployment {
     place.node = undefined
     this.#journal.add({ tag: "killed", by: node.process.id })
     node.process.kill()
+    this.#aside?.killed(node.process)
     this.#meetings.forget(node.process.id)
     this.#placement.died(node.process)
     this.#startIn(place, down_us)
@@ -403,6 +449,21 @@ export class Deployment {
     })
   }
 
+  /** Begins to move some of the buckets of one database, or all of them, to another one. */
+  #moveBuckets(down_us: number): string {
+    const { places } = this.#database.tables.placement
+    const chance = this.world.chance("moves of buckets")
+    const from = chance.below(this.#databases.length)
+    const to = (from + 1 + chance.below(Math.max(1, this.#databases.length - 1))) % this.#databases.length
+    const share = chance.pick([0.1, 0.5, 1])
+    const buckets = places.flatMap(({ home }, bucket) =>
+      home === from && chance.fraction() < share ? [bucket] : []
+    )
+    if (from === to || buckets.length === 0) return "nothing"
+    this.#moves?.begin({ buckets, from, to }, () => down_us)
+    return `database ${from} to database ${to}`
+  }
+
   #victim(): Faults.Victim {
     const places = this.#places
     const nameOf = (node: number) => places[node]!.name
@@ -416,6 +477,7 @@ export class Deployment {
     return {
       nodes: places.length,
       pools: this.#pools.length,
+      databases: this.#databases.length,
       kill: (node, down_us) => {
         met("kill", node)
         this.#kill(places[node]!, down_us)
@@ -437,9 +499,9 @@ export class Deployment {
         met("cutNodes", one, other)
         this.#network.cut(nameOf(one), nameOf(other), { for_us, oneWay })
       },
-      cutDatabase: (node, for_us, oneWay) => {
+      cutDatabase: (database, node, for_us, oneWay) => {
         met("cutDatabase", node)
-        this.#network.cut(nameOf(node), this.#database.server.name, { for_us, oneWay })
+        this.#network.cut(nameOf(node), this.#databases[database]!.server.name, { for_us, oneWay })
       },
       cutRedis: (node, pool, for_us, oneWay) => {
         met("cutRedis", node)
@@ -449,20 +511,20 @@ export class Deployment {
         met("databaseClock")
         this.#database.clock.jump(by_us)
       },
-      restartDatabase: (down_us) => {
+      restartDatabase: (database, down_us) => {
         met("databaseRestart")
-        this.#database.restart(down_us)
+        this.#databases[database]!.restart(down_us)
       },
-      failOverDatabase: (down_us) => {
+      failOverDatabase: (database, down_us) => {
         met("databaseFailover")
         const { formerPrimary_ms, standbyRoutes_ms } = this.#faults
         const livesOn_us = this.world.chance("former primary").below(formerPrimary_ms + 1) * ms_us
         const astray_us = this.world.chance("standby's routes").below(standbyRoutes_ms + 1) * ms_us
-        this.#database.failOver(down_us, livesOn_us, astray_us)
+        this.#databases[database]!.failOver(down_us, livesOn_us, astray_us)
       },
-      ailDatabase: (fault, for_us) => {
+      ailDatabase: (database, fault, for_us) => {
         met(fault)
-        this.#database.ail(ailmentOf[fault], for_us)
+        this.#databases[database]!.ail(ailmentOf[fault], for_us)
       },
       restartRedis: (pool, down_us) => {
         met("redisRestart")
@@ -479,7 +541,8 @@ export class Deployment {
       move: (overlap_us) => {
         met("move")
         this.#placement.move(overlap_us)
-      }
+      },
+      moveBuckets: (down_us) => this.#moveBuckets(down_us)
     }
   }
 }

@@ -7,22 +7,29 @@ import type { World } from "../world/World.ts"
 export interface Victim {
   readonly nodes: number
   readonly pools: number
+  readonly databases: number
   /** Kills a node, which is started again after `down_us`. */
   readonly kill: (node: number, down_us: number) => void
   readonly stop: (node: number, down_us: number) => void
   readonly pause: (node: number, for_us: number) => void
   readonly jumpClock: (node: number, by_us: number) => void
   readonly cutNodes: (one: number, other: number, for_us: number, oneWay: boolean) => void
-  readonly cutDatabase: (node: number, for_us: number, oneWay: boolean) => void
+  readonly cutDatabase: (database: number, node: number, for_us: number, oneWay: boolean) => void
   readonly cutRedis: (node: number, pool: number, for_us: number, oneWay: boolean) => void
   readonly jumpDatabaseClock: (by_us: number) => void
-  readonly restartDatabase: (down_us: number) => void
-  readonly failOverDatabase: (down_us: number) => void
-  readonly ailDatabase: (fault: "databaseFull" | "databaseSlow" | "databaseReadOnly", for_us: number) => void
+  readonly restartDatabase: (database: number, down_us: number) => void
+  readonly failOverDatabase: (database: number, down_us: number) => void
+  readonly ailDatabase: (
+    database: number,
+    fault: "databaseFull" | "databaseSlow" | "databaseReadOnly",
+    for_us: number
+  ) => void
   readonly restartRedis: (pool: number, down_us: number) => void
   readonly failOver: (pool: number, down_us: number) => void
   readonly loseData: (pool: number, down_us: number) => void
   readonly move: (overlap_us: number) => void
+  /** Begins to move buckets. A mover that dies is started again after `down_us`. */
+  readonly moveBuckets: (down_us: number) => string
 }
 
 /** A fault that happened. */
@@ -39,14 +46,58 @@ export interface Strike {
 /** A kind of fault that happens at random moments. */
 interface Kind {
   readonly name: keyof FaultOptions
+  /** Which of several such kinds: one for each database. */
+  readonly of?: number
   readonly how: Occasional
   /** Causes the fault, and returns whom it hit. */
   readonly strike: (for_us: number, chance: Chance) => string
 }
 
+/** What befalls one of the databases. */
+const kindsOfDatabase = (faults: FaultOptions, victim: Victim, of: number): ReadonlyArray<Kind> => {
+  const whom = of === 0 ? "the database" : `database ${of}`
+  const atIt =
+    (strike: (for_us: number) => void): Kind["strike"] =>
+    (for_us) => {
+      strike(for_us)
+      return whom
+    }
+  return [
+    {
+      name: "cutDatabase",
+      of,
+      how: faults.cutDatabase,
+      strike: (for_us, chance) => {
+        const number = chance.below(victim.nodes)
+        victim.cutDatabase(of, number, for_us, chance.happens(0.3))
+        return of === 0 ? `node ${number}` : `node ${number} and ${whom}`
+      }
+    },
+    {
+      name: "databaseRestart",
+      of,
+      how: faults.databaseRestart,
+      strike: atIt((for_us) => victim.restartDatabase(of, for_us))
+    },
+    {
+      name: "databaseFailover",
+      of,
+      how: faults.databaseFailover,
+      strike: atIt((for_us) => victim.failOverDatabase(of, for_us))
+    },
+    ...(["databaseFull", "databaseSlow", "databaseReadOnly"] as const).map((name): Kind => ({
+      name,
+      of,
+      how: faults[name],
+      strike: atIt((for_us) => victim.ailDatabase(of, name, for_us))
+    }))
+  ]
+}
+
 const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
   const node = (chance: Chance) => chance.below(victim.nodes)
   const pool = (chance: Chance) => chance.below(victim.pools)
+  const [cutControl, ...ofControl] = kindsOfDatabase(faults, victim, 0)
   const atNode =
     (strike: (node: number, for_us: number) => void): Kind["strike"] =>
     (for_us, chance) => {
@@ -84,15 +135,7 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
         return `nodes ${one} and ${other}`
       }
     },
-    {
-      name: "cutDatabase",
-      how: faults.cutDatabase,
-      strike: (for_us, chance) => {
-        const number = node(chance)
-        victim.cutDatabase(number, for_us, chance.happens(0.3))
-        return `node ${number}`
-      }
-    },
+    cutControl!,
     {
       name: "cutRedis",
       how: faults.cutRedis,
@@ -110,30 +153,7 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
         return "the database"
       }
     },
-    {
-      name: "databaseRestart",
-      how: faults.databaseRestart,
-      strike: (for_us) => {
-        victim.restartDatabase(for_us)
-        return "the database"
-      }
-    },
-    {
-      name: "databaseFailover",
-      how: faults.databaseFailover,
-      strike: (for_us) => {
-        victim.failOverDatabase(for_us)
-        return "the database"
-      }
-    },
-    ...(["databaseFull", "databaseSlow", "databaseReadOnly"] as const).map((name): Kind => ({
-      name,
-      how: faults[name],
-      strike: (for_us) => {
-        victim.ailDatabase(name, for_us)
-        return "the database"
-      }
-    })),
+    ...ofControl,
     { name: "redisRestart", how: faults.redisRestart, strike: atPool(victim.restartRedis) },
     { name: "redisFailover", how: faults.redisFailover, strike: atPool(victim.failOver) },
     { name: "redisLoss", how: faults.redisLoss, strike: atPool(victim.loseData) },
@@ -144,7 +164,11 @@ const kindsOf = (faults: FaultOptions, victim: Victim): ReadonlyArray<Kind> => {
         victim.move(for_us)
         return "actors"
       }
-    }
+    },
+    ...Array.from({ length: victim.databases - 1 }, (_, index) =>
+      kindsOfDatabase(faults, victim, index + 1)
+    ).flat(),
+    { name: "bucketMove", how: faults.bucketMove, strike: victim.moveBuckets }
   ]
 }
 
@@ -156,9 +180,9 @@ export const start = (
   until_us: number,
   struck: (strike: Strike) => void
 ) => {
-  for (const { how, name, strike } of kindsOf(faults, victim)) {
+  for (const { how, name, of = 0, strike } of kindsOf(faults, victim)) {
     if (how.perMinute === 0) continue
-    const chance = world.chance(`fault ${name}`)
+    const chance = world.chance(of === 0 ? `fault ${name}` : `fault ${name} of database ${of}`)
     const next = () => {
       const wait_us = chance.waiting((60 * s_us) / how.perMinute)
       if (world.now_us + wait_us >= until_us) return

@@ -1,5 +1,7 @@
 import { Context, Duration, Effect, Either, type Fiber, Option, type Scope } from "effect"
+import type { Sharding } from "@effect/cluster/Sharding"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
+import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
 import * as WitnessWatch from "../../actors/WitnessWatch.ts"
 import * as Stock from "../../node/Stock.ts"
 import * as Parts from "../../node/Parts.ts"
@@ -32,6 +34,7 @@ import { stubServices } from "./StubServices.ts"
 import * as UserParts from "./UserParts.ts"
 import type { UserSurroundings } from "./UserParts.ts"
 import type { SimOptions } from "../cli/Options.ts"
+import type { AsideKeys } from "../actors/AsideKeys.ts"
 import type { Journal } from "../Journal.ts"
 import type { Mutation } from "../mutants/Mutation.ts"
 import type { Placement } from "./Placement.ts"
@@ -47,6 +50,12 @@ const httpOptions = {
 
 /** How a simulated node shuts down: it keeps serving for a while, so that the load balancer notices, and no second signal arrives. */
 const drainOptions: Drain.DrainOptions = { drainDelay: Duration.millis(2_500), hurry: Effect.never }
+
+/** Carries what is in the further databases of links. */
+const carrying = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
+  Parts.adding(LinkCarrying.layer)(
+    self as unknown as Effect.Effect<Context.Context<Has | Sharding>, E, Scope.Scope>
+  ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
 /** How often a node compares the database with its witnesses while links are made: in production five times as often. */
 const compareEvery = Duration.seconds(1)
@@ -73,6 +82,8 @@ export interface Surroundings {
   readonly ports: (
     process: VirtualProcess
   ) => Effect.Effect<Context.Context<PortServices>, never, Scope.Scope>
+  /** Notes which keys are put aside, where links are in several databases. */
+  readonly aside: AsideKeys | undefined
   /** What users' parts stand on, where there are users. */
   readonly users: UserSurroundings | undefined
   readonly options: SimOptions
@@ -188,7 +199,7 @@ export class VirtualNode {
     if (buffer === undefined) return []
     const keys: Array<string> = []
     for (let key = buffer.takeNow(); key !== undefined; key = buffer.takeNow()) keys.push(key)
-    return keys
+    return [...keys, ...(this.#surroundings.aside?.of(this.process) ?? [])]
   }
 
   /** Accepts a connection, as its machine does whether or not the process gets to run. Only while it {@link isListening}. */
@@ -277,7 +288,7 @@ export class VirtualNode {
   }
 
   #run() {
-    const { mutation, options, placement, ports, users } = this.#surroundings
+    const { aside, mutation, options, placement, ports, users } = this.#surroundings
     const { process } = this
     const same = <A>(context: A) => context
     const withDomains = Effect.provideService(Domains, FurtherDomains.known())
@@ -310,12 +321,14 @@ export class VirtualNode {
         replaced: {
           buffer: (buffer) => {
             this.#buffer = buffer
-            return mutation.buffer?.(buffer, process) ?? buffer
+            const own = mutation.buffer?.(buffer, process) ?? buffer
+            return aside?.over(process, own) ?? own
           },
           ...(mutation.cache !== undefined && { cache: (cache) => mutation.cache!(cache, process) })
         }
       }),
       options.witnessed ? watched : same,
+      options.databases > 1 ? carrying : same,
       users === undefined ? same : UserParts.after(users, process)
     )
     return Effect.scoped(

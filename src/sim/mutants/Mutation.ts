@@ -24,7 +24,9 @@ import { LinkStore } from "../../storage/links/LinkStore.ts"
 import { VisitStore } from "../../storage/visits/VisitStore.ts"
 import type { TrustedTimeService } from "../../time/TrustedTime.ts"
 import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
+import type { BucketPlacement } from "../../storage/links/BucketPlacement.ts"
 import type { PoolOptions } from "../stores/database/Connections.ts"
+import type { MoveDefects } from "../stores/homes/BucketMoves.ts"
 import type { VirtualDisk } from "../stores/VirtualDisk.ts"
 import type { VirtualRedis } from "../stores/VirtualRedis.ts"
 import type { VirtualProcess } from "../world/VirtualProcess.ts"
@@ -103,6 +105,13 @@ export interface Mutation {
     outbox: typeof LinkStore.Service,
     parts: Omit<OutboxParts, "listeners">
   ) => typeof LinkStore.Service
+  /** Where a process believes buckets to be, where several databases have links. */
+  readonly placement?: (
+    store: typeof BucketPlacement.Service,
+    process: VirtualProcess
+  ) => typeof BucketPlacement.Service
+  /** What fences writers that have an old placement, and the steps of a move. */
+  readonly moves?: MoveDefects
   /** What a process's clock shows, in milliseconds since the Unix epoch. */
   readonly clock?: (process: VirtualProcess) => () => number
   /** What a node knows of its time. */

@@ -1,6 +1,7 @@
 import { caches } from "./caches.ts"
 import { designs } from "./designs.ts"
 import { guards } from "./guards.ts"
+import { homes } from "./homes.ts"
 import { lifetimes } from "./lifetimes.ts"
 import { links } from "./links.ts"
 import { losses } from "./losses.ts"
@@ -25,5 +26,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...users,
   ...standbys,
   ...sessions,
+  ...homes,
   ...designs
 ]

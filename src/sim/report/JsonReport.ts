@@ -23,6 +23,8 @@ export const JsonReport = Schema.Struct({
   node: Schema.String,
   preset: Schema.String,
   level: Level,
+  /** How many databases had links, where that was asked for. */
+  databases: Schema.optional(Schema.Number),
   /** What was different from the preset; `{}` when nothing was. */
   changes: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   from: Schema.Number,

@@ -10,10 +10,11 @@ export const hasChanges = (changes: Changes): boolean => Object.keys(changes).le
 /** The command that runs a seed again, just as it was; `more` are further arguments. */
 export const commandOf = (
   seed: number,
-  { changes, level, preset }: Mix,
+  { changes, databases, level, preset }: Mix,
   ...more: ReadonlyArray<string>
 ): string => {
   const differing = hasChanges(changes) ? ["--options", JSON.stringify(changes)] : []
-  const named = `--seed ${seed} --preset ${preset} --level ${level}`
+  const several = databases === undefined ? "" : ` --databases ${databases}`
+  const named = `--seed ${seed} --preset ${preset} --level ${level}${several}`
   return `npm run sim -- ${named.split(" ").concat(differing, more).map(quoted).join(" ")}`
 }

@@ -12,6 +12,8 @@ import type { Journal } from "../Journal.ts"
 import type { Backends, Mutation } from "../mutants/Mutation.ts"
 import type { CommitLog } from "./database/CommitLog.ts"
 import * as DatabaseMarkMemory from "./DatabaseMarkMemory.ts"
+import * as BucketHome from "./homes/BucketHome.ts"
+import * as BucketPlacementMemory from "./homes/BucketPlacementMemory.ts"
 import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
 import * as KeyRangeStoreMemory from "./KeyRangeStoreMemory.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
@@ -29,6 +31,9 @@ export interface Tables {
   readonly guards: Map<string, GuardedCreatesMemory.GuardRow>
   readonly stocked: DatabaseMarkMemory.Tables
   readonly visits: VisitStoreMemory.Tables
+  /** Of one of several databases; the placement is that of the control database. Neither is forgotten. */
+  readonly home: BucketHome.Home
+  readonly placement: BucketPlacementMemory.Tables
 }
 
 /** What the database says of itself at first. */
@@ -53,7 +58,9 @@ export const emptyTables = (log: CommitLog): Tables => ({
     regressions: [],
     own: { mark: 0, lineage: 0, movedAt: 0, identity }
   },
-  visits: VisitStoreMemory.emptyTables()
+  visits: VisitStoreMemory.emptyTables(),
+  home: BucketHome.empty(),
+  placement: BucketPlacementMemory.emptyTables()
 })
 
 const copyMap = <K, V>(from: ReadonlyMap<K, V>, to: Map<K, V>) =>
@@ -62,7 +69,12 @@ const copySet = (from: ReadonlySet<string>, to: Set<string>) => from.forEach((ke
 
 /** The same rows, in tables of their own, which tell a log of their changes. */
 export const cloned = (from: Tables, log: CommitLog): Tables => {
-  const to = { ...emptyTables(log), visits: VisitStoreMemory.cloned(from.visits) }
+  const to = {
+    ...emptyTables(log),
+    visits: VisitStoreMemory.cloned(from.visits),
+    home: BucketHome.cloned(from.home),
+    placement: BucketPlacementMemory.cloned(from.placement)
+  }
   copyMap(from.rows, to.rows)
   copyMap(from.ended, to.ended)
   copyMap(from.updateIds, to.updateIds)
@@ -94,6 +106,8 @@ export interface CopyOptions {
   readonly keyStock: Exclude<StockKind, "file"> | undefined
   /** What is broken about it. */
   readonly broken: Mutation["database"]
+  /** Whether others have links, too. */
+  readonly isOneOfSeveral: boolean
 }
 
 /** One copy of the database, on one server: its tables, and what transactions do to them at one moment. */
@@ -112,17 +126,23 @@ export class DatabaseCopy {
   /** Whether another transaction has locked the row of a key. */
   readonly isLocked: (key: string) => boolean
 
-  constructor({ announce, broken, isLocked, journal, keyStock, log, tables }: CopyOptions) {
-    const { ended, guards, rows, stocked, takes, updateIds, visits } = tables
+  constructor({ announce, broken, isLocked, isOneOfSeveral, journal, keyStock, log, tables }: CopyOptions) {
+    const { ended, guards, home, rows, stocked, takes, updateIds, visits } = tables
     this.tables = tables
     this.log = log
     this.journal = journal
     this.announce = announce
-    this.isLocked = (key) => isLocked(linkRow(key))
+    this.isLocked = isOneOfSeveral
+      ? (key) => isLocked(linkRow(key)) || BucketHome.isPassedOver(home, key)
+      : (key) => isLocked(linkRow(key))
     const rightLinks = LinkStoreMemory.makeOver(rows, ended, { updateIds, takes })
     const right: Backends = {
       links: rightLinks,
-      guarded: GuardedCreatesMemory.makeOver(rows, rightLinks, guards),
+      guarded: GuardedCreatesMemory.makeOver(
+        isOneOfSeveral ? BucketHome.atHome(home, rows) : rows,
+        rightLinks,
+        guards
+      ),
       stock: KeyStockMemory.makeOver(stocked, keyStock),
       lifetime: LinkLifetimeMemory.makeOver({ links: rows, ended, isLocked: this.isLocked, ...stocked }),
       ranges: KeyRangeStoreMemory.makeOver(stocked.slots)
@@ -131,13 +151,15 @@ export class DatabaseCopy {
       ...right,
       ...broken?.(right, { rows, ended, guards, stocked })
     }
-    this.links = links
-    this.guarded = guarded
+    const bare = { links, guarded, visits: VisitStoreMemory.makeOver(visits) }
+    const open = isOneOfSeveral ? BucketHome.behindBarriers(home, bare) : bare
+    this.links = open.links
+    this.guarded = open.guarded
     this.stock = stock
     this.lifetime = lifetime
     this.ranges = ranges
     this.mark = DatabaseMarkMemory.makeOver(stocked)
-    this.visits = VisitStoreMemory.makeOver(visits)
+    this.visits = open.visits
   }
 
   /** Notes for the log how the row of the mark is, before it is changed. */

@@ -22,7 +22,7 @@ export interface GuardRow extends Guard {
 
 /** `GuardedCreates` over a table of links by their keys, the store that inserts into it, and a table of guards by their names. */
 export const makeOver = (
-  links: ReadonlyMap<string, Link>,
+  links: Pick<ReadonlyMap<string, Link>, "values">,
   { insertMany }: Pick<typeof LinkStore.Service, "insertMany">,
   rows = new Map<string, GuardRow>()
 ): typeof GuardedCreates.Service => {

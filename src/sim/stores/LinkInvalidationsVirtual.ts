@@ -153,7 +153,8 @@ class Listener implements LinkInvalidationsService {
         database_ms = this.#news.now_ms()
       },
       () => {
-        this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonicNow_ms() })
+        if (this.#news.tellsTime)
+          this.#process.time.heard({ database_ms, asked, answered: this.#process.monotonicNow_ms() })
         this.#isListening = true
         this.#heartbeats.answered(asked)
         this.#news.heard(this.#process.id, asked * ms_us)
@@ -204,6 +205,8 @@ export class VirtualNews {
   readonly connected: (process: VirtualProcess) => void
   /** What the database's clock shows. */
   readonly now_ms: () => number
+  /** Whether processes go by it. */
+  readonly tellsTime: boolean
   readonly #connections = new Set<Connection>()
   readonly #listeners = new Map<Connection, Listener>()
   /** When each process sent its last heartbeat that was answered. */
@@ -215,9 +218,11 @@ export class VirtualNews {
     server: VirtualServer,
     faults: () => CallFaults,
     connected: (process: VirtualProcess) => void = () => {},
-    now_ms: () => number = () => server.world.now_ms
+    now_ms: () => number = () => server.world.now_ms,
+    tellsTime = true
   ) {
     this.now_ms = now_ms
+    this.tellsTime = tellsTime
     this.#server = server
     this.#faults = faults
     this.connected = connected

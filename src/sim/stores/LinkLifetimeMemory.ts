@@ -30,6 +30,14 @@ export const recyclable = (
     .slice(0, max)
     .map(([key]) => key)
 
+/** Takes keys that are free again out of the records of open batches. */
+export const strikeFrom = (batches: Map<string, BatchRecord>, keys: ReadonlySet<string>) => {
+  for (const [id, batch] of batches) {
+    const left = toStrings(batch.keys).filter((key) => !keys.has(key))
+    if (left.length < count(batch.keys)) batches.set(id, { ...batch, keys: fromStrings(left) })
+  }
+}
+
 /** `LinkLifetime` over tables, which others may look into. */
 export const makeOver = ({
   batches,
@@ -50,15 +58,8 @@ export const makeOver = ({
       return row.key
     })
 
-  const strike = (keys: ReadonlySet<string>) => {
-    for (const [id, batch] of batches) {
-      const left = toStrings(batch.keys).filter((key) => !keys.has(key))
-      if (left.length < count(batch.keys)) batches.set(id, { ...batch, keys: fromStrings(left) })
-    }
-  }
-
   const recycle = (due: ReadonlyArray<string>, quarantine_ms: number) => {
-    strike(new Set(due.filter((key) => !links.get(key)!.custom).map(plainKeyOf)))
+    strikeFrom(batches, new Set(due.filter((key) => !links.get(key)!.custom).map(plainKeyOf)))
     return due.map((key) => {
       const { createdAt, custom } = links.get(key)!
       if (!custom && isUnused({ createdAt, endedAt: ended.get(key)! }, quarantine_ms, regressions))

@@ -23,6 +23,7 @@ import {
 } from "../../storage/keys/KeyStock.ts"
 import * as KeyStockMemory from "./KeyStockMemory.ts"
 import { LinkLifetime, type Recycling } from "../../storage/links/LinkLifetime.ts"
+import { LinkTenure, refused } from "../../storage/links/LinkTenure.ts"
 import * as LinkLifetimeMemory from "./LinkLifetimeMemory.ts"
 import type { LinkInvalidationsService } from "../../storage/links/LinkInvalidations.ts"
 import { type Deletion, LinkStore, type Update } from "../../storage/links/LinkStore.ts"
@@ -41,6 +42,7 @@ import type { SessionBounds } from "../../storage/sql/postgres/PrimaryClient.ts"
 import { DatabaseClock } from "./database/DatabaseClock.ts"
 import { type Ailment, DatabaseServer } from "./database/DatabaseServer.ts"
 import { SessionFigures } from "./database/SessionFigures.ts"
+import { AskedEpoch } from "./homes/Statements.ts"
 import { cloned, DatabaseCopy, emptyTables, identity, linkRow, type Tables } from "./DatabaseCopy.ts"
 import type { Testimony } from "../../storage/nodes/Witness.ts"
 import type { Chance } from "../world/Chance.ts"
@@ -50,8 +52,8 @@ import type { StoreOptions } from "./StoreCalls.ts"
 
 const nothing = () => {}
 
-/** The database's machine, in the network. */
-const databaseName = "database"
+/** A database's machine, in the network, by its number. */
+const machineOf = (number: number) => (number === 0 ? "database" : `database-${number}`)
 
 /** How long a statement may take to be answered, as `PostgresClient` has it. */
 const answerMax_ms = 4_000
@@ -79,6 +81,18 @@ export interface DatabaseOptions {
   readonly connectionsMax?: number
   /** Microseconds that its clock gains in a second. */
   readonly drift?: number
+  /** Where several databases have links, what makes it one of them. */
+  readonly homes?: OneOfSeveral
+}
+
+/** A database among several that have links. */
+export interface OneOfSeveral {
+  /** Its number; the control database is 0. */
+  readonly number: number
+  /** The control database: all go by one clock, and are judged together. */
+  readonly control: VirtualDatabase | undefined
+  /** Whether statements are not asked by which epoch they were put. */
+  readonly isUnfenced: boolean
 }
 
 /** Visits of keys that a process had counted. */
@@ -97,6 +111,28 @@ type Call = <A, E>(
   plan: Plan,
   apply: (copy: DatabaseCopy) => Effect.Effect<A, E>
 ) => Effect.Effect<A, E | StorageError>
+
+/** Operations whose statements ask by themselves whether the caller's epoch is in force. */
+const asksEpoch: ReadonlySet<string> = new Set([
+  "LinkStore.insertMany",
+  "LinkStore.findMany",
+  "LinkStore.takenAmong",
+  "LinkStore.list"
+])
+
+/** Tells a journal of a process's writing of visits. `writer`: which one, where a process has several. */
+export const noteWrites =
+  (
+    journal: Journal,
+    by: string,
+    write: (typeof VisitStore.Service)["write"],
+    writerOf: (batch: VisitBatch) => { readonly writer?: string } = () => ({})
+  ): (typeof VisitStore.Service)["write"] =>
+  (batch) =>
+    Effect.suspend(() => {
+      journal.add({ tag: "counting", by, sequence: batch.sequence, ...writerOf(batch) })
+      return Effect.tap(write(batch), () => journal.add({ tag: "heard counted", by, ...writerOf(batch) }))
+    })
 
 /** The rows of other tables than that of links, by their names. */
 const guardRow = (name: string) => `create_guards ${name}`
@@ -123,7 +159,8 @@ export class VirtualDatabase {
   readonly #uncounted: Array<Uncounted> = []
   readonly #stockKind: Exclude<StockKind, "file"> | undefined
   readonly #bounds: Partial<SessionBounds> | undefined
-  readonly figures = new SessionFigures()
+  readonly figures: SessionFigures
+  readonly #homes: OneOfSeveral | undefined
   /** A standby that was made last, and the clients whose new connections lead there. */
   #standby: DatabaseServer | undefined
   readonly #astray = new Set<string>()
@@ -140,16 +177,18 @@ export class VirtualDatabase {
   constructor(
     options: StoreOptions,
     { connections = {}, database }: Pick<Mutation, "connections" | "database"> = sound,
-    { connectionsMax, drift = 0, keyStock, lag_ms = 0 }: DatabaseOptions = {}
+    { connectionsMax, drift = 0, homes, keyStock, lag_ms = 0 }: DatabaseOptions = {}
   ) {
     const { begins, crashPoint, faults, journal, network, slow, world } = options
     this.#journal = journal
     this.#stockKind = keyStock
+    this.#homes = homes
+    this.figures = homes?.control?.figures ?? new SessionFigures()
     this.#lag_us = lag_ms * ms_us
     this.#log = new CommitLog(this.#lag_us)
     this.#chance = world.chance("standby of the database")
     this.server = new VirtualServer(world, network, {
-      name: databaseName,
+      name: machineOf(homes?.number ?? 0),
       faults,
       slow,
       answerMax_ms,
@@ -158,7 +197,7 @@ export class VirtualDatabase {
       unanswered: journal.unanswered,
       ...(begins !== undefined && { begins })
     })
-    this.clock = new DatabaseClock(world, drift)
+    this.clock = homes?.control?.clock ?? new DatabaseClock(world, drift)
     this.#bounds = connections.bounds
     this.#sessions = this.#serverOf(identity.timeline)
     this.server.whenStopped(() => this.#sessions.shutDown())
@@ -170,7 +209,8 @@ export class VirtualDatabase {
       this.server,
       faults,
       (process) => this.#transactions.proved(process, this.#sessions),
-      () => this.clock.now_ms
+      () => this.clock.now_ms,
+      homes?.control === undefined
     )
     this.#primary = new DatabaseCopy({
       tables: emptyTables(this.#log),
@@ -179,12 +219,18 @@ export class VirtualDatabase {
       journal,
       announce: (keys) => this.#news.announce(keys),
       keyStock,
-      broken: database
+      broken: database,
+      isOneOfSeveral: homes !== undefined
     })
   }
 
   #serverOf(timeline: number): DatabaseServer {
     return new DatabaseServer(this.server, timeline, this.#bounds, this.figures)
+  }
+
+  /** Its number among those that have links. */
+  get number(): number {
+    return this.#homes?.number ?? 0
   }
 
   /** Where new connections of a client lead. */
@@ -216,7 +262,7 @@ export class VirtualDatabase {
     const { own } = this.#stocked
     own.identity = { ...own.identity, timeline: this.#sessions.timeline }
     if (commits === 0) return
-    world.tell(databaseName, "forgot", `${commits} commits`)
+    world.tell(this.server.name, "forgot", `${commits} commits`)
     this.#tellForgotten(commits, changed, this.#uncounted)
   }
 
@@ -241,7 +287,7 @@ export class VirtualDatabase {
     this.#standby = standby
     this.#astray.clear()
     for (const client of this.#transactions.clients) if (this.#chance.happens(0.5)) this.#astray.add(client)
-    world.tell(databaseName, "leads astray", `${[...this.#astray].join(", ")} to a standby`)
+    world.tell(this.server.name, "leads astray", `${[...this.#astray].join(", ")} to a standby`)
     world.after(for_us, null, () => {
       if (this.#standby === standby) this.#astray.clear()
     })
@@ -271,11 +317,12 @@ export class VirtualDatabase {
       journal: this.#inVain(visits),
       announce: nothing,
       keyStock: this.#stockKind,
-      broken: undefined
+      broken: undefined,
+      isOneOfSeveral: this.#homes !== undefined
     })
     const former: Former = { server, copy, visits }
     this.#former = former
-    world.tell(databaseName, "lives on", `for ${Math.round(for_us / ms_us)} ms, as it was`)
+    world.tell(this.server.name, "lives on", `for ${Math.round(for_us / ms_us)} ms, as it was`)
     world.after(for_us, null, () => {
       if (this.#former === former) this.#endFormer()
     })
@@ -311,7 +358,7 @@ export class VirtualDatabase {
     if (changed.size === 0) return
     this.#journal.add({
       tag: "database forgot",
-      by: databaseName,
+      by: this.server.name,
       commits,
       links: Array.from(changed.get("links") ?? []),
       keys: [...(changed.get("keys") ?? []), ...(changed.get("recorded") ?? [])],
@@ -367,12 +414,56 @@ export class VirtualDatabase {
   }
 
   #callOf(process: VirtualProcess): Call {
-    return (operation, plan, apply) =>
+    const run: Call = (operation, plan, apply) =>
       this.#transactions.run(process, operation, plan, (server) =>
         this.#commit(process, server, (copy) =>
           Effect.runSyncExit(Effect.withClock(apply(copy), this.clock.service))
         )
       )
+    return this.#homes === undefined ? run : this.#onTenure(run)
+  }
+
+  /**
+   * The same for a caller that knows an epoch of this database: an operation by an old one is refused when it comes to its end. PostgreSQL has those end that had begun before the epoch was raised,
+   * and who raises it waits for them.
+   */
+  #onTenure(run: Call): Call {
+    const isUnfenced = this.#homes?.isUnfenced === true
+    return <A, E>(operation: string, plan: Plan, apply: (copy: DatabaseCopy) => Effect.Effect<A, E>) =>
+      Effect.flatMap(Effect.zip(LinkTenure, AskedEpoch), ([tenure, asked]) => {
+        const epoch = asked?.epoch ?? (asksEpoch.has(operation) ? tenure?.epoch : undefined)
+        const { isTransaction, steps } = plan
+        const whole =
+          asked?.epoch === undefined || isTransaction
+            ? plan
+            : { isTransaction: true, steps: [{ writes: false }, ...steps] }
+        return run<A, E | StorageError>(operation, whole, (copy) => {
+          const { home } = copy.tables
+          if (epoch !== undefined && home.epoch > epoch && !isUnfenced) return refused(operation)
+          home.tenure = tenure
+          return Effect.ensuring(
+            apply(copy),
+            Effect.sync(() => {
+              home.tenure = undefined
+            })
+          )
+        })
+      })
+  }
+
+  /** Has a process do something else at this database, at one moment. */
+  ask<A>(
+    process: VirtualProcess,
+    operation: string,
+    plan: Plan,
+    apply: (tables: Tables) => A
+  ): Effect.Effect<A, StorageError> {
+    return this.#callOf(process)(operation, plan, ({ tables }) => Effect.sync(() => apply(tables)))
+  }
+
+  /** Its tables, for those who look at what is so, and for the servers' replication. */
+  get tables(): Tables {
+    return this.#primary.tables
   }
 
   /** Statements about links, of which one can have each key once; `by`: the process whose outbox is written in the same transaction. */
@@ -836,6 +927,7 @@ export class VirtualDatabase {
   }
 
   #writeVisits({ journal, log, tables, visits }: DatabaseCopy, by: string, batch: VisitBatch) {
+    const { writer } = batch
     // One can have visits in two hours.
     const subjects = Array.from(new Set(batch.hours.map(({ subject }) => subject))).filter(isLinkSubject)
     const totals = Effect.map(visits.totals(subjects), (all) =>
@@ -850,7 +942,12 @@ export class VirtualDatabase {
         (subject, index) => [keyOf(subject), after[index]! - before[index]!] as const
       )
       const counted = added.filter(([, count]) => count > 0)
-      journal.add({ tag: "counted", by, visits: counted })
+      journal.add({
+        tag: "counted",
+        by,
+        visits: counted,
+        ...(this.#homes !== undefined && { writer })
+      })
       log.changed("visits", by, () => this.#uncounted.push([by, counted]))
     })
   }
@@ -867,14 +964,10 @@ export class VirtualDatabase {
       apply: (visits: typeof VisitStore.Service, copy: DatabaseCopy) => Effect.Effect<A, StorageError>
     ) => call(`VisitStore.${operation}`, plan, (copy) => apply(copy.visits, copy))
     return {
-      write: (batch) =>
-        Effect.suspend(() => {
-          this.#journal.add({ tag: "counting", by, sequence: batch.sequence })
-          return Effect.tap(
-            ask("write", writing(batch), (_, copy) => this.#writeVisits(copy, by, batch)),
-            () => this.#journal.add({ tag: "heard counted", by })
-          )
-        }),
+      write: (batch) => {
+        const write = ask("write", writing(batch), (_, copy) => this.#writeVisits(copy, by, batch))
+        return this.#homes === undefined ? noteWrites(this.#journal, by, () => write)(batch) : write
+      },
       totals: (subjects) => ask("totals", query, (visits) => visits.totals(subjects)),
       series: (range, interval) => ask("series", query, (visits) => visits.series(range, interval)),
       top: (range, max) => ask("top", query, (visits) => visits.top(range, max)),

@@ -28,7 +28,8 @@ import { LinkPlaces, type LinkPlacesService } from "./LinkPlaces.ts"
 import * as LinkPorts from "./LinkPorts.ts"
 import * as PlacementCache from "./PlacementCache.ts"
 
-const placesOf = (
+/** Where links are, as far as the placement is known. */
+export const placesOf = (
   databases: ReadonlyArray<Pick<ListedDatabase, "isAway">>,
   { current }: PlacementCache.PlacementCache
 ): LinkPlacesService => {
@@ -74,7 +75,7 @@ const listed = (
   }))
 
 /** The news of all databases. What is known of a key is as fresh as the news of its database, and of the one that it is being moved to. */
-const changesOf = (
+export const changesOf = (
   news: ReadonlyArray<LinkInvalidationsService>,
   { current }: PlacementCache.PlacementCache
 ): LinkInvalidationsService => {
@@ -107,7 +108,7 @@ const replicasOf = (
   )
 
 /** Keys that are carried at a time at most: so many are lost where who carries them dies. */
-const keysMax = 1_000
+export const keysMax = 1_000
 
 /** Everything that has to do with links over the control database, which is number 0, and those at `urls`. */
 export const layer = (

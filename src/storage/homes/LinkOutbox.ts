@@ -61,24 +61,50 @@ export const carryMessages = ({ sql, webhooks }: Pick<Carrying, "sql" | "webhook
     return rows.length === messagesMax
   }).pipe(asStorageError("LinkOutbox.carryMessages"))
 
+/** How keys that are free again go from one database to another. */
+export interface CarryingSteps {
+  /** Takes up to so many out of the one, in a transaction. */
+  readonly leave: (count: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Puts them into the stock of the other, and takes them out of its records of open batches, in a transaction. */
+  readonly arrive: (keys: ReadonlyArray<string>) => Effect.Effect<unknown, StorageError>
+  /** Puts them back into the one. */
+  readonly comeBack: (keys: ReadonlyArray<string>) => Effect.Effect<unknown, StorageError>
+  readonly lost: (keys: number) => void
+}
+
 /**
  * Carries up to `count` keys that are free again to the stock. They leave the one database before they enter the other, so that no key is in both: whoever dies in between loses them. Gives whether
  * there may be more.
  */
-export const carryKeys = ({ control, lost, sql, stock }: Omit<Carrying, "webhooks">, count: number) => {
-  const { free } = KeyTablesSql.make(sql)
-  const operation = "LinkOutbox.carryKeys"
-  return Effect.gen(function* () {
-    const keys = yield* inTransaction(sql, free.take(count))
+export const carryBy = (
+  { arrive, comeBack, leave, lost }: CarryingSteps,
+  count: number
+): Effect.Effect<boolean, StorageError> =>
+  Effect.gen(function* () {
+    const keys = yield* leave(count)
     if (keys.length === 0) return false
-    const adding = Effect.zipRight(strikeFrom(control, keys), stock.add(fromStrings(keys)))
-    yield* asStorageError(operation)(inTransaction(control, adding)).pipe(
-      Effect.tapError(({ applied }) =>
-        applied === "no"
-          ? free.put(keys).pipe(Effect.catchAll(() => Effect.sync(() => lost(keys.length))))
-          : Effect.sync(() => lost(keys.length))
-      )
+    yield* Effect.tapError(arrive(keys), ({ applied }) =>
+      applied === "no"
+        ? Effect.catchAll(comeBack(keys), () => Effect.sync(() => lost(keys.length)))
+        : Effect.sync(() => lost(keys.length))
     )
     return keys.length === count
-  }).pipe(Effect.uninterruptible, asStorageError(operation))
+  }).pipe(Effect.uninterruptible)
+
+/** {@link carryBy} between PostgreSQL servers. */
+export const carryKeys = ({ control, lost, sql, stock }: Omit<Carrying, "webhooks">, count: number) => {
+  const { free } = KeyTablesSql.make(sql)
+  const named = asStorageError("LinkOutbox.carryKeys")
+  return carryBy(
+    {
+      leave: (count) => named(inTransaction(sql, free.take(count))),
+      arrive: (keys) =>
+        named(
+          inTransaction(control, Effect.zipRight(strikeFrom(control, keys), stock.add(fromStrings(keys))))
+        ),
+      comeBack: (keys) => named(free.put(keys)),
+      lost
+    },
+    count
+  )
 }

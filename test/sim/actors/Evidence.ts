@@ -69,6 +69,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   userKeys: [],
   undelivered: new Set(),
   open: [],
+  asideLost: 0,
   unready: [],
   storedKeys: { table: 0, status: 0, "two-table": 0, file: 0 },
   calls: new Map(),

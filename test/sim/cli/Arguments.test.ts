@@ -28,6 +28,7 @@ describe("the arguments of npm run sim", () => {
     [["--seed", "-1"], "--seed"],
     [["--seeds", "1.5"], '--seeds must be a whole number from 1 to 10000000, not "1.5"'],
     [["--tries", "0", "--seed", "1"], "--tries must be"],
+    [["--databases", "5"], '--databases must be a whole number from 1 to 4, not "5"'],
     [["--preset", "wild"], '--preset knows calm, lite, swarm, steady, cruel, not "wild"'],
     [["--level", "moon"], '--level knows actors, cluster, not "moon"'],
     [["--sed", "1"], "--sed"],

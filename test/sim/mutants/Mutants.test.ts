@@ -37,7 +37,8 @@ const quick = [
   "statement-timeout-removed",
   "idle-in-transaction-for-ever",
   "read-only-connection-kept",
-  "sweep-after-a-jump"
+  "sweep-after-a-jump",
+  "old-placement-not-fenced"
 ]
 
 /** The test runner gets its turn between two worlds. */

@@ -1,5 +1,6 @@
 import { Cause, Effect, Exit, type Fiber, FiberId } from "effect"
 import { Journal, type StoreEntry } from "../../../src/sim/Journal.ts"
+import { VirtualHomes } from "../../../src/sim/stores/homes/VirtualHomes.ts"
 import { VirtualDatabase } from "../../../src/sim/stores/VirtualDatabase.ts"
 import { VirtualRedis } from "../../../src/sim/stores/VirtualRedis.ts"
 import type { PoolKind } from "../../../src/storage/keys/KeyPool.ts"
@@ -27,7 +28,10 @@ export class LittleWorld {
   readonly world: World
   readonly network: Network
   readonly journal: Journal
+  /** The control database, if there are several. */
   readonly database: VirtualDatabase
+  /** All of them, where several were asked for. */
+  readonly homes: VirtualHomes | undefined
   readonly redis: ReadonlyArray<VirtualRedis>
   databaseFaults: CallFaults = { refused: 0, lost: 0, ignored: 0 }
   redisFaults: CallFaults = { refused: 0, lost: 0, ignored: 0 }
@@ -40,6 +44,8 @@ export class LittleWorld {
     seed: number,
     options: {
       readonly shards?: number
+      /** In which of several databases each bucket is. */
+      readonly homes?: { readonly count: number; readonly homeOf: (bucket: number) => number }
       readonly kind?: PoolKind
       readonly replicaLag_ms?: number
       /** How far behind the database's standby is, at most. */
@@ -48,7 +54,7 @@ export class LittleWorld {
       readonly delay_ms?: number
     } = {}
   ) {
-    const { databaseLag_ms = 0, delay_ms = 20, kind = "list", replicaLag_ms = 0, shards = 1 } = options
+    const { databaseLag_ms = 0, delay_ms = 20, homes, kind = "list", replicaLag_ms = 0, shards = 1 } = options
     this.world = new World({ seed, preemption: 0.02, keepTrace: true })
     this.network = new Network(this.world, {
       latency_us: { least: 100, mean: 300 },
@@ -61,11 +67,22 @@ export class LittleWorld {
       journal: this.journal,
       crashPoint: (process: VirtualProcess, operation: string) => this.crashPoint(process, operation)
     }
-    this.database = new VirtualDatabase(
-      { ...around, slow: () => this.slowCalls, faults: () => this.databaseFaults },
-      undefined,
-      { lag_ms: databaseLag_ms }
-    )
+    const databaseOf = (number: number, control?: VirtualDatabase) =>
+      new VirtualDatabase(
+        { ...around, slow: () => this.slowCalls, faults: () => this.databaseFaults },
+        undefined,
+        {
+          lag_ms: databaseLag_ms,
+          ...(homes !== undefined && { homes: { number, control, isUnfenced: false } })
+        }
+      )
+    this.database = databaseOf(0)
+    if (homes !== undefined) {
+      const further = Array.from({ length: homes.count - 1 }, (_, index) =>
+        databaseOf(index + 1, this.database)
+      )
+      this.homes = new VirtualHomes([this.database, ...further], this.journal, {}, homes.homeOf)
+    }
     this.redis = Array.from(
       { length: shards },
       (_, shard) =>

@@ -23,9 +23,9 @@ export const built = <I, S extends object>(
 let worlds = 0
 
 /** A world for a test: each has a seed of its own, the same one in each run. */
-export const littleWorld = (options?: {
-  readonly shards?: number
-}): Effect.Effect<LittleWorld, never, Scope.Scope> =>
+export const littleWorld = (
+  options?: ConstructorParameters<typeof LittleWorld>[1]
+): Effect.Effect<LittleWorld, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => new LittleWorld(++worlds, options)),
     (little) => Effect.sync(() => little.world.end())

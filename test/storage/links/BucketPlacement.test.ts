@@ -1,6 +1,6 @@
 import { BucketPlacement } from "../../../src/storage/links/BucketPlacement.ts"
 import * as BucketPlacementSql from "../../../src/storage/links/BucketPlacementSql.ts"
-import * as BucketPlacementMemory from "../../support/memory/BucketPlacementMemory.ts"
+import * as BucketPlacementMemory from "../../../src/sim/stores/homes/BucketPlacementMemory.ts"
 import { onEveryBackend } from "../../support/Stores.ts"
 import { bucketPlacementLaws } from "./BucketPlacementLaws.ts"
 

@@ -3,6 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { Context, Data, Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { describe } from "vitest"
 import { bucketOf } from "../../../../src/keys/Buckets.ts"
+import { movePlaces as simulated } from "../../../../src/sim/stores/homes/BucketMoves.ts"
 import * as LinksByUrlSql from "../../../../src/storage/links/LinksByUrlSql.ts"
 import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts"
 import * as BucketRows from "../../../../src/storage/links/moves/BucketRows.ts"
@@ -26,6 +27,8 @@ import {
 
 /** The mover was killed. */
 class Killed extends Data.TaggedError("Killed")<{ readonly place: string }> {}
+
+const movePlaces: ReadonlyArray<string> = simulated
 
 const half = Array.from({ length: 128 }, (_, n) => 2 * n)
 
@@ -230,6 +233,8 @@ const homes = (databases: Databases) =>
         const places: Array<string> = []
         yield* move(all, 0, 1, watching(places))
         const [distinct, ways] = [[...new Set(places)], [0, 1]]
+        // The simulation's mover comes to these, in this order.
+        expect(distinct.filter((place) => movePlaces.includes(place))).toEqual(movePlaces)
         expect(distinct.length).toBeGreaterThanOrEqual(25)
         for (const place of distinct) {
           const [to, from] = [ways[0]!, ways[1]!]

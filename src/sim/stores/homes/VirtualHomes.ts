@@ -1,0 +1,135 @@
+import { Context, Effect, Schedule, type Scope } from "effect"
+import { bucketCount, bucketOf } from "../../../keys/Buckets.ts"
+import type { Link } from "../../../model/Link.ts"
+import { LinkCarrier } from "../../../storage/homes/LinkDatabaseList.ts"
+import { carryBy } from "../../../storage/homes/LinkOutbox.ts"
+import * as GuardedCreatesRouted from "../../../storage/homes/GuardedCreatesRouted.ts"
+import { changesOf, keysMax, placesOf } from "../../../storage/homes/LinkHomes.ts"
+import * as LinkLifetimeRouted from "../../../storage/homes/LinkLifetimeRouted.ts"
+import { LinkPlaces } from "../../../storage/homes/LinkPlaces.ts"
+import * as LinkStoreRouted from "../../../storage/homes/LinkStoreRouted.ts"
+import * as PlacementCache from "../../../storage/homes/PlacementCache.ts"
+import * as Router from "../../../storage/homes/Router.ts"
+import * as VisitStoreRouted from "../../../storage/homes/VisitStoreRouted.ts"
+import { GuardedCreates } from "../../../storage/links/GuardedCreates.ts"
+import type { LinkInvalidationsService } from "../../../storage/links/LinkInvalidations.ts"
+import { LinkLifetime } from "../../../storage/links/LinkLifetime.ts"
+import { LinkStore } from "../../../storage/links/LinkStore.ts"
+import { isRefused } from "../../../storage/links/LinkTenure.ts"
+import { VisitStore } from "../../../storage/visits/VisitStore.ts"
+import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
+import type { Journal } from "../../Journal.ts"
+import type { Mutation } from "../../mutants/Mutation.ts"
+import type { VirtualProcess } from "../../world/VirtualProcess.ts"
+import { noteWrites, type VirtualDatabase } from "../VirtualDatabase.ts"
+import * as Asks from "./Asks.ts"
+import * as Statements from "./Statements.ts"
+
+/** The pause before a node that does not know the placement yet asks for it again. */
+const askAgain = Schedule.spaced("200 millis")
+
+/** What each node has of one database. */
+interface OneDatabase
+  extends
+    LinkStoreRouted.HasLinks,
+    GuardedCreatesRouted.HasGuards,
+    LinkLifetimeRouted.HasLifetime,
+    VisitStoreRouted.HasVisits {}
+
+/** What a node knows of its stores over several databases. */
+export interface HomePorts {
+  readonly stores: ReturnType<VirtualDatabase["stores"]>
+  readonly changes: LinkInvalidationsService
+}
+
+/**
+ * Several databases that have links, of which the first is the control database, and the product's own routing over them. Each of them has faults of its own; their clocks are one.
+ */
+export class VirtualHomes {
+  readonly databases: ReadonlyArray<VirtualDatabase>
+  readonly #journal: Journal
+  readonly #mutation: Mutation
+
+  /** The buckets are where `homeOf` says at first. */
+  constructor(
+    databases: ReadonlyArray<VirtualDatabase>,
+    journal: Journal,
+    mutation: Mutation,
+    homeOf: (bucket: number) => number
+  ) {
+    this.databases = databases
+    this.#journal = journal
+    this.#mutation = mutation
+    const { places } = this.control.tables.placement
+    for (let bucket = 0; bucket < bucketCount; bucket++)
+      places[bucket] = { home: homeOf(bucket), movingTo: null }
+  }
+
+  get control(): VirtualDatabase {
+    return this.databases[0]!
+  }
+
+  /** The row of a key where it is at home. */
+  row(key: string): Link | undefined {
+    return this.databases[this.control.tables.placement.places[bucketOf(key)]!.home]!.row(key)
+  }
+
+  #linksOf(links: typeof LinkStore.Service): typeof LinkStore.Service {
+    if (this.#mutation.moves?.refusalsAreAnswers !== true) return links
+    return {
+      ...links,
+      insertMany: (rows) =>
+        Effect.catchIf(links.insertMany(rows), isRefused, () => Effect.succeed(rows.map(() => true)))
+    }
+  }
+
+  /** What a process has in place of the stores of one database. It waits until the placement is known. */
+  ports(process: VirtualProcess): Effect.Effect<HomePorts, never, Scope.Scope> {
+    return Effect.gen(this, function* () {
+      const { control, databases } = this
+      const carriesTwice = this.#mutation.moves?.carriesTwice
+      const clock = yield* Effect.clock
+      const news = yield* Effect.forEach(databases, (database) => database.changes(process))
+      const store = Asks.placementOf(control, process)
+      const placement = yield* Effect.retry(
+        PlacementCache.make(this.#mutation.placement?.(store, process) ?? store, databases.length),
+        askAgain
+      ).pipe(Effect.orDie)
+      const parts = databases.map((database, number): OneDatabase => {
+        const stores = database.stores(process)
+        return {
+          sql: Statements.make(Asks.ofStatements(database, process)),
+          isAway: () => news[number]!.awayFor(monotonicNow_ms(clock)) !== undefined,
+          links: this.#linksOf(Context.get(stores, LinkStore)),
+          guarded: Context.get(stores, GuardedCreates),
+          lifetime: Context.get(stores, LinkLifetime),
+          visits: Context.get(stores, VisitStore)
+        }
+      })
+      const router = Router.make(parts, placement, yield* Effect.runtime<never>())
+      const links = LinkStoreRouted.make(router)
+      const visits = VisitStoreRouted.make(router)
+      const { arrive } = Asks.carryingOf(control, process, this.#journal)
+      const carry = Effect.forEach(databases.slice(1), (database, index) =>
+        parts[index + 1]!.isAway()
+          ? Effect.succeed(false)
+          : carryBy(
+              { ...Asks.carryingOf(database, process, this.#journal, carriesTwice), arrive, lost: () => {} },
+              keysMax
+            ).pipe(Effect.orElseSucceed(() => false))
+      ).pipe(Effect.map((more) => more.some(Boolean)))
+      const stores = control.stores(process).pipe(
+        Context.add(LinkStore, links),
+        Context.add(GuardedCreates, GuardedCreatesRouted.make(router, links)),
+        Context.add(LinkLifetime, LinkLifetimeRouted.make(router)),
+        Context.add(VisitStore, {
+          ...visits,
+          write: noteWrites(this.#journal, process.id, visits.write, ({ writer }) => ({ writer }))
+        }),
+        Context.add(LinkPlaces, placesOf(parts, placement)),
+        Context.add(LinkCarrier, { carry })
+      )
+      return { stores, changes: changesOf(news, placement) }
+    })
+  }
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest"
+import { type Context, type Duration, Effect, Layer } from "effect"
+import { bucketCount, bucketOf, bucketOfName, bucketOfSubject } from "../../../src/keys/Buckets.ts"
+import { BucketMoves, movePlaces } from "../../../src/sim/stores/homes/BucketMoves.ts"
+import { movedOf } from "../../../src/sim/stores/homes/Replication.ts"
+import * as Asks from "../../../src/sim/stores/homes/Asks.ts"
+import type { VirtualProcess } from "../../../src/sim/world/VirtualProcess.ts"
+import { LinkCarrier } from "../../../src/storage/homes/LinkDatabaseList.ts"
+import { KeyStock } from "../../../src/storage/keys/KeyStock.ts"
+import { BucketPlacement } from "../../../src/storage/links/BucketPlacement.ts"
+import { GuardedCreates } from "../../../src/storage/links/GuardedCreates.ts"
+import { LinkLifetime } from "../../../src/storage/links/LinkLifetime.ts"
+import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
+import { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
+import { bucketPlacementLaws } from "../../storage/links/BucketPlacementLaws.ts"
+import { guardedCreatesLaws } from "../../storage/links/GuardedCreatesLaws.ts"
+import { linkLifetimeLaws } from "../../storage/links/LinkLifetimeLaws.ts"
+import { linkStoreLaws } from "../../storage/links/LinkStoreLaws.ts"
+import { visitStoreLaws } from "../../storage/visits/VisitStoreLaws.ts"
+import { linkOf } from "../../support/SomeLinks.ts"
+import type { Open } from "../../support/Stores.ts"
+import { LittleWorld } from "./LittleWorld.ts"
+import { built, littleWorld, openVirtual } from "./VirtualStores.ts"
+
+/** A service of a node over several databases. */
+const on = <I, S extends object>(little: LittleWorld, process: VirtualProcess, tag: Context.Tag<I, S>) =>
+  built(
+    little,
+    process,
+    tag,
+    Layer.scopedContext(
+      Effect.map(little.homes!.ports(process), ({ stores }) => stores)
+    ) as unknown as Layer.Layer<I>
+  )
+
+/** Several ports of one node, and its time. */
+const nodesOf = (count: number, homeOf: (bucket: number) => number = (bucket) => bucket % count) =>
+  Effect.map(littleWorld({ homes: { count, homeOf } }), (little) => {
+    let clients = 0
+    return Effect.suspend(() => {
+      const process = little.world.spawn(`node-${++clients}`, 1)
+      return Effect.all({
+        links: on(little, process, LinkStore),
+        guarded: on(little, process, GuardedCreates),
+        lifetime: on(little, process, LinkLifetime),
+        visits: on(little, process, VisitStore),
+        stock: on(little, process, KeyStock),
+        carrier: on(little, process, LinkCarrier as unknown as Context.Tag<LinkCarrier, LinkCarrier["Type"]>),
+        pause: Effect.succeed((duration: Duration.DurationInput) =>
+          little.inside(process, Effect.sleep(duration))
+        )
+      })
+    })
+  })
+
+type Nodes = ReturnType<typeof nodesOf>
+type Node = Effect.Effect.Success<Effect.Effect.Success<Nodes>>
+
+const portOf = <S>(nodes: Nodes, port: (node: Node) => S): Open<S> =>
+  Effect.map(nodes, (node) => Effect.map(node, port))
+
+/** The stock of the control database, to which what is free again in the others is carried before it is asked. */
+const carrying = ({ carrier: { carry }, stock }: Node): typeof KeyStock.Service => ({
+  ...stock,
+  take: (batch, count) => Effect.zipRight(carry, stock.take(batch, count)),
+  openBatches: (shard) => Effect.zipRight(carry, stock.openBatches(shard)),
+  size: Effect.zipRight(carry, stock.size)
+})
+
+for (const count of [2, 4]) {
+  describe(`in the simulation, on ${count} databases`, () => {
+    const nodes = nodesOf(count)
+    linkStoreLaws(
+      "LinkStore",
+      portOf(nodes, ({ links }) => links),
+      count
+    )
+    linkLifetimeLaws(
+      portOf(nodes, (node) => ({
+        links: node.links,
+        lifetime: node.lifetime,
+        pause: node.pause,
+        stock: carrying(node)
+      })),
+      count
+    )
+    visitStoreLaws(
+      "VisitStore",
+      portOf(nodes, ({ visits }) => visits)
+    )
+    // Where a key and the guards of its link are in one database, as creates choose keys.
+    guardedCreatesLaws(
+      "GuardedCreates",
+      portOf(
+        nodesOf(count, () => count - 1),
+        ({ guarded, links, pause }) => ({ guarded, links, pause })
+      )
+    )
+  })
+}
+
+describe("in the simulation", () => {
+  bucketPlacementLaws(
+    "BucketPlacement",
+    openVirtual(BucketPlacement, (little, process) =>
+      Layer.succeed(BucketPlacement, Asks.placementOf(little.database, process))
+    )
+  )
+})
+
+describe("a simulated mover", () => {
+  const half = Array.from({ length: bucketCount / 2 }, (_, n) => 2 * n)
+  const keys = Array.from({ length: 60 }, (_, n) => `k${n.toString(36)}Q`)
+
+  /** Two databases with links, guards and visits in the first, and a mover that is killed at the first time that it is at a place. */
+  const moved = (place: string | undefined) => {
+    const little = new LittleWorld(7, { homes: { count: 2, homeOf: () => 0 } })
+    const { control, databases } = little.homes!
+    for (const key of keys) {
+      const { guards, rows, visits } = control.tables
+      const name = `idempotency:${key}`
+      rows.set(key, linkOf(key))
+      guards.set(name, { name, token: 1, begunAt: 1, fingerprint: "", key, answer: "{}" })
+      visits.totals.set(`${key}@1`, { nonBots: 1, bots: 0 })
+      visits.hours.set(`${key}@1`, new Map())
+    }
+    const places: Array<string> = []
+    let kills = 0
+    const moves = new BucketMoves({
+      world: little.world,
+      databases,
+      defects: {},
+      isKilled: (at) => {
+        places.push(at)
+        const isKilled = at === place && kills === 0
+        if (isKilled) kills++
+        return isKilled
+      }
+    })
+    const rows = () =>
+      databases.map(({ tables }) => movedOf(tables).map(({ rows }) => Array.from(rows.keys()).toSorted()))
+    little.world.after(0, null, () => moves.begin({ buckets: half, from: 0, to: 1 }, () => 0))
+    little.pass(10_000)
+    little.world.end()
+    return { control, databases, kills, moves, places, rows: rows() }
+  }
+
+  it("comes to the places of the product's in their order", () => {
+    expect([...new Set(moved(undefined).places)]).toEqual(movePlaces)
+  })
+
+  it.each(movePlaces)("goes on where it was killed: %s", (place) => {
+    const { control, databases, kills, moves, rows } = moved(place)
+    expect([kills, moves.isUnderWay]).toEqual([1, false])
+    const { epochs, places } = control.tables.placement
+    expect(places).toEqual(
+      Array.from({ length: bucketCount }, (_, bucket) => ({ home: bucket % 2 === 0 ? 1 : 0, movingTo: null }))
+    )
+    expect(databases.map(({ tables }) => tables.home)).toEqual([
+      { epoch: epochs.get(0), barriers: new Map(), leftovers: new Set(), tenure: undefined },
+      { epoch: 0, barriers: new Map(), leftovers: new Set(), tenure: undefined }
+    ])
+    for (const [number, tables] of rows.entries()) {
+      const own = (bucketOf: (name: string) => number, names: ReadonlyArray<string>) =>
+        names.filter((name) => (bucketOf(name) % 2 === 0 ? 1 : 0) === number).toSorted()
+      const [guards, links, , , , totals, hours] = tables
+      expect(links).toEqual(own(bucketOf, keys))
+      expect(guards).toEqual(
+        own(
+          bucketOfName,
+          keys.map((key) => `idempotency:${key}`)
+        )
+      )
+      for (const visits of [totals, hours])
+        expect(visits).toEqual(
+          own(
+            bucketOfSubject,
+            keys.map((key) => `${key}@1`)
+          )
+        )
+    }
+  })
+})
