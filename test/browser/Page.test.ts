@@ -70,6 +70,9 @@ describe("a newcomer", () => {
     for (const [text, answer] of [
       ["x", "3 to 64 of"],
       ["Login", "This word is reserved."],
+      ["events/x", "3 to 64 of"],
+      ["Login/2026", "This word is reserved."],
+      ["taken-one/2026", "Whether it is free will show."],
       ["taken-one", "This is taken."],
       ["free-one", "Free."]
     ] as const) {

@@ -1,12 +1,26 @@
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import jsQR from "jsqr"
 import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
-import { describe, expect } from "vitest"
-import { create, inBrowserOf, type Look, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { afterAll, describe, expect } from "vitest"
+import { asAdmin, create, inBrowserOf, type Look, looks, nameOf, row, signedIn } from "./InBrowser.ts"
 import { expectSound, type Session } from "./Session.ts"
 
-const inBrowser = inBrowserOf("The design of QR codes is")
+/** A red rectangle. */
+const logo = () => {
+  const png = new PNG({ width: 60, height: 40 })
+  for (let at = 0; at < png.data.length; at += 4) png.data.set([220, 30, 30, 255], at)
+  return PNG.sync.write(png)
+}
+
+const folder = mkdtempSync(join(tmpdir(), "linkmint-logo-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+const logoFile = join(folder, "logo.png")
+writeFileSync(logoFile, logo())
+
+const inBrowser = inBrowserOf("The design of QR codes is", { BRAND_LOGO_FILE: logoFile })
 
 const saved = async (page: Page, name: "Save PNG" | "Save SVG") => {
   const [file] = await Promise.all([
@@ -22,13 +36,6 @@ const read = (bytes: Buffer) => {
   const colours = new Set<string>()
   for (let at = 0; at < data.length; at += 4) colours.add(data.subarray(at, at + 3).toString("hex"))
   return { text: jsQR.default(new Uint8ClampedArray(data), width, height)?.data, colours }
-}
-
-/** A red rectangle. */
-const logo = () => {
-  const png = new PNG({ width: 60, height: 40 })
-  for (let at = 0; at < png.data.length; at += 4) png.data.set([220, 30, 30, 255], at)
-  return PNG.sync.write(png)
 }
 
 /** Draws an SVG as a browser does, and gives it as PNG. */
@@ -56,15 +63,23 @@ const designing = async (session: Session, key: string, look: Look) => {
 
 describe("a QR code", () => {
   inBrowser("can be read in every shape, in colours and with a logo, as PNG and as SVG", async (session) => {
-    await create(session, { url: "https://example.com/", alias: "designed" })
-    const page = await designing(session, "designed", looks[0])
+    const key = "designed/2026"
+    await create(session, { url: "https://example.com/", alias: key })
+    const byApi = await Promise.all(
+      ["square", "round", "dot"].map(async (shape) => {
+        const path = `/api/v1/links/${encodeURIComponent(key)}/qr?shape=${shape}&logo=brand&size=1024`
+        const answer = await asAdmin(session, "GET", path)
+        return [shape, Buffer.from(await answer.arrayBuffer())] as const
+      })
+    )
+    const page = await designing(session, key, looks[0])
     const pictures = new Set<string>()
     const readBoth = async (what: string) => {
       const png = await saved(page, "Save PNG")
       const found = read(png)
-      expect(found.text, `${what} as PNG`).toBe(`${session.base}/designed`)
+      expect(found.text, `${what} as PNG`).toBe(`${session.base}/${key}`)
       const svg = await saved(page, "Save SVG")
-      expect(read(await rasterised(page, svg)).text, `${what} as SVG`).toBe(`${session.base}/designed`)
+      expect(read(await rasterised(page, svg)).text, `${what} as SVG`).toBe(`${session.base}/${key}`)
       pictures.add(png.toString("base64"))
       return found
     }
@@ -82,6 +97,22 @@ describe("a QR code", () => {
       .toBe(true)
     await readBoth("a logo")
     expect(pictures.size).toBe(5)
+    for (const [shape, svg] of byApi) {
+      const drawn = read(await rasterised(page, svg))
+      expect(drawn.text, `${shape} by the API`).toBe(`${session.base}/${key}`)
+      expect(drawn.colours.has("dc1e1e")).toBe(true)
+    }
+    // A link with such a key is edited and counted as any other.
+    await page.goto(`/app/links?q=${key}`)
+    await row(page, key)
+      .getByRole("button", { name: `Edit ${key}` })
+      .click()
+    await page.getByLabel("Title").fill("Designed")
+    await page.getByRole("button", { name: "Save", exact: true }).click()
+    await page.getByText("Designed").waitFor()
+    await row(page, key).locator("a.visits").click()
+    await page.waitForURL(/\/app\/links\/designed%2F2026\/stats$/)
+    await page.getByText("No visits in the last").waitFor()
     await page.context().close()
   })
 

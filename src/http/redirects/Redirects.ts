@@ -318,15 +318,13 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
           ),
         findAsWritten(naming.domains, find, first)
       )
-      return Effect.map(lookUp(request, first, findFirst), (row) =>
-        row === null
-          ? { row, path, isPreview: false }
-          : {
-              row,
-              path: { key: row.key, rest: Redirect.behindKey(whole, row).rest },
-              isPreview: Redirect.behindKey(whole, row).isPreview
-            }
-      )
+      return Effect.map(lookUp(request, first, findFirst), (row) => {
+        if (row === null) return { row, meant: path, isPreview: false }
+        const { isPreview, rest } = Redirect.behindKey(whole, row)
+        // A preview is not posted to.
+        if (isPreview && request.method === "POST") return { row: null, meant: path, isPreview: false }
+        return { row, meant: { key: row.key, rest }, isPreview }
+      })
     }
 
     const [redirected, previewed, unlocked] = [
@@ -343,7 +341,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
           ? work(request, path, found)
           : Effect.matchEffect(resolve(request, path, find), {
               onFailure: (refusal) => Effect.sync(() => refuse(request, path.key, refusal, isVisit)),
-              onSuccess: ({ isPreview, path: meant, row }) =>
+              onSuccess: ({ isPreview, meant, row }) =>
                 (isPreview ? previewed : work)(request, meant, Effect.succeed(row))
             })
 

@@ -122,13 +122,16 @@ withService("an alias of several segments", { domains }, (it) => {
       const { send } = yield* TestService
       yield* made("vault/2026", { password: "sesame" })
       expectProblem(yield* get("/vault/2026"), "password-required")
-      const posted = yield* send({
-        method: "POST",
-        path: "/vault/2026",
-        headers: { "content-type": "application/x-www-form-urlencoded" },
-        body: "password=sesame"
-      })
+      const post = (path: string) =>
+        send({
+          method: "POST",
+          path,
+          headers: { "content-type": "application/x-www-form-urlencoded" },
+          body: "password=sesame"
+        })
+      const posted = yield* post("/vault/2026")
       expect([posted.status, posted.headers.location]).toEqual([303, `${url}vault/2026`])
+      expect((yield* post("/vault/2026+")).status).toBe(404)
     })
   )
 

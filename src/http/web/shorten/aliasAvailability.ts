@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks"
-import { isAlias, segmentsOf } from "../../../model/Alias.ts"
+import { isAlias, isLong, segmentsOf } from "../../../model/Alias.ts"
 import { isReserved } from "../../links/ReservedAliases.ts"
 import { me } from "../app/Session.ts"
 import { ApiError } from "../api/Client.ts"
@@ -29,7 +29,8 @@ const withoutAsking = (alias: string, domain: string): Availability => {
   const lengthMin = me.value?.admin === true ? 1 : 3
   if (!isAlias(alias) || segmentsOf(alias).some(({ length }) => length < lengthMin)) return "malformed"
   if (isReserved(alias)) return "reserved"
-  return domain === "" ? "checking" : "unknown"
+  // Where a shorter alias forwards its path, to ask would be a visit.
+  return domain === "" && !isLong(alias) ? "checking" : "unknown"
 }
 
 /** Whether an alias can be had in a domain (empty: the default one), as one types it. */
