@@ -1,6 +1,5 @@
 // The fields of a link in a file: how they are written, and how they are read again.
 
-import { isAlias } from "../model/Alias.ts"
 import { formatMoment } from "./Moment.ts"
 
 /** The values of a link by the names that this service has for them. Texts, or what JSON has. Nothing, `null` and the empty text are the same. */
@@ -63,6 +62,9 @@ const lengthsMax = {
   json: 16_384
 }
 const countsMax = { maxVisits: 1_000_000_000, visits: 1_000_000_000_000 }
+
+/** What a key can be here: up to 5 segments with a slash between them, 64 characters in all. */
+const keyShape = /^(?=.{1,64}$)[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+){0,4}$/
 
 const controls = /[\p{Cc}\p{Cs}]/u
 /** Control characters that are no line breaks and tabs. */
@@ -209,7 +211,7 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const aliasOf = (): string | undefined => {
     const key = textOf("key")
     if (key === undefined || !options.keepsKeys) return undefined
-    return isAlias(key)
+    return keyShape.test(key)
       ? key
       : fault(
           "key",

@@ -1,7 +1,5 @@
 // Redirect rules of Shlink, as its API shows them, and what they are here.
 
-import { deviceNames, osNames } from "../model/RuleBounds.ts"
-
 interface Condition {
   readonly type: string
   readonly matchKey: string
@@ -12,23 +10,19 @@ interface Condition {
 type When = Readonly<Record<string, unknown>>
 
 /** What Shlink calls devices: systems, and kinds of devices. */
-const devices: Readonly<
-  Record<
-    string,
-    | { readonly os: ReadonlyArray<(typeof osNames)[number]> }
-    | { readonly devices: ReadonlyArray<(typeof deviceNames)[number]> }
-  >
-> = {
-  android: { os: ["Android"] },
-  ios: { os: ["iOS"] },
-  windows: { os: ["Windows"] },
-  macos: { os: ["macOS"] },
-  linux: { os: ["Linux"] },
-  chromeos: { os: ["Chrome OS"] },
-  desktop: { devices: ["desktop"] },
-  // A tablet is a mobile device there.
-  mobile: { devices: ["mobile", "tablet"] }
-}
+const devices: ReadonlyMap<string, When> = new Map(
+  Object.entries({
+    android: { os: ["Android"] },
+    ios: { os: ["iOS"] },
+    windows: { os: ["Windows"] },
+    macos: { os: ["macOS"] },
+    linux: { os: ["Linux"] },
+    chromeos: { os: ["Chrome OS"] },
+    desktop: { devices: ["desktop"] },
+    // A tablet is a mobile device there.
+    mobile: { devices: ["mobile", "tablet"] }
+  })
+)
 
 /** The network of an address, a CIDR block, or an IPv4 address that ends in wildcards: `192.0.2.*`. */
 const networkOf = (text: string): string | undefined => {
@@ -44,7 +38,7 @@ const networkOf = (text: string): string | undefined => {
 const whenOf = ({ matchKey, matchValue, type }: Condition): When | undefined => {
   switch (type) {
     case "device":
-      return devices[matchValue.toLowerCase()]
+      return devices.get(matchValue.toLowerCase())
     case "language":
       return { languages: [matchValue.replaceAll("_", "-")] }
     case "query-param":
