@@ -69,6 +69,16 @@ describe("the first paint", () => {
     await page.context().close()
   })
 
+  inBrowser("is in the language that the browser prefers", async (session) => {
+    const page = await newPage(session, "about:blank", { locale: "de-DE" })
+    await page.route("**/assets/**", (route) => route.abort())
+    await page.goto("/")
+    await page.getByRole("heading", { name: "Lange Adresse rein." }).waitFor()
+    await page.getByLabel("Lange Adresse").waitFor()
+    expect(await page.evaluate("document.documentElement.lang")).toBe("de")
+    await page.context().close()
+  })
+
   inBrowser("of another place has no form", async (session) => {
     await create(session, { url: "https://example.com/", alias: "painted-one" })
     const page = await newPage(session, "about:blank")
