@@ -98,6 +98,7 @@ export const layer = (url: URL, apiKey: Redacted.Redacted) =>
           const query = new URLSearchParams({
             limit: String(pageLength),
             orderBy: "createdAt-asc",
+            archived: "any",
             ...(cursor === null ? { total: "true" } : { cursor }),
             ...(owner !== undefined && { owner })
           })

@@ -53,7 +53,9 @@ export const LinkExtras = Schema.Struct({
   rules: maybe(Rules),
   variants: maybe(Variants),
   /** What its owner notes about it, shown to its owner and administrators alone. */
-  note: maybe(Schema.String)
+  note: maybe(Schema.String),
+  /** It redirects as before, and is in those lists alone that ask for it. */
+  archived: maybe(Schema.Literal(true))
 })
 /** See {@link LinkExtras}. */
 export type LinkExtras = typeof LinkExtras.Type
@@ -68,7 +70,8 @@ export const ExtrasChange = Schema.Struct({
   card: orRemoved(LinkExtras.fields.card),
   rules: orRemoved(LinkExtras.fields.rules),
   variants: orRemoved(LinkExtras.fields.variants),
-  note: orRemoved(LinkExtras.fields.note)
+  note: orRemoved(LinkExtras.fields.note),
+  archived: orRemoved(LinkExtras.fields.archived)
 } satisfies Readonly<Record<keyof LinkExtras, unknown>>)
 /** See {@link ExtrasChange}. */
 export type ExtrasChange = typeof ExtrasChange.Type

@@ -35,6 +35,7 @@ export interface ShownLink {
   readonly rules?: ReadonlyArray<object>
   readonly variants?: ReadonlyArray<object>
   readonly note?: string
+  readonly archived?: boolean
 }
 
 /** How links are written: a table, or a JSON object a line. */
@@ -77,7 +78,8 @@ export const columns: ReadonlyArray<
   ["cardImage", ({ card }) => card?.image ?? null],
   ["rules", ({ rules = null }) => rules],
   ["variants", ({ variants = null }) => variants],
-  ["note", ({ note = null }) => note]
+  ["note", ({ note = null }) => note],
+  ["archived", ({ archived = null }) => archived]
 ]
 
 /** A value in a table: tags side by side, other lists in JSON. */

@@ -27,6 +27,7 @@ export interface NewLink {
   readonly rules?: ReadonlyArray<object>
   readonly variants?: ReadonlyArray<object>
   readonly note?: string
+  readonly archived?: boolean
   readonly imported?: {
     readonly createdAt?: string
     readonly updatedAt?: string
@@ -258,6 +259,7 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const rules = objectsOf("rules")
   const variants = objectsOf("variants")
   const note = plain("note", lengthsMax.note, controlsInLines)
+  const archived = flag("archived")
   if (status !== undefined && ![301, 302, 307, 308].includes(status)) {
     fault("redirectStatus", "must be 301, 302, 307 or 308")
   }
@@ -290,6 +292,7 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     ...(rules !== undefined && { rules }),
     ...(variants !== undefined && { variants }),
     ...(note !== undefined && { note }),
+    ...(archived !== undefined && { archived }),
     imported: {
       ...(createdAt !== undefined && { createdAt }),
       ...(updatedAt !== undefined && { updatedAt }),

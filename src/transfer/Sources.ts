@@ -69,7 +69,8 @@ const sources: Readonly<Record<SourceName, Source>> = {
       "cardImage",
       "rules",
       "variants",
-      "note"
+      "note",
+      "archived"
     ]),
     isOwn: true,
     // The API's own lists have visits as objects.
@@ -161,7 +162,8 @@ const sources: Readonly<Record<SourceName, Source>> = {
       createdAt: ["createdat"],
       updatedAt: ["updatedat"],
       expiresAt: ["expiresat"],
-      visits: ["clicks"]
+      visits: ["clicks"],
+      archived: ["archived"]
     },
     short: ["shortlink", "link"],
     hasLongKeys: true,

@@ -406,12 +406,13 @@ https://dub.sh/try,https://example.com/dub,31,2024-06-01T00:00:00.000Z,"a, b"`
           { id: "t2", name: "b", color: "red" }
         ],
         clicks: 31,
+        archived: true,
         password: null,
         createdAt: "2024-06-01T00:00:00.000Z"
       }
     ]
     expect(await sourceOf(JSON.stringify(json))).toBe("dub")
-    expect(await linksOf(JSON.stringify(json))).toEqual([link])
+    expect(await linksOf(JSON.stringify(json))).toEqual([{ ...link, archived: true }])
     expect(await linksOf(JSON.stringify([{ ...json[0], password: "x" }]))).toMatchObject([
       [{ field: "password" }]
     ])

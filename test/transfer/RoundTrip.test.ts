@@ -69,6 +69,7 @@ const newLink: fc.Arbitrary<NewLink> = fc
           }),
           { minLength: 2, maxLength: 4 }
         ),
+        archived: fc.boolean(),
         note: fc.oneof(text(40), fc.stringMatching(/^['=+@,;|"\\ \t\r\n-]{1,8}$/))
       },
       { requiredKeys: [] }
@@ -115,7 +116,7 @@ const listed = Effect.gen(function* () {
   let cursor: string | null = ""
   while (cursor !== null) {
     const page = (yield* getJson(
-      `/api/v1/links?limit=77&orderBy=createdAt-asc${cursor === "" ? "" : `&cursor=${cursor}`}`
+      `/api/v1/links?archived=any&limit=77&orderBy=createdAt-asc${cursor === "" ? "" : `&cursor=${cursor}`}`
     )) as { readonly data: ReadonlyArray<ShownLink>; readonly nextCursor: string | null }
     links.push(...page.data)
     cursor = page.nextCursor

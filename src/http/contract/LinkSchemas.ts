@@ -158,6 +158,9 @@ const settings = {
   variants: Variants,
   note: textOfLines(noteLengthMax).annotations({
     description: "What the owner notes about the link. Shown to the owner and administrators alone"
+  }),
+  archived: Flag.annotations({
+    description: "It redirects as before, and is in those lists alone that ask for archived links"
   })
 }
 
@@ -224,6 +227,7 @@ export const BulkEditBody = Schema.Struct({
     q: optional(Text),
     tag: optional(Text),
     notTag: optional(Text),
+    archived: optional(Text),
     domain: optional(Text),
     owner: optional(Text)
   }).annotations({

@@ -13,7 +13,7 @@ import { type CreatePlan, plainDraftOf, planCreate } from "./CreatePlan.ts"
 import { type CountedCreator, type Creation, problemAnswer } from "./Creation.ts"
 import type * as Idempotency from "./Idempotency.ts"
 
-/** What the body of a bulk may be: its largest links have 43 values. */
+/** What the body of a bulk may be: its largest links have 44 values. */
 export const bulkBounds: Body.BodyBounds = { bytesMax: 4 * 1024 * 1024, valuesMax: 64 * bulkMax }
 
 /** Links of a bulk that may have a password: each takes a hash. */

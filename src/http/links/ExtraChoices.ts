@@ -26,7 +26,7 @@ const checkCard = (card: LinkCard, policy: LinkPolicy): Either.Either<LinkCard, 
 
 /** What the fields of a body change; `kept`: rules and variants that stay beside them. `undefined` where it has none of them. A field that says what holds without it removes its member. */
 const check = (
-  { card, expiredUrl, forwardPath, note, queryPrecedence, rules, variants }: Choices,
+  { archived, card, expiredUrl, forwardPath, note, queryPrecedence, rules, variants }: Choices,
   policy: LinkPolicy,
   kept: Routing = {}
 ): Either.Either<ExtrasChange | undefined, Problem> =>
@@ -36,7 +36,8 @@ const check = (
   card === undefined &&
   rules === undefined &&
   variants === undefined &&
-  note === undefined
+  note === undefined &&
+  archived === undefined
     ? none
     : Either.gen(function* () {
         return {
@@ -47,6 +48,7 @@ const check = (
           }),
           ...(card !== undefined && { card: yield* checkCard(card, policy) }),
           ...(note !== undefined && { note }),
+          ...(archived !== undefined && { archived: archived || null }),
           ...((rules !== undefined || variants !== undefined) &&
             (yield* checkRouting({ rules, variants }, policy, kept)))
         }

@@ -24,6 +24,9 @@ const countedMax = 10_000
 
 const orders = ["createdAt-desc", "createdAt-asc"] as const satisfies ReadonlyArray<LinkOrder>
 
+/** Which links a list has. */
+const archives = ["false", "true", "any"] as const
+
 const text = (description: string) =>
   queryParameter({ type: "string", minLength: 1, maxLength: searchMax, description })
 
@@ -37,6 +40,12 @@ export const ListParameters = Schema.Struct({
   q: text("Is in the key, the URL or the title, in whatever case"),
   tag: text("A tag of the link, to the letter"),
   notTag: text("A tag that the link does not have, to the letter"),
+  archived: queryParameter({
+    type: "string",
+    enum: archives,
+    default: archives[0],
+    description: "Whether the links are archived, or may be"
+  }),
   domain: text("The host name of the domain that the link is in: all domains where it is missing"),
   orderBy: queryParameter({ type: "string", enum: orders, default: orders[0] }),
   total: queryParameter({
@@ -82,6 +91,7 @@ export const check = (
   domains: KnownDomains
 ): Either.Either<LinkQuery, Problem> => {
   const {
+    archived = archives[0],
     cursor,
     domain,
     limit = String(limitDefault),
@@ -106,6 +116,7 @@ export const check = (
   const order = isOneOf(orders, orderBy) ? orderBy : orders[0]
   if (order !== orderBy) fault("orderBy", `must be ${orders.join(" or ")}`)
 
+  if (!isOneOf(archives, archived)) fault("archived", "must be false, true or any")
   if (total !== "true" && total !== "false") fault("total", "must be true or false")
 
   const placeOf = (cursor: QueryText): Position | undefined => {
@@ -130,6 +141,7 @@ export const check = (
     text: searched("q", q),
     tag: searched("tag", tag),
     notTag: searched("notTag", notTag),
+    archived: archived === "any" ? undefined : archived === "true",
     domain: domain === undefined ? undefined : domainOf(domain),
     owner: searched("owner", owner),
     after: cursor === undefined ? undefined : placeOf(cursor)

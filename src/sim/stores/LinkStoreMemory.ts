@@ -39,10 +39,15 @@ const totalOf = (all: ReadonlyArray<Link>, query: LinkQuery, countableMax: numbe
 }
 
 const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
-  const { after, countedMax, limit, lookedAtMax, order, owner } = query
+  const { after, archived, countedMax, limit, lookedAtMax, order, owner } = query
   const sign = order === "createdAt-asc" ? 1 : -1
   const all = [...links.values()]
-    .filter((link) => link.deletedAt === null && (owner === undefined || link.owner === owner))
+    .filter(
+      (link) =>
+        link.deletedAt === null &&
+        (owner === undefined || link.owner === owner) &&
+        (archived === undefined || archived === (link.extras?.archived === true))
+    )
     .toSorted((one, other) => sign * compare(one, other))
   const behind = all.filter((link) => after === undefined || sign * compare(link, after) > 0)
   const { domain, hasCapitals, notTag, tag, text } = query

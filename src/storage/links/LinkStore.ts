@@ -45,6 +45,8 @@ export interface LinkQuery {
   readonly tag?: string | undefined
   /** Those without this tag. */
   readonly notTag?: string | undefined
+  /** Those that are archived, or that are not; both where it is missing. */
+  readonly archived?: boolean | undefined
   /** Those in the domain with this number. */
   readonly domain?: number | undefined
   /** Those with an alias that has capital letters. */
@@ -54,7 +56,7 @@ export interface LinkQuery {
   readonly after?: Position | undefined
   /** Links on the page at most. */
   readonly limit: number
-  /** Links that are looked at for `text`, `tag`, `notTag`, `domain` and `hasCapitals` at most. */
+  /** Links that are looked at for `text`, `tag`, `notTag`, `domain` and `hasCapitals` at most, and where many are archived for `archived: false`. */
   readonly lookedAtMax: number
   /** Counts the links of all pages, up to so many. Nothing is counted where there is none. */
   readonly countedMax?: number | undefined

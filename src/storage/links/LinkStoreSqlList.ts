@@ -21,6 +21,9 @@ const positionOf = (row: Pick<LinkRow, "created_at" | "key">): Position => ({
  */
 const preparedRows: ReadonlyArray<number> = [21, 51]
 
+/** Archived links that a page passes over as it reads. Where there are more, what it looks at is bounded, as for a search. */
+const passedOverMax = 1_000
+
 const operation = "LinkStore.list"
 
 /** `LinkStore.list` on SQLite and PostgreSQL. For a caller that knows an epoch of the database, its last statement says whether that is in force. */
@@ -51,6 +54,30 @@ export const makeList = Effect.gen(function* () {
     return sql`(lower(${plainKey}) ${like} OR lower(url ${ascii}) ${like} OR title_folded ${like})`
   }
 
+  const archived = sql.onDialectOrElse({
+    orElse: () => sql.literal("(extras ->> 'archived')"),
+    pg: () => sql.literal("(extras::jsonb ->> 'archived')")
+  })
+  const isArchived = sql`${archived} IS NOT NULL`
+  const isNotArchived = sql`(extras IS NULL OR ${archived} IS NULL)`
+
+  /** The archived links. SQLite does not see by itself that their index has few of all links. */
+  const archivedLinks = (owner: string | undefined) => {
+    const index = owner === undefined ? "archived_links_by_age" : "archived_links_of_owner"
+    return sql.onDialectOrElse({
+      orElse: () => sql`links INDEXED BY ${sql.literal(index)}`,
+      pg: () => sql`links`
+    })
+  }
+
+  /** How many of the links are archived, up to `max`. */
+  const archivedAmong = (links: ReadonlyArray<Statement.Fragment>, { owner }: LinkQuery, max: number) =>
+    Effect.map(
+      sql<{ readonly count: number }>`${prepared(sql)}SELECT count(*) AS count FROM (
+        SELECT 1 FROM ${archivedLinks(owner)} WHERE ${sql.and([...links, isArchived])} LIMIT ${max}) AS found`,
+      ([row]) => Number(row!.count)
+    )
+
   return Effect.fnUntraced(function* (query: LinkQuery) {
     const { after, countedMax, domain, hasCapitals, limit, lookedAtMax, notTag, order, owner, tag, text } =
       query
@@ -59,12 +86,21 @@ export const makeList = Effect.gen(function* () {
     const ordered = sql.literal(`ORDER BY created_at ${direction}, key ${direction}`)
     const at = (relation: string, { createdAt, key }: Position) =>
       sql`(created_at, key) ${sql.literal(relation)} (${createdAt}, ${key})`
-    const all: ReadonlyArray<Statement.Fragment> = [
+    const owned: ReadonlyArray<Statement.Fragment> = [
       sql`deleted_at IS NULL`,
       ...(owner === undefined ? [] : [sql`owner = ${owner}`])
     ]
+    const most = Math.min(passedOverMax, lookedAtMax)
+    const hidden = query.archived === false ? yield* archivedAmong(owned, query, most + 1) : 0
+    const from = query.archived === true ? archivedLinks(owner) : sql`links`
+    const all: ReadonlyArray<Statement.Fragment> = [
+      ...owned,
+      ...(query.archived === true ? [isArchived] : []),
+      ...(hidden > 0 && hidden <= most ? [isNotArchived] : [])
+    ]
     const among = [...all, ...(after === undefined ? [] : [at(behind, after)])]
     const filters: ReadonlyArray<Statement.Fragment> = [
+      ...(hidden > most ? [isNotArchived] : []),
       ...(tag === undefined ? [] : [hasTag(tag)]),
       ...(notTag === undefined ? [] : [sql`NOT ${hasTag(notTag)}`]),
       ...(domain === undefined ? [] : [isIn(domain)]),
@@ -77,12 +113,12 @@ export const makeList = Effect.gen(function* () {
       filters.length === 0
         ? undefined
         : (yield* sql<LinkRow>`
-            SELECT created_at, key FROM links WHERE ${sql.and(among)} ${ordered}
+            SELECT created_at, key FROM ${from} WHERE ${sql.and(among)} ${ordered}
             LIMIT 1 OFFSET ${lookedAtMax - 1}`).map(positionOf)[0]
     const wanted = sql.and([...among, ...filters, ...(end === undefined ? [] : [at(upTo, end)])])
     const preparedFor = filters.length > 0 ? undefined : preparedRows.find((rows) => rows > limit)
     const atMost = sql.literal(String(preparedFor ?? limit + 1))
-    const selected = sql`SELECT ${names} FROM links WHERE ${wanted} ${ordered} LIMIT ${atMost}`
+    const selected = sql`SELECT ${names} FROM ${from} WHERE ${wanted} ${ordered} LIMIT ${atMost}`
     const tenure = yield* LinkTenure
     const underEpoch =
       tenure === undefined
@@ -106,7 +142,7 @@ export const makeList = Effect.gen(function* () {
     }>`
       SELECT count(*) AS looked, count(CASE WHEN ${sql.and([sql`TRUE`, ...filters])} THEN 1 END) AS found,
              ${inForce} AS in_force
-      FROM (SELECT key, url, title_folded, tags, custom FROM links WHERE ${sql.and(countable)} ${ordered}
+      FROM (SELECT key, url, title_folded, tags, custom, extras FROM ${from} WHERE ${sql.and(countable)} ${ordered}
             LIMIT ${countableMax + 1}) AS counted`
     if (!counts!.in_force) return yield* refused(operation)
     const [looked, found] = [Number(counts!.looked), Number(counts!.found)]

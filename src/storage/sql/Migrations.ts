@@ -29,6 +29,7 @@ import { domains } from "./migrations/0025_domains.ts"
 import { importedVisits } from "./migrations/0026_imported_visits.ts"
 import { linkExtras } from "./migrations/0027_link_extras.ts"
 import { longAliases } from "./migrations/0028_long_aliases.ts"
+import { archivedLinks } from "./migrations/0029_archived_links.ts"
 import { visitsApart } from "./migrations/0032_visits_apart.ts"
 import { StorageError } from "../StorageError.ts"
 
@@ -62,6 +63,7 @@ export const migrations = {
   "0026_imported_visits": importedVisits,
   "0027_link_extras": linkExtras,
   "0028_long_aliases": longAliases,
+  "0029_archived_links": archivedLinks,
   "0032_visits_apart": visitsApart
 }
 

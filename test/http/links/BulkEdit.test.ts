@@ -70,6 +70,22 @@ withService("a bulk edit", {}, (it) => {
     })
   )
 
+  it.effect("archives links, which no filter has then unless it asks for them, and brings them back", () =>
+    Effect.gen(function* () {
+      for (const alias of ["v-1", "v-2"]) yield* createAs(userKeys.one, { alias, tags: ["v"] })
+      const change = (filter: object, archived: boolean) =>
+        edit({ filter: { tag: "v", ...filter }, change: { archived } })
+      expect(yield* change({}, true)).toMatchObject({ changed: 2, failed: 0, nextCursor: null })
+      expect(yield* change({}, true)).toMatchObject({ changed: 0, results: [] })
+      expect(yield* change({ archived: "any" }, true)).toMatchObject({ changed: 0, unchanged: 2 })
+      expect(yield* edit({ filter: { archived: "true" }, delete: true, dryRun: true })).toMatchObject({
+        total: { count: 2, isExact: true }
+      })
+      expect(yield* change({ archived: "true" }, false)).toMatchObject({ changed: 2 })
+      expect(yield* shown("v-1")).not.toHaveProperty("archived")
+    })
+  )
+
   it.effect("says how many links there are, and does nothing else, in a dry run", () =>
     Effect.gen(function* () {
       for (let index = 0; index < 3; index++) yield* createAs(userKeys.one, { tags: ["dry"] })

@@ -118,6 +118,32 @@ withService("a list of links", {}, (it) => {
     })
   )
 
+  it.effect("leaves archived links out unless it is asked for them, and they redirect", () =>
+    Effect.gen(function* () {
+      yield* createAs(userKeys.one, { alias: "in-use", tags: ["kept"] })
+      yield* createAs(userKeys.one, { alias: "put-away", tags: ["kept"], archived: true })
+      yield* createAs(userKeys.one, { alias: "changed", tags: ["kept"] })
+      const archive = (archived: boolean | null) =>
+        withKey(userKeys.one, "PATCH", "/api/v1/links/changed", { archived })
+      expect(jsonOf(yield* archive(true))).toMatchObject({ key: "changed", archived: true })
+      const found = (query: string) =>
+        Effect.map(list(`?tag=kept&total=true${query}`), (page) => {
+          expect(page).toMatchObject({ total: { count: page.data.length, isExact: true } })
+          return new Set(keysOf(page))
+        })
+      for (const query of ["", "&archived=false"]) expect(yield* found(query)).toEqual(new Set(["in-use"]))
+      expect(yield* found("&archived=true")).toEqual(new Set(["put-away", "changed"]))
+      expect(yield* found("&archived=any")).toEqual(new Set(["in-use", "put-away", "changed"]))
+      expect((yield* get("/put-away")).headers.location).toBe(url)
+      expect((yield* get("/changed")).headers.location).toBe(url)
+      for (const back of [false, null]) {
+        yield* archive(true)
+        expect(jsonOf(yield* archive(back))).not.toHaveProperty("archived")
+        expect(yield* found("")).toEqual(new Set(["in-use", "changed"]))
+      }
+    })
+  )
+
   it.effect("has a total where that is asked for, which no page changes", () =>
     Effect.gen(function* () {
       for (let index = 0; index < 5; index++) yield* createAs(userKeys.one, { tags: ["counted"] })
@@ -209,6 +235,9 @@ withService("a list's parameter", {}, (it) => {
     ["tag=", "tag", /^must have 1 to 256/],
     ["tag=a%0Ab", "tag", /^must have 1 to 256/],
     ["notTag=", "notTag", /^must have 1 to 256/],
+    ...["archived=", "archived=yes", "archived=true&archived=true"].map(
+      (query) => [query, "archived", /^must be false, true or any$/] as const
+    ),
     ["owner=", "owner", /^must have 1 to 256/],
     ["owner=a&owner=b", "owner", /^must have 1 to 256/],
     ["total=yes", "total", /^must be true or false$/],

@@ -36,7 +36,8 @@ const everything = {
     { url: "https://example.com/a", weight: 1 },
     { url: "https://example.com/b", name: "b", weight: 2 }
   ],
-  note: "Between us"
+  note: "Between us",
+  archived: true
 }
 
 withService("a patch", {}, (it) => {
@@ -107,6 +108,7 @@ withService("a patch", {}, (it) => {
     ["rules", { rules: undefined }],
     ["variants", { variants: undefined }],
     ["note", { note: undefined }],
+    ["archived", { archived: undefined }],
     ["password", { hasPassword: false }]
   ]
   for (const [name, becomes] of cleared) {
@@ -213,6 +215,7 @@ withService("a bad patch", {}, (it) => {
     [{ redirectStatus: 303 }, ["redirectStatus", /^must be 301, 302, 307 or 308$/]],
     [{ forwardQuery: "no" }, ["forwardQuery", /^must be true or false$/]],
     [{ forwardPath: "no" }, ["forwardPath", /^must be true or false$/]],
+    [{ archived: "no" }, ["archived", /^must be true or false$/]],
     [{ note: "" }, ["note", /^must have 1 to 1,024 characters$/]],
     [{ expiredUrl: 1 }, ["expiredUrl", /^must be a string$/]],
     [{ expiresAt: past }, ["expiresAt", /^must lie in the future/]],

@@ -164,6 +164,82 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
       })
     )
 
+    it.scopedLive("shows archived links where they are asked for, and else both", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        const archived = { extras: { archived: true, note: "n" } } as const
+        yield* links.insertMany([
+          at("a", 1, { owner: "one", ...archived }),
+          at("b", 2, { owner: "one", tags: ["x"] }),
+          // Nothing but the member itself archives a link.
+          at("c", 3, {
+            owner: "one",
+            extras: { note: '"archived":true,' },
+            tags: ["archived"],
+            title: "archived"
+          }),
+          at("d", 4, { owner: "other", tags: ["x"], ...archived }),
+          at("e", 5, { owner: "one", tags: ["x"], ...archived }),
+          at("f", 6, archived)
+        ])
+        const found = Effect.fnUntraced(function* (query: Partial<LinkQuery>) {
+          const all: Record<string, ReadonlyArray<string>> = {}
+          for (const archived of [true, false, undefined]) {
+            const page = yield* links.list({ ...newestFirst, countedMax: 100, ...query, archived })
+            all[String(archived)] = page.links.map(({ key }) => key)
+            expect(page.total).toEqual({ count: page.links.length, isExact: true })
+            const pages = yield* follow(links, { ...newestFirst, ...query, archived, limit: 1 })
+            expect(pages.flat()).toEqual(all[String(archived)])
+          }
+          return all
+        })
+        expect(yield* found({})).toEqual({
+          true: ["f", "e", "d", "a"],
+          false: ["c", "b"],
+          undefined: ["f", "e", "d", "c", "b", "a"]
+        })
+        expect(yield* found({ owner: "one", order: "createdAt-asc" })).toEqual({
+          true: ["a", "e"],
+          false: ["b", "c"],
+          undefined: ["a", "b", "c", "e"]
+        })
+        expect(yield* found({ owner: "other" })).toEqual({ true: ["d"], false: [], undefined: ["d"] })
+        expect(yield* found({ tag: "x" })).toEqual({
+          true: ["e", "d"],
+          false: ["b"],
+          undefined: ["e", "d", "b"]
+        })
+        yield* links.updateMany([
+          { key: "e", owner: "one", at: 9, updateId: 1, change: { extras: { archived: null } } },
+          { key: "b", owner: "one", at: 9, updateId: 2, change: { extras: { archived: true } } }
+        ])
+        yield* links.deleteMany([{ key: "a", at: 9 }])
+        expect(yield* found({ owner: "one" })).toEqual({
+          true: ["b"],
+          false: ["e", "c"],
+          undefined: ["e", "c", "b"]
+        })
+      })
+    )
+
+    it.scopedLive("passes over few archived links at once, and over many in as many pages as it takes", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany(
+          Array.from({ length: 30 }, (_, index) =>
+            at(`k${index}`, index, index % 10 === 0 ? {} : { extras: { archived: true } })
+          )
+        )
+        const query: LinkQuery = { ...newestFirst, archived: false, limit: 2, countedMax: 100 }
+        const pages = yield* follow(links, query)
+        expect(pages).toEqual([["k20", "k10"], ["k0"]])
+        const bounded = { ...query, lookedAtMax: 5 }
+        const some = yield* follow(links, bounded)
+        expect(some.flat()).toEqual(["k20", "k10", "k0"])
+        expect((yield* links.list(query)).total).toEqual({ count: 3, isExact: true })
+      })
+    )
+
     it.scopedLive("looks at so many links for a page and no more, and goes on with the next one", () =>
       Effect.gen(function* () {
         const links = yield* store
@@ -235,16 +311,18 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
             order: fc.constantFrom<LinkOrder>("createdAt-asc", "createdAt-desc"),
             limit: fc.integer({ min: 1, max: 7 }),
             isSearch: fc.boolean(),
+            hides: fc.boolean(),
             lookedAtMax: fc.integer({ min: 1, max: 9 })
           }),
-          ({ comings, goings, isSearch, limit, lookedAtMax, order, times }) =>
+          ({ comings, goings, hides, isSearch, limit, lookedAtMax, order, times }) =>
             Effect.scoped(
               Effect.gen(function* () {
                 const links = yield* store
                 const there = times.map((createdAt, index) =>
                   at(`k${index % 7}-${index}`, createdAt, {
                     owner: "one",
-                    tags: index % 2 === 0 ? ["x"] : []
+                    tags: index % 2 === 0 ? ["x"] : [],
+                    ...(index % 3 === 0 && { extras: { archived: true } })
                   })
                 )
                 yield* links.insertMany(there)
@@ -262,11 +340,19 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
                   gone.add(going)
                   yield* links.deleteMany([{ key: going, at: 9 }])
                 })
-                const query = { order, limit, lookedAtMax, owner: "one", ...(isSearch && { tag: "x" }) }
+                const query = {
+                  order,
+                  limit,
+                  lookedAtMax,
+                  owner: "one",
+                  ...(isSearch && { tag: "x" }),
+                  ...(hides && { archived: false })
+                }
                 const seen = (yield* follow(links, query, meanwhile)).flat()
                 expect(new Set(seen).size).toBe(seen.length)
                 const wanted = there.filter(
-                  ({ key, tags }) => !gone.has(key) && (!isSearch || tags.length > 0)
+                  ({ extras, key, tags }) =>
+                    !gone.has(key) && (!isSearch || tags.length > 0) && (!hides || extras === undefined)
                 )
                 expect(seen).toEqual(expect.arrayContaining(wanted.map(({ key }) => key)))
               })

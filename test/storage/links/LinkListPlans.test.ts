@@ -85,6 +85,37 @@ describePostgres("a page of a list on PostgreSQL", () => {
           expect(plan).toMatch(/Index Scan (Backward )?using links_(of_owner|by_age)/)
           expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)|Filter/)
         }
+        // One in a hundred of the owner's links and of the others' is archived.
+        yield* sql`UPDATE links SET extras = '{"archived":true}' WHERE created_at % 100 IN (2, 3)`
+        yield* sql`VACUUM ANALYZE links`
+        for (const query of queries) {
+          const archives = [true, false]
+          for (const archived of archives) {
+            const sent = yield* statementsOf(store.list({ ...query, archived, lookedAtMax: links }))
+            expect(sent).toHaveLength(archived ? 1 : 2)
+            for (const [text, values] of sent) {
+              const rows = yield* sql.unsafe<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, values)
+              const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
+              const isProbe = text.includes("count(*)")
+              expect(plan).toMatch(
+                archived || isProbe
+                  ? /Scan (Backward )?using archived_links_(of_owner|by_age)/
+                  : /Index Scan (Backward )?using links_(of_owner|by_age)/
+              )
+              expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)/)
+            }
+          }
+        }
+        const few = yield* store.list({
+          ...page,
+          owner: "one",
+          archived: false,
+          lookedAtMax: 5,
+          countedMax: 9
+        })
+        expect(few.links.length).toBeLessThanOrEqual(5)
+        expect(few.next).not.toBeNull()
+        expect(few.total?.isExact).toBe(false)
         const counting = yield* statementsOf(store.list({ ...page, owner: "one", countedMax: 10_000 }))
         expect(counting).toHaveLength(2)
         const [text, values] = counting[1]!

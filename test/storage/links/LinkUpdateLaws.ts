@@ -30,7 +30,12 @@ const everything: Required<LinkChange> = {
   redirectStatus: 307,
   forwardQuery: true,
   crawlable: true,
-  extras: { expiredUrl: "https://example.com/'over\"?\\%_", forwardPath: true, note: "it's\n\t\\n 🍃" }
+  extras: {
+    expiredUrl: "https://example.com/'over\"?\\%_",
+    forwardPath: true,
+    note: "it's\n\t\\n 🍃",
+    archived: true
+  }
 }
 
 /** The laws of `LinkStore.updateMany`, as tests of one backend. */
@@ -62,7 +67,7 @@ export const linkUpdateLaws = (title: string, open: Open<LinkStore["Type"]>): vo
           Object.keys(back).map((name) => [
             name,
             name === "extras"
-              ? { expiredUrl: null, forwardPath: null, note: null }
+              ? { expiredUrl: null, forwardPath: null, note: null, archived: null }
               : cleared[name as keyof typeof back]
           ])
         )

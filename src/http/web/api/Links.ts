@@ -35,6 +35,8 @@ export interface Filter {
   readonly tag?: string
   /** A tag that the links do not have. */
   readonly notTag?: string
+  /** Whether the links are archived, or may be. Empty: they are not. */
+  readonly archived?: "" | "true" | "any"
   /** The host name of the links' domain. */
   readonly domain?: string
   readonly orderBy?: "createdAt-desc" | "createdAt-asc"
@@ -80,8 +82,8 @@ export const change = (name: string, body: LinkChange) => request<Link>("PATCH",
 export type Edit = Omit<BulkEdit, "filter">
 
 /** Changes or deletes the links of a filter, so many of them as fit into an answer. */
-export const editMany = ({ domain, notTag, q, tag }: Filter, edit: Edit, signal: AbortSignal) => {
-  const parts = Object.entries({ q, tag, notTag, domain }).filter(
+export const editMany = ({ archived, domain, notTag, q, tag }: Filter, edit: Edit, signal: AbortSignal) => {
+  const parts = Object.entries({ q, tag, notTag, archived, domain }).filter(
     ([, part]) => part !== undefined && part !== ""
   )
   return request<BulkEdited>("POST", `${base}/bulk-edit`, {

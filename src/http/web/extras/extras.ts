@@ -82,8 +82,9 @@ const precedences = { request: "requestHolds", target: "targetHolds" } as const
 /** What people are shown of a link's extras: what each is, and what it says. */
 export const shownExtras = (link: Link): ReadonlyArray<readonly [name: string, text: string]> => {
   const t = words()
-  const { card, expiredUrl, forwardPath, note, queryPrecedence } = link
+  const { archived, card, expiredUrl, forwardPath, note, queryPrecedence } = link
   const shown: Array<readonly [string, string]> = []
+  if (archived === true) shown.push([t.archived, t.archivedText])
   if (note !== undefined) shown.push([t.note, note])
   if (expiredUrl !== undefined) shown.push([t.expiredUrl, formatUrl(expiredUrl)])
   if (forwardPath === true) shown.push([t.path, t.pathAppended])

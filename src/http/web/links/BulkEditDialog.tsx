@@ -17,8 +17,21 @@ import { words } from "./words.ts"
 /** Faults of links that are listed at most. */
 const faultsMax = 20
 
+/** The names of the texts of what can be done. */
+const texts = {
+  change: { progress: "changeDone", asked: "changesMany", button: "changeMany", done: "manyChanged" },
+  archive: { progress: "archiveDone", asked: "archivesMany", button: "archiveMany", done: "manyArchived" },
+  unarchive: {
+    progress: "unarchiveDone",
+    asked: "unarchivesMany",
+    button: "unarchiveMany",
+    done: "manyUnarchived"
+  },
+  delete: { progress: "deleteDone", asked: "deletesMany", button: "deleteMany", done: "manyDeleted" }
+} as const
+
 interface Draft {
-  readonly what: "change" | "delete"
+  readonly what: keyof typeof texts
   readonly added: string
   readonly removed: string
   readonly expiresAt: string
@@ -27,6 +40,7 @@ interface Draft {
 /** What is asked of the service; `undefined` while nothing is chosen. */
 const wishOf = ({ added, expiresAt, removed, what }: Draft): Links.Edit | undefined => {
   if (what === "delete") return { delete: true }
+  if (what !== "change") return { change: { archived: what === "archive" } }
   const [addTags, removeTags] = [tagsOf(added), tagsOf(removed)]
   const change = {
     ...(addTags.length > 0 && { addTags }),
@@ -61,7 +75,6 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
 
   const wish = wishOf(draft)
   const isBusy = done !== undefined
-  const deletes = draft.what === "delete"
   const many = total === undefined ? "" : counted(total.isExact ? c.links : c.moreThanLinks, total.count)
 
   /** Has the links counted, for the question. */
@@ -117,7 +130,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
         : failed
     )
     if (failed.length > 0) return
-    say(counted(deletes ? words().manyDeleted : words().manyChanged, changed))
+    say(counted(words()[texts[draft.what].done], changed))
     onClose()
   }
 
@@ -160,6 +173,8 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
               onChange={({ currentTarget }) => set({ what: currentTarget.value as Draft["what"] })}
             >
               <option value="change">{t.changeThem}</option>
+              <option value="archive">{t.archiveThem}</option>
+              <option value="unarchive">{t.unarchiveThem}</option>
               <option value="delete">{t.deleteThem}</option>
             </select>
           )}
@@ -175,7 +190,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
           <FaultList faults={faults} />
           {isBusy && (
             <Progress
-              label={deletes ? t.deleteDone : t.changeDone}
+              label={t[texts[draft.what].progress]}
               done={done}
               total={Math.max(done, total?.count ?? 0)}
             />
@@ -192,7 +207,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
             </div>
           ) : (
             <div key="sure" class="actions end">
-              <p role="alert">{fill(deletes ? t.deletesMany : t.changesMany, { links: many })}</p>
+              <p role="alert">{fill(t[texts[draft.what].asked], { links: many })}</p>
               <button
                 type="button"
                 class="button plain"
@@ -202,7 +217,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
                 {c.back}
               </button>
               <button type="submit" class="button strong" disabled={isBusy || total.count === 0}>
-                {fill(deletes ? t.deleteMany : t.changeMany, { links: many })}
+                {fill(t[texts[draft.what].button], { links: many })}
               </button>
             </div>
           )}

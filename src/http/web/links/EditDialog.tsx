@@ -33,6 +33,7 @@ interface Draft extends ExtrasDraft {
   readonly endsPassword: boolean
   readonly redirectStatus: string
   readonly crawlable: boolean
+  readonly archived: boolean
 }
 
 const draftOf = (link: Link): Draft => ({
@@ -46,6 +47,7 @@ const draftOf = (link: Link): Draft => ({
   endsPassword: false,
   redirectStatus: String(link.redirectStatus),
   crawlable: link.crawlable,
+  archived: link.archived ?? false,
   ...extrasDraftOf(link)
 })
 
@@ -63,6 +65,7 @@ const said: { readonly [Name in keyof Draft]?: (draft: Draft) => LinkChange } = 
     redirectStatus: Number(redirectStatus) as Link["redirectStatus"]
   }),
   crawlable: ({ crawlable }) => ({ crawlable }),
+  archived: ({ archived }) => ({ archived }),
   ...extrasSaid
 }
 
@@ -192,6 +195,9 @@ export const EditDialog = ({ link, onChanged, onClose }: EditDialogProps) => {
           )}
           <Check checked={draft.crawlable} onChange={(crawlable) => set({ crawlable })}>
             {t.crawlable}
+          </Check>
+          <Check checked={draft.archived} onChange={(archived) => set({ archived })}>
+            {t.archiveIt}
           </Check>
         </div>
         <div class="dialog-end">

@@ -19,7 +19,7 @@ interface FilterBarProps {
 /** Which links are listed, and in which order. */
 export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
   const t = words()
-  const { domain, notTag, orderBy, q, tag } = filter
+  const { archived, domain, notTag, orderBy, q, tag } = filter
   const [typed, setTyped] = useState(q)
   const settled = useDebounced(typed, wait_ms)
   useEffect(() => {
@@ -85,6 +85,17 @@ export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
           ))}
         </select>
       )}
+      <select
+        aria-label={t.archive}
+        value={archived}
+        onChange={({ currentTarget }) =>
+          onChange({ archived: currentTarget.value as Required<Filter>["archived"] })
+        }
+      >
+        <option value="">{t.notArchived}</option>
+        <option value="true">{t.archived}</option>
+        <option value="any">{t.withArchived}</option>
+      </select>
       <select
         aria-label={t.order}
         value={orderBy}

@@ -34,6 +34,7 @@ const marksOf = (link: Link): ReadonlyArray<Mark> => {
   if (link.maxVisits !== null) {
     marks.push({ icon: "eye", text: fill(t.atMost, { count: formatNumber(link.maxVisits) }) })
   }
+  if (link.archived === true) marks.push({ icon: "archive", text: t.archived })
   if (link.hasPassword) marks.push({ icon: "lock", text: t.password })
   return marks
 }
@@ -46,13 +47,15 @@ interface LinkRowProps {
   readonly onTag: (tag: string) => void
   readonly onEdit: () => void
   readonly onQr: () => void
+  readonly onArchive: () => void
   readonly onDelete: () => void
 }
 
 /** A link in a list, and what can be done with it. */
 export const LinkRow = (props: LinkRowProps) => {
   const t = words()
-  const { isChosen, link, onChoose, onDelete, onEdit, onQr, onTag, visits } = props
+  const { isChosen, link, onArchive, onChoose, onDelete, onEdit, onQr, onTag, visits } = props
+  const isArchived = link.archived === true
   const total = visits.total + (link.importedVisits?.total ?? 0)
   return (
     <li class="link-row" data-key={link.key}>
@@ -123,6 +126,15 @@ export const LinkRow = (props: LinkRowProps) => {
           onClick={onEdit}
         >
           <Icon name="edit" />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={fill(isArchived ? t.unarchiveOf : t.archiveOf, { key: link.key })}
+          title={isArchived ? t.unarchive : t.archive}
+          onClick={onArchive}
+        >
+          <Icon name="archive" />
         </button>
         <button
           type="button"

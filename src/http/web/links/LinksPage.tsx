@@ -12,6 +12,7 @@ import { PageButtons } from "../ui/PageButtons.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { say } from "../ui/Toasts.tsx"
 import { words as common } from "../ui/words.ts"
+import { archive } from "./archiving.ts"
 import { BulkEditDialog } from "./BulkEditDialog.tsx"
 import { deleting, removeSoon } from "./deleting.ts"
 import { EditDialog } from "./EditDialog.tsx"
@@ -23,20 +24,24 @@ import { useList } from "./useList.ts"
 import { words } from "./words.ts"
 import "./links.css"
 
+const archives: ReadonlyArray<Filter["archived"]> = ["true", "any"]
+
 /** The filter stands in the address, so that it can be kept and passed on. */
 const filterOf = ({ searchParams }: URL): Required<Filter> => ({
   q: searchParams.get("q") ?? "",
   tag: searchParams.get("tag") ?? "",
   notTag: searchParams.get("notTag") ?? "",
+  archived: archives.find((one) => one === searchParams.get("archived")) ?? "",
   domain: searchParams.get("domain") ?? "",
   orderBy: searchParams.get("order") === "oldest" ? "createdAt-asc" : "createdAt-desc"
 })
 
-const pathOf = ({ domain, notTag, orderBy, q, tag }: Required<Filter>): string => {
+const pathOf = ({ archived, domain, notTag, orderBy, q, tag }: Required<Filter>): string => {
   const parameters = Object.entries({
     q,
     tag,
     notTag,
+    archived,
     domain,
     order: orderBy === "createdAt-asc" ? "oldest" : ""
   })
@@ -82,6 +87,7 @@ export const LinksPage = () => {
   const links = (page?.data ?? [])
     .filter((link) => !deleting.value.has(nameOf(link)))
     .map((link) => changed.get(nameOf(link)) ?? link)
+    .filter(({ archived = false }) => filter.archived === "any" || archived === (filter.archived === "true"))
   const noteChanged = (link: Link) => setChanged((before) => new Map([...before, [nameOf(link), link]]))
   const choose = (some: ReadonlyArray<Link>, isChosen: boolean) => {
     const after = new Map(chosen)
@@ -115,8 +121,9 @@ export const LinksPage = () => {
       {page && links.length === 0 && (
         <Nothing
           isFiltered={
-            [filter.q, filter.tag, filter.notTag, filter.domain].some((part) => part !== "") ||
-            list.back !== undefined
+            [filter.q, filter.tag, filter.notTag, filter.archived, filter.domain].some(
+              (part) => part !== ""
+            ) || list.back !== undefined
           }
         />
       )}
@@ -151,6 +158,10 @@ export const LinksPage = () => {
                 onTag={(tag) => change({ tag })}
                 onEdit={() => setEdited(link)}
                 onQr={() => setShown(link)}
+                onArchive={() => {
+                  void archive([link], link.archived !== true, noteChanged)
+                  rows.current?.focus()
+                }}
                 onDelete={() => {
                   removeSoon([nameOf(link)])
                   // The button that had the focus goes with its row.

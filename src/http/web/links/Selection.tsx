@@ -3,6 +3,7 @@ import { nameOf } from "../api/Links.ts"
 import type { Link } from "../api/Types.ts"
 import { counted } from "../language/fill.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { archive } from "./archiving.ts"
 import { removeSoon } from "./deleting.ts"
 import { TagsDialog } from "./TagsDialog.tsx"
 import { words } from "./words.ts"
@@ -21,6 +22,21 @@ interface SelectionProps {
 export const Selection = ({ links, onChanged, onClear }: SelectionProps) => {
   const t = words()
   const [edits, setEdits] = useState(false)
+  const archived = links.filter((link) => link.archived === true)
+  const used = links.filter((link) => link.archived !== true)
+  const toArchive = (some: ReadonlyArray<Link>, isArchived: boolean) =>
+    some.length > 0 && (
+      <button
+        type="button"
+        class="button plain small"
+        onClick={() => {
+          void archive(some, isArchived, onChanged)
+          onClear()
+        }}
+      >
+        <Icon name="archive" /> {isArchived ? t.archive : t.unarchive}
+      </button>
+    )
   return (
     <div class="selection" role="region" aria-label={t.chosenLinks}>
       <strong role="status">{counted(t.chosen, links.length)}</strong>
@@ -28,6 +44,8 @@ export const Selection = ({ links, onChanged, onClear }: SelectionProps) => {
         <button type="button" class="button plain small" onClick={() => setEdits(true)}>
           <Icon name="edit" /> {t.tags}
         </button>
+        {toArchive(used, true)}
+        {toArchive(archived, false)}
         <button
           type="button"
           class="button plain small"

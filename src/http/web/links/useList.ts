@@ -13,8 +13,8 @@ const every_ms = 5_000
 type Visits = ReadonlyMap<string, Link["visits"]>
 
 /** Lists links page by page, with their number, and numbers of visits that are not older than some seconds. */
-export const useList = ({ domain, notTag, orderBy, q, tag }: Required<Links.Filter>) => {
-  const filter = { q, tag, notTag, domain, orderBy }
+export const useList = ({ archived, domain, notTag, orderBy, q, tag }: Required<Links.Filter>) => {
+  const filter = { q, tag, notTag, archived, domain, orderBy }
   const list = usePages(JSON.stringify(filter), (cursor, signal) =>
     Links.list({ ...filter, total: true }, pageLength, cursor, signal)
   )
@@ -27,7 +27,7 @@ export const useList = ({ domain, notTag, orderBy, q, tag }: Required<Links.Filt
       const { data } = await Links.list(filter, pageLength, cursor, signal)
       setVisits(new Map(data.map((link) => [Links.nameOf(link), link.visits])))
     },
-    [orderBy, domain, q, tag, notTag, cursor, state]
+    [orderBy, domain, q, tag, notTag, archived, cursor, state]
   )
   return { ...list, visitsOf: (link: Link) => visits.get(Links.nameOf(link)) ?? link.visits }
 }

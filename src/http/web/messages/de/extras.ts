@@ -18,6 +18,8 @@ export default {
   append: "Beide bleiben",
   request: "Der des Kurzlinks bleibt",
   target: "Der der langen Adresse bleibt",
+  archived: "Archiviert",
+  archivedText: "leitet weiter, ohne in der Liste zu stehen",
   path: "Pfad",
   pathAppended: "wird angehängt",
   query: "Parameter",

@@ -16,6 +16,8 @@ export default {
   append: "Both stay",
   request: "The short link's stays",
   target: "The long URL's stays",
+  archived: "Archived",
+  archivedText: "redirects, and is not in the list",
   path: "Path",
   pathAppended: "appended",
   query: "Query",
