@@ -95,6 +95,12 @@ export interface VisitClass {
 export const subjectOfLink = ({ createdAt, key }: Pick<Link, "createdAt" | "key">): string =>
   `${key}@${createdAt.toString(36)}`
 
+/** The link of such a subject. */
+export const linkOfSubject = (subject: string): Pick<Link, "createdAt" | "key"> => {
+  const [key, createdAt] = subject.split("@")
+  return { key: key!, createdAt: Number.parseInt(createdAt!, 36) }
+}
+
 /** The subject of the visits of all links of an owner: no user id has an `@`. */
 export const subjectOfOwner = (owner: string): string => owner
 

@@ -110,6 +110,17 @@ describe("the list of links", () => {
     await page.goBack()
     await page.waitForURL((url) => url.search === "")
     await expect.poll(() => search.inputValue()).toBe("")
+    for (const [named, order] of [
+      ["Most visits first", "visits-desc"],
+      ["Last visited first", "lastVisit-desc"]
+    ] as const) {
+      const asked = page.waitForRequest((request) => request.url().includes(`orderBy=${order}`))
+      await page.getByLabel("Order").selectOption(named)
+      await asked
+      await row(page, "sought-1").waitFor()
+    }
+    await page.reload()
+    expect(await page.getByLabel("Order").inputValue()).toBe("lastVisit-desc")
     await page.context().close()
   })
 

@@ -87,6 +87,8 @@ const tables = [
   "quotas",
   "visit_periods",
   "visit_rolled",
+  "visit_ranked",
+  "link_ranks",
   "visit_writers",
   "visit_removals",
   "visits_leaving",

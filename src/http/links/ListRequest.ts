@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import type { KnownCaller } from "../../accounts/Access.ts"
-import type { LinkOrder, LinkQuery, Position } from "../../storage/links/LinkStore.ts"
+import { isRanked, type LinkOrder, type LinkQuery, type Position } from "../../storage/links/LinkStore.ts"
 import { isLinkText } from "../contract/LinkSchemas.ts"
 import type { KnownDomains } from "../domains/Domains.ts"
 import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
@@ -22,7 +22,9 @@ const lookedAtMax = 50_000
 /** Links that are counted for a total at most. */
 const countedMax = 10_000
 
-const orders = ["createdAt-desc", "createdAt-asc"] as const satisfies ReadonlyArray<LinkOrder>
+const byAge = ["createdAt-desc", "createdAt-asc"] as const
+const byVisits = ["visits-desc", "lastVisit-desc"] as const
+const orders = [...byAge, ...byVisits] as const satisfies ReadonlyArray<LinkOrder>
 
 /** Which links a list has. */
 const archives = ["false", "true", "any"] as const
@@ -57,14 +59,16 @@ export const ListParameters = Schema.Struct({
   owner: text("For administrators: the user whose links are listed, instead of everybody's")
 })
 
-/** A cursor's content: an order and a place in it. It grants nothing: callers see only their own links. */
+const Moment = Schema.NonNegativeInt
+const Key = Schema.String.pipe(Schema.filter((key) => isLinkText(key)))
+
+/** A cursor's content: an order and a place in it, with its rank where the order has one. It grants nothing: callers see only their own links. */
 const Cursor = Schema.StringFromBase64Url.pipe(
   Schema.compose(
     Schema.parseJson(
-      Schema.Tuple(
-        Schema.Literal(...orders),
-        Schema.NonNegativeInt,
-        Schema.String.pipe(Schema.filter((key) => isLinkText(key)))
+      Schema.Union(
+        Schema.Tuple(Schema.Literal(...byAge), Moment, Key),
+        Schema.Tuple(Schema.Literal(...byVisits), Moment, Key, Schema.NonNegativeInt)
       )
     )
   )
@@ -74,8 +78,8 @@ const decodeCursor = Schema.decodeEither(Cursor)
 const encodeCursor = Schema.encodeSync(Cursor)
 
 /** The cursor of what lies behind a place in an order. */
-export const cursorOf = (order: LinkOrder, { createdAt, key }: Position): string =>
-  encodeCursor([order, createdAt, key])
+export const cursorOf = (order: LinkOrder, { createdAt, key, rank = 0 }: Position): string =>
+  encodeCursor(isRanked(order) ? [order, createdAt, key, rank] : [order, createdAt, key])
 
 // With control characters and halves of characters PostgreSQL would refuse the query.
 const isSearchable = (value: string) =>
@@ -114,7 +118,7 @@ export const check = (
   const wanted = typeof limit === "string" && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
   if (wanted < 1 || wanted > limitMax) fault("limit", `must be a whole number from 1 to ${limitMax}`)
   const order = isOneOf(orders, orderBy) ? orderBy : orders[0]
-  if (order !== orderBy) fault("orderBy", `must be ${orders.join(" or ")}`)
+  if (order !== orderBy) fault("orderBy", `must be ${orders.slice(0, -1).join(", ")} or ${orders.at(-1)}`)
 
   if (!isOneOf(archives, archived)) fault("archived", "must be false, true or any")
   if (total !== "true" && total !== "false") fault("total", "must be true or false")
@@ -124,7 +128,7 @@ export const check = (
     if (content === undefined) return void fault("cursor", "is not a cursor of this service")
     const [of, createdAt, key] = content
     if (of !== order) return void fault("cursor", `belongs to a list in the order ${of}`)
-    return { createdAt, key }
+    return content.length === 4 ? { createdAt, key, rank: content[3] } : { createdAt, key }
   }
 
   const domainOf = (host: QueryText): number | undefined => {

@@ -5,9 +5,12 @@ import { GuardedCreates } from "../../storage/links/GuardedCreates.ts"
 import * as GuardedCreatesMemory from "./GuardedCreatesMemory.ts"
 import { fold } from "../../storage/links/LinkColumns.ts"
 import {
+  isRanked,
   isRepeat,
+  type LinkOrder,
   type LinkPage,
   type LinkQuery,
+  type LinkRank,
   LinkStore,
   type LinkTotal,
   type Position,
@@ -23,7 +26,9 @@ const shown = (link: Link | undefined): Link | null => {
 }
 
 const compare = (one: Position, other: Position): number =>
-  one.createdAt - other.createdAt || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
+  (one.rank ?? 0) - (other.rank ?? 0) ||
+  one.createdAt - other.createdAt ||
+  (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
 
 const isWanted = (link: Link, { domain, hasCapitals, notTag, tag, text = "" }: LinkQuery): boolean =>
   (hasCapitals === undefined || (link.custom && link.key !== foldedKey(link.key))) &&
@@ -38,9 +43,22 @@ const totalOf = (all: ReadonlyArray<Link>, query: LinkQuery, countableMax: numbe
   return { count, isExact: all.length <= countableMax && found === count }
 }
 
-const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
+/** The place of a link in an order. */
+const placeOf = (
+  { createdAt, key }: Link,
+  order: LinkOrder,
+  ranks: ReadonlyMap<string, LinkRank>
+): Position => {
+  if (!isRanked(order)) return { createdAt, key }
+  const known = ranks.get(key)
+  const isOf = known?.createdAt === createdAt
+  return { createdAt, key, rank: isOf ? (order === "visits-desc" ? known.visits : known.lastVisit) : 0 }
+}
+
+const page = (links: Map<string, Link>, query: LinkQuery, ranks: ReadonlyMap<string, LinkRank>): LinkPage => {
   const { after, archived, countedMax, limit, lookedAtMax, order, owner } = query
   const sign = order === "createdAt-asc" ? 1 : -1
+  const place = (link: Link) => placeOf(link, order, ranks)
   const all = [...links.values()]
     .filter(
       (link) =>
@@ -48,8 +66,8 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
         (owner === undefined || link.owner === owner) &&
         (archived === undefined || archived === (link.extras?.archived === true))
     )
-    .toSorted((one, other) => sign * compare(one, other))
-  const behind = all.filter((link) => after === undefined || sign * compare(link, after) > 0)
+    .toSorted((one, other) => sign * compare(place(one), place(other)))
+  const behind = all.filter((link) => after === undefined || sign * compare(place(link), after) > 0)
   const { domain, hasCapitals, notTag, tag, text } = query
   const isSearch = [domain, hasCapitals, notTag, tag, text].some((filter) => filter !== undefined)
   const end = isSearch ? behind[lookedAtMax - 1] : undefined
@@ -57,9 +75,11 @@ const page = (links: Map<string, Link>, query: LinkQuery): LinkPage => {
     .slice(0, isSearch ? lookedAtMax : behind.length)
     .filter((link) => isWanted(link, query))
   const last = found.length > limit ? found[limit - 1] : end
+  const listed = found.slice(0, limit)
   return {
-    links: found.slice(0, limit).map((link) => shown(link)!),
-    next: last === undefined ? null : { createdAt: last.createdAt, key: last.key },
+    links: listed.map((link) => shown(link)!),
+    ...(isRanked(order) && { ranks: listed.map((link) => place(link).rank!) }),
+    next: last === undefined ? null : place(last),
     ...(countedMax !== undefined && { total: totalOf(all, query, isSearch ? lookedAtMax : countedMax) })
   }
 }
@@ -116,6 +136,23 @@ export const makeOver = (
     return taken
   }
 
+  const ranks = new Map<string, LinkRank>()
+
+  const rank = (given: LinkRank) => {
+    const { createdAt, key } = given
+    const link = links.get(key)
+    if (link === undefined || link.deletedAt !== null || link.createdAt !== createdAt) return
+    const known = ranks.get(key)
+    const isOf = known?.createdAt === createdAt
+    ranks.set(key, {
+      ...given,
+      ...(isOf && {
+        visits: Math.max(known.visits, given.visits),
+        lastVisit: Math.max(known.lastVisit, given.lastVisit)
+      })
+    })
+  }
+
   return LinkStore.of({
     insertMany: (batch) =>
       Effect.sync(() => {
@@ -153,7 +190,8 @@ export const makeOver = (
         })
       ),
     updateMany: (batch) => Effect.sync(() => batch.map(update)),
-    list: (query) => Effect.sync(() => page(links, query)),
+    list: (query) => Effect.sync(() => page(links, query, ranks)),
+    rankMany: (given) => Effect.sync(() => given.forEach(rank)),
     crawlable: ({ at, limit }) =>
       Effect.sync(() =>
         [...links.values()]

@@ -639,6 +639,7 @@ export class VirtualDatabase {
           this.#update(copy, by, updates)
         ),
       list: (wanted) => call("LinkStore.list", query, ({ links }) => links.list(wanted)),
+      rankMany: (ranks) => call("LinkStore.rankMany", statement(), ({ links }) => links.rankMany(ranks)),
       crawlable: (wanted) => call("LinkStore.crawlable", query, ({ links }) => links.crawlable(wanted)),
       takeVisits: (takes) =>
         call(
@@ -977,6 +978,8 @@ export class VirtualDatabase {
           transaction(() => ["visit_rolled"], undefined),
           (visits) => visits.rollUp(until, max)
         ),
+      // No process of the simulation lists links.
+      rank: () => Effect.succeed(false),
       drop: (before, max) => ask("drop", statement(), (visits) => visits.drop(before, max)),
       dropWriters: (before) => ask("dropWriters", statement(), (visits) => visits.dropWriters(before)),
       forget: (subjects) =>

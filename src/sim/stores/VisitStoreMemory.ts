@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { dimensions, valuesMax } from "../../model/Visit.ts"
+import { dimensions, isLinkSubject, linkOfSubject, valuesMax } from "../../model/Visit.ts"
 import {
   type HourRange,
   type Point,
@@ -120,6 +120,40 @@ const top = (tables: Tables, range: HourRange, max: number): ReadonlyArray<Value
   })
 }
 
+interface Row {
+  readonly hour: number
+  readonly subject: string
+}
+
+const inOrder = (one: Row, other: Row) =>
+  one.hour - other.hour || (one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : 0)
+
+/** `VisitStore.rank`, which looks at every hour once. */
+const ranking = (tables: Tables): (typeof VisitStore.Service)["rank"] => {
+  let seen: Row = { hour: 0, subject: "" }
+  return (until, max, handOn) =>
+    Effect.suspend(() => {
+      const rows = [...tables.hours]
+        .flatMap(([subject, hours]) => [...hours.keys()].map((hour): Row => ({ hour, subject })))
+        .filter((row) => row.hour < until && inOrder(row, seen) > 0)
+        .toSorted(inOrder)
+        .slice(0, max)
+      const last = rows.at(-1)
+      if (last === undefined) return Effect.succeed(false)
+      const hours = new Map(rows.map(({ hour, subject }) => [subject, hour]))
+      const ranks = [...hours]
+        .filter(([subject]) => isLinkSubject(subject))
+        .map(([subject, hour]) => {
+          const { bots, nonBots } = tables.totals.get(subject)!
+          return { ...linkOfSubject(subject), visits: nonBots + bots, lastVisit: hour }
+        })
+      return Effect.map(ranks.length === 0 ? Effect.void : handOn(ranks), () => {
+        seen = last
+        return true
+      })
+    })
+}
+
 /** `VisitStore` over tables. It keeps every hour, so that there is nothing to roll up or to drop. */
 export const makeOver = (tables: Tables): typeof VisitStore.Service =>
   VisitStore.of({
@@ -129,6 +163,7 @@ export const makeOver = (tables: Tables): typeof VisitStore.Service =>
     series: (range, interval) => Effect.sync(() => series(tables, range, interval)),
     top: (range, max) => Effect.sync(() => top(tables, range, max)),
     rollUp: () => Effect.succeed(false),
+    rank: ranking(tables),
     drop: () => Effect.succeed(false),
     dropWriters: (before) =>
       Effect.sync(() => {

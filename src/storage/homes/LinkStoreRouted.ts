@@ -4,6 +4,7 @@ import { bucketCount, bucketOf } from "../../keys/Buckets.ts"
 import type { Link } from "../../model/Link.ts"
 import {
   type CrawlableQuery,
+  isRanked,
   type LinkPage,
   type LinkQuery,
   type LinkStore,
@@ -22,10 +23,10 @@ const operation = "LinkStore.list"
 
 const bucketOfQuestion = ({ key }: { readonly key: string }): number => bucketOf(key)
 
-const positionOf = ({ createdAt, key }: Position): Position => ({ createdAt, key })
-
 const compare = (one: Position, other: Position) =>
-  one.createdAt - other.createdAt || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
+  (one.rank ?? 0) - (other.rank ?? 0) ||
+  one.createdAt - other.createdAt ||
+  (one.key < other.key ? -1 : one.key > other.key ? 1 : 0)
 
 const comparedBy = (order: LinkQuery["order"]): typeof compare =>
   order === "createdAt-asc" ? compare : (one, other) => compare(other, one)
@@ -35,6 +36,26 @@ const isAtHome =
   ({ index, placement }: Answered<unknown>) =>
   ({ key }: Link) =>
     placement.places[bucketOf(key)]!.home === index
+
+/** A link of a page, and its place in the order of the query. */
+interface Placed {
+  readonly link: Link
+  readonly position: Position
+}
+
+const placedOf = (page: Answered<LinkPage>): ReadonlyArray<Placed> => {
+  const { links, ranks } = page.answer
+  return links
+    .map((link, index) => ({
+      link,
+      position: {
+        createdAt: link.createdAt,
+        key: link.key,
+        ...(ranks !== undefined && { rank: ranks[index] })
+      }
+    }))
+    .filter(({ link }) => isAtHome(page)(link))
+}
 
 /** How many links all databases have together, of which each was asked for `countedMax` at most. */
 const totalOf = (pages: ReadonlyArray<Answered<LinkPage>>, countedMax: number): LinkTotal => {
@@ -52,21 +73,29 @@ const merged = (pages: ReadonlyArray<Answered<LinkPage>>, { limit, order }: Link
   const [end = null] = pages
     .flatMap(({ answer: { next } }) => (next === null ? [] : [next]))
     .toSorted(compareBy)
-  const links = pages
-    .flatMap((page) => page.answer.links.filter(isAtHome(page)))
-    .filter((link) => end === null || compareBy(link, end) <= 0)
-    .toSorted(compareBy)
-  return links.length > limit
-    ? { links: links.slice(0, limit), next: positionOf(links[limit - 1]!) }
-    : { links, next: end }
+  const placed = pages
+    .flatMap(placedOf)
+    .filter(({ position }) => end === null || compareBy(position, end) <= 0)
+    .toSorted((one, other) => compareBy(one.position, other.position))
+  const listed = placed.slice(0, limit)
+  return {
+    links: listed.map(({ link }) => link),
+    ...(isRanked(order) && { ranks: listed.map(({ position }) => position.rank!) }),
+    next: placed.length > limit ? listed.at(-1)!.position : end
+  }
 }
 
-const isSearch = ({ domain, hasCapitals, tag, text }: LinkQuery): boolean =>
-  text !== undefined || tag !== undefined || domain !== undefined || hasCapitals !== undefined
+/** Whether what each database looks at for a page is bounded. */
+const isSearch = ({ domain, hasCapitals, order, tag, text }: LinkQuery): boolean =>
+  isRanked(order) ||
+  text !== undefined ||
+  tag !== undefined ||
+  domain !== undefined ||
+  hasCapitals !== undefined
 
 /**
  * How many links of a page a database with so many buckets is asked for: those that it has of a page on average and two and a half standard deviations more, so that few are asked a second time. Of a
- * search all: what one of them looks at is bounded.
+ * search, and in an order by visits, all: what one of them looks at is bounded.
  */
 const partOf = (query: LinkQuery, buckets: number): number => {
   const part = buckets / bucketCount
@@ -162,6 +191,17 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
       if (failures.length > 0) return { ...page, isPartial: true }
       return countedMax === undefined ? page : { ...page, total: totalOf(answers, countedMax) }
     }),
+    rankMany: (ranks) =>
+      Effect.asVoid(
+        router.write(
+          "LinkStore.rankMany",
+          ranks,
+          bucketOfQuestion,
+          (some) =>
+            ({ links, sql }, tenure) =>
+              Effect.as(under(sql, "LinkStore.rankMany", tenure, links.rankMany(some)), some)
+        )
+      ),
     crawlable: Effect.fnUntraced(function* (query: CrawlableQuery) {
       const { answers } = yield* router.gather("LinkStore.crawlable", ({ links }) => links.crawlable(query))
       const keys = answers.flatMap(({ answer, index, placement }) =>

@@ -181,6 +181,11 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
         ),
         (more) => more.some(Boolean)
       ),
+    rank: (until, max, handOn) =>
+      Effect.map(
+        router.sweep("VisitStore.rank", ({ visits }) => visits.rank(until, max, handOn)),
+        (more) => more.some(Boolean)
+      ),
     drop: (before, max) =>
       Effect.map(
         router.sweep("VisitStore.drop", ({ sql, visits }, tenure) =>

@@ -97,6 +97,11 @@ export const make = (databases: ReadonlyArray<VisitDatabase>): typeof VisitStore
         upkeep("VisitStore.rollUp", (visits) => visits.rollUp(until, max)),
         (more) => more.some(Boolean)
       ),
+    rank: (until, max, handOn) =>
+      Effect.map(
+        upkeep("VisitStore.rank", (visits) => visits.rank(until, max, handOn)),
+        (more) => more.some(Boolean)
+      ),
     drop: (before, max) =>
       Effect.map(
         upkeep("VisitStore.drop", (visits) => visits.drop(before, max)),

@@ -7,6 +7,9 @@ const bucketOfText = (text: string): string =>
  */
 export const bucketOfRow: string = bucketOfText("key")
 
+/** The same of a row of `link_ranks`. */
+export const bucketOfRankRow: string = bucketOfText("link_key")
+
 /** The same of a row of `create_guards`: `bucketOfName`. */
 export const bucketOfGuardRow: string = bucketOfText("split_part(name, '@', -1)")
 

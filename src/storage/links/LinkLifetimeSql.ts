@@ -5,6 +5,7 @@ import { plainKeyOf } from "../../keys/QualifiedKey.ts"
 import { KeyStock } from "../keys/KeyStock.ts"
 import { strikeFrom } from "../keys/KeyStockSql.ts"
 import { type Forgotten, type FreedLink, isUnused, LinkLifetime } from "./LinkLifetime.ts"
+import * as LinkRanksSql from "./LinkRanksSql.ts"
 import { andAtHome, LinkTenure } from "./LinkTenure.ts"
 import * as LinkTombstonesSql from "./LinkTombstonesSql.ts"
 import * as VisitRemovals from "../visits/VisitRemovals.ts"
@@ -23,6 +24,7 @@ export const make = Effect.gen(function* () {
   const stock = yield* KeyStock
   const areVisitsApart = yield* VisitRemovals.VisitsApart
   const { announced, end, told } = yield* LinkTombstonesSql.make
+  const ranks = yield* LinkRanksSql.make
   const now = databaseNow(sql)
 
   const hasExpired = sql`deleted_at IS NULL AND expires_at <= ${now}`
@@ -53,6 +55,7 @@ export const make = Effect.gen(function* () {
           const known = yield* forgotten
           const rows = yield* sql<LinkTombstonesSql.Ended>`
             DELETE FROM links WHERE ${isOneOfFree(sql, "key", due)} RETURNING ${announced}`
+          yield* ranks.forget(rows.map(({ key }) => key))
           const minted = rows.filter(({ custom }) => !custom)
           if (minted.length > 0) {
             yield* strikeFrom(

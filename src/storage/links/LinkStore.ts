@@ -27,11 +27,29 @@ export interface Update {
 /** Updates of a link whose repeats are known, however late they come: as many as happen to it while a message can be on its way. */
 export const updatesRemembered = 8
 
-/** In which order links are listed: by when they were created, then by their keys. */
-export type LinkOrder = "createdAt-asc" | "createdAt-desc"
+/** In which order links are listed: by their rank, where the order has one, by when they were created, then by their keys. */
+export type LinkOrder = "createdAt-asc" | "createdAt-desc" | RankOrder
+
+/** An order by what is known of the visits of links: the most first, or the last one first. */
+export type RankOrder = "visits-desc" | "lastVisit-desc"
+
+/** Whether an order is one by visits. */
+export const isRanked = (order: LinkOrder): order is RankOrder =>
+  order === "visits-desc" || order === "lastVisit-desc"
+
+/** How often a link was visited, up to some moment. */
+export interface LinkRank {
+  readonly key: string
+  readonly createdAt: number
+  readonly visits: number
+  /** The hour of the last visit, in hours since the Unix epoch. */
+  readonly lastVisit: number
+}
 
 /** A place in the order of links. */
 export interface Position {
+  /** In an order by visits: how many, or the hour of the last one. 0 for a link of which no visits are known. */
+  readonly rank?: number | undefined
   readonly createdAt: number
   readonly key: string
 }
@@ -56,7 +74,7 @@ export interface LinkQuery {
   readonly after?: Position | undefined
   /** Links on the page at most. */
   readonly limit: number
-  /** Links that are looked at for `text`, `tag`, `notTag`, `domain` and `hasCapitals` at most, and where many are archived for `archived: false`. */
+  /** Links that are looked at for `text`, `tag`, `notTag`, `domain` and `hasCapitals` at most, and where many are archived for `archived: false`; in an order by visits for all filters. */
   readonly lookedAtMax: number
   /** Counts the links of all pages, up to so many. Nothing is counted where there is none. */
   readonly countedMax?: number | undefined
@@ -80,6 +98,8 @@ export interface CrawlableQuery {
 /** A page of a list. */
 export interface LinkPage {
   readonly links: ReadonlyArray<Link>
+  /** The rank of each, in an order by visits. */
+  readonly ranks?: ReadonlyArray<number>
   /** Where the next page begins; `null` when there is none. */
   readonly next: Position | null
   /** Where the query has a `countedMax`. */
@@ -105,9 +125,10 @@ export const isRepeat = (one: Link, other: Link): boolean =>
  * 5. `deleteMany` answers `true` for exactly one deletion of a row, and for its repeats, which have its `deleteId`; then the row is a
  *    tombstone for good.
  * 6. `updateMany` applies each update once, in the order of the batch. A repeat is answered with the row as it is then.
- * 7. A client that follows a list from page to page sees each link that was there all the time once. Pages have no tombstones.
+ * 7. A client that follows a list from page to page sees each link that was there all the time once; in an order by visits, if its rank stayed what it was. Pages have no tombstones.
  * 8. `takeVisits` grants the visits of a link as often as it has them left, however many ask; a take that comes again is answered like the first
  *    time (see `VisitTakes`). A link without a limit grants all.
+ * 9. `rankMany` never lowers a number, and changes nothing of a link that was created at another moment than it says, or is deleted.
  */
 export class LinkStore extends Context.Tag("linkmint/LinkStore")<
   LinkStore,
@@ -128,6 +149,8 @@ export class LinkStore extends Context.Tag("linkmint/LinkStore")<
     ) => Effect.Effect<ReadonlyArray<Link | null>, StorageError>
     /** A page of the links that a query asks for. It can be short, even empty, and not be the last. */
     readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, StorageError>
+    /** Says how often links were visited, for the orders by visits: each link once. */
+    readonly rankMany: (ranks: ReadonlyArray<LinkRank>) => Effect.Effect<void, StorageError>
     /** The keys of the newest links that are for crawlers and redirect then. */
     readonly crawlable: (query: CrawlableQuery) => Effect.Effect<ReadonlyArray<string>, StorageError>
     /** Takes visits of links that have only so many left. */

@@ -9,6 +9,7 @@ import { FurtherDomains } from "./FurtherDomains.ts"
 import { isInForce } from "./LinkEpoch.ts"
 import { hashIfIndexed } from "./LinksByUrlSql.ts"
 import { type Deletion, LinkStore } from "./LinkStore.ts"
+import * as LinkRanksSql from "./LinkRanksSql.ts"
 import { makeList } from "./LinkStoreSqlList.ts"
 import { makeUpdateMany } from "./LinkStoreSqlUpdate.ts"
 import { makeTakeVisits } from "./LinkStoreSqlVisits.ts"
@@ -343,6 +344,7 @@ export const make = Effect.gen(function* () {
       deleteMany: (deletions) => askByKey(sql, deletions, deleteAll),
       updateMany: yield* makeUpdateMany,
       list: yield* makeList,
+      rankMany: (yield* LinkRanksSql.make).rankMany,
       crawlable: Effect.fnUntraced(function* ({ at, limit }) {
         const rows = yield* sql<{ key: string }>`
         SELECT key FROM links

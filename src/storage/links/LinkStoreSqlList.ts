@@ -2,9 +2,10 @@ import { SqlClient, type Statement } from "@effect/sql"
 import { Effect } from "effect"
 import { defaultDomain, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import { fold, linkColumns, linkOf, type LinkRow } from "./LinkColumns.ts"
-import type { LinkPage, LinkQuery, Position } from "./LinkStore.ts"
+import { isRanked, type LinkPage, type LinkQuery, type Position } from "./LinkStore.ts"
 import { prepared } from "../sql/SqlDialect.ts"
 import { isInForce } from "./LinkEpoch.ts"
+import * as LinkStoreSqlRanked from "./LinkStoreSqlRanked.ts"
 import { isAtHome, LinkTenure, refused } from "./LinkTenure.ts"
 
 /** A pattern of LIKE for texts that have this one in them. */
@@ -78,6 +79,8 @@ export const makeList = Effect.gen(function* () {
       ([row]) => Number(row!.count)
     )
 
+  const rankedPage = LinkStoreSqlRanked.make(sql, operation)
+
   return Effect.fnUntraced(function* (query: LinkQuery) {
     const { after, countedMax, domain, hasCapitals, limit, lookedAtMax, notTag, order, owner, tag, text } =
       query
@@ -108,28 +111,32 @@ export const makeList = Effect.gen(function* () {
       ...(hasCapitals === undefined ? [] : [sql`(custom AND key <> lower(key ${ascii}))`])
     ]
 
-    /** The last link that may be looked at. Asked for first, so that nothing that changes meanwhile is passed over or seen again. */
-    const end =
-      filters.length === 0
-        ? undefined
-        : (yield* sql<LinkRow>`
-            SELECT created_at, key FROM ${from} WHERE ${sql.and(among)} ${ordered}
-            LIMIT 1 OFFSET ${lookedAtMax - 1}`).map(positionOf)[0]
-    const wanted = sql.and([...among, ...filters, ...(end === undefined ? [] : [at(upTo, end)])])
-    const preparedFor = filters.length > 0 ? undefined : preparedRows.find((rows) => rows > limit)
-    const atMost = sql.literal(String(preparedFor ?? limit + 1))
-    const selected = sql`SELECT ${names} FROM ${from} WHERE ${wanted} ${ordered} LIMIT ${atMost}`
     const tenure = yield* LinkTenure
-    const underEpoch =
-      tenure === undefined
-        ? selected
-        : sql`(${selected}) UNION ALL SELECT ${nulls} WHERE NOT ${isInForce(sql, tenure.epoch)}`
-    const rows = yield* sql<LinkRow>`${preparedFor === undefined ? sql`` : prepared(sql)}${underEpoch}`
-    if (rows.at(-1)?.key === null) return yield* refused(operation)
-    const page: LinkPage = {
-      links: rows.slice(0, limit).map(linkOf),
-      next: rows.length > limit ? positionOf(rows[limit - 1]!) : (end ?? null)
-    }
+    const byAge = Effect.gen(function* () {
+      /** The last link that may be looked at. Asked for first, so that nothing that changes meanwhile is passed over or seen again. */
+      const end =
+        filters.length === 0
+          ? undefined
+          : (yield* sql<LinkRow>`
+              SELECT created_at, key FROM ${from} WHERE ${sql.and(among)} ${ordered}
+              LIMIT 1 OFFSET ${lookedAtMax - 1}`).map(positionOf)[0]
+      const wanted = sql.and([...among, ...filters, ...(end === undefined ? [] : [at(upTo, end)])])
+      const preparedFor = filters.length > 0 ? undefined : preparedRows.find((rows) => rows > limit)
+      const atMost = sql.literal(String(preparedFor ?? limit + 1))
+      const selected = sql`SELECT ${names} FROM ${from} WHERE ${wanted} ${ordered} LIMIT ${atMost}`
+      const underEpoch =
+        tenure === undefined
+          ? selected
+          : sql`(${selected}) UNION ALL SELECT ${nulls} WHERE NOT ${isInForce(sql, tenure.epoch)}`
+      const rows = yield* sql<LinkRow>`${preparedFor === undefined ? sql`` : prepared(sql)}${underEpoch}`
+      if (rows.at(-1)?.key === null) return yield* refused(operation)
+      const page: LinkPage = {
+        links: rows.slice(0, limit).map(linkOf),
+        next: rows.length > limit ? positionOf(rows[limit - 1]!) : (end ?? null)
+      }
+      return page
+    })
+    const page = yield* isRanked(order) ? rankedPage(query, order, { from, all, filters, tenure }) : byAge
     if (countedMax === undefined) return page
     const countableMax = filters.length === 0 ? countedMax : lookedAtMax
     // Rows of buckets that have left, or that arrive, are counted where they are at home.

@@ -30,6 +30,7 @@ import { importedVisits } from "./migrations/0026_imported_visits.ts"
 import { linkExtras } from "./migrations/0027_link_extras.ts"
 import { longAliases } from "./migrations/0028_long_aliases.ts"
 import { archivedLinks } from "./migrations/0029_archived_links.ts"
+import { linkRanks } from "./migrations/0030_link_ranks.ts"
 import { visitsApart } from "./migrations/0032_visits_apart.ts"
 import { StorageError } from "../StorageError.ts"
 
@@ -64,6 +65,7 @@ export const migrations = {
   "0027_link_extras": linkExtras,
   "0028_long_aliases": longAliases,
   "0029_archived_links": archivedLinks,
+  "0030_link_ranks": linkRanks,
   "0032_visits_apart": visitsApart
 }
 

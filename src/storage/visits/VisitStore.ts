@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { Dimension, VisitCount } from "../../model/Visit.ts"
+import type { LinkRank } from "../links/LinkStore.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /** Visits with one value of a dimension. */
@@ -51,7 +52,8 @@ export interface Point extends VisitCount {
  *    the same moment can exceed it in an hour, by `valuesMax` each.
  * 4. `rollUp` changes no answer, except that fewer values are kept. Visits that are written to a day after it was rolled up count only in its hours and in the
  *    totals: so a day should be over for some time.
- * 5. `drop` removes hours that were rolled up into days, and days that were rolled up into months, and changes no answer of a range of whole days or months.
+ * 5. `rank` hands on each link that was visited in an hour before `until`, with all its visits and an hour of one as late as that at least, once its step was handed on without a failure; at times again.
+ * 6. `drop` removes hours that were rolled up into days, and days that were rolled up into months, and changes no answer of a range of whole days or months.
  */
 export class VisitStore extends Context.Tag("linkmint/VisitStore")<
   VisitStore,
@@ -73,6 +75,14 @@ export class VisitStore extends Context.Tag("linkmint/VisitStore")<
      * more to do; `false` also while another node does it.
      */
     readonly rollUp: (until: number, max: number) => Effect.Effect<boolean, StorageError>
+    /**
+     * Hands on how often links were visited, of `max` periods at most that were not handed on yet, and end at hour `until` or earlier. Gives whether there may be more.
+     */
+    readonly rank: (
+      until: number,
+      max: number,
+      handOn: (ranks: ReadonlyArray<LinkRank>) => Effect.Effect<void, StorageError>
+    ) => Effect.Effect<boolean, StorageError>
     /**
      * Drops hours before hour `hours`, and days before hour `days`, as far as they are rolled up: at most `max` of each. Gives whether there may be more.
      */

@@ -8,6 +8,7 @@ import { Tenured } from "../links/LinkTenure.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, type Grain, grains, type Segment, segmentsOf, startOf } from "./VisitPeriods.ts"
+import * as VisitRanksSql from "./VisitRanksSql.ts"
 import * as VisitRollUpSql from "./VisitRollUpSql.ts"
 import { type HourCount, type Point, type VisitBatch, VisitStore } from "./VisitStore.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
@@ -177,6 +178,7 @@ export const make = Effect.gen(function* () {
         return (yield* texts.top({ text: "periods.by_value", rows }, max)).map(VisitValuesSql.valueOf)
       }),
       rollUp,
+      rank: VisitRanksSql.make(sql, totals),
       drop,
       dropWriters: (before) => Effect.asVoid(sql`DELETE FROM visit_writers WHERE written_at < ${before}`),
       forget: Effect.fnUntraced(function* (subjects) {

@@ -5,6 +5,7 @@ import { bucketOf, bucketOfName, bucketOfSubject } from "../../../src/keys/Bucke
 import { qualifiedKey } from "../../../src/keys/QualifiedKey.ts"
 import {
   bucketOfGuardRow,
+  bucketOfRankRow,
   bucketOfRow,
   bucketOfSubjectRow
 } from "../../../src/storage/links/LinkBucketsSql.ts"
@@ -58,6 +59,7 @@ describePostgres("the bucket of a row on PostgreSQL", () => {
       const sql = yield* sqlOfNewDatabase
       yield* sql`CREATE PUBLICATION moving FOR TABLE links WHERE (${sql.literal(bucketOfRow)} IN (7, 8)),
         create_guards WHERE (${sql.literal(bucketOfGuardRow)} IN (7, 8)),
+        link_ranks WHERE (${sql.literal(bucketOfRankRow)} IN (7, 8)),
         visit_periods WHERE (${sql.literal(bucketOfSubjectRow)} IN (7, 8))`
       yield* sql`INSERT INTO links (key, url, custom, created_at, updated_at) VALUES ('kept', 'https://example.com', false, 1, 1)`
       yield* sql`UPDATE links SET title = 'changed' WHERE key = 'kept'`

@@ -222,6 +222,65 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
       })
     )
 
+    it.scopedLive("orders links by what is known of their visits, those without any last", () =>
+      Effect.gen(function* () {
+        const links = yield* store
+        yield* links.insertMany([
+          at("a", 1, { owner: "one" }),
+          at("b", 2, { owner: "one", tags: ["x"] }),
+          at("c", 3, { owner: "other", tags: ["x"] }),
+          at("d", 4, { owner: "one", tags: ["x"], extras: { archived: true } }),
+          at("e", 5, { owner: "one", tags: ["x"] }),
+          at("f", 6),
+          at("g", 7, { owner: "one" })
+        ])
+        const rank = (key: string, createdAt: number, visits: number, lastVisit: number) => ({
+          key,
+          createdAt,
+          visits,
+          lastVisit
+        })
+        yield* links.rankMany([rank("a", 1, 5, 100), rank("b", 2, 7, 90), rank("c", 3, 5, 110)])
+        yield* links.rankMany([
+          // Numbers never fall, a former link's say nothing, and there are none of what is not there.
+          rank("a", 1, 4, 120),
+          rank("d", 4, 5, 90),
+          rank("f", 5, 1_000, 1_000),
+          rank("none", 1, 1, 1),
+          rank("g", 7, 1, 1)
+        ])
+        yield* links.rankMany([])
+        const found = Effect.fnUntraced(function* (query: Partial<LinkQuery>) {
+          const wanted = { ...newestFirst, countedMax: 100, ...query }
+          const page = yield* links.list(wanted)
+          const keys = page.links.map(({ key }) => key)
+          expect(page.total).toEqual({ count: keys.length, isExact: true })
+          expect((yield* follow(links, { ...wanted, limit: 2 })).flat()).toEqual(keys)
+          const bounded = yield* follow(links, { ...wanted, limit: 3, lookedAtMax: databases * 2 })
+          expect(bounded.flat()).toEqual(keys)
+          return keys
+        })
+        expect(yield* found({ order: "visits-desc" })).toEqual(["b", "d", "c", "a", "g", "f", "e"])
+        expect(yield* found({ order: "lastVisit-desc" })).toEqual(["a", "c", "d", "b", "g", "f", "e"])
+        expect((yield* links.list({ ...newestFirst, order: "visits-desc" })).ranks).toEqual([
+          7, 5, 5, 5, 1, 0, 0
+        ])
+        const visits = { order: "visits-desc" } as const
+        expect(yield* found({ ...visits, owner: "one" })).toEqual(["b", "d", "a", "g", "e"])
+        expect(yield* found({ ...visits, owner: "other" })).toEqual(["c"])
+        expect(yield* found({ ...visits, owner: "nobody" })).toEqual([])
+        expect(yield* found({ ...visits, tag: "x" })).toEqual(["b", "d", "c", "e"])
+        expect(yield* found({ ...visits, tag: "x", archived: false })).toEqual(["b", "c", "e"])
+        expect(yield* found({ ...visits, archived: false })).toEqual(["b", "c", "a", "g", "f", "e"])
+        expect(yield* found({ ...visits, archived: true })).toEqual(["d"])
+        expect(yield* found({ ...visits, notTag: "x", owner: "one" })).toEqual(["a", "g"])
+        yield* links.deleteMany([{ key: "b", at: 9 }])
+        expect(yield* found({ ...visits, owner: "one" })).toEqual(["d", "a", "g", "e"])
+        yield* links.rankMany([rank("e", 5, 6, 200), rank("b", 2, 100, 300)])
+        expect(yield* found({ ...visits, owner: "one" })).toEqual(["e", "d", "a", "g"])
+      })
+    )
+
     it.scopedLive("passes over few archived links at once, and over many in as many pages as it takes", () =>
       Effect.gen(function* () {
         const links = yield* store
@@ -308,7 +367,7 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
             times: fc.array(fc.nat(6), { minLength: 1, maxLength: 30 }),
             comings: fc.array(fc.array(fc.nat(6), { maxLength: 4 }), { maxLength: 12 }),
             goings: fc.array(fc.nat(40), { maxLength: 12 }),
-            order: fc.constantFrom<LinkOrder>("createdAt-asc", "createdAt-desc"),
+            order: fc.constantFrom<LinkOrder>("createdAt-asc", "createdAt-desc", "visits-desc"),
             limit: fc.integer({ min: 1, max: 7 }),
             isSearch: fc.boolean(),
             hides: fc.boolean(),
@@ -326,6 +385,16 @@ export const linkListLaws = (title: string, open: Open<Store>, databases: number
                   })
                 )
                 yield* links.insertMany(there)
+                yield* links.rankMany(
+                  there
+                    .map(({ createdAt, key }, index) => ({
+                      key,
+                      createdAt,
+                      visits: index % 4,
+                      lastVisit: index % 5
+                    }))
+                    .filter(({ lastVisit, visits }) => visits > 0 && lastVisit > 0)
+                )
                 const gone = new Set<string>()
                 let turn = 0
                 const meanwhile = Effect.gen(function* () {

@@ -2,6 +2,8 @@ import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe } from "vitest"
 import type { HourCount, VisitBatch, VisitStore } from "../../../src/storage/visits/VisitStore.ts"
+import type { LinkRank } from "../../../src/storage/links/LinkStore.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
 import { type Dimension, valuesMax } from "../../../src/model/Visit.ts"
 import { atOnce } from "../../support/Property.ts"
 import type { Open } from "../../support/Stores.ts"
@@ -48,6 +50,19 @@ const manyReferrers = (count: number, name: string) =>
     Array.from({ length: count }, (_, index) => [`${name}${index}.example`, 2 * count - index])
   )
 
+/** All ranks that a store hands on now, the last of each link. */
+const ranksOf = (visits: Store, until: number, max: number) =>
+  Effect.gen(function* () {
+    const ranks = new Map<string, LinkRank>()
+    const handOn = (given: ReadonlyArray<LinkRank>) =>
+      Effect.sync(() => {
+        expect(given.length).toBeLessThanOrEqual(max)
+        for (const rank of given) ranks.set(`${rank.key}@${rank.createdAt.toString(36)}`, rank)
+      })
+    yield* Effect.repeat(visits.rank(until, max, handOn), { until: (more) => !more })
+    return Object.fromEntries(ranks)
+  })
+
 /** The laws of `VisitStore`, as tests of one backend. */
 export const visitStoreLaws = (title: string, open: Open<Store>): void => {
   const store = Effect.flatten(open)
@@ -71,6 +86,42 @@ export const visitStoreLaws = (title: string, open: Open<Store>): void => {
           ],
           top: [...valuesOf("referrers", { "a.example": 6, "b.example": 5 }), ...valuesOf("os", { bot: 3 })]
         })
+      })
+    )
+
+    it.scopedLive("hands on how often links were visited in hours that are over, once", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const rank = (key: string, createdAt: number, visits: number, lastVisit: number) => ({
+          key,
+          createdAt,
+          visits,
+          lastVisit
+        })
+        expect(yield* ranksOf(visits, day, 2)).toEqual({})
+        yield* visits.write(
+          batchOf(
+            1,
+            hourOf(day + 1, { a: 3 }),
+            hourOf(day + 2, { a: 1 }),
+            hourOf(day + 2, { a: 2 }, "s1@z"),
+            hourOf(day + 2, { a: 5 }, "s1@10"),
+            hourOf(day + 2, { a: 9 }, "usr_1")
+          )
+        )
+        const [one, former, latter] = ["aZ3k9Qx", "s1", "s1"]
+        expect(yield* ranksOf(visits, day + 2, 1)).toEqual({ [link]: rank(one, 22 * 36 + 1, 4, day + 1) })
+        expect(yield* ranksOf(visits, day + 3, 3)).toEqual({
+          [link]: rank(one, 22 * 36 + 1, 4, day + 2),
+          "s1@z": rank(former, 35, 2, day + 2),
+          "s1@10": rank(latter, 36, 5, day + 2)
+        })
+        expect(yield* ranksOf(visits, day + 3, 3)).toEqual({})
+        const bots = { subject: "s1@z", hour: day + 4, nonBots: 0, bots: 6, values: [] }
+        yield* visits.write(batchOf(2, bots))
+        const error = new StorageError({ operation: "test", applied: "no", reason: "test" })
+        yield* Effect.ignore(visits.rank(day + 5, 3, () => error))
+        expect(yield* ranksOf(visits, day + 5, 3)).toEqual({ "s1@z": rank(former, 35, 8, day + 4) })
       })
     )
 
@@ -357,6 +408,27 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
         yield* rollUpAll(visits, day + 48, 2)
         expect(yield* counts).toEqual(before)
       })
+    )
+
+    it.scopedLive(
+      "hands on how often links were visited in months and days whose hours are dropped, too",
+      () =>
+        Effect.gen(function* () {
+          const visits = yield* store
+          yield* fill(visits)
+          yield* visits.write(batchOf(2, hourOf(day, { a: 7 }, "old@0")))
+          yield* rollUpAll(visits, day + 24 * 80)
+          yield* dropAll(visits, { hours: day + 24 * 70, days: day + 24 * 40 })
+          const ranks = yield* ranksOf(visits, day + 24 * 80, 50)
+          expect(ranks).toMatchObject({
+            [link]: { visits: 80 * 6 * 4, lastVisit: day + 24 * 79 + 23 },
+            "other@0": { key: "other", createdAt: 0, visits: 80 * 6 * 4, lastVisit: day + 24 * 79 + 23 },
+            "old@0": { visits: 7 }
+          })
+          // No later than the visit itself, of which no more than the month is known.
+          expect(ranks["old@0"]!.lastVisit).toBeLessThanOrEqual(day)
+          expect(yield* ranksOf(visits, day + 24 * 80, 50)).toEqual({})
+        })
     )
 
     it.scopedLive("drops what stands in coarser periods, and nothing else", () =>

@@ -39,7 +39,7 @@ export interface Filter {
   readonly archived?: "" | "true" | "any"
   /** The host name of the links' domain. */
   readonly domain?: string
-  readonly orderBy?: "createdAt-desc" | "createdAt-asc"
+  readonly orderBy?: "createdAt-desc" | "createdAt-asc" | "visits-desc" | "lastVisit-desc"
 }
 
 /** A filter, and whether the links of all pages are to be counted. */

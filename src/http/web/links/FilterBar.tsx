@@ -105,6 +105,8 @@ export const FilterBar = ({ domains, filter, onChange }: FilterBarProps) => {
       >
         <option value="createdAt-desc">{t.newest}</option>
         <option value="createdAt-asc">{t.oldest}</option>
+        <option value="visits-desc">{t.mostVisits}</option>
+        <option value="lastVisit-desc">{t.lastVisited}</option>
       </select>
     </div>
   )

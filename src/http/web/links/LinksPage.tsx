@@ -26,6 +26,13 @@ import "./links.css"
 
 const archives: ReadonlyArray<Filter["archived"]> = ["true", "any"]
 
+/** What the address calls the orders beside the usual one. */
+const orders: Readonly<Record<string, Required<Filter>["orderBy"]>> = {
+  oldest: "createdAt-asc",
+  visits: "visits-desc",
+  visited: "lastVisit-desc"
+}
+
 /** The filter stands in the address, so that it can be kept and passed on. */
 const filterOf = ({ searchParams }: URL): Required<Filter> => ({
   q: searchParams.get("q") ?? "",
@@ -33,7 +40,7 @@ const filterOf = ({ searchParams }: URL): Required<Filter> => ({
   notTag: searchParams.get("notTag") ?? "",
   archived: archives.find((one) => one === searchParams.get("archived")) ?? "",
   domain: searchParams.get("domain") ?? "",
-  orderBy: searchParams.get("order") === "oldest" ? "createdAt-asc" : "createdAt-desc"
+  orderBy: orders[searchParams.get("order") ?? ""] ?? "createdAt-desc"
 })
 
 const pathOf = ({ archived, domain, notTag, orderBy, q, tag }: Required<Filter>): string => {
@@ -43,7 +50,7 @@ const pathOf = ({ archived, domain, notTag, orderBy, q, tag }: Required<Filter>)
     notTag,
     archived,
     domain,
-    order: orderBy === "createdAt-asc" ? "oldest" : ""
+    order: Object.keys(orders).find((name) => orders[name] === orderBy) ?? ""
   })
   const query = new URLSearchParams(parameters.filter(([, value]) => value !== "")).toString()
   return query === "" ? "/app/links" : `/app/links?${query}`

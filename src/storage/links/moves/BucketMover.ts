@@ -263,6 +263,8 @@ export const make = <E = never>(
           ] as const,
           lowered
         )
+        // Hours of the links that have arrived may not have been ranked where they come from.
+        yield* to`UPDATE visit_ranked SET hour = ${move.rolled.day}, subject = '' WHERE grain = 0 AND hour > ${move.rolled.day}`
         yield* to`UPDATE url_indexed_owners SET filled = false, seen_at = NULL, seen_key = NULL`
         yield* at("the target is prepared to be home")
         yield* barriers.to.set(false)

@@ -1,4 +1,4 @@
-import { bucketOfGuardRow, bucketOfRow, bucketOfSubjectRow } from "../LinkBucketsSql.ts"
+import { bucketOfGuardRow, bucketOfRankRow, bucketOfRow, bucketOfSubjectRow } from "../LinkBucketsSql.ts"
 
 /** A table whose rows move with their bucket. */
 export interface MovedTable {
@@ -39,6 +39,15 @@ export const movedTables: ReadonlyArray<MovedTable> = [
       OR NEW.url_hash IS DISTINCT FROM OLD.url_hash AND NEW.updated_at = OLD.updated_at))`
   },
   {
+    name: "link_ranks",
+    key: [["link_key", "text"]],
+    bucket: bucketOfRankRow,
+    // They go with the tombstone of their link.
+    mayEnd: "NOT EXISTS (SELECT 1 FROM links l WHERE l.key = t.link_key AND l.ended_at IS NULL)",
+    // What is refused is ranked again.
+    isUpkeep: "false"
+  },
+  {
     name: "visit_periods",
     key: [
       ["subject", "text"],
@@ -67,4 +76,9 @@ export const isInOf = (table: MovedTable, buckets: ReadonlyArray<number>, row: "
   )
 
 /** Tables that a transaction which moves none of these rows may have begun with, and that go with them. */
-export const writersTables = [...movedTables.map(({ name }) => name), "visit_writers", "visit_rolled"]
+export const writersTables = [
+  ...movedTables.map(({ name }) => name),
+  "visit_writers",
+  "visit_rolled",
+  "visit_ranked"
+]

@@ -347,6 +347,7 @@ const homes = (databases: Databases) =>
     const changed = {
       links: "url = 'https://example.org'",
       create_guards: "token = 7",
+      link_ranks: "visits = 7",
       visit_periods: "bots = 7"
     }[table]!
     return [`UPDATE ${table} SET ${changed} WHERE ${first}`, `DELETE FROM ${table} WHERE ${first}`]
@@ -363,6 +364,7 @@ const homes = (databases: Databases) =>
           [
             ["links", "key"],
             ["create_guards", "name"],
+            ["link_ranks", "link_key"],
             ["visit_periods", "subject"]
           ] as const
         ).flatMap(([table, id]) => planted(table, id).map((statement) => ({ table, statement })))
@@ -390,7 +392,7 @@ const homes = (databases: Databases) =>
           yield* plant(all, 1, `DELETE FROM ${table}`)
           const isMoved = inHalf.replace(
             "ID",
-            { links: "key", create_guards: "name", visit_periods: "subject" }[table]
+            { links: "key", create_guards: "name", link_ranks: "link_key", visit_periods: "subject" }[table]
           )
           yield* plant(
             all,

@@ -33,7 +33,9 @@ const contentsOf = ({ sql }: BucketMover.MovedDatabase) =>
     const guards = yield* sql<{ name: string; token: number }>`SELECT name, token FROM create_guards`
     const visits = yield* sql<{ subject: string; grain: number; hour: number; visits: number }>`
       SELECT subject, grain, hour, non_bots AS visits FROM visit_periods`
+    const ranks = yield* sql<{ key: string; visits: number }>`SELECT link_key AS key, visits FROM link_ranks`
     return [
+      ...ranks.map(({ key, visits }) => [`rank ${key}`, bucketOf(key), String(visits)] as const),
       ...links.map(({ key, url }) => [`link ${key}`, bucketOf(key), url] as const),
       ...guards.map(({ name, token }) => [`guard ${name}`, bucketOfName(name), String(token)] as const),
       ...visits.map(
@@ -88,12 +90,14 @@ export const traces = (databases: Databases) =>
     (rows) => rows.flat().map(({ what }) => what)
   )
 
-/** Links, guards and visits of `keys`, in database 0. */
+/** Links, their ranks, guards and visits of `keys`, in database 0. */
 export const fill = (databases: Databases, keys: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const { sql } = databases.get(0)!
     yield* sql`INSERT INTO links (key, url, custom, created_at, updated_at, owner)
       SELECT key, 'https://example.com/' || key, false, 1, 1, 'usr_1' FROM unnest(${keys}::text[]) AS given (key)`
+    yield* sql`INSERT INTO link_ranks (link_key, link_owner, link_created_at, visits, last_visit)
+      SELECT key, 'usr_1', 1, 3, 500002 FROM unnest(${keys}::text[]) AS given (key)`
     yield* sql`INSERT INTO create_guards (name, token, begun_at, fingerprint, key, answer)
       SELECT 'idempotency:' || key, 1, (extract(epoch FROM now()) * 1000)::bigint, '', key, '{}' FROM unnest(${keys}::text[]) AS given (key)`
     yield* sql`INSERT INTO visit_periods (subject, grain, hour, non_bots, bots)

@@ -25,6 +25,8 @@ export default {
   order: "Reihenfolge",
   newest: "Neueste zuerst",
   oldest: "Älteste zuerst",
+  mostVisits: "Meiste Besuche zuerst",
+  lastVisited: "Zuletzt besuchte zuerst",
   ended: "Beendet {day}",
   ends: "Endet {day}",
   from: "Ab {moment}",

@@ -22,6 +22,8 @@ export default {
   order: "Order",
   newest: "Newest first",
   oldest: "Oldest first",
+  mostVisits: "Most visits first",
+  lastVisited: "Last visited first",
   ended: "Ended {day}",
   ends: "Ends {day}",
   from: "From {moment}",
