@@ -85,6 +85,8 @@ export interface OrphanVisit extends VisitSource {
 /** A classified visit: its value in each dimension, in their order; `undefined` where it has none that is kept. */
 export interface VisitClass {
   readonly isBot: boolean
+  /** What is counted of the visitor: see `VisitorSketch`. Nothing of bots, and where visitors are not told apart. */
+  readonly visitor?: number | undefined
   readonly values: ReadonlyArray<string | undefined>
 }
 

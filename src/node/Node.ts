@@ -34,6 +34,7 @@ import * as LinkAnswers from "../http/links/LinkAnswers.ts"
 import * as HttpServer from "../http/server/Server.ts"
 import * as VisitOptOutLive from "../http/redirects/VisitOptOutLive.ts"
 import * as VisitorCountryLive from "../http/redirects/VisitorCountryLive.ts"
+import * as VisitorHashLive from "../http/redirects/VisitorHashLive.ts"
 import * as Passwords from "../accounts/Passwords.ts"
 import * as TargetPolicy from "../http/links/TargetPolicy.ts"
 import * as Parts from "./Parts.ts"
@@ -340,6 +341,7 @@ const parts =
       adding(ClientAddress.layer(settings.trustedProxies)),
       adding(VisitOptOutLive.layer(settings)),
       adding(VisitorCountryLive.layer(settings)),
+      adding(VisitorHashLive.layer),
       adding(VisitEvents.layer(messages.visited)),
       Parts.parts({
         inFlightMax: surroundings.inFlightMax,

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto"
 import { Context, Layer, Redacted } from "effect"
 
 /** The purposes of hashes. Hashes of different purposes cannot be compared. */
-export type Purpose = "quota" | "create-body" | "audit-client" | "device" | "variant"
+export type Purpose = "quota" | "create-body" | "audit-client" | "device" | "variant" | "visitor"
 
 /** The service behind {@link KeyedHash}. */
 export interface KeyedHashService {

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto"
 import { BROWSER_MAP, OS_MAP, PLATFORMS_MAP, parse as parseBrowser } from "bowser"
 import { isbot } from "isbot"
 import { remembering } from "../fibers/Remembered.ts"
+import type { Digest } from "./VisitorHash.ts"
 
 /** Characters of a `User-Agent` at most; a longer one counts as none. */
 export const lengthMax = 1_024
@@ -14,18 +16,26 @@ export interface UserAgent {
   readonly browser: string
   readonly os: string
   readonly device: string
+  /** Of the text, where it is no bot's. */
+  readonly digest: Digest
 }
 
 const unknown = "unknown"
 
-const uniform = (isBot: boolean, name: string): UserAgent => ({
-  isBot,
-  browser: name,
-  os: name,
-  device: name
-})
+const botName = "bot"
 
-const bot = uniform(true, "bot")
+const bot: UserAgent = {
+  isBot: true,
+  browser: botName,
+  os: botName,
+  device: botName,
+  digest: [0, 0]
+}
+
+const digestOf = (text: string): Digest => {
+  const bytes = createHash("sha256").update(text).digest()
+  return [bytes.readInt32LE(0), bytes.readInt32LE(4)]
+}
 
 /** Only the names that `bowser` knows: it copies other names from the header, which anybody can write. */
 const known = (names: Record<string, string>) => {
@@ -45,7 +55,8 @@ const parseText = remembering(rememberedMax, (text): UserAgent => {
     isBot: false,
     browser: browserName(browser.name),
     os: osName(os.name),
-    device: deviceName(platform.type)
+    device: deviceName(platform.type),
+    digest: digestOf(text)
   }
 })
 

@@ -3,6 +3,7 @@ import { remembering } from "../fibers/Remembered.ts"
 import * as Referrer from "./Referrer.ts"
 import * as UserAgent from "./UserAgent.ts"
 import * as UtmParameters from "./UtmParameters.ts"
+import type { VisitorHashService } from "./VisitorHash.ts"
 import type { Dimension, dimensions, VisitClass, VisitSource } from "../model/Visit.ts"
 
 /** Different `Referer`s whose results are cached: many visits have the same one. */
@@ -32,12 +33,13 @@ type InOrder<Dimensions extends ReadonlyArray<Dimension>> = {
 /** Classifies visits, but for what led them. `ownHost` is the host of short URLs. */
 export const make = (
   ownHost: string,
-  country: VisitorCountryService
+  country: VisitorCountryService,
+  visitors: VisitorHashService
 ): ((visit: VisitSource) => VisitClass) => {
   const none = { host: Referrer.parse(undefined, ownHost) }
   const referrerOf = remembering(rememberedMax, (text) => ({ host: Referrer.parse(text, ownHost) }))
   return (visit) => {
-    const { browser, device, isBot, os } = UserAgent.parse(visit.userAgent)
+    const { browser, device, digest, isBot, os } = UserAgent.parse(visit.userAgent)
     const values: InOrder<typeof dimensions> = [
       (visit.referrer === undefined ? none : referrerOf(visit.referrer)).host,
       country.of(visit) ?? "unknown",
@@ -48,6 +50,6 @@ export const make = (
       undefined,
       ...UtmParameters.parse(visit.url)
     ]
-    return { isBot, values }
+    return { isBot, values, visitor: isBot ? undefined : visitors.entryOf(visit, digest) }
   }
 }

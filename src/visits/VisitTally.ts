@@ -1,3 +1,4 @@
+import { registersMax, VisitorSketch } from "../storage/visits/VisitorSketch.ts"
 import type { HourCount, ValueCount } from "../storage/visits/VisitStore.ts"
 import type { Link } from "../model/Link.ts"
 import { type Dimension, dimensions, subjectOfLink, type VisitClass, valuesMax } from "../model/Visit.ts"
@@ -17,6 +18,8 @@ interface Entry {
   readonly hour: Hour
   /** Its values by dimension, in their order, where they are too many to search one by one. */
   index: ReadonlyArray<Map<string, Counted>> | undefined
+  /** Its visitors, where some are told apart. */
+  sketch: VisitorSketch | undefined
 }
 
 /** The subjects of an hour. Links are found by their keys: to make the name of a link's subject takes longer than all else. */
@@ -42,10 +45,14 @@ const find = (values: ReadonlyArray<Counted>, dimension: Dimension, value: strin
   return undefined
 }
 
-const countsOf = ({ values }: Hour): number => 1 + values.length
+/** Registers of visitors that are one count: to write a register takes a fraction of what a value takes. */
+const registersACount = 16
+
+const countsOf = ({ hour, sketch }: Entry): number =>
+  1 + hour.values.length + (sketch === undefined ? 0 : Math.floor(sketch.size / registersACount))
 
 /** Counts of one hour at most. */
-export const hourCountsMax = 1 + dimensions.length * valuesMax
+export const hourCountsMax: number = 1 + dimensions.length * valuesMax + registersMax / registersACount
 
 /** Visits added up by subject, hour and value, until they are written. A visit allocates no strings. */
 export class VisitTally {
@@ -77,13 +84,21 @@ export class VisitTally {
     this.#count(entry, visit)
   }
 
-  #count(entry: Entry, { isBot, values }: VisitClass) {
+  #count(entry: Entry, { isBot, values, visitor }: VisitClass) {
     if (isBot) entry.hour.bots++
     else entry.hour.nonBots++
+    if (visitor !== undefined) this.#addVisitor(entry, visitor)
     for (let index = 0; index < values.length; index++) {
       const value = values[index]
       if (value !== undefined) this.#addValue(entry, index, value)
     }
+  }
+
+  #addVisitor(entry: Entry, visitor: number) {
+    const sketch = (entry.sketch ??= new VisitorSketch())
+    const before = sketch.size
+    sketch.add(visitor)
+    if (sketch.size !== before && sketch.size % registersACount === 0) this.#counts++
   }
 
   #addValue(entry: Entry, index: number, value: string) {
@@ -110,7 +125,7 @@ export class VisitTally {
 
   #entryOf(subject: string, hour: number): Entry {
     this.#counts++
-    return { hour: { subject, hour, nonBots: 0, bots: 0, values: [] }, index: undefined }
+    return { hour: { subject, hour, nonBots: 0, bots: 0, values: [] }, index: undefined, sketch: undefined }
   }
 
   /** Removes and gives subjects' hours of at most `countsMax` counts together, the earliest first. `countsMax` must be at least `hourCountsMax`. */
@@ -118,11 +133,12 @@ export class VisitTally {
     const taken: Array<HourCount> = []
     let counts = 0
     /** Whether there is room for an hour, which is taken then. */
-    const isTaken = ({ hour }: Entry) => {
-      const more = countsOf(hour)
+    const isTaken = (entry: Entry) => {
+      const more = countsOf(entry)
       if (counts + more > countsMax) return false
       counts += more
-      taken.push(hour)
+      const { hour, sketch } = entry
+      taken.push(sketch === undefined ? hour : { ...hour, visitors: sketch.entries() })
       return true
     }
     const takeSome = (): void => {

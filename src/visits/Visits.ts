@@ -30,6 +30,7 @@ import { VisitEvents } from "../webhooks/VisitEvents.ts"
 import * as UserAgent from "./UserAgent.ts"
 import * as VisitClassifier from "./VisitClassifier.ts"
 import { VisitOptOut } from "./VisitOptOut.ts"
+import { VisitorHash } from "./VisitorHash.ts"
 import { VisitRing } from "./VisitRing.ts"
 import { VisitTally } from "./VisitTally.ts"
 
@@ -55,7 +56,7 @@ const sliceMax = 1_000
 const classifyEvery = Duration.millis(50)
 const writeEvery = Duration.millis(500)
 
-/** Counts (an hour of a link, and each value of it) that wait to be written at most, some 14 MB; then the ring fills, and visits are shed. */
+/** Counts (an hour of a link, each value of it, and 16 registers of its visitors) that wait to be written at most, some 14 MB, and 16 MB of sketches; then the ring fills, and visits are shed. */
 const waitingCountsMax = 100_000
 
 /** Visits that wait to be written at most, however few links they are of; then the ring fills. */
@@ -127,8 +128,9 @@ const visitsIn = (batch: VisitBatch) =>
     .reduce((sum, { bots, nonBots }) => sum + bots + nonBots, 0)
 
 /** A visit that a rule or a variant led, for its link alone: another link's rules may have the same names. */
-const aimed = ({ isBot, values }: VisitClass, target: string): VisitClass => ({
+const aimed = ({ isBot, values, visitor }: VisitClass, target: string): VisitClass => ({
   isBot,
+  visitor,
   values: values.with(dimensions.indexOf("targets"), target)
 })
 
@@ -156,7 +158,11 @@ export const make = (
 ): Effect.Effect<typeof Visits.Service, never, VisitStore | Scope.Scope> =>
   Effect.gen(function* () {
     const store = yield* VisitStore
-    const classify = VisitClassifier.make(options.ownHost, yield* VisitClassifier.VisitorCountry)
+    const classify = VisitClassifier.make(
+      options.ownHost,
+      yield* VisitClassifier.VisitorCountry,
+      yield* VisitorHash
+    )
     const news = yield* VisitEvents
     const { isFromThere } = yield* VisitOptOut
     const ring = new VisitRing(ringMax)

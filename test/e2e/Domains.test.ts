@@ -20,6 +20,7 @@ const withoutDomains = Effect.gen(function* () {
   yield* sql`DROP TABLE domain_version`
   yield* sql`DROP TABLE link_ranks, visit_ranked, visit_removals, visits_leaving`
   yield* sql`ALTER TABLE links DROP COLUMN imported_visits, DROP COLUMN extras`
+  yield* sql`ALTER TABLE visit_periods DROP COLUMN visitors`
   yield* sql`DELETE FROM linkmint_migrations
              WHERE migration_id >= (SELECT migration_id FROM linkmint_migrations WHERE name = 'domains')`
 })

@@ -13,6 +13,7 @@ import * as Sessions from "../../src/accounts/Sessions.ts"
 import * as ReusedLinks from "../../src/actors/links/ReusedLinks.ts"
 import * as Visits from "../../src/visits/Visits.ts"
 import { VisitRetention, type VisitRetentionService } from "../../src/visits/VisitRetention.ts"
+import * as VisitorHashLive from "../../src/http/redirects/VisitorHashLive.ts"
 import * as VisitOptOutLive from "../../src/http/redirects/VisitOptOutLive.ts"
 import { layerEmbedded } from "../../src/node/Cluster.ts"
 import * as Parts from "../../src/node/Parts.ts"
@@ -338,6 +339,7 @@ const make = (options: TestServiceOptions) =>
       Layer.provide(
         options.retention === undefined ? Layer.empty : Layer.succeed(VisitRetention, options.retention)
       ),
+      Layer.provide(VisitorHashLive.layer),
       Layer.provide(options.optOut === undefined ? Layer.empty : VisitOptOutLive.layer(options.optOut)),
       Layer.provide(clientAddress),
       // Without the sweeps, which go by another clock than the tests.

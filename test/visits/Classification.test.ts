@@ -70,20 +70,20 @@ const bots: ReadonlyArray<string | undefined> = [
 describe("a User-Agent", () => {
   for (const [userAgent, browser, os, device] of browsers) {
     it(`is ${browser} on ${os}, ${device}: ${userAgent}`, () => {
-      expect(UserAgent.parse(userAgent)).toEqual({ isBot: false, browser, os, device })
+      expect(UserAgent.parse(userAgent)).toMatchObject({ isBot: false, browser, os, device })
     })
   }
 
   for (const userAgent of bots) {
     it(`is a bot's: ${userAgent ?? "(none)"}`, () => {
       const bot = "bot"
-      expect(UserAgent.parse(userAgent)).toEqual({ isBot: true, browser: bot, os: bot, device: bot })
+      expect(UserAgent.parse(userAgent)).toMatchObject({ isBot: true, browser: bot, os: bot, device: bot })
     })
   }
 
   it("of a browser that is not known gives no name that its sender wrote", () => {
     const unknown = "unknown"
-    expect(UserAgent.parse("Mozilla/5.0 (Haiku; x) SellingThings/1.0 (buy now)")).toEqual({
+    expect(UserAgent.parse("Mozilla/5.0 (Haiku; x) SellingThings/1.0 (buy now)")).toMatchObject({
       isBot: false,
       browser: unknown,
       os: unknown,

@@ -30,6 +30,26 @@ describe("VisitTally", () => {
     expect(tally.counts).toBe(0)
   })
 
+  it("has the visitors of an hour, each register once, and counts sixteen registers as one", () => {
+    const tally = new VisitTally()
+    const visit = (subject: string, visitor: number | undefined) =>
+      tally.add(subject, 1, { ...browser(), visitor })
+    for (const visitor of [64 + 3, 64 + 9, 64 + 2, 96 + 1]) visit("a", visitor)
+    visit("b", undefined)
+    for (let register = 0; register < 100; register++) visit("c", 32 * register + 1)
+    for (let register = 0; register < 100; register++) visit("c", 32 * register + 2)
+    expect(tally.counts).toBe(3 + 6)
+    const taken = tally.take(hourCountsMax)
+    expect(taken.map(({ subject, visitors }) => [subject, visitors?.length])).toEqual([
+      ["a", 2],
+      ["b", undefined],
+      ["c", 100]
+    ])
+    expect(taken[0]!.visitors).toEqual([64 + 9, 96 + 1])
+    expect(taken[2]!.visitors).toContain(32 * 99 + 2)
+    expect(tally.counts).toBe(0)
+  })
+
   it(`keeps ${valuesMax} values of a dimension, and counts visits with others in the total alone`, () => {
     const tally = new VisitTally()
     for (let n = 0; n < valuesMax + 10; n++) tally.add("a", 1, browser(`host${n}`))

@@ -971,6 +971,7 @@ export class VirtualDatabase {
       },
       totals: (subjects) => ask("totals", query, (visits) => visits.totals(subjects)),
       series: (range, interval) => ask("series", query, (visits) => visits.series(range, interval)),
+      visitors: (range, interval) => ask("visitors", query, (visits) => visits.visitors(range, interval)),
       top: (range, max) => ask("top", query, (visits) => visits.top(range, max)),
       rollUp: (until, max) =>
         ask(

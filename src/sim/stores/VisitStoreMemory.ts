@@ -1,6 +1,8 @@
 import { Effect, Layer } from "effect"
 import { dimensions, isLinkSubject, linkOfSubject, valuesMax } from "../../model/Visit.ts"
+import * as VisitorSketch from "../../storage/visits/VisitorSketch.ts"
 import {
+  type DayVisitors,
   type HourRange,
   type Point,
   type ValueCount,
@@ -17,6 +19,8 @@ interface Count {
 interface Hour extends Count {
   /** Visits by value, for each dimension in their order. */
   readonly values: ReadonlyArray<Map<string, number>>
+  /** Entries of its sketch, by register. */
+  readonly visitors: Map<number, number>
 }
 
 /** The tables: an hour's row by subject and hour. */
@@ -72,15 +76,25 @@ const addTo = (map: Map<string, number>, value: string, visits: number) =>
 const byFrequency = (map: ReadonlyMap<string, number>) =>
   [...map].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
 
+const raise = (visitors: Map<number, number>, entry: number) => {
+  const register = Math.floor(entry / VisitorSketch.rankFactor)
+  visitors.set(register, Math.max(entry, visitors.get(register) ?? 0))
+}
+
 const write = ({ hours, totals, writers }: Tables, batch: VisitBatch) => {
   const last = writers.get(batch.writer)
   if (last !== undefined && last.sequence >= batch.sequence) return
   writers.set(batch.writer, { sequence: batch.sequence, at: batch.at })
   for (const count of batch.hours) {
     const rows = entry(hours, count.subject, () => new Map<number, Hour>())
-    const row = entry(rows, count.hour, () => ({ ...zero(), values: dimensions.map(() => new Map()) }))
+    const row = entry(rows, count.hour, () => ({
+      ...zero(),
+      values: dimensions.map(() => new Map()),
+      visitors: new Map()
+    }))
     add(entry(totals, count.subject, zero), count)
     add(row, count)
+    for (const visitor of count.visitors ?? []) raise(row.visitors, visitor)
     dimensions.forEach((dimension, index) => {
       const kept = row.values[index]!
       const added = count.values.filter((value) => value.dimension === dimension)
@@ -106,6 +120,20 @@ const series = (tables: Tables, range: HourRange, interval: "hour" | "day"): Rea
     )
   }
   return [...points.values()]
+}
+
+const visitorsOf = (tables: Tables, range: HourRange): ReadonlyArray<DayVisitors> => {
+  const days = new Map<number, Map<number, number>>()
+  for (const [at, { visitors }] of within(tables, range)) {
+    const day = entry(days, startOf("day", at), () => new Map<number, number>())
+    for (const one of visitors.values()) raise(day, one)
+  }
+  return [...days]
+    .filter(([, visitors]) => visitors.size > 0)
+    .map(([hour, visitors]) => ({
+      hour,
+      visitors: VisitorSketch.estimate(VisitorSketch.countsOf(visitors.values()))
+    }))
 }
 
 const top = (tables: Tables, range: HourRange, max: number): ReadonlyArray<ValueCount> => {
@@ -161,6 +189,7 @@ export const makeOver = (tables: Tables): typeof VisitStore.Service =>
     totals: (subjects) =>
       Effect.sync(() => subjects.map((subject) => ({ ...zero(), ...tables.totals.get(subject) }))),
     series: (range, interval) => Effect.sync(() => series(tables, range, interval)),
+    visitors: (range) => Effect.sync(() => visitorsOf(tables, range)),
     top: (range, max) => Effect.sync(() => top(tables, range, max)),
     rollUp: () => Effect.succeed(false),
     rank: ranking(tables),

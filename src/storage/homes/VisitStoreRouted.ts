@@ -169,6 +169,11 @@ export const make = (router: Router<HasVisits>): typeof VisitStore.Service => {
         "VisitStore.series",
         range.subject
       )((visits) => visits.series(range, interval)),
+    visitors: (range, interval) =>
+      readOne<Effect.Effect.Success<ReturnType<typeof VisitStore.Service.visitors>>>(
+        "VisitStore.visitors",
+        range.subject
+      )((visits) => visits.visitors(range, interval)),
     top: (range, max) =>
       readOne<Effect.Effect.Success<ReturnType<typeof VisitStore.Service.top>>>(
         "VisitStore.top",

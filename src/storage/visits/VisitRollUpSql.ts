@@ -5,6 +5,7 @@ import { forUpdate, prepared } from "../sql/SqlDialect.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, finerThan, grains, type RolledUp, startOf } from "./VisitPeriods.ts"
+import * as VisitorsSql from "./VisitorsSql.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
 
 /** The advisory lock of the node that rolls up or drops. An arbitrary fixed number, which no other lock has: nodes hold that of `DatabasePresence` all the time. */
@@ -33,6 +34,7 @@ const numberOf = (grain: (typeof grains)[number]) => grains.indexOf(grain)
  */
 export const make = (sql: SqlClient.SqlClient) => {
   const texts = VisitValuesSql.make(sql)
+  const visitors = VisitorsSql.make(sql)
   const forShare = sql.onDialectOrElse({ orElse: () => sql``, pg: () => sql`FOR SHARE` })
 
   /** Locked until the transaction ends: see `dayProgress`. */
@@ -84,16 +86,18 @@ export const make = (sql: SqlClient.SqlClient) => {
     subjects: ReadonlyArray<string>
   ) {
     const isPart = sql`grain = ${numberOf(finerThan[grain])} AND hour >= ${from} AND hour < ${to}`
-    const parts = sql`(SELECT by_value FROM visit_periods AS finer WHERE finer.subject = whole.subject AND ${isPart}) AS parts`
+    const parts = sql`(SELECT by_value, visitors FROM visit_periods AS finer WHERE finer.subject = whole.subject AND ${isPart}) AS parts`
     yield* sql`
-      INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value)
+      INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value, visitors)
       SELECT subject, ${sql.literal(String(numberOf(grain)))}, ${sql.literal(String(from))}, sum(non_bots), sum(bots),
-             ${texts.together({ text: "parts.by_value", rows: parts })}
+             ${texts.together({ text: "parts.by_value", rows: parts })},
+             ${grain === "day" ? visitors.together(parts, "parts.visitors") : visitors.none}
       FROM visit_periods AS whole
       WHERE ${isPart} AND subject IN (SELECT subject FROM ${rowsOf(sql, { subject: ["text", subjects] })} AS chosen)
       GROUP BY subject
       ON CONFLICT (subject, grain, hour) DO UPDATE
-      SET non_bots = excluded.non_bots, bots = excluded.bots, by_value = excluded.by_value`
+      SET non_bots = excluded.non_bots, bots = excluded.bots, by_value = excluded.by_value,
+          visitors = excluded.visitors`
   })
 
   /** Of rows of finer periods the subjects whose period `from` is not made yet: each is met again at every row of its own. */

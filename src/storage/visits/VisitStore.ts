@@ -16,6 +16,8 @@ export interface HourCount extends VisitCount {
   readonly hour: number
   /** At most `valuesMax` of each dimension, each once. */
   readonly values: ReadonlyArray<ValueCount>
+  /** What is counted of its visitors, in any order: entries of `VisitorSketch`, each register once. */
+  readonly visitors?: ReadonlyArray<number> | undefined
 }
 
 /** Visits to add, of a moment (milliseconds since the Unix epoch). */
@@ -41,6 +43,12 @@ export interface Point extends VisitCount {
   readonly hour: number
 }
 
+/** How many different visitors there were on the day that begins at an hour: an estimate, with `VisitorSketch.standardError`. */
+export interface DayVisitors {
+  readonly hour: number
+  readonly visitors: number
+}
+
 /**
  * The visits of subjects (a link, or an owner's links together), counted by hour, and rolled up to days and months when these are over.
  *
@@ -53,7 +61,8 @@ export interface Point extends VisitCount {
  * 4. `rollUp` changes no answer, except that fewer values are kept. Visits that are written to a day after it was rolled up count only in its hours and in the
  *    totals: so a day should be over for some time.
  * 5. `rank` hands on each link that was visited in an hour before `until`, with all its visits and an hour of one as late as that at least, once its step was handed on without a failure; at times again.
- * 6. `drop` removes hours that were rolled up into days, and days that were rolled up into months, and changes no answer of a range of whole days or months.
+ * 6. Visitors of a day are the union of those of its hours. Those of visits that are written to a day after some of its rows were rolled up count only in hours.
+ * 7. `drop` removes hours that were rolled up into days, and days that were rolled up into months, and changes no answer of a range of whole days or months.
  */
 export class VisitStore extends Context.Tag("linkmint/VisitStore")<
   VisitStore,
@@ -68,6 +77,11 @@ export class VisitStore extends Context.Tag("linkmint/VisitStore")<
       range: HourRange,
       interval: "hour" | "day"
     ) => Effect.Effect<ReadonlyArray<Point>, StorageError>
+    /** Of days with visitors in the range, in order. By the hour those of the hours in it alone, by the day those of whole days. */
+    readonly visitors: (
+      range: HourRange,
+      interval: "hour" | "day"
+    ) => Effect.Effect<ReadonlyArray<DayVisitors>, StorageError>
     /** The `max` most frequent values of each dimension, the most frequent first, equal ones in the order of their characters. */
     readonly top: (range: HourRange, max: number) => Effect.Effect<ReadonlyArray<ValueCount>, StorageError>
     /**

@@ -9,6 +9,8 @@ import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { endOf, type Grain, grains, type Segment, segmentsOf, startOf } from "./VisitPeriods.ts"
 import * as VisitRanksSql from "./VisitRanksSql.ts"
+import * as VisitorSketch from "./VisitorSketch.ts"
+import * as VisitorsSql from "./VisitorsSql.ts"
 import * as VisitRollUpSql from "./VisitRollUpSql.ts"
 import { type HourCount, type Point, type VisitBatch, VisitStore } from "./VisitStore.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
@@ -47,19 +49,22 @@ const makeAdd = (
   { dayProgress }: Pick<VisitRollUpSql.VisitRollUp, "dayProgress">
 ) => {
   const texts = VisitValuesSql.make(sql)
+  const visitors = VisitorsSql.make(sql)
 
   const periods = (hours: ReadonlyArray<HourCount>) => {
     const added = {
       ...subjectAndCounts(hours),
       hour: ["integer", hours.map(({ hour }) => hour)] as const,
-      by_value: ["text", hours.map(({ values }) => VisitValuesSql.textOf(values))] as const
+      by_value: ["text", hours.map(({ values }) => VisitValuesSql.textOf(values))] as const,
+      visitors: ["text", hours.map((hour) => visitors.textOf(hour.visitors))] as const
     }
     return sql`${prepared(sql)}
-      INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value)
-      SELECT subject, 0, hour, non_bots, bots, by_value FROM ${rowsOf(sql, added)} AS added WHERE true
+      INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value, visitors)
+      SELECT subject, 0, hour, non_bots, bots, by_value, visitors${visitors.cast} FROM ${rowsOf(sql, added)} AS added WHERE true
       ON CONFLICT (subject, grain, hour) DO UPDATE
       SET non_bots = visit_periods.non_bots + excluded.non_bots, bots = visit_periods.bots + excluded.bots,
-          by_value = ${texts.added("visit_periods.by_value", "excluded.by_value")}`
+          by_value = ${texts.added("visit_periods.by_value", "excluded.by_value")},
+          visitors = ${visitors.added("visit_periods.visitors", "excluded.visitors")}`
   }
 
   const toTotals = (hours: ReadonlyArray<HourCount>) => sql`
@@ -97,6 +102,7 @@ const forgottenAtOnceMax = 20
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const texts = VisitValuesSql.make(sql)
+  const visitors = VisitorsSql.make(sql)
   const rolling = VisitRollUpSql.make(sql)
   const { drop, rolledUp, rollUp } = rolling
   const add = makeAdd(sql, rolling)
@@ -170,6 +176,23 @@ export const make = Effect.gen(function* () {
         SELECT ${point} AS hour, sum(non_bots) AS non_bots, sum(bots) AS bots
         FROM (${within("hour, non_bots, bots", subject, segments)}) AS periods
         GROUP BY 1 ORDER BY 1`)
+      }),
+      visitors: Effect.fnUntraced(function* ({ from, subject, to }, interval) {
+        const segments = segmentsOf(interval, from, to, yield* rolledUp)
+        const of = (grain: Grain, read: typeof visitors.ofDays) => {
+          const some = segments.filter((segment) => segment.grain === grain)
+          return some.length === 0 ? Effect.succeed([]) : read(within("hour, visitors", subject, some))
+        }
+        const rows = [...(yield* of("day", visitors.ofDays)), ...(yield* of("hour", visitors.ofHours))]
+        const days = new Map<number, Array<number>>()
+        for (const { hour, value } of rows) {
+          const present = days.get(hour)
+          if (present === undefined) days.set(hour, [value])
+          else present.push(value)
+        }
+        return [...days]
+          .toSorted(([one], [other]) => one - other)
+          .map(([hour, counts]) => ({ hour, visitors: VisitorSketch.estimate(counts) }))
       }),
       top: Effect.fnUntraced(function* ({ from, subject, to }, max) {
         const segments = segmentsOf("month", from, to, yield* rolledUp)

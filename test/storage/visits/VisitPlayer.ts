@@ -2,6 +2,7 @@
 
 import { FastCheck as fc } from "effect"
 import type { VisitStore } from "../../../src/storage/visits/VisitStore.ts"
+import { rankFactor } from "../../../src/storage/visits/VisitorSketch.ts"
 import { dayHours, dimensions } from "../../../src/model/Visit.ts"
 import type { Player } from "../../support/LikeMemory.ts"
 
@@ -18,10 +19,20 @@ const values = fc.uniqueArray(
   { selector: ({ dimension, value }) => `${dimension} ${value}`, maxLength: 5 }
 )
 
-const hours = fc.uniqueArray(fc.record({ subject, hour, nonBots: visits, bots: fc.nat(9), values }), {
-  selector: ({ hour, subject }) => `${subject} ${hour}`,
-  maxLength: 5
-})
+const visitors = fc
+  .uniqueArray(fc.tuple(fc.nat(5), fc.integer({ min: 1, max: 31 })), {
+    selector: ([register]) => register,
+    maxLength: 4
+  })
+  .map((entries) => entries.map(([register, rank]) => register * rankFactor + rank))
+
+const hours = fc.uniqueArray(
+  fc.record({ subject, hour, nonBots: visits, bots: fc.nat(9), values, visitors }),
+  {
+    selector: ({ hour, subject }) => `${subject} ${hour}`,
+    maxLength: 5
+  }
+)
 
 const range = fc
   .tuple(subject, hour, hour)
@@ -36,6 +47,11 @@ export const visitCommand = fc.oneof(
   fc.record({ _tag: fc.constant("totals" as const), subjects: fc.array(subject) }),
   fc.record({
     _tag: fc.constant("series" as const),
+    range,
+    interval: fc.constantFrom("hour" as const, "day" as const)
+  }),
+  fc.record({
+    _tag: fc.constant("visitors" as const),
     range,
     interval: fc.constantFrom("hour" as const, "day" as const)
   }),
@@ -69,6 +85,8 @@ export const playVisits: Player<VisitStore["Type"], CommandOf<typeof visitComman
         return store.totals(command.subjects)
       case "series":
         return store.series(command.range, command.interval)
+      case "visitors":
+        return store.visitors(command.range, command.interval)
       case "top":
         return store.top(command.range, command.max)
       case "dropWriters":

@@ -4,6 +4,7 @@ import { describe } from "vitest"
 import type { HourCount, VisitBatch, VisitStore } from "../../../src/storage/visits/VisitStore.ts"
 import type { LinkRank } from "../../../src/storage/links/LinkStore.ts"
 import { StorageError } from "../../../src/storage/StorageError.ts"
+import { estimate, rankFactor } from "../../../src/storage/visits/VisitorSketch.ts"
 import { type Dimension, valuesMax } from "../../../src/model/Visit.ts"
 import { atOnce } from "../../support/Property.ts"
 import type { Open } from "../../support/Stores.ts"
@@ -41,8 +42,21 @@ const told = (store: Store, subject = link) =>
     totals: Effect.map(store.totals([subject]), ([totals]) => totals),
     hours: store.series({ ...always, subject }, "hour"),
     days: store.series({ ...always, subject }, "day"),
+    visitors: store.visitors({ ...always, subject }, "day"),
     top: store.top({ ...always, subject }, 100)
   })
+
+/** An hour with visitors: entries of registers, each with a rank. */
+const withVisitors = (
+  hour: HourCount,
+  ...visitors: ReadonlyArray<readonly [register: number, rank: number]>
+) => ({
+  ...hour,
+  visitors: visitors.map(([register, rank]) => register * rankFactor + rank)
+})
+
+/** As many visitors as registers have these ranks. */
+const estimated = (...ranks: ReadonlyArray<number>) => estimate(ranks.map((rank) => rankFactor + rank))
 
 /** Different referrers, the first the most frequent. */
 const manyReferrers = (count: number, name: string) =>
@@ -84,6 +98,7 @@ export const visitStoreLaws = (title: string, open: Open<Store>): void => {
             { hour: day, nonBots: 8, bots: 3 },
             { hour: day + 24, nonBots: 4, bots: 0 }
           ],
+          visitors: [],
           top: [...valuesOf("referrers", { "a.example": 6, "b.example": 5 }), ...valuesOf("os", { bot: 3 })]
         })
       })
@@ -139,6 +154,44 @@ export const visitStoreLaws = (title: string, open: Open<Store>): void => {
         expect(yield* visits.totals([])).toEqual([])
         expect((yield* told(visits, other)).top).toEqual(valuesOf("referrers", { b: 2 }))
         expect((yield* told(visits, none)).hours).toEqual([])
+      })
+    )
+
+    it.scopedLive("unites the visitors of batches and hours by the day", () =>
+      Effect.gen(function* () {
+        const opened = yield* open
+        const [visits, another] = [yield* opened, yield* opened]
+        const of = (hour: number, ...visitors: ReadonlyArray<readonly [register: number, rank: number]>) =>
+          withVisitors(hourOf(hour, { a: 1 }), ...visitors)
+        yield* visits.write(
+          batchOf(1, of(day, [0, 1], [1_023, 31]), of(day + 1, [0, 9]), of(day + 24, [7, 2]))
+        )
+        yield* visits.write(
+          batchOf(2, of(day, [0, 5], [5, 4]), withVisitors(hourOf(day, { a: 1 }, "s@0"), [1, 1]))
+        )
+        yield* visits.write(batchOf(2, of(day, [900, 1])))
+        yield* visits.write(batchOf(3, hourOf(day, { a: 1 }), of(day + 1, [0, 2])))
+        const all = Array.from({ length: 1_024 }, (_, register) => [register, 1 + (register % 31)] as const)
+        yield* visits.write(batchOf(4, of(day + 48, ...all)))
+        yield* another.write({
+          ...batchOf(4, of(day + 48, ...all.map(([at]) => [at, 7] as const))),
+          writer: "w2"
+        })
+        const ofAll = estimated(...all.map(([, rank]) => Math.max(rank, 7)))
+        expect(yield* visits.visitors(always, "day")).toEqual([
+          { hour: day, visitors: estimated(9, 4, 31) },
+          { hour: day + 24, visitors: estimated(2) },
+          { hour: day + 48, visitors: ofAll }
+        ])
+        expect(yield* visits.visitors({ ...always, subject: "s@0" }, "day")).toEqual([
+          { hour: day, visitors: estimated(1) }
+        ])
+        const range = { subject: link, from: day + 1, to: day + 25 }
+        expect(yield* visits.visitors(range, "hour")).toEqual([
+          { hour: day, visitors: estimated(9) },
+          { hour: day + 24, visitors: estimated(2) }
+        ])
+        expect(yield* visits.visitors({ ...range, to: range.from }, "hour")).toEqual([])
       })
     )
 
@@ -296,7 +349,13 @@ export const visitStoreLaws = (title: string, open: Open<Store>): void => {
         const visits = yield* store
         yield* visits.write(batchOf(1, hourOf(day, { a: 1 }), hourOf(day, { a: 1 }, "kept@0")))
         yield* visits.forget([link, "unknown@0"])
-        expect(yield* told(visits)).toEqual({ totals: { nonBots: 0, bots: 0 }, hours: [], days: [], top: [] })
+        expect(yield* told(visits)).toEqual({
+          totals: { nonBots: 0, bots: 0 },
+          hours: [],
+          days: [],
+          visitors: [],
+          top: []
+        })
         expect((yield* told(visits, "kept@0")).totals).toEqual({ nonBots: 1, bots: 0 })
       })
     )
@@ -320,7 +379,12 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
         ...Array.from({ length: 80 }, (_, index) => day + index * 24).flatMap((start, index) =>
           [0, 1, 5, 12, 22, 23].flatMap((hour) =>
             [link, "other@0"].map((subject) =>
-              hourOf(start + hour, { a: 1, [`r${hour % 3}`]: 2, [`d${index % 7}`]: 1 }, subject)
+              withVisitors(
+                hourOf(start + hour, { a: 1, [`r${hour % 3}`]: 2, [`d${index % 7}`]: 1 }, subject),
+                [0, 1 + (hour % 31)],
+                [hour, 1 + (index % 31)],
+                [100 + index, 1]
+              )
             )
           )
         )
@@ -345,7 +409,13 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
     return Effect.all({
       totals: visits.totals([link, "other@0"]),
       ranges: Effect.forEach(ranges, (range) =>
-        Effect.all([visits.series(range, "hour"), visits.series(range, "day"), visits.top(range, 100)])
+        Effect.all([
+          visits.series(range, "hour"),
+          visits.series(range, "day"),
+          visits.visitors(range, "hour"),
+          visits.visitors(range, "day"),
+          visits.top(range, 100)
+        ])
       )
     })
   }
@@ -451,7 +521,8 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
         const { days, top, totals } = yield* told(visits)
         expect({ top, totals }).toEqual({ top: all.top, totals: all.totals })
         expect(days).toEqual(all.days.filter(({ hour }) => hour >= november))
-        expect(yield* told(visits, "other@0")).toEqual({ ...dropped, days })
+        const visitors = all.visitors.filter(({ hour }) => hour >= november)
+        expect(yield* told(visits, "other@0")).toEqual({ ...dropped, days, visitors })
       })
     )
 
