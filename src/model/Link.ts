@@ -55,7 +55,9 @@ export const LinkExtras = Schema.Struct({
   /** What its owner notes about it, shown to its owner and administrators alone. */
   note: maybe(Schema.String),
   /** It redirects as before, and is in those lists alone that ask for it. */
-  archived: maybe(Schema.Literal(true))
+  archived: maybe(Schema.Literal(true)),
+  /** Whether anybody may see its statistics. */
+  publicStats: maybe(Schema.Literal(true))
 })
 /** See {@link LinkExtras}. */
 export type LinkExtras = typeof LinkExtras.Type
@@ -71,7 +73,8 @@ export const ExtrasChange = Schema.Struct({
   rules: orRemoved(LinkExtras.fields.rules),
   variants: orRemoved(LinkExtras.fields.variants),
   note: orRemoved(LinkExtras.fields.note),
-  archived: orRemoved(LinkExtras.fields.archived)
+  archived: orRemoved(LinkExtras.fields.archived),
+  publicStats: orRemoved(LinkExtras.fields.publicStats)
 } satisfies Readonly<Record<keyof LinkExtras, unknown>>)
 /** See {@link ExtrasChange}. */
 export type ExtrasChange = typeof ExtrasChange.Type

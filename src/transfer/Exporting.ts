@@ -36,6 +36,7 @@ export interface ShownLink {
   readonly variants?: ReadonlyArray<object>
   readonly note?: string
   readonly archived?: boolean
+  readonly publicStats?: boolean
 }
 
 /** How links are written: a table, or a JSON object a line. */
@@ -79,7 +80,8 @@ export const columns: ReadonlyArray<
   ["rules", ({ rules = null }) => rules],
   ["variants", ({ variants = null }) => variants],
   ["note", ({ note = null }) => note],
-  ["archived", ({ archived = null }) => archived]
+  ["archived", ({ archived = null }) => archived],
+  ["publicStats", ({ publicStats = null }) => publicStats]
 ]
 
 /** A value in a table: tags side by side, other lists in JSON. */

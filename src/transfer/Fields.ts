@@ -28,6 +28,7 @@ export interface NewLink {
   readonly variants?: ReadonlyArray<object>
   readonly note?: string
   readonly archived?: boolean
+  readonly publicStats?: boolean
   readonly imported?: {
     readonly createdAt?: string
     readonly updatedAt?: string
@@ -260,6 +261,7 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
   const variants = objectsOf("variants")
   const note = plain("note", lengthsMax.note, controlsInLines)
   const archived = flag("archived")
+  const publicStats = flag("publicStats")
   if (status !== undefined && ![301, 302, 307, 308].includes(status)) {
     fault("redirectStatus", "must be 301, 302, 307 or 308")
   }
@@ -293,6 +295,7 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     ...(variants !== undefined && { variants }),
     ...(note !== undefined && { note }),
     ...(archived !== undefined && { archived }),
+    ...(publicStats !== undefined && { publicStats }),
     imported: {
       ...(createdAt !== undefined && { createdAt }),
       ...(updatedAt !== undefined && { updatedAt }),

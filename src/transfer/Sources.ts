@@ -70,7 +70,8 @@ const sources: Readonly<Record<SourceName, Source>> = {
       "rules",
       "variants",
       "note",
-      "archived"
+      "archived",
+      "publicStats"
     ]),
     isOwn: true,
     // The API's own lists have visits as objects.

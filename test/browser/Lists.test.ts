@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
 import { describe, expect } from "vitest"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
-import { expectSound, type Session } from "./Session.ts"
+import { expectSound, newPage, type Session } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The list of links is")
 
@@ -615,6 +615,31 @@ describe("statistics", () => {
       await expect.poll(() => chosen.textContent()).toBe("7 days")
       await page.context().close()
     }
+  })
+
+  inBrowser("are for anybody whose owner says so, and nothing else of the link is", async (session) => {
+    const url = "https://example.com/internal"
+    await create(session, { url, alias: "open-one", title: "Ours", publicStats: true })
+    await create(session, { url, alias: "closed-one" })
+    await fetch(`${session.base}/open-one`, { redirect: "manual" })
+    for (const look of looks) {
+      const page = await newPage(session, "/app/links/open-one/stats", look)
+      await page.getByRole("heading", { name: "open-one" }).waitFor()
+      await page.locator(".uplot").waitFor()
+      await page.getByRole("heading", { name: "Referrers" }).waitFor()
+      expect(await page.getByText(/Ours|internal|Edit/).count()).toBe(0)
+      await page.getByRole("button", { name: "24 hours" }).click()
+      await page.waitForURL(/range=day/)
+      await page.locator(".uplot").waitFor()
+      await expectSound(page, `public statistics ${nameOf(look)}`)
+      await page.goto("/app/links/closed-one/stats")
+      await page.getByRole("heading", { name: "Sign in" }).waitFor()
+      expect(await page.getByRole("group", { name: "Time" }).count()).toBe(0)
+      await page.context().close()
+    }
+    const page = await signedIn(session, "/app/links/open-one/stats")
+    await page.getByText("Statistics: anybody with this page's address sees them").waitFor()
+    await page.context().close()
   })
 
   inBrowser("of nothing have no axis", async (session) => {

@@ -63,7 +63,7 @@ describe("the parameters of a campaign", () => {
 })
 
 describe("what few links have", () => {
-  const more = "Note, paths, preview card, after its end"
+  const more = "Note, paths, preview card, statistics, after its end"
   for (const look of looks) {
     inBrowser(`is chosen for a new link, changed, and shown with it, ${nameOf(look)}`, async (session) => {
       const alias = `extras-${nameOf(look).replace(" ", "-")}`
@@ -74,6 +74,7 @@ describe("what few links have", () => {
       await page.getByLabel("Headline").fill("Launch & more")
       await page.getByLabel("Append the path behind the short link").check()
       await page.getByLabel("Pass the short link's query on").check()
+      await page.getByLabel("Let anybody see its statistics").check()
       await page.getByLabel("Same parameter in both").selectOption("The short link's stays")
       await page.getByText("Alias, end, password, limits").click()
       await page.getByLabel("Alias").fill(alias)
@@ -93,7 +94,8 @@ describe("what few links have", () => {
         note: "Ask Ada\nbefore May",
         forwardPath: true,
         forwardQuery: true,
-        queryPrecedence: "request"
+        queryPrecedence: "request",
+        publicStats: true
       })
 
       await page.goto(`/app/links?q=${alias}`)

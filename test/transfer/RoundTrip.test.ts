@@ -70,6 +70,7 @@ const newLink: fc.Arbitrary<NewLink> = fc
           { minLength: 2, maxLength: 4 }
         ),
         archived: fc.boolean(),
+        publicStats: fc.constant(true),
         note: fc.oneof(text(40), fc.stringMatching(/^['=+@,;|"\\ \t\r\n-]{1,8}$/))
       },
       { requiredKeys: [] }

@@ -193,10 +193,13 @@ const stats = HttpApiGroup.make("stats")
       .setPath(KeyPath)
       .setUrlParams(Schema.Struct({ ...inDomain, ...StatsParameters.fields }))
       .addSuccess(StatsBody)
-      .addError(Problem.schema("unauthorized", "forbidden", "not-found"))
+      .addError(Problem.schema("unauthorized", "forbidden", "not-found", "rate-limited"))
       .annotate(OpenApi.Transform, answersTable)
       .annotate(OpenApi.Summary, "Count a link's visits")
-      .annotate(OpenApi.Description, "The visits of a link that is not deleted. They appear within a second.")
+      .annotate(
+        OpenApi.Description,
+        "The visits of a link that is not deleted. They appear within a second. Anybody may ask for those of a link with `publicStats`, and gets them without `targets` and the UTM parameters."
+      )
   )
   .add(
     HttpApiEndpoint.get("ofOwner", "/api/v1/stats")

@@ -75,6 +75,22 @@ export const StatsBody = Schema.Struct({
   utmSources: optional(utmValues("utm_source")),
   utmMediums: optional(utmValues("utm_medium")),
   utmCampaigns: optional(utmValues("utm_campaign")),
+  uniqueVisitors: optional(
+    Schema.Struct({
+      sumOfDays: Schema.Number.annotations({
+        description: "The sum of the days: a visitor of two days is in it twice"
+      }),
+      standardError: Schema.Number.annotations({
+        description: "The relative standard error of a day's number, which is an estimate: 0.03 is 3 %"
+      }),
+      days: Schema.Array(Schema.Struct({ at: Schema.String, visitors: Schema.Number })).annotations({
+        description: "Every day of the range, in UTC; by the hour, only the hours of the range count"
+      })
+    }).annotations({
+      description:
+        "How many different visitors there were on each day, without bots: told apart by a keyed hash of the client's address and `User-Agent`, whose key is another one each day. Only where there are some"
+    })
+  ),
   imported: optional(
     Schema.Struct({ total: Schema.Number, nonBots: Schema.Number, bots: Schema.Number }).annotations({
       description:

@@ -26,7 +26,7 @@ const checkCard = (card: LinkCard, policy: LinkPolicy): Either.Either<LinkCard, 
 
 /** What the fields of a body change; `kept`: rules and variants that stay beside them. `undefined` where it has none of them. A field that says what holds without it removes its member. */
 const check = (
-  { archived, card, expiredUrl, forwardPath, note, queryPrecedence, rules, variants }: Choices,
+  { archived, card, expiredUrl, forwardPath, note, publicStats, queryPrecedence, rules, variants }: Choices,
   policy: LinkPolicy,
   kept: Routing = {}
 ): Either.Either<ExtrasChange | undefined, Problem> =>
@@ -37,7 +37,8 @@ const check = (
   rules === undefined &&
   variants === undefined &&
   note === undefined &&
-  archived === undefined
+  archived === undefined &&
+  publicStats === undefined
     ? none
     : Either.gen(function* () {
         return {
@@ -49,6 +50,7 @@ const check = (
           ...(card !== undefined && { card: yield* checkCard(card, policy) }),
           ...(note !== undefined && { note }),
           ...(archived !== undefined && { archived: archived || null }),
+          ...(publicStats !== undefined && { publicStats: publicStats || null }),
           ...((rules !== undefined || variants !== undefined) &&
             (yield* checkRouting({ rules, variants }, policy, kept)))
         }

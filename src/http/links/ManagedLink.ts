@@ -20,15 +20,22 @@ export interface NamedLink {
   readonly domain?: QueryText | undefined
 }
 
-/** Gives the link of a key to a caller who may manage it. Deleted links, and those of other owners, answer 404. */
-export const make = Effect.map(Effect.all([Links, Domains]), ([links, domains]) =>
-  Effect.fnUntraced(function* (caller: KnownCaller, { domain, key }: NamedLink) {
+/** Gives the link of a key; `null` where there is none, or it is deleted. */
+export const makeFinder = Effect.map(Effect.all([Links, Domains]), ([links, domains]) =>
+  Effect.fnUntraced(function* ({ domain, key }: NamedLink) {
     const text = domains.textOf(key, domain)
     const link =
       text !== undefined && isLinkText(text)
         ? yield* orProblem(findAsWritten(domains, links.find, text))
         : null
-    const isThere = link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted"
-    return isThere && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(noLink)
+    return link !== null && stateAt(link, yield* Clock.currentTimeMillis) !== "deleted" ? link : null
+  })
+)
+
+/** Gives the link of a key to a caller who may manage it. Deleted links, and those of other owners, answer 404. */
+export const make = Effect.map(makeFinder, (find) =>
+  Effect.fnUntraced(function* (caller: KnownCaller, named: NamedLink) {
+    const link = yield* find(named)
+    return link !== null && Caller.mayManage(caller, link.owner) ? link : yield* Effect.fail(noLink)
   })
 )

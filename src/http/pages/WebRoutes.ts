@@ -55,14 +55,18 @@ export const make = Effect.gen(function* () {
   const pages = yield* VisitorPages
   const headers = { "content-security-policy": policyOf(styleHashes), "cache-control": "no-cache" }
   const languageFor = languageOf([...home.keys()])
-  const show = (page: Localised) => (request: Request) =>
-    Effect.sync(() => {
-      const asset = page.get(languageFor(request))![themeOf(request.headers["cookie"])]
-      return answerOf(asset, headers, request, "accept-encoding, accept-language, cookie")
-    })
+  const show = (page: Localised, more: Readonly<Record<string, string>> = {}) => {
+    const all = { ...headers, ...more }
+    return (request: Request) =>
+      Effect.sync(() => {
+        const asset = page.get(languageFor(request))![themeOf(request.headers["cookie"])]
+        return answerOf(asset, all, request, "accept-encoding, accept-language, cookie")
+      })
+  }
   return {
     page: show(home),
-    innerPage: show(inner),
+    // Public statistics are among these, and are for those who have their address.
+    innerPage: show(inner, { "x-robots-tag": "noindex" }),
     asset: (request, { name }) =>
       Effect.sync(() => {
         const file = files.get(name)

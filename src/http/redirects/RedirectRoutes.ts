@@ -13,6 +13,7 @@ import { LongAliases } from "../domains/LongAliases.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy } from "../links/TargetPolicy.ts"
+import { endLookUp } from "./LookUps.ts"
 import {
   answerLed,
   behindKey,
@@ -95,7 +96,7 @@ export const makeFast = Effect.fnUntraced(function* (
     const reserved = general.reserveNow(request, key)
     if (reserved === undefined || !isReserved(reserved)) return false
     links.findToRedirectThen(key, (found) => {
-      Redirects.endLookUp(reserved, found)
+      endLookUp(reserved, found)
       if (isOver()) return
       const link = Exit.getOrElse(found, () => null)
       try {

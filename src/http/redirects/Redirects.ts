@@ -1,8 +1,6 @@
-import { Clock, Effect, Exit, Option, Redacted } from "effect"
-import type { Standing } from "../../accounts/Meter.ts"
+import { Clock, Effect, Option, Redacted } from "effect"
 import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
-import { isReserved, type Reservation, uncounted } from "../../accounts/Reservations.ts"
 import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import type { Link } from "../../model/Link.ts"
@@ -19,6 +17,7 @@ import { Visits } from "../../visits/Visits.ts"
 import { ClientAddress } from "../exchange/ClientAddress.ts"
 import { namesOf, orProblem } from "../links/LinkAnswers.ts"
 import { isLinkText, type PreviewBody } from "../contract/LinkSchemas.ts"
+import * as LookUps from "./LookUps.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as RateLimit from "../exchange/RateLimit.ts"
 import * as Redirect from "./Redirect.ts"
@@ -57,10 +56,6 @@ const previewOf = (
 
 /** The row of a key, as `Links` finds it. */
 export type Found = ReturnType<(typeof Links.Service)["find"]>
-
-/** Counts a look-up that led nowhere. */
-export const endLookUp = (reserved: Reservation, found: Exit.Exit<Link | null, unknown>): void =>
-  Exit.isSuccess(found) && found.value === null ? reserved.keep() : reserved.giveBack()
 
 /** Takes note that no link redirected a request in a domain, at a moment (milliseconds since the Unix epoch). */
 export const makeOrphanRecorder: Effect.Effect<
@@ -112,12 +107,7 @@ export const makeRecorder: Effect.Effect<
 })
 
 /** Redirects short URLs, and shows where they lead. */
-export interface Redirects {
-  /**
-   * Takes the look-up of a key in advance from its client's quota, and nothing of it where the link is at hand. Returns the state of the quota where it is used up; `undefined`
-   * where the client has to wait to know.
-   */
-  readonly reserveNow: (request: Request, key: string) => Reservation | Standing | undefined
+export interface Redirects extends Pick<LookUps.LookUps, "reserveNow"> {
   /** Leads to the target of a key. `found`: the row that `Links` has already given for this request, if it has. */
   readonly redirect: (request: Request, path: Redirect.ShortPath, found?: Found) => Effect.Effect<Answer>
   /** Shows the target of a key. */
@@ -138,30 +128,15 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     const clock = yield* Effect.clock
     const totals = yield* VisitTotals.make
     const quotas = yield* Quotas
+    const lookUps = yield* LookUps.make
     const { clientOf } = yield* ClientAddress
     const pages = yield* VisitorPages
     const longAliases = yield* LongAliases
     const naming = { baseUrl, domains: yield* Domains }
 
-    const reserveNow: Redirects["reserveNow"] = (request, key) => {
-      const client = clientOf(request)
-      const isAtHand = (links.findNow(key) ?? links.staleNow(key)) !== undefined
-      return isAtHand ? (quotas.lookupsUsedUp(client) ?? uncounted) : quotas.lookUpNow(client)
-    }
-
-    /** The row of a key. What is not at hand is looked for only as long as its client has not asked for too many that lead nowhere: those that it is just asking for included. */
+    /** The row of a key. */
     const lookUp = (request: Request, key: string, find: Found) =>
-      Effect.acquireUseRelease(
-        Effect.suspend(() => {
-          const reserved = reserveNow(request, key)
-          return reserved === undefined ? quotas.lookUp(clientOf(request)) : Effect.succeed(reserved)
-        }),
-        (reserved) =>
-          isReserved(reserved)
-            ? orProblem(isLinkText(key) ? find : Effect.succeed(null))
-            : Effect.fail(RateLimit.problemOf(reserved)),
-        (reserved, found) => Effect.sync(() => isReserved(reserved) && endLookUp(reserved, found))
-      )
+      lookUps.lookUp(request, key, orProblem(isLinkText(key) ? find : Effect.succeed(null)))
 
     /** The link of a row, where it leads somewhere now. */
     const findLive = Effect.fnUntraced(function* (row: Effect.Effect<Link | null, Problem.Problem>) {
@@ -346,7 +321,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
             })
 
     return {
-      reserveNow,
+      reserveNow: lookUps.reserveNow,
       redirect: resolving(redirected, links.findToRedirect, true),
       preview: previewed,
       unlock: resolving(unlocked, links.find, false)

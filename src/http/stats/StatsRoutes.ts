@@ -1,7 +1,8 @@
-import { Clock, Effect, Either, Number as Numbers } from "effect"
+import { Clock, Effect, Either, Number as Numbers, Struct } from "effect"
 import type { Link } from "../../model/Link.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
-import { type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
+import { standardError } from "../../storage/visits/VisitorSketch.ts"
+import { type DayVisitors, type Point, type ValueCount, VisitStore } from "../../storage/visits/VisitStore.ts"
 import {
   dayHours,
   type Dimension,
@@ -26,6 +27,7 @@ import { Domains } from "../domains/Domains.ts"
 import { json } from "../exchange/Answer.ts"
 import * as Caller from "../exchange/Caller.ts"
 import * as ManagedLink from "../links/ManagedLink.ts"
+import * as LookUps from "../redirects/LookUps.ts"
 import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Problem from "../exchange/Problem.ts"
 import * as StatsTable from "./StatsTable.ts"
@@ -124,6 +126,22 @@ const seriesOf = ({ bots: asked, from, interval, to }: Asked, points: ReadonlyAr
   })
 }
 
+/** Every day of the range, from those with visitors; nothing where there are none. */
+const uniqueVisitorsOf = (
+  { from, to }: Asked,
+  counted: ReadonlyArray<DayVisitors>
+): Pick<StatsBody, "uniqueVisitors"> => {
+  if (counted.length === 0) return {}
+  const visitors = new Map(counted.map((day) => [day.hour, day.visitors]))
+  const first = from - (from % dayHours)
+  const days = Array.from({ length: Math.ceil((to - first) / dayHours) }, (_, index) => {
+    const hour = first + index * dayHours
+    return { at: Iso8601.formatMoment(hour * hour_ms), visitors: visitors.get(hour) ?? 0 }
+  })
+  const sumOfDays = Numbers.sumAll(days.map((day) => day.visitors))
+  return { uniqueVisitors: { sumOfDays, standardError, days } }
+}
+
 /** A dimension's named values, and `other` for all other visits. */
 const valuesOf = (dimension: Dimension, top: ReadonlyArray<ValueCount>, total: number) => {
   const named = top.filter((value) => value.dimension === dimension)
@@ -158,23 +176,41 @@ const bodyOf = (asked: Asked, points: ReadonlyArray<Point>, top: ReadonlyArray<V
   }
 }
 
+/** What is shown to nobody but those who may manage a link: how its rules and campaigns are named. */
+const ownersAlone = ["targets", "utmSources", "utmMediums", "utmCampaigns"] as const
+
+const isPublic = (link: Link | null): link is Link => link?.extras?.publicStats === true
+
 /** Answers with the statistics of links. */
 export const make = Effect.gen(function* () {
-  const manageable = yield* ManagedLink.make
+  const find = yield* ManagedLink.makeFinder
+  const { lookUp } = yield* LookUps.make
   const store = yield* VisitStore
   const identify = yield* Caller.make
   const known = yield* Domains
   const kept = yield* VisitRetention
 
-  const respond = Effect.fnUntraced(function* (subject: string, asked: Asked, link?: Link) {
-    const { format, from, interval, to } = asked
-    const [points, top] = yield* Problem.orUnavailable(
-      Effect.all([store.series({ subject, from, to }, interval), store.top({ subject, from, to }, namedMax)])
+  const count = Effect.fnUntraced(function* (subject: string, asked: Asked) {
+    const { from, interval, to } = asked
+    const range = { subject, from, to }
+    const [points, top, visitors] = yield* Problem.orUnavailable(
+      Effect.all([store.series(range, interval), store.top(range, namedMax), store.visitors(range, interval)])
     )
-    const counted = bodyOf(asked, points, top)
+    return { ...bodyOf(asked, points, top), ...uniqueVisitorsOf(asked, visitors) }
+  })
+
+  const answer = (body: StatsBody, { format, interval }: Asked) =>
+    format === "csv" ? StatsTable.answer(body, interval) : json(body)
+
+  const respond = (subject: string, asked: Asked) =>
+    Effect.map(count(subject, asked), (body) => answer(body, asked))
+
+  const respondOf = Effect.fnUntraced(function* (link: Link, asked: Asked, who: "manager" | "anybody") {
+    const all = yield* count(subjectOfLink(link), asked)
+    const counted = who === "manager" ? all : Struct.omit(all, ...ownersAlone)
     const body =
-      link?.importedVisits === undefined ? counted : { ...counted, imported: VisitTotals.importedOf(link) }
-    return format === "csv" ? StatsTable.answer(body, interval) : json(body)
+      link.importedVisits === undefined ? counted : { ...counted, imported: VisitTotals.importedOf(link) }
+    return answer(body, asked)
   })
 
   const mayRead = (request: Request) =>
@@ -182,10 +218,23 @@ export const make = Effect.gen(function* () {
 
   return {
     ofLink: Effect.fn("stats.ofLink")(function* (request, { domain, key, ...parameters }) {
-      const caller = yield* mayRead(request)
-      const asked = yield* check(parameters, yield* Clock.currentTimeMillis, kept)
-      const link = yield* manageable(caller, { domain, key })
-      return yield* respond(subjectOfLink(link), asked, link)
+      const now = yield* Clock.currentTimeMillis
+      const caller = Caller.requireScope(yield* identify(request), "stats:read")
+      if (Either.isLeft(caller)) {
+        // Links whose statistics are not public are as good as missing, so that nothing is learnt of them.
+        const published = Effect.map(find({ domain, key }), (link) => (isPublic(link) ? link : null))
+        const link = yield* lookUp(request, known.textOf(key, domain) ?? "", published)
+        if (link === null) return yield* Effect.fail(caller.left)
+        return yield* respondOf(link, yield* check(parameters, now, kept), "anybody")
+      }
+      const asked = yield* check(parameters, now, kept)
+      const link = yield* find({ domain, key })
+      if (link !== null && Caller.mayManage(caller.right, link.owner)) {
+        return yield* respondOf(link, asked, "manager")
+      }
+      return isPublic(link)
+        ? yield* respondOf(link, asked, "anybody")
+        : yield* Effect.fail(ManagedLink.noLink)
     }),
 
     ofDomain: Effect.fn("stats.ofDomain")(function* (request, { host, reason, ...parameters }) {

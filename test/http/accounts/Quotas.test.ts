@@ -263,6 +263,23 @@ withService(
       })
     )
 
+    it.effect("is stopped where it asks for statistics, of which only public ones lead somewhere", () =>
+      Effect.gen(function* () {
+        const address = from("198.51.100.12")
+        const key = keyOf(yield* create({ url, publicStats: true }))
+        const stats = `/api/v1/links/${key}/stats`
+        for (let turn = 0; turn < 20; turn++) expect((yield* get(stats, address)).status).toBe(200)
+        let turn = 0
+        const { allowed, refused } = yield* drain(
+          Effect.suspend(() => get(`/api/v1/links/nothing-${turn++}/stats`, address)),
+          401
+        )
+        expect(allowed).toBe(5)
+        expectProblem(refused, "rate-limited")
+        expect((yield* get(stats, address)).status).toBe(429)
+      })
+    )
+
     it.effect("is not counted for links that are there", () =>
       Effect.gen(function* () {
         const key = keyOf(yield* create({ url }))

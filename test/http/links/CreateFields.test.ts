@@ -44,7 +44,8 @@ withService("a create", {}, (it) => {
         forwardPath: true,
         ...routing,
         note: "For „her“",
-        archived: true
+        archived: true,
+        publicStats: true
       }
       const created = yield* create({ url, ...said })
       expect(created.status).toBe(201)
@@ -141,7 +142,7 @@ withService("a create", {}, (it) => {
     ["note", "\ud83c", ["note", /^may not contain control characters/]],
     ["note", 1, ["note", /^must be a string$/]],
     ["expiredUrl", null, ["expiredUrl", /^must be a string$/]],
-    ...["forwardQuery", "crawlable", "reuse", "forwardPath", "archived"].flatMap((name) =>
+    ...["forwardQuery", "crawlable", "reuse", "forwardPath", "archived", "publicStats"].flatMap((name) =>
       ["true", 1, 0, null, []].map((sent) => [name, sent, [name, /^must be true or false$/]] as const)
     ),
     ["password", "", ["password", /^must have 1 to 128 characters$/]],
@@ -277,7 +278,13 @@ withService("a create", {}, (it) => {
       const image = (text: string) => create({ url, card: { image: text } })
       yield* refuses(image("data:image/png;base64,AAAA"), "invalid-url", ["card.image", /http/])
       yield* refuses(image(own.shortUrl), "blocked-target", ["card.image", /this service/])
-      for (const extras of [{ expiredUrl: url }, { forwardPath: true }, { note: "n" }, { archived: true }]) {
+      for (const extras of [
+        { expiredUrl: url },
+        { forwardPath: true },
+        { note: "n" },
+        { archived: true },
+        { publicStats: true }
+      ]) {
         yield* refuses(create({ url, reuse: true, ...extras }), "invalid-request", [
           "reuse",
           new RegExp(`^cannot stand beside ${Object.keys(extras)[0]}$`)

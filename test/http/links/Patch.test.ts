@@ -37,7 +37,8 @@ const everything = {
     { url: "https://example.com/b", name: "b", weight: 2 }
   ],
   note: "Between us",
-  archived: true
+  archived: true,
+  publicStats: true
 }
 
 withService("a patch", {}, (it) => {
@@ -109,6 +110,7 @@ withService("a patch", {}, (it) => {
     ["variants", { variants: undefined }],
     ["note", { note: undefined }],
     ["archived", { archived: undefined }],
+    ["publicStats", { publicStats: undefined }],
     ["password", { hasPassword: false }]
   ]
   for (const [name, becomes] of cleared) {
@@ -216,6 +218,7 @@ withService("a bad patch", {}, (it) => {
     [{ forwardQuery: "no" }, ["forwardQuery", /^must be true or false$/]],
     [{ forwardPath: "no" }, ["forwardPath", /^must be true or false$/]],
     [{ archived: "no" }, ["archived", /^must be true or false$/]],
+    [{ publicStats: 1 }, ["publicStats", /^must be true or false$/]],
     [{ note: "" }, ["note", /^must have 1 to 1,024 characters$/]],
     [{ expiredUrl: 1 }, ["expiredUrl", /^must be a string$/]],
     [{ expiresAt: past }, ["expiresAt", /^must lie in the future/]],

@@ -62,6 +62,7 @@ withService("the web page", { baseUrl: new URL("https://sho.rt"), webFolder: fol
           "x-frame-options": "DENY"
         })
         expect(headers["content-security-policy"]).not.toContain("unsafe")
+        expect(headers["x-robots-tag"]).toBe(path === "/" ? undefined : "noindex")
       })
     )
   }

@@ -131,6 +131,8 @@ withService("a visit", {}, (it) => {
       yield* send("/bots", { headers: { "user-agent": "curl/8.8.0" } })
       yield* send("/bots", { headers: {} })
       yield* expectVisits("bots", { nonBots: 1, bots: 2 })
+      const stats = yield* asAdmin("GET", "/api/v1/links/bots/stats")
+      expect(jsonOf(stats)).toMatchObject({ uniqueVisitors: { sumOfDays: 1 } })
     })
   )
 
@@ -279,6 +281,9 @@ withService(
         const { visits } = yield* TestService
         const totals = yield* visits.totals([subjectOfOwner(adminId), subjectOfOrphans(0)])
         expect(totals.map(({ nonBots }) => nonBots)).toEqual([counted.length, 0])
+        // This machine, and one behind a proxy.
+        const stats = jsonOf(yield* asAdmin("GET", "/api/v1/links/quiet/stats"))
+        expect(stats).toMatchObject({ uniqueVisitors: { sumOfDays: 2 } })
       })
     )
 

@@ -139,6 +139,37 @@ withService("a link's statistics", {}, (it) => {
     })
   )
 
+  it.effect("estimate the visitors of each day, and add them up", () =>
+    Effect.gen(function* () {
+      const { visits } = yield* TestService
+      yield* visited("people-by-day", [now - 1])
+      const subject = subjectOfLink({ key: "people-by-day", createdAt: created })
+      const counts = { subject, nonBots: 2, bots: 0, values: [] }
+      const hours = [
+        { ...counts, hour: now - 1, visitors: [33, 65] },
+        { ...counts, hour: now - 2, visitors: [33, 97] },
+        { ...counts, hour: now - 24, visitors: [33] }
+      ]
+      yield* visits.write({ writer: "people", sequence: 1, at: 0, hours })
+      const { uniqueVisitors } = yield* statsOf(link("people-by-day", "?from=2026-11-19T00:00:00Z"))
+      const days = [
+        { at: "2026-11-19T00:00:00.000Z", visitors: 0 },
+        { at: "2026-11-20T00:00:00.000Z", visitors: 1 },
+        { at: "2026-11-21T00:00:00.000Z", visitors: 3 }
+      ]
+      expect(uniqueVisitors).toEqual({ sumOfDays: 4, standardError: 0.033, days })
+      // By the hour, of the hours that are asked for alone.
+      const query = "?interval=hour&from=2026-11-20T22:00:00Z&to=2026-11-21T09:00:00Z"
+      expect((yield* statsOf(link("people-by-day", query))).uniqueVisitors).toMatchObject({
+        sumOfDays: 2,
+        days: [{ visitors: 0 }, { visitors: 2 }]
+      })
+      const table = (yield* asAdmin("GET", link("people-by-day", "?format=csv"))).text
+      expect(table).toContain("uniqueVisitorsSumOfDays,,4\r\n")
+      expect(table).toContain("uniqueVisitors,2026-11-21T00:00:00.000Z,3\r\n")
+    })
+  )
+
   it.effect("are a table in CSV as well, in which nothing is a formula", () =>
     Effect.gen(function* () {
       const { visits } = yield* TestService
@@ -223,6 +254,66 @@ withService("a link's statistics", {}, (it) => {
       expectProblem(yield* withKey(userKeys.other, "GET", path), "not-found")
       expectProblem(yield* withKey(userKeys.reader, "GET", path), "forbidden")
       expectProblem(yield* withKey(userKeys.reader, "GET", "/api/v1/stats"), "forbidden")
+    })
+  )
+
+  it.effect("are anybody's where their owner says so, without what tells how the link is used", () =>
+    Effect.gen(function* () {
+      const { visits } = yield* TestService
+      const owner = { "x-api-key": userKeys.one }
+      const note = "For us"
+      yield* create(
+        { url: "https://example.com/", alias: "shown", title: "T", note, publicStats: true },
+        owner
+      )
+      yield* create({ url: "https://example.com/", alias: "hidden", note }, owner)
+      const subject = subjectOfLink({ key: "shown", createdAt: created })
+      const values = [
+        ...valuesOf("referrers", { "news.example": 3 }),
+        ...valuesOf("targets", { "secret experiment": 3 }),
+        ...valuesOf("utmSources", { letter: 3 }),
+        ...valuesOf("utmMediums", { email: 3 }),
+        ...valuesOf("utmCampaigns", { spring: 3 })
+      ]
+      const hours = [{ subject, hour: now - 1, nonBots: 3, bots: 0, values, visitors: [33, 65] }]
+      yield* visits.write({ writer: "shown", sequence: 1, at: 0, hours })
+
+      const counts = ["bots", "nonBots", "series", "total", "uniqueVisitors"]
+      const names = [...counts, "browsers", "countries", "devices", "os", "referrers"].toSorted()
+      const all = jsonOf(yield* withKey(userKeys.one, "GET", link("shown"))) as StatsBody
+      const rest = ["targets", "utmCampaigns", "utmMediums", "utmSources"]
+      expect(Object.keys(all).toSorted()).toEqual([...names, ...rest].toSorted())
+      for (const answer of [
+        yield* get(link("shown")),
+        yield* withKey(userKeys.other, "GET", link("shown")),
+        yield* withKey(userKeys.reader, "GET", link("shown"))
+      ]) {
+        expect(answer.status).toBe(200)
+        const body = jsonOf(answer) as StatsBody
+        expect(Object.keys(body).toSorted()).toEqual(names)
+        expect(body.total).toBe(3)
+        expect(body.referrers).toEqual(all.referrers)
+      }
+      const table = (yield* get(link("shown", "?format=csv"))).text
+      expect(table).toContain("referrers,news.example,3")
+      expect(table).not.toMatch(/secret|letter|email|spring/)
+      expectProblem(yield* get(link("shown", "?interval=week")), "invalid-request", [["interval", /must be/]])
+
+      const others = [
+        link("hidden"),
+        link("hidden", "?interval=week"),
+        link("nowhere"),
+        "/api/v1/links/shown"
+      ]
+      for (const path of others) expectProblem(yield* get(path), "unauthorized")
+      expectProblem(yield* withKey("wrong", "GET", link("shown")), "unauthorized")
+      yield* withKey(userKeys.one, "PATCH", "/api/v1/links/shown", { publicStats: null })
+      expectProblem(yield* get(link("shown")), "unauthorized")
+      expectProblem(yield* withKey(userKeys.other, "GET", link("shown")), "not-found")
+      yield* withKey(userKeys.one, "PATCH", "/api/v1/links/hidden", { publicStats: true })
+      expect((yield* get(link("hidden"))).status).toBe(200)
+      yield* withKey(userKeys.one, "DELETE", "/api/v1/links/hidden")
+      expectProblem(yield* get(link("hidden")), "unauthorized")
     })
   )
 

@@ -24,7 +24,8 @@ const shorten: Place = {
   shown: ShortenPage
 }
 
-const linkStats = place("statistics", true, () =>
+// Those of some links are for anybody.
+const linkStats = place("statistics", false, () =>
   import("../stats/StatsPage.tsx").then(({ LinkStatsPage }) => LinkStatsPage)
 )
 

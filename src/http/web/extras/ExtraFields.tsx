@@ -23,7 +23,7 @@ interface ExtraFieldsProps {
   readonly faultOf: (name: string) => string | undefined
 }
 
-/** What few links have: a note, where they lead after their end, what they pass on, and their card. */
+/** What few links have: a note, where they lead after their end, what they pass on, their card, and statistics for anybody. */
 export const ExtraFields = ({ draft, faultOf, onChange }: ExtraFieldsProps) => (
   <details
     class="options"
@@ -67,6 +67,9 @@ export const ExtraFields = ({ draft, faultOf, onChange }: ExtraFieldsProps) => (
         </Check>
         <Check checked={draft.forwardQuery} onChange={(forwardQuery) => onChange({ forwardQuery })}>
           {words().forwardQuery}
+        </Check>
+        <Check checked={draft.publicStats} onChange={(publicStats) => onChange({ publicStats })}>
+          {words().publicStats}
         </Check>
       </div>
       {draft.forwardQuery && (

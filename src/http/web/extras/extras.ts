@@ -13,6 +13,7 @@ export interface ExtrasDraft {
   readonly cardDescription: string
   readonly cardImage: string
   readonly note: string
+  readonly publicStats: boolean
 }
 
 /** The inputs of a link that is to be made, or of one. */
@@ -24,7 +25,8 @@ export const extrasDraftOf = (link?: Link): ExtrasDraft => ({
   cardTitle: link?.card?.title ?? "",
   cardDescription: link?.card?.description ?? "",
   cardImage: link?.card?.image ?? "",
-  note: link?.note ?? ""
+  note: link?.note ?? "",
+  publicStats: link?.publicStats ?? false
 })
 
 /** The card of an input; `null` where it has nothing. */
@@ -51,7 +53,8 @@ export const extrasSaid: { readonly [Name in keyof ExtrasDraft]: (draft: ExtrasD
   cardTitle: cardOf,
   cardDescription: cardOf,
   cardImage: cardOf,
-  note: ({ note }) => ({ note: note.trim() === "" ? null : note.trim() })
+  note: ({ note }) => ({ note: note.trim() === "" ? null : note.trim() }),
+  publicStats: ({ publicStats }) => ({ publicStats })
 }
 
 /** The fields of the service whose faults are shown beside their inputs. */
@@ -62,7 +65,8 @@ export const extrasFields: ReadonlyArray<string> = [
   "card.title",
   "card.description",
   "card.image",
-  "note"
+  "note",
+  "publicStats"
 ]
 
 /** What the service is told of a new link: the fields that differ from those of a link without extras. */
@@ -82,10 +86,11 @@ const precedences = { request: "requestHolds", target: "targetHolds" } as const
 /** What people are shown of a link's extras: what each is, and what it says. */
 export const shownExtras = (link: Link): ReadonlyArray<readonly [name: string, text: string]> => {
   const t = words()
-  const { archived, card, expiredUrl, forwardPath, note, queryPrecedence } = link
+  const { archived, card, expiredUrl, forwardPath, note, publicStats, queryPrecedence } = link
   const shown: Array<readonly [string, string]> = []
   if (archived === true) shown.push([t.archived, t.archivedText])
   if (note !== undefined) shown.push([t.note, note])
+  if (publicStats === true) shown.push([t.stats, t.statsArePublic])
   if (expiredUrl !== undefined) shown.push([t.expiredUrl, formatUrl(expiredUrl)])
   if (forwardPath === true) shown.push([t.path, t.pathAppended])
   if (queryPrecedence !== undefined) shown.push([t.query, t[precedences[queryPrecedence]]])

@@ -37,6 +37,8 @@ const gradient = (plot: uPlot, colour: string) => {
 interface SeriesPlotProps {
   readonly series: Stats["series"]
   readonly interval: "hour" | "day"
+  /** The different visitors of each of these days. */
+  readonly visitors: NonNullable<Stats["uniqueVisitors"]>["days"] | undefined
 }
 
 /** Days are days of UTC, and shown as such; hours in the visitor's own time. */
@@ -56,7 +58,7 @@ const tickOf = (interval: SeriesPlotProps["interval"]) => {
 
 const draw = (
   element: HTMLElement,
-  { interval, series }: SeriesPlotProps,
+  { interval, series, visitors }: SeriesPlotProps,
   onPoint: (index: number | null) => void
 ) => {
   const [mint, soft, line] = ["--mint", "--ink-soft", "--line"].map((name) => colourOf(element, name)) as [
@@ -92,45 +94,51 @@ const draw = (
           width: 2,
           fill: (plot) => gradient(plot, mint),
           points: { show: series.length < 40, size: 5, fill: mint }
-        }
+        },
+        ...(visitors === undefined ? [] : [{ stroke: soft, width: 2, dash: [4, 4], points: { show: false } }])
       ],
       hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] }
     },
-    [series.map(({ at }) => Date.parse(at) / 1000), series.map(({ visits }) => visits)],
+    [
+      series.map(({ at }) => Date.parse(at) / 1000),
+      series.map(({ visits }) => visits),
+      ...(visitors === undefined ? [] : [visitors.map((day) => day.visitors)])
+    ],
     element
   )
 }
 
 /** Visits over time, to look at. What it shows, a table says as well. */
-export const SeriesPlot = ({ interval, series }: SeriesPlotProps) => {
+export const SeriesPlot = ({ interval, series, visitors }: SeriesPlotProps) => {
   const t = words()
   const box = useRef<HTMLDivElement>(null)
   const [point, setPoint] = useState<number | null>(null)
   const dark = isDark()
   useEffect(() => {
     const element = box.current!
-    const plot = draw(element, { series, interval }, setPoint)
+    const plot = draw(element, { series, interval, visitors }, setPoint)
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))
     observer.observe(element)
     return () => {
       observer.disconnect()
       plot.destroy()
     }
-  }, [series, interval, dark, locale.value])
+  }, [series, interval, visitors, dark, locale.value])
   const at = point === null ? undefined : series[point]
+  const visitorsAt = point === null ? undefined : visitors?.[point]
+  const by = interval === "hour" ? t.byHour : visitors === undefined ? t.byDay : t.byDayWithVisitors
   return (
     <figure class="plot">
       <figcaption aria-hidden="true">
         {at === undefined
-          ? interval === "day"
-            ? t.byDay
-            : t.byHour
+          ? by
           : fill(common().named, {
               name: momentOf(interval)(at.at),
               text: counted(common().visits, at.visits)
             })}
+        {visitorsAt !== undefined && `, ${counted(t.visitorsCounted, visitorsAt.visitors)}`}
       </figcaption>
-      <div ref={box} role="img" aria-label={interval === "day" ? t.byDayText : t.byHourText} />
+      <div ref={box} role="img" aria-label={`${by}. ${t.inTable}`} />
       <details class="numbers">
         <summary>{t.asTable}</summary>
         <div class="table" role="region" aria-label={t.visits} tabIndex={0}>
@@ -139,15 +147,19 @@ export const SeriesPlot = ({ interval, series }: SeriesPlotProps) => {
               <tr>
                 <th scope="col">{interval === "day" ? t.day : t.hour}</th>
                 <th scope="col">{t.visits}</th>
+                {visitors !== undefined && <th scope="col">{t.visitors}</th>}
               </tr>
             </thead>
             <tbody>
-              {series.toReversed().map(({ at, visits }) => (
-                <tr key={at}>
-                  <td>{momentOf(interval)(at)}</td>
-                  <td>{formatNumber(visits)}</td>
-                </tr>
-              ))}
+              {series
+                .map(({ at, visits }, index) => (
+                  <tr key={at}>
+                    <td>{momentOf(interval)(at)}</td>
+                    <td>{formatNumber(visits)}</td>
+                    {visitors !== undefined && <td>{formatNumber(visitors[index]?.visitors ?? 0)}</td>}
+                  </tr>
+                ))
+                .toReversed()}
             </tbody>
           </table>
         </div>

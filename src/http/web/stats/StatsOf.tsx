@@ -1,4 +1,5 @@
-import { request } from "../api/Client.ts"
+import type { ComponentChildren } from "preact"
+import { type ApiError, request } from "../api/Client.ts"
 import type { Stats, StatsQuery } from "../api/Types.ts"
 import { go, here } from "../app/Router.ts"
 import { counted, fill } from "../language/fill.tsx"
@@ -29,23 +30,31 @@ interface TotalsProps {
   readonly interval: Range["interval"]
 }
 
-const Totals = ({ interval, stats: { bots, nonBots, series } }: TotalsProps) => {
+const Totals = ({ interval, stats: { bots, nonBots, series, uniqueVisitors } }: TotalsProps) => {
   const t = words()
-  const figures = [
+  const figures: ReadonlyArray<readonly [name: string, value: number]> = [
     [t.visits, nonBots + bots],
     [t.byPeople, nonBots],
     [t.byBots, bots],
-    [interval === "day" ? t.busiestDay : t.busiestHour, Math.max(0, ...series.map(({ visits }) => visits))]
-  ] as const
+    [interval === "day" ? t.busiestDay : t.busiestHour, Math.max(0, ...series.map(({ visits }) => visits))],
+    ...(uniqueVisitors === undefined ? [] : [[t.visitorsSummed, uniqueVisitors.sumOfDays] as const])
+  ]
   return (
-    <dl class="totals">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{formatNumber(value)}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl class="totals">
+        {figures.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{formatNumber(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {uniqueVisitors !== undefined && (
+        <p class="soft">
+          {fill(t.visitorsText, { percent: String(Math.round(100 * uniqueVisitors.standardError)) })}
+        </p>
+      )}
+    </>
   )
 }
 
@@ -123,6 +132,9 @@ const noneOf = ({ bots, dates, range }: Shown): string => {
     : fill(bots ? t.noneFrom : t.noneByPeopleFrom, { first, last })
 }
 
+/** What a problem shows instead of statistics and all that is beside them; `undefined`: that they failed. */
+type Instead = (error: ApiError) => ComponentChildren
+
 interface StatsOfProps {
   /** Whose visits they are: where it changes, they are loaded again. */
   readonly subject: string
@@ -130,10 +142,13 @@ interface StatsOfProps {
   readonly pathOf: (asked: StatsQuery) => string
   /** What their table is saved as. */
   readonly file: string
+  /** What stands above them. */
+  readonly header?: ComponentChildren
+  readonly instead?: Instead
 }
 
 /** Visits, of a time that can be chosen. */
-export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
+export const StatsOf = ({ file, header, instead, pathOf, subject }: StatsOfProps) => {
   // It stands in the address, so that it can be kept and passed on.
   const t = words()
   const shown = shownAt(here.value)
@@ -142,8 +157,11 @@ export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
     (signal) => request<Stats>("GET", pathOf(queryOf(shown, Date.now())), { signal }),
     [subject, range, dates?.first, dates?.last, bots]
   )
+  const other = stats.state === "failed" ? instead?.(stats.error) : undefined
+  if (other !== undefined) return <>{other}</>
   return (
     <>
+      {header}
       <RangeChoice {...shown} />
       <Filters shown={shown} source={pathOf({ ...queryOf(shown, Date.now()), format: "csv" })} file={file} />
       {stats.state === "loading" && <Loading rows={4} />}
@@ -165,7 +183,11 @@ export const StatsOf = ({ file, pathOf, subject }: StatsOfProps) => {
       {stats.state === "loaded" && stats.value.total > 0 && (
         <>
           <Totals stats={stats.value} interval={interval} />
-          <SeriesPlot series={stats.value.series} interval={interval} />
+          <SeriesPlot
+            series={stats.value.series}
+            interval={interval}
+            visitors={interval === "day" ? stats.value.uniqueVisitors?.days : undefined}
+          />
           {!bots && <p class="soft">{t.withoutBots}</p>}
           <div class="breakdowns">
             {stats.value.targets && (

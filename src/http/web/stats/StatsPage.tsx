@@ -1,6 +1,11 @@
+import type { ComponentChildren } from "preact"
 import * as Links from "../api/Links.ts"
 import { lastList, statsKeyOf } from "../app/Paths.ts"
 import { here } from "../app/Router.ts"
+import { me } from "../app/Session.ts"
+import { settings } from "../app/Settings.ts"
+import { SignInFirst } from "../app/SignInFirst.tsx"
+import { frameWords } from "../app/words.ts"
 import { shownExtras } from "../extras/extras.ts"
 import { fill } from "../language/fill.tsx"
 import { RoutingSummary } from "../rules/RoutingSummary.tsx"
@@ -14,9 +19,14 @@ import { words as common } from "../ui/words.ts"
 import { StatsOf } from "./StatsOf.tsx"
 import { words } from "./words.ts"
 
+interface LinkStatsProps extends Pick<Parameters<typeof StatsOf>[0], "header" | "instead"> {
+  readonly name: string | null
+}
+
 /** Of one link, or of all of them (`null`). */
-const LinkStats = ({ name }: { readonly name: string | null }) => (
+const LinkStats = ({ name, ...more }: LinkStatsProps) => (
   <StatsOf
+    {...more}
     subject={name ?? ""}
     pathOf={(asked) => Links.statsPath(name, asked)}
     file={name === null ? "visits.csv" : `visits-${name.replaceAll(/[^\w.-]/g, "-")}.csv`}
@@ -33,12 +43,50 @@ export const AllStatsPage = () => (
   </>
 )
 
-/** The visits of one link. */
-export const LinkStatsPage = () => {
-  const name = statsKeyOf(here.value.pathname) ?? ""
+interface PublicStatsProps {
+  readonly name: string
+  /** What is shown where they are not public, or there is no link. */
+  readonly orElse: ComponentChildren
+}
+
+/** What anybody sees of a link whose statistics are public. */
+const PublicStats = ({ name, orElse }: PublicStatsProps) => {
+  const [key = "", domain] = name.split("@")
+  const header = (
+    <header class="page-header">
+      <div class="subject">
+        <Rosette seed={key} size={64} />
+        <div>
+          <h1>
+            <span class="key">{key}</span>{" "}
+            <CopyButton
+              text={`${location.protocol}//${domain ?? settings.shortHost}/${key}`}
+              what={common().shortLink}
+              isSmall
+            />
+          </h1>
+          {domain !== undefined && <p class="soft">{domain}</p>}
+        </div>
+      </div>
+    </header>
+  )
+  return (
+    <LinkStats
+      name={name}
+      header={header}
+      instead={({ kind }) => (kind === "unauthorized" || kind === "not-found" ? orElse : undefined)}
+    />
+  )
+}
+
+/** The visits of a link, and what the link is, for those who may manage it. */
+const OwnStats = ({ name }: { readonly name: string }) => {
   const link = useLoaded((signal) => Links.get(name, signal), [name])
   if (link.state === "loading") return <Loading rows={5} />
-  if (link.state === "failed") return <Failure error={link.error} retry={link.reload} />
+  if (link.state === "failed") {
+    const failure = <Failure error={link.error} retry={link.reload} />
+    return link.error.kind === "not-found" ? <PublicStats name={name} orElse={failure} /> : failure
+  }
   const { domain, key, shortUrl, title, url } = link.value
   return (
     <>
@@ -71,4 +119,12 @@ export const LinkStatsPage = () => {
       <LinkStats name={name} />
     </>
   )
+}
+
+/** The visits of one link. */
+export const LinkStatsPage = () => {
+  const name = statsKeyOf(here.value.pathname) ?? ""
+  if (me.value === undefined) return <Loading rows={5} />
+  if (me.value !== null) return <OwnStats name={name} />
+  return <PublicStats name={name} orElse={<SignInFirst title={frameWords().statistics} />} />
 }

@@ -1,7 +1,7 @@
 import type english from "../en/extras.ts"
 
 export default {
-  more: "Notiz, Pfade, Vorschaukarte, nach dem Ende",
+  more: "Notiz, Pfade, Vorschaukarte, Statistik, nach dem Ende",
   routing: "Regeln und Varianten",
   note: "Notiz",
   noteHint: "Besucher sehen sie nie.",
@@ -14,6 +14,9 @@ export default {
   cardImageHint: "Die Adresse eines Bildes.",
   forwardPath: "Den Pfad hinter dem Kurzlink anhängen",
   forwardQuery: "Die Parameter des Kurzlinks weitergeben",
+  publicStats: "Alle dürfen seine Statistik sehen",
+  stats: "Statistik",
+  statsArePublic: "zu sehen für alle, die die Adresse dieser Seite haben",
   sameParameter: "Gleicher Parameter in beiden",
   append: "Beide bleiben",
   request: "Der des Kurzlinks bleibt",

@@ -8,6 +8,11 @@ export default {
   byBots: "Von Bots",
   busiestHour: "Beste Stunde",
   busiestDay: "Bester Tag",
+  visitors: "Besucher",
+  visitorsSummed: "Besucher je Tag, summiert",
+  visitorsText:
+    "Besucher sind die verschiedenen Menschen jedes Tages (UTC), auf etwa ±{percent} % genau. Wer an zwei Tagen kommt, zählt an beiden.",
+  visitorsCounted: { one: "{count} Besucher", other: "{count} Besucher" },
   time: "Zeitraum",
   range: { day: "24 Stunden", week: "7 Tage", month: "30 Tage", quarter: "90 Tage", year: "Ein Jahr" },
   none: {
@@ -54,8 +59,8 @@ export default {
   all: "Alle {count}",
   byHour: "Besuche je Stunde",
   byDay: "Besuche je Tag",
-  byHourText: "Besuche je Stunde. Die Zahlen stehen in der Tabelle darunter.",
-  byDayText: "Besuche je Tag. Die Zahlen stehen in der Tabelle darunter.",
+  byDayWithVisitors: "Besuche je Tag, und Besucher (gestrichelt)",
+  inTable: "Die Zahlen stehen in der Tabelle darunter.",
   asTable: "Als Tabelle",
   day: "Tag (UTC)",
   hour: "Stunde",

@@ -1,5 +1,5 @@
 export default {
-  more: "Note, paths, preview card, after its end",
+  more: "Note, paths, preview card, statistics, after its end",
   routing: "Rules and variants",
   note: "Note",
   noteHint: "Visitors never see it.",
@@ -12,6 +12,9 @@ export default {
   cardImageHint: "The address of an image.",
   forwardPath: "Append the path behind the short link",
   forwardQuery: "Pass the short link's query on",
+  publicStats: "Let anybody see its statistics",
+  stats: "Statistics",
+  statsArePublic: "anybody with this page's address sees them",
   sameParameter: "Same parameter in both",
   append: "Both stay",
   request: "The short link's stays",

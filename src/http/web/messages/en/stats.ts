@@ -6,6 +6,11 @@ export default {
   byBots: "By bots",
   busiestHour: "Busiest hour",
   busiestDay: "Busiest day",
+  visitors: "Visitors",
+  visitorsSummed: "Daily visitors, summed",
+  visitorsText:
+    "Visitors are the different people of each day (UTC), about ±{percent}%. Who comes on two days counts on both.",
+  visitorsCounted: { one: "{count} visitor", other: "{count} visitors" },
   time: "Time",
   range: { day: "24 hours", week: "7 days", month: "30 days", quarter: "90 days", year: "A year" },
   none: {
@@ -52,8 +57,8 @@ export default {
   all: "All {count}",
   byHour: "Visits by the hour",
   byDay: "Visits by the day",
-  byHourText: "Visits by the hour. The table below has the numbers.",
-  byDayText: "Visits by the day. The table below has the numbers.",
+  byDayWithVisitors: "Visits by the day, and visitors (dashed)",
+  inTable: "The table below has the numbers.",
   asTable: "As a table",
   day: "Day (UTC)",
   hour: "Hour",
