@@ -1,6 +1,6 @@
 import type { Link } from "./Link.ts"
 
-/** The dimensions by which visits are counted, beside time: ten at most. A visit has at most one value of each. A dimension's number, which is stored, is its position. */
+/** The dimensions by which visits are counted, beside time: ten, and no more. A visit has at most one value of each. A dimension's number, which is stored, is its position. */
 export const dimensions = [
   "referrers",
   "countries",
@@ -10,7 +10,8 @@ export const dimensions = [
   "targets",
   "utmSources",
   "utmMediums",
-  "utmCampaigns"
+  "utmCampaigns",
+  "cities"
 ] as const
 /** See {@link dimensions}. */
 export type Dimension = (typeof dimensions)[number]
@@ -20,7 +21,8 @@ export const seldomDimensions: ReadonlySet<Dimension> = new Set([
   "targets",
   "utmSources",
   "utmMediums",
-  "utmCampaigns"
+  "utmCampaigns",
+  "cities"
 ])
 
 /** Characters of a dimension's value at most: a host name's length (RFC 1035). */

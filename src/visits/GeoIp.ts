@@ -17,20 +17,36 @@ export class GeoIpUnusable extends Data.TaggedError("GeoIpUnusable")<{
 }
 
 /** The fields of a record that are read, in the forms of various publishers. */
-interface Place {
+interface Entry {
+  readonly city?: { readonly names?: { readonly en?: string } } | string
   readonly country?: { readonly iso_code?: string } | string
   readonly registered_country?: { readonly iso_code?: string }
   readonly country_code?: string
 }
 
-const countryOf = (place: Place | null): string | undefined => {
-  if (place === null) return undefined
-  const country = typeof place.country === "string" ? place.country : place.country?.iso_code
-  return country ?? place.country_code ?? place.registered_country?.iso_code
+/** Where an address is. */
+export interface Location {
+  /** ISO 3166-1, two letters. */
+  readonly country: string | undefined
+  /** Its English name. */
+  readonly city: string | undefined
 }
 
-/** Gives the country (ISO 3166-1, two letters) of an IP address; `undefined` for addresses that the database does not have. */
-export type GeoIp = (address: string) => string | undefined
+const locationOf = (record: Entry): Location => {
+  const country = typeof record.country === "string" ? record.country : record.country?.iso_code
+  return {
+    country: country ?? record.country_code ?? record.registered_country?.iso_code,
+    city: typeof record.city === "string" ? record.city : record.city?.names?.en
+  }
+}
+
+/** A database of addresses. */
+export interface GeoIp {
+  /** Where an IP address is; `undefined` for addresses that the database does not have. */
+  readonly of: (address: string) => Location | undefined
+  /** Whether it may know cities. */
+  readonly hasCities: () => boolean
+}
 
 /** The database in a file in MaxMind's format, as `WatchedFile` watches it. */
 export const watch = (
@@ -60,5 +76,11 @@ export const watch = (
       describe: ({ metadata }) =>
         `The GeoIP database is ${metadata.databaseType} of ${metadata.buildEpoch.toISOString()}`
     })
-    return (address) => countryOf(reader().get(address) as Place | null)
+    return {
+      of: (address) => {
+        const record = reader().get(address) as Entry | null
+        return record === null ? undefined : locationOf(record)
+      },
+      hasCities: () => /city|enterprise/i.test(reader().metadata.databaseType)
+    }
   })

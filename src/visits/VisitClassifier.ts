@@ -12,9 +12,23 @@ const rememberedMax = 4_096
 /** What a visit's country is found by. */
 export type Origin = Pick<VisitSource, "peer" | "forwardedFor" | "country">
 
-/** Finds the country that a visit comes from. By default it never can. */
+/** Where a visit comes from, as far as that is known. */
+export interface Place {
+  /** ISO 3166-1, two letters. */
+  readonly country: string | undefined
+  /** Its name, and the code of its country. */
+  readonly city: string | undefined
+}
+
+const nowhere: Place = { country: undefined, city: undefined }
+
+/** Finds the country and the city that a visit comes from. By default it never can. */
 export class VisitorCountry extends Context.Reference<VisitorCountry>()("linkmint/VisitorCountry", {
-  defaultValue: (): VisitorCountryService => ({ header: undefined, of: () => undefined })
+  defaultValue: (): VisitorCountryService => ({
+    header: undefined,
+    of: () => undefined,
+    placeOf: () => nowhere
+  })
 }) {}
 
 /** See {@link VisitorCountry}. */
@@ -23,6 +37,8 @@ export interface VisitorCountryService {
   readonly header: string | undefined
   /** The country (ISO 3166-1, two letters); `undefined` where it is not known. */
   readonly of: (origin: Origin) => string | undefined
+  /** That, and the city. */
+  readonly placeOf: (origin: Origin) => Place
 }
 
 /** A value in each dimension, in their order. */
@@ -33,22 +49,24 @@ type InOrder<Dimensions extends ReadonlyArray<Dimension>> = {
 /** Classifies visits, but for what led them. `ownHost` is the host of short URLs. */
 export const make = (
   ownHost: string,
-  country: VisitorCountryService,
+  places: VisitorCountryService,
   visitors: VisitorHashService
 ): ((visit: VisitSource) => VisitClass) => {
   const none = { host: Referrer.parse(undefined, ownHost) }
   const referrerOf = remembering(rememberedMax, (text) => ({ host: Referrer.parse(text, ownHost) }))
   return (visit) => {
     const { browser, device, digest, isBot, os } = UserAgent.parse(visit.userAgent)
+    const { city, country } = places.placeOf(visit)
     const values: InOrder<typeof dimensions> = [
       (visit.referrer === undefined ? none : referrerOf(visit.referrer)).host,
-      country.of(visit) ?? "unknown",
+      country ?? "unknown",
       browser,
       os,
       device,
       // That of visits of some links, which the visit itself says.
       undefined,
-      ...UtmParameters.parse(visit.url)
+      ...UtmParameters.parse(visit.url),
+      city
     ]
     return { isBot, values, visitor: isBot ? undefined : visitors.entryOf(visit, digest) }
   }

@@ -35,11 +35,12 @@ const found = (options: {
         countryHeader: Option.fromNullable(options.header)
       }).pipe(Layer.provide(ClientAddress.layer(trusted)))
     )
-    const { of } = yield* Effect.provide(VisitorCountry, context)
+    const { of, placeOf } = yield* Effect.provide(VisitorCountry, context)
     return {
       file,
       countryOf: (peer: string, forwardedFor?: string, country?: string) =>
-        of({ peer, forwardedFor, country })
+        of({ peer, forwardedFor, country }),
+      placeOf: (peer: string, country?: string) => placeOf({ peer, forwardedFor: "198.51.100.7", country })
     }
   })
 
@@ -87,6 +88,35 @@ describe("a visitor's country", () => {
         const alone = yield* found({ header: "cf-ipcountry" })
         expect(alone.countryOf("10.0.0.1", undefined, "FR")).toBe("FR")
         expect(alone.countryOf("192.0.2.1", undefined, "FR")).toBeUndefined()
+      })
+    )
+  )
+
+  it.effect("is with its city where the database has them, whatever the header says of the country", () =>
+    scoped(
+      Effect.gen(function* () {
+        const record = (city: string | { names: { en: string } }) => ({ country: { iso_code: "US" }, city })
+        const cities = mmdb("Test-City", {
+          "192.0.2.1/32": record({ names: { en: "Springfield" } }),
+          "192.0.2.2/32": record("Springfield"),
+          "192.0.2.3/32": record("x".repeat(253)),
+          "192.0.2.4/32": record("a\nb"),
+          "192.0.2.5/32": { country: { iso_code: "US" } },
+          "192.0.2.6/32": { city: "Nowhere" },
+          "198.51.100.0/24": record("Shelbyville")
+        })
+        const { placeOf } = yield* found({ file: cities, header: "cf-ipcountry" })
+        const us = { country: "US", city: undefined }
+        for (const last of [1, 2]) {
+          expect(placeOf(`192.0.2.${last}`)).toEqual({ country: "US", city: "Springfield, US" })
+        }
+        for (const last of [3, 4, 5]) expect(placeOf(`192.0.2.${last}`)).toEqual(us)
+        expect(placeOf("192.0.2.6")).toEqual({ country: undefined, city: undefined })
+        expect(placeOf("192.0.2.7")).toEqual({ country: undefined, city: undefined })
+        expect(placeOf("10.0.0.1", "FR")).toEqual({ country: "FR", city: "Shelbyville, US" })
+        const without = yield* found({ file: countries, header: "cf-ipcountry" })
+        expect(without.placeOf("10.0.0.1", "FR")).toEqual({ country: "FR", city: undefined })
+        expect(without.placeOf("10.0.0.1")).toEqual({ country: "SE", city: undefined })
       })
     )
   )

@@ -198,7 +198,7 @@ const stats = HttpApiGroup.make("stats")
       .annotate(OpenApi.Summary, "Count a link's visits")
       .annotate(
         OpenApi.Description,
-        "The visits of a link that is not deleted. They appear within a second. Anybody may ask for those of a link with `publicStats`, and gets them without `targets` and the UTM parameters."
+        "The visits of a link that is not deleted. They appear within a second. Anybody may ask for those of a link with `publicStats`, and gets them without `targets`, `cities` and the UTM parameters."
       )
   )
   .add(

@@ -163,7 +163,8 @@ const settings = {
     description: "It redirects as before, and is in those lists alone that ask for archived links"
   }),
   publicStats: Flag.annotations({
-    description: "Whether anybody may see the link's statistics, but for those of its rules and campaigns"
+    description:
+      "Whether anybody may see the link's statistics, but for those of its rules, campaigns and cities"
   })
 }
 

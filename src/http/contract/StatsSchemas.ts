@@ -75,6 +75,12 @@ export const StatsBody = Schema.Struct({
   utmSources: optional(utmValues("utm_source")),
   utmMediums: optional(utmValues("utm_medium")),
   utmCampaigns: optional(utmValues("utm_campaign")),
+  cities: optional(
+    Values.annotations({
+      description:
+        "The English name and the country's code, such as `Springfield, US`; `other` is visits from no known city as well. Only with a `GEOIP_FILE` of cities, and where it knows one"
+    })
+  ),
   uniqueVisitors: optional(
     Schema.Struct({
       sumOfDays: Schema.Number.annotations({

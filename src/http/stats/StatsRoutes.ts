@@ -176,8 +176,8 @@ const bodyOf = (asked: Asked, points: ReadonlyArray<Point>, top: ReadonlyArray<V
   }
 }
 
-/** What is shown to nobody but those who may manage a link: how its rules and campaigns are named. */
-const ownersAlone = ["targets", "utmSources", "utmMediums", "utmCampaigns"] as const
+/** What is shown to nobody but those who may manage a link: how its rules and campaigns are named, and cities, which say the most of single visitors. */
+const ownersAlone = ["targets", "utmSources", "utmMediums", "utmCampaigns", "cities"] as const
 
 const isPublic = (link: Link | null): link is Link => link?.extras?.publicStats === true
 

@@ -9,7 +9,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
 import { Breakdown } from "./Breakdown.tsx"
-import { countryOf, nameOf, referrerOf, targetOf, utmOf } from "./names.ts"
+import { cityOf, countryOf, nameOf, referrerOf, targetOf, utmOf } from "./names.ts"
 import {
   daysOf,
   pathOf as pathOfRange,
@@ -195,6 +195,7 @@ export const StatsOf = ({ file, header, instead, pathOf, subject }: StatsOfProps
             )}
             <Breakdown title={t.referrers} values={stats.value.referrers} nameOf={referrerOf} />
             <Breakdown title={t.countries} values={stats.value.countries} nameOf={countryOf} />
+            {stats.value.cities && <Breakdown title={t.cities} values={stats.value.cities} nameOf={cityOf} />}
             <Breakdown title={t.browsers} values={stats.value.browsers} nameOf={nameOf} />
             <Breakdown title={t.os} values={stats.value.os} nameOf={nameOf} />
             <Breakdown title={t.devices} values={stats.value.devices} nameOf={nameOf} />

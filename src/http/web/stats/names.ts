@@ -23,6 +23,9 @@ export const nameOf = (value: string): string => common(value) ?? capital(value)
 export const countryOf = (value: string): string =>
   common(value) ?? (/^[A-Z]{2}$/.test(value) ? (regions.value.of(value) ?? value) : value)
 
+/** A city, with its country's code behind it. */
+export const cityOf = (value: string): string => (value === "other" ? words().cityOther : value)
+
 /** The host of a page that led here. */
 export const referrerOf = (value: string): string =>
   value === "direct" ? words().direct : value === "internal" ? words().internal : (common(value) ?? value)

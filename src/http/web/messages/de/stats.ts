@@ -49,6 +49,7 @@ export default {
   targets: "Regeln und Varianten",
   referrers: "Herkunft",
   countries: "Länder",
+  cities: "Städte",
   browsers: "Browser",
   os: "Systeme",
   devices: "Geräte",
@@ -79,5 +80,6 @@ export default {
   before: "Bevor es welche gab",
   rule: "Regel {number}",
   variant: "Variante {number}",
+  cityOther: "Andere oder nicht bekannt",
   utmOther: "Keine oder andere"
 } satisfies typeof english

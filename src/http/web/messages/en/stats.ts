@@ -47,6 +47,7 @@ export default {
   targets: "Rules and variants",
   referrers: "Referrers",
   countries: "Countries",
+  cities: "Cities",
   browsers: "Browsers",
   os: "Systems",
   devices: "Devices",
@@ -77,5 +78,6 @@ export default {
   before: "Before there were any",
   rule: "Rule {number}",
   variant: "Variant {number}",
+  cityOther: "Others, or not known",
   utmOther: "None or another"
 }
