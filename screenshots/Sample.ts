@@ -67,11 +67,12 @@ const shares: Readonly<Record<Dimension, Readonly<Record<string, number>>>> = {
   browsers: { chrome: 48, safari: 27, firefox: 15, edge: 10 },
   os: { android: 33, ios: 27, windows: 24, macos: 11, linux: 5 },
   devices: { mobile: 58, desktop: 38, tablet: 4 },
-  // None of these links has rules, nor UTM parameters.
+  // None of these links has rules, nor UTM parameters, and no city is known.
   targets: {},
   utmSources: {},
   utmMediums: {},
-  utmCampaigns: {}
+  utmCampaigns: {},
+  cities: {}
 }
 
 const daysShown = 30

@@ -408,11 +408,11 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
     )
     return Effect.all({
       totals: visits.totals([link, "other@0"]),
+      visitors: visits.visitors(always, "hour"),
       ranges: Effect.forEach(ranges, (range) =>
         Effect.all([
           visits.series(range, "hour"),
           visits.series(range, "day"),
-          visits.visitors(range, "hour"),
           visits.visitors(range, "day"),
           visits.top(range, 100)
         ])

@@ -16,7 +16,7 @@ export type Source = Pick<Request, "headers" | "remoteAddress" | "url">
 /** By what facts are found. */
 interface Finders {
   readonly addresses: ClientAddressService
-  readonly countries: VisitorCountryService
+  readonly countries: Pick<VisitorCountryService, "header" | "of">
   readonly hash: KeyedHashService
 }
 
