@@ -91,7 +91,7 @@ export const make = (databases: ReadonlyArray<VisitDatabase>): typeof VisitStore
       )
     },
     series: (range, interval) => of(range.subject).series(range, interval),
-    visitors: (range) => of(range.subject).visitors(range),
+    visitors: (range, interval) => of(range.subject).visitors(range, interval),
     top: (range, max) => of(range.subject).top(range, max),
     rollUp: (until, max) =>
       Effect.map(

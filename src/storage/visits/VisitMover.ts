@@ -5,6 +5,7 @@ import { camelRows } from "../sql/SqlPort.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
 import { aligned, type NotNow } from "./VisitUpkeepPause.ts"
+import * as VisitorsSql from "./VisitorsSql.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
 
 /** Another process has gone on with the move. */
@@ -25,6 +26,7 @@ interface Row extends Place {
   readonly nonBots: number
   readonly bots: number
   readonly byValue: string
+  readonly visitors: ReadonlyArray<number>
 }
 
 /** A database of links that has visits. */
@@ -70,20 +72,26 @@ const add = (sql: SqlClient.SqlClient, rows: ReadonlyArray<Row>) => {
   const inOrder = rows.toSorted((a, b) =>
     a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.grain - b.grain || a.hour - b.hour
   )
+  const visitors = VisitorsSql.make(sql)
   const given = rowsOf(sql, {
     subject: ["text", inOrder.map(({ subject }) => subject)],
     grain: ["smallint", inOrder.map(({ grain }) => grain)],
     hour: ["integer", inOrder.map(({ hour }) => hour)],
     non_bots: ["bigint", inOrder.map(({ nonBots }) => nonBots)],
     bots: ["bigint", inOrder.map(({ bots }) => bots)],
-    by_value: ["text", inOrder.map(({ byValue }) => byValue)]
+    by_value: ["text", inOrder.map(({ byValue }) => byValue)],
+    visitors: ["text", inOrder.map((row) => visitors.textOf(row.visitors))]
   })
   return sql`
-    INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value)
-    SELECT subject, grain, hour, non_bots, bots, by_value FROM ${given} AS given WHERE true
+    INSERT INTO visit_periods (subject, grain, hour, non_bots, bots, by_value, visitors)
+    SELECT subject, grain, hour, non_bots, bots, by_value, visitors${visitors.cast} FROM ${given} AS given WHERE true
     ON CONFLICT (subject, grain, hour) DO UPDATE
     SET non_bots = visit_periods.non_bots + excluded.non_bots, bots = visit_periods.bots + excluded.bots,
-        by_value = ${VisitValuesSql.make(sql).added("visit_periods.by_value", "excluded.by_value")}`
+        by_value = ${VisitValuesSql.make(sql).added("visit_periods.by_value", "excluded.by_value")},
+        -- Those of days have no union: the day that was there first stays.
+        visitors = CASE WHEN excluded.grain = 0 THEN ${visitors.added("visit_periods.visitors", "excluded.visitors")}
+                        WHEN visit_periods.visitors = ${visitors.none} THEN excluded.visitors
+                        ELSE visit_periods.visitors END`
 }
 
 /** Counts one chunk more in a source: no earlier process takes any from then on. Gives the number. */
@@ -118,8 +126,8 @@ const takeChunk = ({ number, sql }: Source, after: Place, last: number, chunkMax
         gone AS (
           DELETE FROM visit_periods t USING chosen
           WHERE t.subject = chosen.subject AND t.grain = chosen.grain AND t.hour = chosen.hour RETURNING t.*)
-        INSERT INTO visits_leaving (chunk, subject, grain, hour, non_bots, bots, by_value)
-        SELECT ${last + 1}::bigint, subject, grain, hour, non_bots, bots, by_value FROM gone RETURNING *`)
+        INSERT INTO visits_leaving (chunk, subject, grain, hour, non_bots, bots, by_value, visitors)
+        SELECT ${last + 1}::bigint, subject, grain, hour, non_bots, bots, by_value, visitors FROM gone RETURNING *`)
     })
   )
 

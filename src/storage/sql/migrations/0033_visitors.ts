@@ -11,4 +11,5 @@ export const visitors = Effect.gen(function* () {
     pg: () => sql.literal("INTEGER[] NOT NULL DEFAULT '{}'")
   })
   yield* sql`ALTER TABLE visit_periods ADD COLUMN visitors ${column}`
+  yield* sql`ALTER TABLE visits_leaving ADD COLUMN visitors ${column}`
 })
