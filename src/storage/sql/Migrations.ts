@@ -71,6 +71,9 @@ export const migrations = {
   "0033_visitors": visitors
 }
 
+/** The number of the last one. */
+export const newest: number = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name)))
+
 /** The advisory lock that makes nodes that start at once migrate one after the other. An arbitrary fixed number. */
 const migrationLock = 5_012_704_417
 

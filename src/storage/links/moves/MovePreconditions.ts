@@ -81,8 +81,7 @@ export const missing = (
 ): Effect.Effect<ReadonlyArray<string>, SqlError> =>
   Effect.gen(function* () {
     const versions = yield* Effect.all([newestMigration(from.sql), newestMigration(to.sql)])
-    const newest = Math.max(...Object.keys(Migrations.migrations).map((name) => Number.parseInt(name, 10)))
-    const behind = [from, to].filter((_, at) => versions[at] !== newest)
+    const behind = [from, to].filter((_, at) => versions[at] !== Migrations.newest)
     if (behind.length > 0) {
       return behind.map(
         ({ number }) =>
