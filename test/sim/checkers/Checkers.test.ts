@@ -634,6 +634,25 @@ describe("the checkers", () => {
     expect(Freshness.check(evidence(away))).toEqual([])
   })
 
+  it("find nothing in a second link of a URL for a create that one of several databases did not answer, and something in one database", () => {
+    const unanswered = {
+      tag: "unanswered",
+      by: "node-1#1",
+      operation: "GuardedCreates.findByUrl",
+      interrupted_us: undefined,
+      at_us: another.at_us
+    } as const
+    const found = (databases: number) =>
+      ReusedLinks.check(
+        evidence({
+          exchanges: [reusing(1)],
+          journal: [bound, unanswered, another],
+          options: { ...presets.calm(), databases }
+        })
+      ).length
+    expect([found(1), found(2)]).toEqual([1, 0])
+  })
+
   it("find nothing in a repeat that makes another link when the answer is not kept any more", () => {
     const options = { ...presets.calm(), answersKept_s: 10 }
     const exchanges = [keyed(1), keyed(12, { key: "xyz" })]
