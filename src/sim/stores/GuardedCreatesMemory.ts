@@ -74,9 +74,9 @@ export const makeOver = (
     bindMany: (batch) => Effect.forEach(batch, bind),
     settleMany: (batch) =>
       Effect.sync(() =>
-        batch.map(({ answer, ...guard }) => {
+        batch.map(({ answer, key = null, ...guard }) => {
           const row = open(guard)
-          if (row !== undefined) rows.set(row.name, { ...row, answer })
+          if (row !== undefined) rows.set(row.name, { ...row, key, answer })
           return row !== undefined
         })
       ),

@@ -103,7 +103,7 @@ export const make = (
     Effect.gen(function* () {
       const [first] = guards
       const settleAll = (some: ReadonlyArray<Guard>, answer: string) =>
-        Effect.ignore(settleMany(some.map((guard) => ({ ...guard, answer }))))
+        Effect.ignore(settleMany(some.map((guard) => ({ ...guard, answer, key: link.key }))))
       const near = guards.filter((guard) => isNear(guard, link.key))
       const far = guards.filter((guard) => !isNear(guard, link.key))
       if (near.includes(first!)) {

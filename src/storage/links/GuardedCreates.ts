@@ -48,6 +48,8 @@ export interface Beginning extends Guard {
 /** An answer with which a guard is settled, without a link. */
 export interface Settlement extends Guard {
   readonly answer: string
+  /** The key of the link that was made, where that is in another database. */
+  readonly key?: string
 }
 
 /** For how long a create begins its guards. */
@@ -79,7 +81,7 @@ export class GuardedCreates extends Context.Tag("linkmint/GuardedCreates")<
     readonly bindMany: (
       links: ReadonlyArray<GuardedLink>
     ) => Effect.Effect<ReadonlyArray<GuardedOutcome>, StorageError>
-    /** Settles guards without a link; `false` where one is not held any more. */
+    /** Settles guards without a link, or with one in another database; `false` where one is not held any more. */
     readonly settleMany: (
       settlements: ReadonlyArray<Settlement>
     ) => Effect.Effect<ReadonlyArray<boolean>, StorageError>

@@ -157,7 +157,7 @@ export const make = Effect.gen(function* () {
     beginMany: (beginnings) => askInTurns(beginnings, nameOf, beginFirst),
     bindMany: (links) => askInTurns(links, ({ guards }) => guards.map(({ name }) => name), bindFirst),
     settleMany: (settlements) =>
-      whileHeld(settlements, (held) => settleAll(held.map((one) => ({ ...one, key: null })))),
+      whileHeld(settlements, (held) => settleAll(held.map((one) => ({ ...one, key: one.key ?? null })))),
     abandonMany: (guards) =>
       whileHeld(
         guards,

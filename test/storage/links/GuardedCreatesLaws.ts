@@ -164,6 +164,12 @@ export const guardedCreatesLaws = (title: string, open: Open<GuardedStores>): vo
           })
           expect(yield* guards.bindMany([guarded("a", 1)])).toEqual(["superseded"])
 
+          // With the key of a link that is in another database: when that has ended, the guard is begun in its place.
+          yield* begin(guards, beginning(6, { name: "f" }))
+          expect(yield* guards.settleMany([{ name: "f", token: 6, answer: "201", key: "e" }])).toEqual([true])
+          expect(yield* begin(guards, beginning(7, { name: "f" }))).toMatchObject({ key: "e", answer: "201" })
+          expect(yield* begin(guards, beginning(7, { name: "f", replaces: "e" }))).toEqual({ _tag: "Begun" })
+
           yield* begin(guards, beginning(3, { name: "h" }))
           yield* abandon(guards, { name: "h", token: 3 })
           expect(yield* begin(guards, beginning(4, { name: "h" }))).toEqual({ _tag: "Begun" })
