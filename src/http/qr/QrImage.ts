@@ -104,7 +104,7 @@ const rasterOf = (symbol: QrSymbol, size: number): Raster => {
 }
 
 /** The rows of squares in two colours, by a bit a pixel: dark (0) or light (1). */
-const squareRows = ({ from, pixels, scale, symbol: { modules, size } }: Raster): Uint8Array => {
+const squareRows = ({ from, pixels, scale, symbol: { modules, size } }: Raster): Buffer => {
   const stride = 1 + Math.ceil(pixels / 8)
   const rows = Buffer.alloc(stride * pixels, 0xff)
   for (let row = 0; row < pixels; row++) rows[row * stride] = 0
@@ -138,12 +138,15 @@ const shareOf = (shape: Shape, x: number, y: number, scale: number): number => {
 
 const mixed = (dark: number, light: number, share: number) => Math.round(light + (dark - light) * share)
 
+/** Rows of a logo that are drawn before others have their turn: some milliseconds. Of modules it is one row of each. */
+const rowsAtOnce = 32
+
 /** The rows of any shapes, by three bytes a pixel. A row of modules is put together from the modules' own rows. */
-const shapedRows = (
+const shapedRows = Effect.fnUntraced(function* (
   { from, pixels, scale, symbol: { modules, size } }: Raster,
   shape: Shape,
   colours: Colours
-): Buffer => {
+) {
   const [dark, background] = [Buffer.from(colours.dark, "hex"), Buffer.from(colours.light, "hex")]
   const stride = 1 + 3 * pixels
   const rows = Buffer.alloc(stride * pixels)
@@ -158,6 +161,7 @@ const shapedRows = (
       })
     )
   for (let part = 0; part < scale; part++) {
+    yield* Effect.yieldNow()
     const [square, other] = [partOf("square", part), partOf(shape, part)]
     for (let index = 0; index < modules.length; index++) {
       const module = modules[index]!
@@ -170,10 +174,14 @@ const shapedRows = (
     }
   }
   return rows
-}
+})
 
 /** Draws a logo over rows of {@link shapedRows}: each pixel is the mean of those of the logo that fall on it. */
-const drawLogo = (rows: Buffer, { from, pixels, scale, symbol }: Raster, logo: Pixels): void => {
+const drawLogo = Effect.fnUntraced(function* (
+  rows: Buffer,
+  { from, pixels, scale, symbol }: Raster,
+  logo: Pixels
+) {
   const place = logoPlaceOf(symbol)
   const stride = 1 + 3 * pixels
   const side = place.width * scale
@@ -189,6 +197,7 @@ const drawLogo = (rows: Buffer, { from, pixels, scale, symbol }: Raster, logo: P
     return [first, Math.max(first + 1, Math.floor(((at + 1) * all) / length))] as const
   }
   for (let y = 0; y < height; y++) {
+    if (y % rowsAtOnce === 0) yield* Effect.yieldNow()
     const [firstY, endY] = rangeOf(y, height, logo.height)
     for (let x = 0; x < width; x++) {
       const [firstX, endX] = rangeOf(x, width, logo.width)
@@ -211,7 +220,7 @@ const drawLogo = (rows: Buffer, { from, pixels, scale, symbol }: Raster, logo: P
       }
     }
   }
-}
+})
 
 const compress = promisify<Uint8Array, Buffer>(deflate)
 
@@ -221,21 +230,18 @@ const compress = promisify<Uint8Array, Buffer>(deflate)
  * Not by `qrcode`, which takes some 200 ms of one core for 2,048 pixels, during which nothing else is answered; this takes a few.
  */
 export const png = (text: string, { colours, logo, shape, size }: Design): Effect.Effect<Uint8Array> =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
     const raster = rasterOf(symbolOf(text, logo !== undefined), size)
     const isPlain = shape === "square" && logo === undefined
-    const rows = isPlain ? squareRows(raster) : shapedRows(raster, shape, colours)
-    if (!isPlain && logo?.pixels !== undefined) drawLogo(rows as Buffer, raster, logo.pixels)
+    const rows = isPlain ? squareRows(raster) : yield* shapedRows(raster, shape, colours)
+    if (logo?.pixels !== undefined) yield* drawLogo(rows, raster, logo.pixels)
     const kind = isPlain ? kinds.palette : kinds.colours
-    return Effect.map(
-      Effect.promise(() => compress(rows)),
-      (data) =>
-        Buffer.concat([
-          signature,
-          chunk("IHDR", headerOf(raster.pixels, kind)),
-          ...(isPlain ? [chunk("PLTE", Buffer.from(colours.dark + colours.light, "hex"))] : []),
-          chunk("IDAT", data),
-          chunk("IEND", new Uint8Array())
-        ])
-    )
+    const data = yield* Effect.promise(() => compress(rows))
+    return Buffer.concat([
+      signature,
+      chunk("IHDR", headerOf(raster.pixels, kind)),
+      ...(isPlain ? [chunk("PLTE", Buffer.from(colours.dark + colours.light, "hex"))] : []),
+      chunk("IDAT", data),
+      chunk("IEND", new Uint8Array())
+    ])
   })
