@@ -38,7 +38,7 @@ describe("the import", () => {
         })
         await page.getByRole("button", { name: `Make ${count} links` }).click()
         const bar = page.getByRole("progressbar")
-        await expect.poll(() => bar.getAttribute("value")).toBe("100")
+        await expect.poll(() => bar.getAttribute("value"), { timeout: 20_000 }).toBe("100")
         expect(await bar.getAttribute("max")).toBe(String(count + 1))
         await expectSound(page, `an import under way ${nameOf(look)}`)
         // Behind the reload, which ends that request: it would be sent otherwise.
