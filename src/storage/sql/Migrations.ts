@@ -31,8 +31,8 @@ import { linkExtras } from "./migrations/0027_link_extras.ts"
 import { longAliases } from "./migrations/0028_long_aliases.ts"
 import { archivedLinks } from "./migrations/0029_archived_links.ts"
 import { linkRanks } from "./migrations/0030_link_ranks.ts"
-import { visitsApart } from "./migrations/0032_visits_apart.ts"
-import { visitors } from "./migrations/0033_visitors.ts"
+import { visitsApart } from "./migrations/0031_visits_apart.ts"
+import { visitors } from "./migrations/0032_visitors.ts"
 import { StorageError } from "../StorageError.ts"
 
 /** All of them, by number and name. */
@@ -67,8 +67,8 @@ export const migrations = {
   "0028_long_aliases": longAliases,
   "0029_archived_links": archivedLinks,
   "0030_link_ranks": linkRanks,
-  "0032_visits_apart": visitsApart,
-  "0033_visitors": visitors
+  "0031_visits_apart": visitsApart,
+  "0032_visitors": visitors
 }
 
 /** The number of the last one. */
