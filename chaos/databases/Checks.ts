@@ -23,6 +23,8 @@ import {
 export interface Limits {
   /** The part of redirects that are answered right while buckets are moved. */
   readonly redirects: number
+  /** The part of all other requests, of each kind, that are answered right, and have nothing to do with what is killed: below 1 where other programs have the cores as well. */
+  readonly others: number
   /** How long buckets may not be written when they are switched over, in milliseconds. */
   readonly unwritten_ms: number
   /** A database that is back is used again within this, in milliseconds. */
@@ -31,15 +33,26 @@ export interface Limits {
 
 type Violate = (promise: string, evidence: string) => void
 
-/** All that came while buckets were moved, or a database was away, and that was not about what was killed, must have succeeded. */
-const judgeAll = (violate: Violate, traffic: Traffic, phase: Phase, some: ReadonlyArray<Operation>) => {
+/** How many of requests may be wrong, where a part must be right: of fewer than one of which may fail, one may. */
+const wrongMax = (all: number, part: number): number =>
+  part === 1 ? 0 : (1 - part) * Math.max(all, tellingAt(part)) + 1e-9
+
+/** All that came while buckets were moved, or a database was away, and that was not about what was killed, must have succeeded, but for what the limits allow. */
+const judgeAll = (
+  violate: Violate,
+  traffic: Traffic,
+  phase: Phase,
+  some: ReadonlyArray<Operation>,
+  { others }: Limits
+) => {
   for (const operation of some) {
     const { right, sent } = traffic.tallyOf(phase, operation)
-    if (right < sent) violate(phase, `${operation}: ${right} of ${sent} were answered right`)
+    if (sent - right > wrongMax(sent, others)) {
+      violate(phase, `${operation}: ${right} of ${sent} were answered right`)
+    }
   }
 }
 
-/** Of fewer redirects than one of which may fail, one may. */
 const judgeRedirects = (violate: Violate, traffic: Traffic, part: number) => {
   const [sent, right] = (["sent", "right"] as const).map((what) =>
     redirects.reduce((sum, operation) => sum + traffic.tallyOf("moves", operation)[what], 0)
@@ -49,7 +62,7 @@ const judgeRedirects = (violate: Violate, traffic: Traffic, part: number) => {
     return sum + tally.sent
   }, sent! - right!)
   const all = right! + wrong
-  if (all === 0 || wrong > (1 - part) * Math.max(all, tellingAt(part)) + 1e-9) {
+  if (all === 0 || wrong > wrongMax(all, part)) {
     violate("moves", `${right} of ${all} redirects were answered right, not ${(100 * part).toFixed(2)} %`)
   }
 }
@@ -65,7 +78,7 @@ export const judgeMoves = (
   limits: Limits
 ): void => {
   judgeRedirects(violate, traffic, limits.redirects)
-  judgeAll(violate, traffic, "moves", ["create", "keyed create", "repeat", "list"])
+  judgeAll(violate, traffic, "moves", ["create", "keyed create", "repeat", "list"], limits)
   for (const { from, to, unwritten_ms } of moves) {
     if (unwritten_ms !== null && unwritten_ms > limits.unwritten_ms) {
       violate("moves", `from ${from} to ${to} the buckets were not written for ${unwritten_ms} ms`)
@@ -80,8 +93,8 @@ export const judgeAway = (
   back_ms: number | null,
   limits: Limits
 ): void => {
-  judgeAll(violate, traffic, "away", operations)
-  judgeAll(violate, traffic, "return", operations)
+  judgeAll(violate, traffic, "away", operations, limits)
+  judgeAll(violate, traffic, "return", operations, limits)
   for (const operation of operations) {
     if (traffic.tallyOf("away", operation).sent === 0) violate("away", `there was no ${operation}`)
   }

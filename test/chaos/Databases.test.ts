@@ -7,7 +7,7 @@ import * as Checks from "../../chaos/databases/Checks.ts"
 import type { Contents } from "../../chaos/databases/Contents.ts"
 import { guardOf, operations, Traffic } from "../../chaos/databases/Traffic.ts"
 
-const limits: Checks.Limits = { redirects: 0.999, unwritten_ms: 5_000, back_ms: 30_000 }
+const limits: Checks.Limits = { redirects: 0.999, others: 1, unwritten_ms: 5_000, back_ms: 30_000 }
 
 describe("what is judged of several databases", () => {
   const judging = () => {
@@ -30,7 +30,20 @@ describe("what is judged of several databases", () => {
     expect(broken).toEqual(["moves"])
     Object.assign(seen.tallyOf("moves", "create"), { sent: 2, right: 1 })
     Checks.judgeMoves(violate, seen, [{ ...moved, unwritten_ms: 5_001 }], limits)
-    expect(broken).toEqual(["moves", "moves", "moves"])
+    expect(broken.splice(0)).toEqual(["moves", "moves", "moves"])
+  })
+
+  it("is broken where more than the allowed part of other requests is wrong", () => {
+    const { broken, violate } = judging()
+    const seen = traffic()
+    const lenient = { ...limits, others: 0.95 }
+    Object.assign(seen.tallyOf("moves", "hot"), { sent: 1_000, right: 1_000 })
+    Object.assign(seen.tallyOf("moves", "create"), { sent: 100, right: 95 })
+    Checks.judgeMoves(violate, seen, [moved], lenient)
+    expect(broken).toEqual([])
+    Object.assign(seen.tallyOf("moves", "create"), { right: 94 })
+    Checks.judgeMoves(violate, seen, [moved], lenient)
+    expect(broken).toEqual(["moves"])
   })
 
   it("is broken where a request fails that a database which is away has no part in", () => {

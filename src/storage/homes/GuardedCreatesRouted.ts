@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { bucketOf, bucketOfName } from "../../keys/Buckets.ts"
 import {
   type Guard,
@@ -18,6 +18,9 @@ export interface HasGuards extends LinkDatabase {
   readonly guarded: typeof GuardedCreates.Service
 }
 
+/** How often it is tried again to settle a guard whose link is bound. */
+const settlingAgain = Schedule.spaced("50 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
+
 const bucketOfGuard = ({ name }: { readonly name: string }): number => bucketOfName(name)
 
 /** What stands for guards that are in other databases, in the one of the link: its answer is what they are to be settled with. */
@@ -30,8 +33,8 @@ const substituteOf = ({ name, token }: Guard, key: string): Guard => ({ name: `$
  * guards is: a repeat of its create has another key, and would not meet what is there. It is `apart` where either has moved since the key was chosen. An alias, or a second guard, can be in another one:
  *
  * - If the first of the guards is where the link is, it decides, in the same transaction. The others are settled afterwards.
- * - Otherwise a substitute of it in the link's database decides, and all of them are settled afterwards. Where that was missed, whoever begins the guard again, after its lease, meets the
- *   substitute, which has the answer.
+ * - Otherwise a substitute of it in the link's database decides, and all of them are settled afterwards. Where that cannot be done, the create has no answer (`superseded`), and whoever begins the
+ *   guard again, after its lease, meets the substitute, which has it.
  */
 export const make = (
   router: Router<HasGuards>,
@@ -102,8 +105,12 @@ export const make = (
   const bindApart = ({ answer, guards, link }: GuardedLink) =>
     Effect.gen(function* () {
       const [first] = guards
+      /** Settles guards without the link's transaction; gives whether they are. */
       const settleAll = (some: ReadonlyArray<Guard>, answer: string) =>
-        Effect.ignore(settleMany(some.map((guard) => ({ ...guard, answer, key: link.key }))))
+        settleMany(some.map((guard) => ({ ...guard, answer, key: link.key }))).pipe(
+          Effect.retry(settlingAgain),
+          Effect.isSuccess
+        )
       const near = guards.filter((guard) => isNear(guard, link.key))
       const far = guards.filter((guard) => !isNear(guard, link.key))
       if (near.includes(first!)) {
@@ -125,8 +132,8 @@ export const make = (
         yield* beginSubstitute(substitute, link.key, link.key)
       }
       const [outcome] = yield* bindTogether([{ answer, link, guards: [...near, substitute] }])
-      if (outcome === "bound") yield* settleAll(far, answer)
-      return outcome!
+      // A repeat meets the guard, not the substitute: there is no answer before that has it.
+      return outcome === "bound" && !(yield* settleAll(far, answer)) ? "superseded" : outcome!
     })
 
   return {

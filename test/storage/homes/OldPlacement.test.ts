@@ -5,6 +5,7 @@ import { bucketCount, bucketOf, bucketOfName } from "../../../src/keys/Buckets.t
 import { Direct } from "../../../src/fibers/Direct.ts"
 import { isRefused, LinkTenure, under } from "../../../src/storage/links/LinkTenure.ts"
 import { begin, type Guard, guardTimes } from "../../../src/storage/links/GuardedCreates.ts"
+import { StorageError } from "../../../src/storage/StorageError.ts"
 import * as LinkPorts from "../../../src/storage/homes/LinkPorts.ts"
 import type { KnownPlacement } from "../../../src/storage/homes/PlacementCache.ts"
 import { describePostgres } from "../../support/services/Postgres.ts"
@@ -237,6 +238,31 @@ describePostgres("a create whose guard is in another database than its alias", (
       expect(yield* begin(guarded, beginning(2, 0))).toEqual({ _tag: "Begun" })
       expect(yield* guarded.bindMany([bind(2)])).toEqual(["superseded"])
       expect(yield* begin(guarded, beginning(3))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+    })
+  )
+
+  it.scopedLive("has no answer before its guard is settled, which is tried three times", () =>
+    Effect.gen(function* () {
+      const node = yield* Effect.flatten(open)
+      const lost = new StorageError({ operation: "settle", applied: "no", reason: "the connection failed" })
+      /** The same databases, of which that of the guard does not answer so many settlements. */
+      const failing = (times: number) => {
+        let left = times
+        const [first, ...others] = node.databases
+        const guarded: LinkPorts.OneDatabase["guarded"] = {
+          ...first!.guarded,
+          settleMany: (some) => Effect.suspend(() => (left-- > 0 ? lost : first!.guarded.settleMany(some)))
+        }
+        return LinkPorts.routed([{ ...first!, guarded }, ...others], node.placement)
+      }
+      const { guarded: without } = yield* failing(Number.POSITIVE_INFINITY)
+      yield* begin(without, beginning(1, 0))
+      expect(yield* without.bindMany([bind(1)])).toEqual(["superseded"])
+      const { guarded } = yield* failing(2)
+      expect(yield* begin(guarded, beginning(2, 0))).toEqual({ _tag: "Begun" })
+      expect(yield* guarded.bindMany([bind(2)])).toEqual(["superseded"])
+      expect(yield* begin(guarded, beginning(3))).toMatchObject({ _tag: "Settled", answer: "the answer" })
+      expect(yield* node.links.findMany(["there"])).toEqual([alias])
     })
   )
 
