@@ -71,8 +71,10 @@ describePostgres("statements that are to be prepared", () => {
           { number }
         ])
       const kept = yield* statements
-      expect(kept.length).toBeGreaterThan(50)
+      // Those of other tests in this process count as well.
+      expect(kept.length).toBeGreaterThan(0)
       expect(kept.length).toBeLessThanOrEqual(100)
+      expect(kept.filter(({ statement }) => statement.includes("SELECT 119::int"))).toEqual([])
     }).pipe(Effect.provide(Layer.unwrapEffect(Effect.map(migratedDatabase, single))))
   )
 })
