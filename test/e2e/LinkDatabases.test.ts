@@ -306,10 +306,11 @@ if (hasPrograms) {
             apart.join(",")
           )
           yield* decided(apart[1]!, "visit-database", "someone 2")
+          // Both are looked at side by side.
           yield* refused(
             whole!,
             undefined,
-            "database 1 of VISIT_DATABASE_URLS is database 2 of this deployment: their order counts.",
+            "of this deployment: their order counts.",
             apart.toReversed().join(",")
           )
         }),
