@@ -21,8 +21,6 @@ const withoutDomains = Effect.gen(function* () {
   yield* sql`DROP TABLE link_ranks, visit_ranked, visit_removals, visits_leaving`
   yield* sql`ALTER TABLE links DROP COLUMN imported_visits, DROP COLUMN extras`
   yield* sql`ALTER TABLE visit_periods DROP COLUMN visitors`
-  yield* sql`DROP TABLE visits_leaving`
-  yield* sql`DROP TABLE visit_removals`
   yield* sql`DELETE FROM linkmint_migrations
              WHERE migration_id >= (SELECT migration_id FROM linkmint_migrations WHERE name = 'domains')`
 })
