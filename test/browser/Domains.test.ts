@@ -268,7 +268,7 @@ describe("the page of domains", () => {
       expect(await englishOn(page), place).toEqual([])
     }
     await page.getByText("Alias, Ende, Passwort, Grenzen").click()
-    await page.getByText("Notiz, Pfade, Vorschaukarte, nach dem Ende").click()
+    await page.getByText("Notiz, Pfade, Vorschaukarte, Statistik, nach dem Ende").click()
     await page.getByText("Kampagne (UTM-Parameter)").click()
     await page.getByText("Regeln und Varianten").click()
     await page.getByRole("button", { name: "Regel hinzufügen" }).click()

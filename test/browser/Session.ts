@@ -135,3 +135,7 @@ export const expectSound = async (page: Page, name: string): Promise<void> => {
   expect(needed, `${name} is wider than the window`).toBeLessThanOrEqual(width)
   expect(complaints.get(page), name).toEqual([])
 }
+
+/** The address of the page's icon, which a browser with windows asks for last, and one without does not. */
+export const iconOf = (page: Page): Promise<string> =>
+  page.evaluate<string>("document.querySelector('link[rel~=icon]').href")

@@ -15,7 +15,7 @@ import { linkLifetimeLaws } from "../links/LinkLifetimeLaws.ts"
 import { linkRemovalsLaws } from "../links/LinkRemovalsLaws.ts"
 import { linkStoreLaws } from "../links/LinkStoreLaws.ts"
 import { inOrder, playVisits, visitCommand } from "../visits/VisitPlayer.ts"
-import { visitStoreLaws, visitUpkeepLaws } from "../visits/VisitStoreLaws.ts"
+import { visitRankLaws, visitStoreLaws, visitUpkeepLaws } from "../visits/VisitStoreLaws.ts"
 
 /** The stock of the control database, to which what is free again in the others is carried before it is asked. */
 const carrying = (
@@ -59,6 +59,7 @@ describePostgres("a page of links of which one of two databases has nearly all",
 describePostgres("visits in two databases of their own", () => {
   const open = portOf(severalDatabases(2), ({ databases }) => VisitStoreSpread.make(databases))
   visitStoreLaws("VisitStore", open)
+  visitRankLaws("VisitStore", open)
   visitUpkeepLaws("VisitStore", open)
   likeMemory({
     title: "VisitStore answers any sequence of commands like the one in memory",
@@ -99,6 +100,10 @@ for (const count of [2, 4]) {
     )
     linkRemovalsLaws(portOf(open, ({ links, removals }) => ({ links, removals })))
     visitStoreLaws(
+      "VisitStore",
+      portOf(open, ({ visits }) => visits)
+    )
+    visitRankLaws(
       "VisitStore",
       portOf(open, ({ visits }) => visits)
     )

@@ -4,10 +4,11 @@ import * as VisitStoreSql from "../../../src/storage/visits/VisitStoreSql.ts"
 import { likeMemory } from "../../support/LikeMemory.ts"
 import { playVisits, visitCommand } from "./VisitPlayer.ts"
 import { onEveryBackend, onEverySqlBackend } from "../../support/Stores.ts"
-import { visitStoreLaws, visitUpkeepLaws } from "./VisitStoreLaws.ts"
+import { visitRankLaws, visitStoreLaws, visitUpkeepLaws } from "./VisitStoreLaws.ts"
 
 onEveryBackend(VisitStore, { memory: VisitStoreMemory.layer, sql: VisitStoreSql.layer }, (open) => {
   visitStoreLaws("VisitStore", open)
+  visitRankLaws("VisitStore", open)
 })
 
 onEverySqlBackend(VisitStore, VisitStoreSql.layer, (open) => {

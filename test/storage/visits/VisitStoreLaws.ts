@@ -104,42 +104,6 @@ export const visitStoreLaws = (title: string, open: Open<Store>): void => {
       })
     )
 
-    it.scopedLive("hands on how often links were visited in hours that are over, once", () =>
-      Effect.gen(function* () {
-        const visits = yield* store
-        const rank = (key: string, createdAt: number, visits: number, lastVisit: number) => ({
-          key,
-          createdAt,
-          visits,
-          lastVisit
-        })
-        expect(yield* ranksOf(visits, day, 2)).toEqual({})
-        yield* visits.write(
-          batchOf(
-            1,
-            hourOf(day + 1, { a: 3 }),
-            hourOf(day + 2, { a: 1 }),
-            hourOf(day + 2, { a: 2 }, "s1@z"),
-            hourOf(day + 2, { a: 5 }, "s1@10"),
-            hourOf(day + 2, { a: 9 }, "usr_1")
-          )
-        )
-        const [one, former, latter] = ["aZ3k9Qx", "s1", "s1"]
-        expect(yield* ranksOf(visits, day + 2, 1)).toEqual({ [link]: rank(one, 22 * 36 + 1, 4, day + 1) })
-        expect(yield* ranksOf(visits, day + 3, 3)).toEqual({
-          [link]: rank(one, 22 * 36 + 1, 4, day + 2),
-          "s1@z": rank(former, 35, 2, day + 2),
-          "s1@10": rank(latter, 36, 5, day + 2)
-        })
-        expect(yield* ranksOf(visits, day + 3, 3)).toEqual({})
-        const bots = { subject: "s1@z", hour: day + 4, nonBots: 0, bots: 6, values: [] }
-        yield* visits.write(batchOf(2, bots))
-        const error = new StorageError({ operation: "test", applied: "no", reason: "test" })
-        yield* Effect.ignore(visits.rank(day + 5, 3, () => error))
-        expect(yield* ranksOf(visits, day + 5, 3)).toEqual({ "s1@z": rank(former, 35, 8, day + 4) })
-      })
-    )
-
     it.scopedLive("keeps subjects apart, and answers their totals in the order of the question", () =>
       Effect.gen(function* () {
         const visits = yield* store
@@ -357,6 +321,49 @@ export const visitStoreLaws = (title: string, open: Open<Store>): void => {
           top: []
         })
         expect((yield* told(visits, "kept@0")).totals).toEqual({ nonBots: 1, bots: 0 })
+      })
+    )
+  })
+}
+
+/** What is handed on of links to rank them: not in the simulation, which lists none. */
+export const visitRankLaws = (title: string, open: Open<Store>): void => {
+  const store = Effect.flatten(open)
+
+  describe(`${title}: ranking`, () => {
+    it.scopedLive("hands on how often links were visited in hours that are over, once", () =>
+      Effect.gen(function* () {
+        const visits = yield* store
+        const rank = (key: string, createdAt: number, visits: number, lastVisit: number) => ({
+          key,
+          createdAt,
+          visits,
+          lastVisit
+        })
+        expect(yield* ranksOf(visits, day, 2)).toEqual({})
+        yield* visits.write(
+          batchOf(
+            1,
+            hourOf(day + 1, { a: 3 }),
+            hourOf(day + 2, { a: 1 }),
+            hourOf(day + 2, { a: 2 }, "s1@z"),
+            hourOf(day + 2, { a: 5 }, "s1@10"),
+            hourOf(day + 2, { a: 9 }, "usr_1")
+          )
+        )
+        const [one, former, latter] = ["aZ3k9Qx", "s1", "s1"]
+        expect(yield* ranksOf(visits, day + 2, 1)).toEqual({ [link]: rank(one, 22 * 36 + 1, 4, day + 1) })
+        expect(yield* ranksOf(visits, day + 3, 3)).toEqual({
+          [link]: rank(one, 22 * 36 + 1, 4, day + 2),
+          "s1@z": rank(former, 35, 2, day + 2),
+          "s1@10": rank(latter, 36, 5, day + 2)
+        })
+        expect(yield* ranksOf(visits, day + 3, 3)).toEqual({})
+        const bots = { subject: "s1@z", hour: day + 4, nonBots: 0, bots: 6, values: [] }
+        yield* visits.write(batchOf(2, bots))
+        const error = new StorageError({ operation: "test", applied: "no", reason: "test" })
+        yield* Effect.ignore(visits.rank(day + 5, 3, () => error))
+        expect(yield* ranksOf(visits, day + 5, 3)).toEqual({ "s1@z": rank(former, 35, 8, day + 4) })
       })
     )
   })
