@@ -149,7 +149,7 @@ withService("/openapi.json", {}, (it) => {
         "get /api/v1/links/{key}": ["forbidden", "not-found", "unauthorized"],
         "delete /api/v1/links/{key}": ["forbidden", "not-found", "unauthorized"],
         "get /api/v1/links/{key}/qr": ["forbidden", "not-found", "unauthorized"],
-        "get /api/v1/links/{key}/stats": ["forbidden", "not-found", "unauthorized"],
+        "get /api/v1/links/{key}/stats": ["forbidden", "not-found", "rate-limited", "unauthorized"],
         "get /api/v1/stats": ["forbidden", "unauthorized"],
         "get /api/v1/domains/{host}/stats": ["forbidden", "not-found", "unauthorized"],
         "get /{key}": ["gone", "not-found", "password-required", "rate-limited", "uri-too-long"],
@@ -354,6 +354,9 @@ const bulk = (body: object, headers: Record<string, string> = {}) => post("/api/
 
 const editMany = (change: object) =>
   asAdmin("POST", "/api/v1/links/bulk-edit", { filter: { tag: "edited" }, change })
+
+/** More keys that lead nowhere than all other requests ask for. */
+const lookupsMax = 60
 
 /** The last of several answers to the same request. */
 const nth = (times: number, sent: Effect.Effect<Answer, NoAnswer, TestService>) =>
@@ -713,6 +716,10 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "get /api/v1/links/{key}/stats 401": get("/api/v1/links/counted/stats"),
   "get /api/v1/links/{key}/stats 403": asReader("GET", "/api/v1/links/counted/stats"),
   "get /api/v1/links/{key}/stats 404": asAdmin("GET", "/api/v1/links/nothing/stats"),
+  "get /api/v1/links/{key}/stats 429": nth(
+    lookupsMax + 1,
+    get("/api/v1/links/nothing/stats", { "x-forwarded-for": "198.51.100.7" })
+  ),
   "get /api/v1/links/{key}/stats 503": away(asAdmin("GET", "/api/v1/links/uncounted/stats")),
   [`get ${domains}/{host}/stats 200`]: asAdmin("GET", `${domains}/localhost/stats`),
   [`get ${domains}/{host}/stats 400`]: asAdmin("GET", `${domains}/localhost/stats?reason=x`),
@@ -879,7 +886,7 @@ const options = {
   signUp: true,
   metricsToken: "the-token-of-tests",
   trustedProxies: "127.0.0.1",
-  quotas: { redirectsPerDay: 1 }
+  quotas: { redirectsPerDay: 1, failedLookupsPerMinute: lookupsMax }
 }
 
 withService("the document's schemas", options, (it) => {
