@@ -133,7 +133,7 @@ withService("a key that is not to be found", {}, (it) => {
     it.effect(`does not tell why, for Accept: ${accept}`, () =>
       Effect.gen(function* () {
         const { send } = yield* TestService
-        const paths = ["/unknown", "/Zz3k9Qx", "/a.b", "/%00", `/${"a".repeat(65)}`, "/a%2Fb"]
+        const paths = ["/unknown", "/Zz3k9Qx", "/a.b", "/%00", `/${"a".repeat(65)}`, "/a%2Cb"]
         const [first, ...others] = yield* Effect.forEach(paths, (path) => send({ path, headers: { accept } }))
         expect(first!.status).toBe(404)
         for (const other of others) expect(constantPart(other)).toEqual(constantPart(first!))
