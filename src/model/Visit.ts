@@ -40,6 +40,9 @@ export const hourOf = (at: number): number => Math.floor(at / hour_ms)
 /** Hours of a day, which begins at midnight in UTC. */
 export const dayHours = 24
 
+/** For so many days visits are kept by the hour, and by the day, whatever is set. */
+export const shortestKept_days = { hours: 8, days: 366 } as const
+
 /** Numbers of visits. */
 export interface VisitCount {
   readonly nonBots: number

@@ -11,6 +11,7 @@ import { type KeyOrder, keyOrders } from "../keys/KeyMinter.ts"
 import { type PoolKind, poolKinds } from "../storage/keys/KeyPool.ts"
 import { type Alphabet, alphabets, lengthMax, lengthMin } from "../keys/KeySpace.ts"
 import { parseUrl } from "../model/ParseUrl.ts"
+import { shortestKept_days } from "../model/Visit.ts"
 
 /** The operator's choices; `docs/settings.md` has each variable's meaning and default. */
 export interface Settings {
@@ -330,7 +331,7 @@ const auditRetention = keeping("AUDIT_RETENTION", {
 const visitHoursRetention = keeping("VISIT_HOURS_RETENTION", {
   example: "P35D",
   orElse: Duration.days(35),
-  min: "P8D",
+  min: `P${shortestKept_days.hours}D`,
   max: "P366D"
 })
 
@@ -338,7 +339,7 @@ const visitHoursRetention = keeping("VISIT_HOURS_RETENTION", {
 const visitDaysRetention = keeping("VISIT_DAYS_RETENTION", {
   example: "P1100D",
   orElse: Duration.days(1_100),
-  min: "P366D",
+  min: `P${shortestKept_days.days}D`,
   max: "P9000D"
 })
 

@@ -1,3 +1,4 @@
+import { dayHours, shortestKept_days } from "../../../model/Visit.ts"
 import { bucketOfGuardRow, bucketOfRankRow, bucketOfRow, bucketOfSubjectRow } from "../LinkBucketsSql.ts"
 
 /** A table whose rows move with their bucket. */
@@ -55,8 +56,9 @@ export const movedTables: ReadonlyArray<MovedTable> = [
       ["hour", "integer"]
     ],
     bucket: bucketOfSubjectRow,
-    // Hours and days are dropped when they are old, and all with the tombstone of their link.
-    mayEnd: `(t.grain = 0 AND t.hour < ${now} / 3600000 - 816 OR t.grain = 1 AND t.hour < ${now} / 3600000 - 24000
+    // Hours and days are dropped when they are as old as is set, and all with the tombstone of their link. A day less, since a day goes whole.
+    mayEnd: `(t.grain = 0 AND t.hour < ${now} / 3600000 - ${(shortestKept_days.hours - 1) * dayHours}
+      OR t.grain = 1 AND t.hour < ${now} / 3600000 - ${(shortestKept_days.days - 1) * dayHours}
       OR strpos(t.subject, '@') > 0 AND NOT EXISTS (
         SELECT 1 FROM links l WHERE l.key = split_part(t.subject, '@', 1) AND l.ended_at IS NULL))`,
     // A roll-up inserts days and months.

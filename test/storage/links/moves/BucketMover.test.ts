@@ -3,6 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { Context, Data, Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { describe } from "vitest"
 import { bucketOf } from "../../../../src/keys/Buckets.ts"
+import { shortestKept_days } from "../../../../src/model/Visit.ts"
 import { movePlaces as simulated } from "../../../../src/sim/stores/homes/BucketMoves.ts"
 import * as LinksByUrlSql from "../../../../src/storage/links/LinksByUrlSql.ts"
 import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts"
@@ -406,6 +407,34 @@ const homes = (databases: Databases) =>
         }
       }),
     300_000
+  )
+
+  it.scopedLive(
+    "lets nodes drop visits meanwhile that are older than any node may keep them",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(9))
+        const key = someKeys(9).find((one) => bucketOf(one) % 2 === 0)!
+        const hour = Math.floor(Date.now() / 3_600_000)
+        const old = [
+          [0, hour - 24 * (1 + shortestKept_days.hours)],
+          [1, hour - 24 * (1 + shortestKept_days.days)]
+        ] as const
+        const { sql } = all.get(0)!
+        for (const [grain, at] of old) {
+          yield* sql`INSERT INTO visit_periods (subject, grain, hour, non_bots, bots) VALUES (${`${key}@1`}, ${grain}, ${at}, 1, 0)`
+        }
+        const dropped = `DELETE FROM visit_periods WHERE hour IN (${old.map(([, at]) => at).join(", ")})`
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            place === "the target has all changes" ? Effect.asVoid(plant(all, 1, dropped)) : Effect.void
+        })
+        expect(yield* homes(all)).toEqual(half.map(() => 1))
+        expect(yield* traces(all)).toEqual([])
+      }),
+    120_000
   )
 
   it.scopedLive(
