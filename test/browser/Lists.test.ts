@@ -622,6 +622,12 @@ describe("statistics", () => {
     await create(session, { url, alias: "open-one", title: "Ours", publicStats: true })
     await create(session, { url, alias: "closed-one" })
     await fetch(`${session.base}/open-one`, { redirect: "manual" })
+    // Visits are written within a second or so.
+    const counted = async () => {
+      const answer = await asAdmin(session, "GET", "/api/v1/links/open-one/stats")
+      return ((await answer.json()) as { readonly total: number }).total
+    }
+    await expect.poll(counted, { timeout: 20_000 }).toBe(1)
     for (const look of looks) {
       const page = await newPage(session, "/app/links/open-one/stats", look)
       await page.getByRole("heading", { name: "open-one" }).waitFor()
@@ -637,7 +643,9 @@ describe("statistics", () => {
       expect(await page.getByRole("group", { name: "Time" }).count()).toBe(0)
       await page.context().close()
     }
-    const page = await signedIn(session, "/app/links/open-one/stats")
+    // Where anybody may be, nobody is asked to sign in.
+    const page = await signedIn(session, "/app/links")
+    await page.goto("/app/links/open-one/stats")
     await page.getByText("Statistics: anybody with this page's address sees them").waitFor()
     await page.context().close()
   })
