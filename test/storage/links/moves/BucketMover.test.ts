@@ -1,9 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { Context, Data, Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
+import { Clock, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { describe } from "vitest"
 import { bucketOf } from "../../../../src/keys/Buckets.ts"
-import { shortestKept_days } from "../../../../src/model/Visit.ts"
+import { hourOf, shortestKept_days } from "../../../../src/model/Visit.ts"
 import { movePlaces as simulated } from "../../../../src/sim/stores/homes/BucketMoves.ts"
 import * as LinksByUrlSql from "../../../../src/storage/links/LinksByUrlSql.ts"
 import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts"
@@ -416,7 +416,7 @@ const homes = (databases: Databases) =>
         const all = yield* databases(2)
         yield* fill(all, someKeys(9))
         const key = someKeys(9).find((one) => bucketOf(one) % 2 === 0)!
-        const hour = Math.floor(Date.now() / 3_600_000)
+        const hour = hourOf(yield* Clock.currentTimeMillis)
         const old = [
           [0, hour - 24 * (1 + shortestKept_days.hours)],
           [1, hour - 24 * (1 + shortestKept_days.days)]
