@@ -45,6 +45,7 @@ interface Placed {
 
 const placedOf = (page: Answered<LinkPage>): ReadonlyArray<Placed> => {
   const { links, ranks } = page.answer
+  const stays = isAtHome(page)
   return links
     .map((link, index) => ({
       link,
@@ -54,7 +55,7 @@ const placedOf = (page: Answered<LinkPage>): ReadonlyArray<Placed> => {
         ...(ranks !== undefined && { rank: ranks[index] })
       }
     }))
-    .filter(({ link }) => isAtHome(page)(link))
+    .filter(({ link }) => stays(link))
 }
 
 /** How many links all databases have together, of which each was asked for `countedMax` at most. */

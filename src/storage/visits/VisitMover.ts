@@ -1,10 +1,10 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Data, Effect, ExecutionStrategy, Exit, Schedule, Scope } from "effect"
+import { Data, Effect, type Scope } from "effect"
 import { camelRows } from "../sql/SqlPort.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
-import { aligned, type NotNow } from "./VisitUpkeepPause.ts"
+import { aligned, type NotNow, soon } from "./VisitUpkeepPause.ts"
 import * as VisitorsSql from "./VisitorsSql.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
 
@@ -64,8 +64,8 @@ const counter = "move-visits"
 /** The moment at which such writers wrote: no node forgets them (`VisitStore.dropWriters`). */
 const never_ms = Number.MAX_SAFE_INTEGER
 
-/** How often it is tried to find a moment in which nodes do not roll up visits. */
-const moments = Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.recurs(300)))
+/** How often it is tried again to find a moment in which nodes do not roll up visits. */
+const triesMax = 300
 
 /** Adds rows to those that are there. In the order of their keys, so that nodes and this do not deadlock. */
 const add = (sql: SqlClient.SqlClient, rows: ReadonlyArray<Row>) => {
@@ -145,22 +145,6 @@ const isFirst = (target: SqlClient.SqlClient, writer: string, chunk: number) =>
 const arrive = (target: SqlClient.SqlClient, writer: string, chunk: number, rows: ReadonlyArray<Row>) =>
   inTransaction(target, Effect.whenEffect(add(target, rows), isFirst(target, writer, chunk)))
 
-/** Finds a moment, again and again; what a try has acquired is released before the next one. */
-const soon = <A, E>(moment: Effect.Effect<A, E | NotNow, Scope.Scope>) =>
-  Effect.gen(function* () {
-    const outer = yield* Effect.scope
-    const once = Effect.flatMap(Scope.fork(outer, ExecutionStrategy.sequential), (scope) =>
-      Scope.extend(moment, scope).pipe(
-        Effect.tapErrorCause((cause) => Scope.close(scope, Exit.failCause(cause)))
-      )
-    )
-    return yield* Effect.retry(once, {
-      schedule: moments,
-      while: (error) =>
-        typeof error === "object" && error !== null && "_tag" in error && error._tag === "NotNow"
-    })
-  })
-
 /**
  * Moves the visits that are in databases of links to those of visits, while nodes write to the latter: gives how many rows. One process of a deployment may do it at a time; nodes that still write to the
  * former add rows, which are moved as well.
@@ -234,7 +218,7 @@ export const move = <E = never>(
       })
 
     const begun = yield* Effect.forEach(sources, begin)
-    yield* soon(aligned([...sources.map(({ sql }) => sql), ...targets]))
+    yield* soon(aligned([...sources.map(({ sql }) => sql), ...targets]), triesMax)
     // What nodes wrote behind it meanwhile is found by another pass.
     yield* Effect.forEach(begun, (source) => Effect.repeat(pass(source), { while: (isAny) => isAny }), {
       discard: true

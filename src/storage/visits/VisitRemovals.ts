@@ -10,7 +10,7 @@ import type { StorageError } from "../StorageError.ts"
 
 /**
  * Whether visits are in other databases than their links. Then the transaction that frees a link also remembers that its visits are to be forgotten, until they are: the database that has them may be
- * away. By default whoever frees links has their visits forgotten.
+ * away. Otherwise the process that frees a link has its visits forgotten as well.
  */
 export class VisitsApart extends Context.Reference<VisitsApart>()("linkmint/VisitsApart", {
   defaultValue: () => false

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Data, Effect, Schedule, type Scope } from "effect"
+import { Data, Effect, ExecutionStrategy, Exit, Schedule, Scope } from "effect"
 import { endOf } from "./VisitPeriods.ts"
 import * as VisitRollUpSql from "./VisitRollUpSql.ts"
 
@@ -10,6 +10,26 @@ export class NotNow extends Data.TaggedError("NotNow")<{ readonly what: string }
     return `there was no moment for it: ${this.what}`
   }
 }
+
+/**
+ * Tries to find a moment, every 200 ms, and `triesMax` times more at most. What a try has acquired is released before the next one; what the one that succeeds has is held until the scope closes.
+ */
+export const soon = <A, E>(
+  moment: Effect.Effect<A, E | NotNow, Scope.Scope>,
+  triesMax: number
+): Effect.Effect<A, E | NotNow, Scope.Scope> =>
+  Effect.gen(function* () {
+    const outer = yield* Effect.scope
+    const once = Effect.flatMap(Scope.fork(outer, ExecutionStrategy.sequential), (scope) =>
+      Scope.extend(moment, scope).pipe(
+        Effect.tapErrorCause((cause) => Scope.close(scope, Exit.failCause(cause)))
+      )
+    )
+    return yield* Effect.retry(once, {
+      schedule: Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.recurs(triesMax))),
+      while: (error) => error instanceof NotNow
+    })
+  })
 
 const areRollingUp = () => new NotNow({ what: "nodes roll up visits" })
 

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
-import { Data, Duration, Effect, ExecutionStrategy, Exit, type Redacted, Schedule, Scope } from "effect"
+import { Data, Duration, Effect, type Redacted, Schedule, type Scope } from "effect"
 import { monotonic_ms } from "../../../time/MonotonicTime.ts"
-import { aligned, NotNow, withoutUpkeep } from "../../visits/VisitUpkeepPause.ts"
+import { aligned, NotNow, soon, withoutUpkeep } from "../../visits/VisitUpkeepPause.ts"
 import type { Move, Placement } from "../BucketPlacement.ts"
 import * as BucketPlacementSql from "../BucketPlacementSql.ts"
 import * as LinkEpoch from "../LinkEpoch.ts"
@@ -49,8 +49,8 @@ const copyLook = "100 millis"
 /** The buckets are fenced only when changes take less time than this to be replicated, twice in a row, in milliseconds. */
 const lagMax_ms = 200
 
-/** How often it is looked for such a moment, and for a moment in which no node rolls up visits. */
-const moments = Schedule.spaced("200 millis").pipe(Schedule.intersect(Schedule.recurs(3_000)))
+/** How often it is tried again to find a moment to fence buckets in. */
+const triesMax = 3_000
 
 /** How long the last changes may take to be replicated while the buckets are fenced. */
 const fencedWait = Duration.seconds(60)
@@ -65,27 +65,16 @@ const rowsOf = (sql: SqlClient.SqlClient, buckets: ReadonlyArray<number>) =>
     (tables) => new Map(tables.map(({ name, rows }) => [name, Math.ceil((rows * buckets.length) / 256)]))
   )
 
-/** Waits for a moment that is one to fence buckets in. What a try has acquired is released before the next one. */
-const soon = <A, E>(moment: Effect.Effect<A, E | NotNow, Scope.Scope>) =>
-  Effect.gen(function* () {
-    const outer = yield* Effect.scope
-    return yield* Effect.suspend(() =>
-      Effect.flatMap(Scope.fork(outer, ExecutionStrategy.sequential), (scope) =>
-        Scope.extend(moment, scope).pipe(
-          Effect.tapErrorCause((cause) => Scope.close(scope, Exit.failCause(cause)))
-        )
-      )
-    ).pipe(
-      Effect.retry({ schedule: moments, while: (error) => error instanceof NotNow }),
-      Effect.catchIf(
-        (error): error is NotNow => error instanceof NotNow,
-        ({ what }) =>
-          new MoveStopped({
-            message: `There was no moment to fence the buckets in: ${what}. Run the command again, when there is less load.`
-          })
-      )
-    )
-  })
+/** Waits for a moment that is one to fence buckets in. */
+const fencing = <A, E>(moment: Effect.Effect<A, E | NotNow, Scope.Scope>) =>
+  Effect.catchIf(
+    soon(moment, triesMax),
+    (error): error is NotNow => error instanceof NotNow,
+    ({ what }) =>
+      new MoveStopped({
+        message: `There was no moment to fence the buckets in: ${what}. Run the command again, when there is less load.`
+      })
+  )
 
 const unwatched: Watcher = { at: () => Effect.void, progress: () => Effect.void }
 
@@ -350,8 +339,8 @@ export const make = <E = never>(
           yield* Effect.scoped(
             Effect.gen(function* () {
               if (move.step === "fence" && !isBegun(yield* placement.read, move)) {
-                yield* next("fence", { rolled: yield* soon(moment(parts)) })
-              } else yield* soon(withoutUpkeep([parts.from, parts.to]))
+                yield* next("fence", { rolled: yield* fencing(moment(parts)) })
+              } else yield* fencing(withoutUpkeep([parts.from, parts.to]))
               const begun_ms = yield* monotonic_ms
               const isWhole = move.step === "fence"
               if (move.step === "fence") yield* next("switch", { snapshot: yield* fence(move, parts) })
