@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process"
-import { setImmediate } from "node:timers/promises"
 import { promisify } from "node:util"
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { checkers } from "../../../src/sim/checkers/all.ts"
 import { mutants } from "../../../src/sim/mutants/all.ts"
 import { designs } from "../../../src/sim/mutants/designs.ts"
@@ -40,9 +39,6 @@ const quick = [
   "sweep-after-a-jump",
   "old-placement-not-fenced"
 ]
-
-/** The test runner gets its turn between two worlds. */
-afterEach(() => setImmediate())
 
 describe("the mutants", () => {
   it("have names of their own", () => {
