@@ -2,9 +2,9 @@ import { expect, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { describe } from "vitest"
 import { inRepository } from "../../cluster/Repository.ts"
@@ -49,6 +49,35 @@ const copy = (rest: string, context: string, stageFolders: ReadonlyMap<string, s
   }
 }
 
+const jsonOf = (path: string) => JSON.parse(readFileSync(path, "utf8"))
+
+const npm = (app: string, command: string) =>
+  run("sh", ["-c", `cd "$0" && ${command} --offline --no-audit --no-fund`, app], { timeout: "5 minutes" })
+
+/** A copy, and no hard links: npm writes into files that are there. */
+const copyPackages = (app: string) =>
+  run("cp", ["-a", inRepository("node_modules"), join(app, "node_modules")], { timeout: "2 minutes" })
+
+/** What the build makes of sources whose digest it keeps. It makes that again where they are others. */
+const copyDigested = (app: string) => {
+  for (const name of readdirSync(inRepository("dist")).filter((name) => name.endsWith(".cjs.cache"))) {
+    cpSync(inRepository(`dist/${name}`), join(app, "dist", name))
+  }
+  cpSync(inRepository("dist/src/http/web"), join(app, "dist/src/http/web"), { recursive: true })
+}
+
+/** How each command of npm is run, which is asked of the registry and of the types' check no second time. */
+const commands: Readonly<Record<string, (app: string) => Effect.Effect<unknown, Unavailable>>> = {
+  // It refuses a lock file that does not belong to the package. What it would install stands here, as another test says.
+  "npm ci": (app) => Effect.zipRight(npm(app, "npm ci --dry-run"), copyPackages(app)),
+  // After `npm run types`, which `npm run check` is for: the sources import nothing else, as another test says.
+  "npm run build": (app) => {
+    copyDigested(app)
+    return run(process.execPath, ["build.mjs"], { cwd: app, timeout: "5 minutes" })
+  },
+  "npm prune --omit=dev": (app) => npm(app, "npm prune --omit=dev")
+}
+
 /** Takes every step, and gives the folder of the last stage. */
 const build: Effect.Effect<string, Unavailable, Scope.Scope> = Effect.gen(function* () {
   const folder = yield* temporaryFolder({})
@@ -68,8 +97,7 @@ const build: Effect.Effect<string, Unavailable, Scope.Scope> = Effect.gen(functi
     }
     if (instruction === "COPY") copy(rest, context, stages, root)
     if (instruction === "RUN" && rest.startsWith("npm ")) {
-      const npm = `cd "$0" && ${rest} --prefer-offline --no-audit --no-fund`
-      yield* run("sh", ["-c", npm, join(root, "app")], { timeout: "5 minutes" })
+      yield* commands[rest]!(join(root, "app"))
     }
   }
   return join(root, "app")
@@ -88,17 +116,46 @@ const environmentOf = (rest: string) =>
 
 describe("the Dockerfile", () => {
   it("runs nothing but npm and what makes the data folder", () => {
-    const others = dockerfile.filter(
-      ({ instruction, rest }) => instruction === "RUN" && !rest.startsWith("npm ")
-    )
-    expect(others.map(({ rest }) => rest)).toEqual(["mkdir /data && chown node:node /data"])
+    expect(dockerfile.filter(({ instruction }) => instruction === "RUN").map(({ rest }) => rest)).toEqual([
+      ...Object.keys(commands),
+      "mkdir /data && chown node:node /data"
+    ])
     expect(valueOf("USER")).toBe("node")
     expect(valueOf("STOPSIGNAL")).toBe("SIGTERM")
     expect(valueOf("WORKDIR")).toBe("/app")
   })
 
-  // It installs all packages again, which takes from 15 s to minutes, as the registry does.
-  it.scopedLive.runIf(process.env["CI"] === "true" || process.env["TEST_DOCKERFILE"] === "1")(
+  it("installs the packages that are installed here", () => {
+    const locked: Readonly<Record<string, { readonly optional?: true }>> = jsonOf(
+      inRepository("package-lock.json")
+    ).packages
+    const installed: typeof locked = jsonOf(inRepository("node_modules/.package-lock.json")).packages
+    for (const [path, it] of Object.entries(installed)) expect(it, path).toEqual(locked[path])
+    const missing = Object.keys(locked).filter((path) => path !== "" && !(path in installed))
+    // Those of other platforms.
+    expect(missing.filter((path) => locked[path]!.optional !== true)).toEqual([])
+  })
+
+  it("copies all files that the sources import, types included", () => {
+    const { build: script } = jsonOf(inRepository("package.json")).scripts
+    expect(script).toBe("npm run --silent types && node build.mjs")
+    const sources = inRepository("src/")
+    const names = readdirSync(sources, { recursive: true, encoding: "utf8" })
+    const outside = names
+      .filter((name) => /\.(?:[jt]sx?|mjs|css)$/.test(name))
+      .flatMap((name) =>
+        [...readFileSync(join(sources, name), "utf8").matchAll(/(?:from|import)\s*\(?\s*["'](\.[^"']*)["']/g)]
+          .map(([, specifier]) => resolve(sources, dirname(name), specifier!))
+          .filter(
+            (path) =>
+              !path.startsWith(sources) && !contextEntries.some((entry) => path === inRepository(entry))
+          )
+          .map((path) => `${name}: ${path}`)
+      )
+    expect(outside).toEqual([])
+  })
+
+  it.scopedLive(
     "gives a tree that serves links, tells its health, and stops when told to",
     () =>
       Effect.gen(function* () {

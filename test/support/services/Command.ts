@@ -10,8 +10,9 @@ export interface RunAs {
   readonly gid?: number
 }
 
-/** How a command runs: as whom, with which environment (ours by default), and for how long at most. */
+/** How a command runs: as whom, where (`/` by default), with which environment (ours by default), and for how long at most. */
 export interface RunOptions extends RunAs {
+  readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
   readonly timeout?: Duration.DurationInput
 }
