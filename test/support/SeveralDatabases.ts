@@ -2,6 +2,7 @@
 
 import { SqlClient } from "@effect/sql"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { isDeepStrictEqual } from "node:util"
 import { afterAll, beforeAll } from "vitest"
 import { bucketCount } from "../../src/keys/Buckets.ts"
 import * as LinkPorts from "../../src/storage/homes/LinkPorts.ts"
@@ -87,10 +88,24 @@ export const severalDatabases = (
     )
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  /** The placement and the epochs that the databases are to begin with, once they are known. */
+  let begins: unknown
   const opened = Effect.gen(function* () {
     const node = yield* nodeAt(0)
-    yield* Effect.forEach(node.databases, ({ sql }) => emptied(sql), { concurrency: "unbounded" })
+    const now = Effect.all([
+      node.store.read,
+      Effect.forEach(node.databases, ({ sql }) =>
+        Effect.flatMap(onEach(sql, LinkEpoch.make), ({ look }) => look)
+      )
+    ])
+    // To spread them takes some dozen statements: more than most tests take. So they stay spread where a test has moved none.
+    const keepsPlacement = begins !== undefined && isDeepStrictEqual(yield* now, begins)
+    yield* Effect.forEach(node.databases, ({ sql }) => emptied(sql, { keepsPlacement }), {
+      concurrency: "unbounded"
+    })
+    if (keepsPlacement) return
     yield* spread(node)
+    begins ??= yield* now
   })
   return Effect.map(opened, () => {
     let opened = 0

@@ -12,8 +12,9 @@ import * as DatabaseServers from "../../src/storage/sql/postgres/DatabaseServers
 import * as PostgresClient from "../../src/storage/sql/postgres/PostgresClient.ts"
 import type { ConnectionOptions } from "../../src/storage/sql/postgres/PrimaryPool.ts"
 import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
+import { folderInMemory } from "./MemoryFolder.ts"
 import { exercised } from "./services/Exercised.ts"
-import { describePostgres, freshDatabase } from "./services/Postgres.ts"
+import { copiesOf, describePostgres, freshDatabase } from "./services/Postgres.ts"
 
 /**
  * Opens an empty store, which goes with the scope. What it gives is run once for each client of the store: on
@@ -21,10 +22,10 @@ import { describePostgres, freshDatabase } from "./services/Postgres.ts"
  */
 export type Open<S> = Effect.Effect<Effect.Effect<S, never, Scope.Scope>, never, Scope.Scope>
 
-/** A folder that is removed with the scope. */
+/** A folder that is removed with the scope, in memory where there is room. */
 export const temporaryFolder: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
-  return yield* fs.makeTempDirectoryScoped({ prefix: "linkmint-storage-" })
+  return yield* fs.makeTempDirectoryScoped({ prefix: "linkmint-storage-", directory: folderInMemory() })
 }).pipe(Effect.provide(NodeFileSystem.layer), Effect.orDie)
 
 /** One client of a new SQLite database in a temporary folder. */
@@ -60,7 +61,7 @@ export const postgresAt = (
   )
 
 /** A new, migrated PostgreSQL database: gives its URL. */
-export const migratedDatabase: Effect.Effect<string, never, Scope.Scope> = Effect.tap(freshDatabase, (url) =>
+export const migratedDatabase: Effect.Effect<string, never, Scope.Scope> = copiesOf((url) =>
   Migrations.migrate.pipe(Effect.provide(postgresAt(url)), Effect.orDie)
 )
 
@@ -109,12 +110,23 @@ const tables = [
   "domains"
 ]
 
-/** Empties a database's tables, in PostgreSQL by one message: it is done before each of some thousand tests. */
-export const emptied = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError> => {
+/** Those that say in which database a bucket is. */
+const placementTables = ["bucket_placement", "bucket_homes"]
+
+/**
+ * Empties a database's tables, in PostgreSQL by one message: it is done before each of some thousand tests. The placement of buckets and the epoch stay
+ * where `keepsPlacement`.
+ */
+export const emptied = (
+  sql: SqlClient.SqlClient,
+  { keepsPlacement = false } = {}
+): Effect.Effect<void, SqlError> => {
   const statements = [
-    ...tables.map((table) => `DELETE FROM ${table}`),
+    ...tables
+      .filter((table) => !keepsPlacement || !placementTables.includes(table))
+      .map((table) => `DELETE FROM ${table}`),
     "UPDATE database_mark SET mark = 0, lineage = 0, moved_at = 0",
-    "UPDATE link_epoch SET epoch = 0",
+    ...(keepsPlacement ? [] : ["UPDATE link_epoch SET epoch = 0"]),
     "UPDATE domain_version SET version = 0, last_number = 0, long_aliases_in = '[]'"
   ]
   return sql.onDialectOrElse({

@@ -72,63 +72,63 @@ describePostgres("visits in two databases of their own", () => {
   })
 })
 
-// Where there is one, nothing is routed: the suites of each store have it.
-for (const count of [2, 4]) {
-  describePostgres(`on ${count} databases of links`, () => {
-    const open = severalDatabases(count)
-    linkStoreLaws(
-      "LinkStore",
-      portOf(open, ({ links }) => links),
-      count
-    )
-    likeMemory({
-      title: "LinkStore answers any sequence of commands like the one in memory",
-      open: portOf(open, ({ links }) => links),
-      memory: LinkStoreMemory.make,
-      command: linkCommand,
-      player: playLinks,
-      numRuns: 5
-    })
-    linkLifetimeLaws(
-      portOf(open, ({ databases, lifetime, links, stock }) => ({
-        links,
-        lifetime,
-        pause: Effect.sleep,
-        stock: carrying(databases, stock)
-      })),
-      count
-    )
-    linkRemovalsLaws(portOf(open, ({ links, removals }) => ({ links, removals })))
-    visitStoreLaws(
-      "VisitStore",
-      portOf(open, ({ visits }) => visits)
-    )
-    visitRankLaws(
-      "VisitStore",
-      portOf(open, ({ visits }) => visits)
-    )
-    visitUpkeepLaws(
-      "VisitStore",
-      portOf(open, ({ visits }) => visits)
-    )
-    likeMemory({
-      title: "VisitStore answers any sequence of commands like the one in memory",
-      open: portOf(open, ({ visits }) => visits),
-      memory: VisitStoreMemory.make,
-      command: visitCommand,
-      player: playVisits,
-      // Each database knows the writers that wrote to it.
-      lawful: inOrder,
-      numRuns: 5
-    })
-  })
+// The control database and more than one further: where there is one, nothing is routed, and the suites of each store have it.
+const count = 3
 
-  describePostgres(`on the last of ${count} databases of links`, () => {
-    // Where a key and the guards of its link are in one database, as creates choose keys.
-    const open = severalDatabases(count, () => count - 1)
-    guardedCreatesLaws(
-      "GuardedCreates",
-      portOf(open, ({ guarded, links }) => ({ guarded, links, pause: Effect.sleep }))
-    )
+describePostgres(`on ${count} databases of links`, () => {
+  const open = severalDatabases(count)
+  linkStoreLaws(
+    "LinkStore",
+    portOf(open, ({ links }) => links),
+    count
+  )
+  likeMemory({
+    title: "LinkStore answers any sequence of commands like the one in memory",
+    open: portOf(open, ({ links }) => links),
+    memory: LinkStoreMemory.make,
+    command: linkCommand,
+    player: playLinks,
+    numRuns: 5
   })
-}
+  linkLifetimeLaws(
+    portOf(open, ({ databases, lifetime, links, stock }) => ({
+      links,
+      lifetime,
+      pause: Effect.sleep,
+      stock: carrying(databases, stock)
+    })),
+    count
+  )
+  linkRemovalsLaws(portOf(open, ({ links, removals }) => ({ links, removals })))
+  visitStoreLaws(
+    "VisitStore",
+    portOf(open, ({ visits }) => visits)
+  )
+  visitRankLaws(
+    "VisitStore",
+    portOf(open, ({ visits }) => visits)
+  )
+  visitUpkeepLaws(
+    "VisitStore",
+    portOf(open, ({ visits }) => visits)
+  )
+  likeMemory({
+    title: "VisitStore answers any sequence of commands like the one in memory",
+    open: portOf(open, ({ visits }) => visits),
+    memory: VisitStoreMemory.make,
+    command: visitCommand,
+    player: playVisits,
+    // Each database knows the writers that wrote to it.
+    lawful: inOrder,
+    numRuns: 5
+  })
+})
+
+describePostgres(`on the last of ${count} databases of links`, () => {
+  // Where a key and the guards of its link are in one database, as creates choose keys.
+  const open = severalDatabases(count, () => count - 1)
+  guardedCreatesLaws(
+    "GuardedCreates",
+    portOf(open, ({ guarded, links }) => ({ guarded, links, pause: Effect.sleep }))
+  )
+})

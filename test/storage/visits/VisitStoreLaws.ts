@@ -378,16 +378,21 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
   const dropAll = (visits: Store, before: { readonly hours: number; readonly days: number }) =>
     Effect.repeat(visits.drop(before, 50), { until: (more) => !more })
 
-  /** Visits of 80 days, six hours each, of two subjects. */
+  /** Of 80 days from 2024-10-04 on every fourth, and those at the beginnings of months and where tests divide them: the others have no visits. */
+  const visitedDays = Array.from({ length: 80 }, (_, index) => index).filter(
+    (index) => index % 4 === 0 || [27, 29, 39, 49, 57, 58, 59, 79].includes(index)
+  )
+
+  /** Visits of those days, six hours each, of two subjects. */
   const fill = (visits: Store) =>
     visits.write(
       batchOf(
         1,
-        ...Array.from({ length: 80 }, (_, index) => day + index * 24).flatMap((start, index) =>
+        ...visitedDays.flatMap((index) =>
           [0, 1, 5, 12, 22, 23].flatMap((hour) =>
             [link, "other@0"].map((subject) =>
               withVisitors(
-                hourOf(start + hour, { a: 1, [`r${hour % 3}`]: 2, [`d${index % 7}`]: 1 }, subject),
+                hourOf(day + index * 24 + hour, { a: 1, [`r${hour % 3}`]: 2, [`d${index % 7}`]: 1 }, subject),
                 [0, 1 + (hour % 31)],
                 [hour, 1 + (index % 31)],
                 [100 + index, 1]
@@ -455,7 +460,8 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
         const after = yield* told(visits)
         expect(after.totals!.nonBots).toBe(before.totals!.nonBots + 23)
         expect(after.hours.reduce((sum, { nonBots }) => sum + nonBots, 0)).toBe(after.totals!.nonBots)
-        expect(after.days.slice(0, 50)).toEqual(before.days.slice(0, 50))
+        const rolledUp = (days: typeof after.days) => days.filter(({ hour }) => hour < day + 24 * 50)
+        expect(rolledUp(after.days)).toEqual(rolledUp(before.days))
         expect((yield* told(visits, "new@0")).totals).toEqual({ nonBots: 8, bots: 0 })
         expect(yield* told(visits, "other@0")).toEqual(other)
 
@@ -498,8 +504,13 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
           yield* dropAll(visits, { hours: day + 24 * 70, days: day + 24 * 40 })
           const ranks = yield* ranksOf(visits, day + 24 * 80, 50)
           expect(ranks).toMatchObject({
-            [link]: { visits: 80 * 6 * 4, lastVisit: day + 24 * 79 + 23 },
-            "other@0": { key: "other", createdAt: 0, visits: 80 * 6 * 4, lastVisit: day + 24 * 79 + 23 },
+            [link]: { visits: visitedDays.length * 6 * 4, lastVisit: day + 24 * 79 + 23 },
+            "other@0": {
+              key: "other",
+              createdAt: 0,
+              visits: visitedDays.length * 6 * 4,
+              lastVisit: day + 24 * 79 + 23
+            },
             "old@0": { visits: 7 }
           })
           // No later than the visit itself, of which no more than the month is known.
@@ -522,7 +533,7 @@ export const visitUpkeepLaws = (title: string, open: Open<Store>): void => {
         expect({ ...dropped, hours: [] }).toEqual({ ...all, hours: [] })
         expect(dropped.hours).toEqual(all.hours.filter(({ hour }) => hour >= day + 24 * 50))
 
-        // 2024-10-04 is the first day, so that October and November are months of which all is there.
+        // The first day is 2024-10-04, so that October and November are months of which all is there.
         const november = day + 24 * 28
         yield* dropAll(visits, { hours: 0, days: day + 24 * 45 })
         const { days, top, totals } = yield* told(visits)

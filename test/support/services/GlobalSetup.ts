@@ -1,12 +1,13 @@
 // Runs in vitest's main process: starts the servers before the first test file and stops them after the last.
 
 import { Effect, Exit, Scope } from "effect"
+import { randomUUID } from "node:crypto"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { type Backend, readExercised, summary } from "./Backends.ts"
 import { keep } from "./Keeper.ts"
-import { startPostgres } from "./PostgresServer.ts"
+import { administer, startPostgres } from "./PostgresServer.ts"
 import { findProgram, startRedis } from "./RedisServer.ts"
 import type { Availability } from "./Service.ts"
 
@@ -15,6 +16,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** The PostgreSQL server for this run. */
     postgres: Availability
+    /** The name of its database of which migrated databases are copies. It is there once a test file has made it. */
+    postgresTemplate: string
     /** The Redis server for this run. */
     redis: Availability
     /** The path of `redis-server`, for tests that start servers of their own. */
@@ -54,6 +57,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (either._tag === "Left") throw new Error(either.left.message)
   const started = either.right
   project.provide("postgres", started.postgres)
+  const template = `template_${randomUUID().replaceAll("-", "")}`
+  project.provide("postgresTemplate", template)
   project.provide("redis", started.redis)
   project.provide("redisProgram", started.redisProgram)
   project.provide("exercised", started.exercised)
@@ -65,6 +70,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   return async () => {
     const exercised = readExercised(started.exercised)
+    if (started.postgres._tag === "Running") {
+      await Effect.runPromise(
+        administer(started.postgres.url, (sql) => sql`drop database if exists ${sql(template)}`)
+      )
+    }
     await Effect.runPromise(Scope.close(scope, Exit.void))
 
     const missing = Object.entries(servers).flatMap(([name, server]) =>

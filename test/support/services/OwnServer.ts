@@ -21,9 +21,12 @@ export const writeSecret = (path: string, secret: string, user: RunAs): void => 
 
 /**
  * A new folder that belongs to `user`, who can also get to it: as root our TMPDIR may be closed to others, and then
- * it is in `/tmp`. It goes when the scope closes.
+ * it is in `/tmp`. It goes when the scope closes. `parent` is where it is, if the user can get to it there.
  */
-export const temporaryFolder = (user: RunAs): Effect.Effect<string, Unavailable, Scope.Scope> => {
+export const temporaryFolder = (
+  user: RunAs,
+  parent: string = tmpdir()
+): Effect.Effect<string, Unavailable, Scope.Scope> => {
   const inside = (parent: string) =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
@@ -34,7 +37,7 @@ export const temporaryFolder = (user: RunAs): Effect.Effect<string, Unavailable,
       yield* run("test", ["-x", folder], user)
       return folder
     }).pipe(releasedOnFailure)
-  return Effect.orElse(inside(tmpdir()), () => inside("/tmp"))
+  return Effect.orElse(inside(parent), () => inside("/tmp"))
 }
 
 /** How to start a server and how to tell that it is up. */

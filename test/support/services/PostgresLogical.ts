@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import * as Migrations from "../../../src/storage/sql/Migrations.ts"
 import { freePort } from "../FreePort.ts"
+import { folderInMemory } from "../MemoryFolder.ts"
 import { postgresAt } from "../Stores.ts"
 import { exercised } from "./Exercised.ts"
 import { keep } from "./Keeper.ts"
@@ -26,7 +27,7 @@ export const logicalServer: Effect.Effect<LogicalServer, never, Scope.Scope> = E
   const user = yield* serverUser
   const { folder } = yield* findBinaries(machinePaths(), user)
   const password = randomBytes(16).toString("hex")
-  const home = yield* temporaryFolder(user)
+  const home = yield* temporaryFolder(user, folderInMemory())
   const passwordFile = join(home, "password")
   writeSecret(passwordFile, password, user)
   const data = join(home, "data")

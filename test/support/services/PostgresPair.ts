@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { freePort } from "../FreePort.ts"
+import { folderInMemory } from "../MemoryFolder.ts"
 import { exercised } from "./Exercised.ts"
 import { type Command, keep } from "./Keeper.ts"
 import { temporaryFolder, writeSecret } from "./OwnServer.ts"
@@ -55,7 +56,7 @@ export const postgresPair: Effect.Effect<PostgresPair, never, Scope.Scope> = Eff
 
   const member = (prepare: (data: string, passwordFile: string) => Command) =>
     Effect.gen(function* () {
-      const home = yield* temporaryFolder(user)
+      const home = yield* temporaryFolder(user, folderInMemory())
       const data = join(home, "data")
       const passwordFile = join(home, "password")
       writeSecret(passwordFile, password, user)

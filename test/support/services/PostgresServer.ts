@@ -2,12 +2,13 @@
 
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted, type Scope } from "effect"
+import { Clock, Effect, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import type { RunAs } from "./Command.ts"
 import { dockerServer } from "./DockerServer.ts"
 import { type Command, keep } from "./Keeper.ts"
+import { folderInMemory } from "../MemoryFolder.ts"
 import { startOnFreePort, temporaryFolder, writeSecret } from "./OwnServer.ts"
 import {
   type Binaries,
@@ -21,6 +22,20 @@ import { findOrInstall } from "./Programs.ts"
 import { type Availability, type Source, Unavailable, serverForTests } from "./Service.ts"
 
 const maxConnections = 200
+
+/** Runs statements as the superuser, on a connection of their own. What fails here is the test setup, hence a defect. */
+export const administer = <A>(
+  url: string,
+  statements: (sql: PgClient.PgClient) => Effect.Effect<A, unknown>
+): Effect.Effect<A> =>
+  PgClient.make({ url: Redacted.make(url), maxConnections: 1 }).pipe(
+    Effect.flatMap(statements),
+    Effect.scoped,
+    Effect.provide(Reactivity.layer),
+    // The server runs on real time, whatever clock the test has.
+    Effect.withClock(Clock.make()),
+    Effect.orDie
+  )
 
 /** Asks the server at `url` for its version, like `15.18`; at most 5 s. */
 export const serverVersion = (url: string): Effect.Effect<string, Unavailable> =>
@@ -44,14 +59,14 @@ const urlWith = (password: string) => (port: number) =>
   `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`
 
 /**
- * A server of our own, from the programs found: in a temporary folder, on a free port of the loopback interface,
- * with durable settings as in production. Both go when the scope closes or this process ends.
+ * A server of our own, from the programs found: in a temporary folder, in memory where there is room, on a free port of the loopback
+ * interface, with durable settings as in production. Both go when the scope closes or this process ends.
  */
 const privateServer = (binaries: Binaries, user: RunAs): Source => {
   const password = randomBytes(16).toString("hex")
 
   const start = Effect.fn("privateServer.start")(function* (port: number) {
-    const folder = yield* temporaryFolder(user)
+    const folder = yield* temporaryFolder(user, folderInMemory())
     const data = join(folder, "data")
     const passwordFile = join(folder, "password")
     writeSecret(passwordFile, password, user)
@@ -60,7 +75,8 @@ const privateServer = (binaries: Binaries, user: RunAs): Source => {
       join(binaries.folder, "initdb"),
       `--pgdata=${data}`,
       "--username=postgres",
-      "--auth=scram-sha-256",
+      // Cheaper than SCRAM, which costs both sides some thousand hashes for each connection. The password is random, and goes with the server.
+      "--auth=md5",
       `--pwfile=${passwordFile}`,
       "--encoding=UTF8",
       "--no-locale",
@@ -74,7 +90,10 @@ const privateServer = (binaries: Binaries, user: RunAs): Source => {
       "--listen-addresses=127.0.0.1",
       `--port=${port}`,
       "--unix-socket-directories=",
-      `--max-connections=${maxConnections}`
+      `--max-connections=${maxConnections}`,
+      // Its log takes no more of the memory than this.
+      "-c",
+      "max_wal_size=512MB"
     ]
     return yield* keep({
       ...user,
