@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest"
 import { create, inBrowserOf, looks, nameOf } from "./InBrowser.ts"
-import { expectSound, newPage } from "./Session.ts"
+import { expectSoundInBothThemes, newPage } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The first paint is")
 
@@ -31,7 +31,7 @@ describe("the first paint", () => {
       // It is too early: nothing is sent, and nothing is lost.
       await page.keyboard.press("Enter")
       await page.keyboard.press("ArrowLeft")
-      await expectSound(page, `before the script ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `before the script ${nameOf(look)}`)
       // The font, which comes later, has lines of another height.
       const boxes = async () =>
         Promise.all(

@@ -3,7 +3,7 @@ import jsQR from "jsqr"
 import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { describe, expect } from "vitest"
-import { create, inBrowserOf, row } from "./InBrowser.ts"
+import { create, inBrowserOf, looks, nameOf, row } from "./InBrowser.ts"
 import { expectSound, iconOf, newPage, type Session, signIn } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The web page is")
@@ -490,11 +490,6 @@ describe("who is signed in", () => {
 })
 
 describe("every page", () => {
-  const looks = [
-    { viewport: { width: 1280, height: 860 }, colorScheme: "light" },
-    { viewport: { width: 390, height: 844 }, colorScheme: "dark" }
-  ] as const
-
   inBrowser("is sound in both themes on phones and desktops", async (session) => {
     const wide = `wide-${"w".repeat(59)}`
     await create(session, {
@@ -509,7 +504,7 @@ describe("every page", () => {
     await create(session, { url: "https://example.com/", alias: "sound-visited" })
     await fetch(`${session.base}/sound-visited`, { redirect: "manual" })
     for (const look of looks) {
-      const name = `${look.viewport.width} ${look.colorScheme}`
+      const name = nameOf(look)
       const page = await newPage(session, "/", look)
       await page.getByText("Alias, end, password, limits").click()
       await page.getByRole("button", { name: "Shorten", exact: true }).click()

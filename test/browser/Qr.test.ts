@@ -6,7 +6,7 @@ import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { afterAll, describe, expect } from "vitest"
 import { asAdmin, create, inBrowserOf, type Look, looks, nameOf, row, signedIn } from "./InBrowser.ts"
-import { expectSound, type Session } from "./Session.ts"
+import { expectSoundInBothThemes, type Session } from "./Session.ts"
 
 /** A red rectangle. */
 const logo = () => {
@@ -30,24 +30,22 @@ const saved = async (page: Page, name: "Save PNG" | "Save SVG") => {
   return readFileSync(await file.path())
 }
 
-/** What a reader makes of a PNG, and the colours that it has. */
-const read = (bytes: Buffer) => {
-  const { data, height, width } = PNG.sync.read(bytes)
-  const colours = new Set<string>()
-  for (let at = 0; at < data.length; at += 4) colours.add(data.subarray(at, at + 3).toString("hex"))
-  return { text: jsQR.default(new Uint8ClampedArray(data), width, height)?.data, colours }
+/** What a reader makes of a picture. */
+const textOf = ({ data, height, width }: PNG) =>
+  jsQR.default(new Uint8ClampedArray(data), width, height, { inversionAttempts: "dontInvert" })?.data
+
+/** The colours of a picture's pixels. */
+const coloursOf = ({ data }: PNG): ReadonlySet<string> => {
+  // As numbers at first, of which there are a million.
+  const pixels = new Set<number>()
+  for (let at = 0; at < data.length; at += 4) pixels.add(data.readUIntBE(at, 3))
+  return new Set([...pixels].map((pixel) => pixel.toString(16).padStart(6, "0")))
 }
 
-/** Draws an SVG as a browser does, and gives it as PNG. */
+/** Draws an SVG in this page, as a browser does. */
 const rasterised = async (page: Page, svg: Buffer) => {
-  const other = await page
-    .context()
-    .browser()!
-    .newPage({ viewport: { width: 1024, height: 1024 } })
-  await other.setContent(`<style>body{margin:0}svg{display:block}</style>${svg.toString()}`)
-  const png = await other.screenshot()
-  await other.close()
-  return png
+  await page.setContent(`<style>body{margin:0}svg{display:block}</style>${svg.toString()}`)
+  return PNG.sync.read(await page.screenshot())
 }
 
 /** The page with the design of a link's code open. */
@@ -73,15 +71,16 @@ describe("a QR code", () => {
       })
     )
     const page = await designing(session, key, looks[0])
+    const drawing = await session.browser.newPage({ viewport: { width: 1024, height: 1024 } })
     const pictures = new Set<string>()
     const readBoth = async (what: string) => {
       const png = await saved(page, "Save PNG")
-      const found = read(png)
-      expect(found.text, `${what} as PNG`).toBe(`${session.base}/${key}`)
+      const picture = PNG.sync.read(png)
+      expect(textOf(picture), `${what} as PNG`).toBe(`${session.base}/${key}`)
       const svg = await saved(page, "Save SVG")
-      expect(read(await rasterised(page, svg)).text, `${what} as SVG`).toBe(`${session.base}/${key}`)
+      expect(textOf(await rasterised(drawing, svg)), `${what} as SVG`).toBe(`${session.base}/${key}`)
       pictures.add(png.toString("base64"))
-      return found
+      return picture
     }
     for (const shape of ["Squares", "Rounded squares", "Dots"]) {
       await page.getByLabel("Shape").selectOption(shape)
@@ -89,19 +88,21 @@ describe("a QR code", () => {
     }
     await page.getByLabel("Colour", { exact: true }).fill("#0a3d91")
     await page.getByLabel("Background").fill("#fff4d6")
-    const { colours } = await readBoth("colours")
-    expect([...colours]).toEqual(expect.arrayContaining(["0a3d91", "fff4d6"]))
+    expect([...coloursOf(await readBoth("colours"))]).toEqual(expect.arrayContaining(["0a3d91", "fff4d6"]))
     await page.getByLabel("Logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer: logo() })
     await expect
-      .poll(async () => read(await saved(page, "Save PNG")).colours.has("dc1e1e"), { timeout: 20_000 })
+      .poll(async () => coloursOf(PNG.sync.read(await saved(page, "Save PNG"))).has("dc1e1e"), {
+        timeout: 20_000
+      })
       .toBe(true)
     await readBoth("a logo")
     expect(pictures.size).toBe(5)
     for (const [shape, svg] of byApi) {
-      const drawn = read(await rasterised(page, svg))
-      expect(drawn.text, `${shape} by the API`).toBe(`${session.base}/${key}`)
-      expect(drawn.colours.has("dc1e1e")).toBe(true)
+      const drawn = await rasterised(drawing, svg)
+      expect(textOf(drawn), `${shape} by the API`).toBe(`${session.base}/${key}`)
+      expect(coloursOf(drawn).has("dc1e1e")).toBe(true)
     }
+    await drawing.close()
     // A link with such a key is edited and counted as any other.
     await page.goto(`/app/links?q=${key}`)
     await row(page, key)
@@ -120,13 +121,13 @@ describe("a QR code", () => {
     await create(session, { url: "https://example.com/", alias: "drafted" })
     for (const look of looks) {
       const page = await designing(session, "drafted", look)
-      await expectSound(page, `the design of a QR code ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `the design of a QR code ${nameOf(look)}`)
       await page.getByLabel("Colour", { exact: true }).fill("#ffe9a8")
       await page.getByText("Some readers will not read this.").waitFor()
       const text = { name: "logo.png", mimeType: "image/png", buffer: Buffer.from("no picture") }
       await page.getByLabel("Logo").setInputFiles(text)
       await page.getByText("It must be a picture of 512 kB at most").waitFor()
-      await expectSound(page, `a design that cannot be read ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `a design that cannot be read ${nameOf(look)}`)
       await page.context().close()
     }
   })

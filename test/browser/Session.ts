@@ -3,7 +3,7 @@
 import { Effect, Exit, Scope } from "effect"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import type { AxeResults } from "axe-core"
+import type { AxeResults, RunOptions } from "axe-core"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { expect } from "vitest"
 import { dataFolder, start } from "../e2e/Program.ts"
@@ -119,14 +119,33 @@ const settled = `document.getAnimations().every(({ playState, effect }) =>
   playState !== "running" || effect.getComputedTiming().endTime > 1000)`
 const widths = "[document.documentElement.scrollWidth, innerWidth]"
 
-/** That the page is right: axe finds no fault, nothing is wider than the window, and the browser has not complained. */
-export const expectSound = async (page: Page, name: string): Promise<void> => {
+/** The rules of axe by which a page can be sound in one theme and not in the other: the themes differ in nothing but colours. */
+const colourRules: ReadonlyArray<string> = ["color-contrast", "link-in-text-block"]
+
+/**
+ * The faults that axe finds, by all its rules or by these, in the whole page or in what matches `within`. Axe does not describe what is right, nor where a fault
+ * is, which would take it a sixth longer.
+ */
+export const faultsOf = async (
+  page: Page,
+  { rules, within }: { readonly rules?: ReadonlyArray<string>; readonly within?: string } = {}
+): Promise<AxeResults["violations"]> => {
+  // As by an extension, since the page's policy allows no strange scripts. Once a document, as it takes long.
+  if (await page.evaluate<boolean>("self.axe === undefined")) await page.evaluate(`${axe};0`)
+  const options: RunOptions = {
+    resultTypes: ["violations"],
+    selectors: false,
+    ...(rules && { runOnly: [...rules] })
+  }
+  const where = within === undefined ? "document" : JSON.stringify(within)
+  return page.evaluate(`axe.run(${where}, ${JSON.stringify(options)}).then(({ violations }) => violations)`)
+}
+
+/** That the page is right: axe finds no fault, by these rules or by all, nothing is wider than the window, and the browser has not complained. */
+export const expectSound = async (page: Page, name: string, rules?: ReadonlyArray<string>): Promise<void> => {
   // Colours on their way are no colours to judge.
   await expect.poll(() => page.evaluate(settled), { timeout: wait_ms }).toBe(true)
-  // As by an extension, since the page's policy allows no strange scripts.
-  const found = await page.evaluate<AxeResults["violations"]>(
-    `${axe};axe.run().then(({ violations }) => violations)`
-  )
+  const found = await faultsOf(page, rules && { rules })
   const faults = found.map(
     ({ help, id, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(" ")})`
   )
@@ -134,6 +153,22 @@ export const expectSound = async (page: Page, name: string): Promise<void> => {
   const [needed, width] = await page.evaluate<[number, number]>(widths)
   expect(needed, `${name} is wider than the window`).toBeLessThanOrEqual(width)
   expect(complaints.get(page), name).toEqual([])
+}
+
+/** Changes to the theme that the page is not in now, and gives its name. */
+export const changeTheme = async (page: Page): Promise<"light" | "dark"> => {
+  const isDark = await page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches')
+  const colorScheme = isDark ? "light" : "dark"
+  await page.emulateMedia({ colorScheme })
+  return colorScheme
+}
+
+/** That the page is right in the theme that it is in, and as right in the colours of the other one. */
+export const expectSoundInBothThemes = async (page: Page, name: string): Promise<void> => {
+  await expectSound(page, name)
+  const other = await changeTheme(page)
+  await expectSound(page, `${name}, and then ${other}`, colourRules)
+  await changeTheme(page)
 }
 
 /** The address of the page's icon, which a browser with windows asks for last, and one without does not. */

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
-import { expectSound, newPage } from "./Session.ts"
+import { expectSound, expectSoundInBothThemes, newPage } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The builder of UTM parameters, and what few links have, is")
 
@@ -20,7 +20,7 @@ describe("the parameters of a campaign", () => {
       const built =
         "shop.example/?size=%2f9&utm_source=news+letter&utm_medium=email&utm_campaign=spring#reviews"
       await page.getByText(built).waitFor()
-      await expectSound(page, `UTM parameters, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `UTM parameters, ${nameOf(look)}`)
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       const shortUrl = await page.getByTestId("short-url").getAttribute("href")
       const { headers } = await fetch(shortUrl!, { redirect: "manual" })
@@ -45,7 +45,7 @@ describe("the parameters of a campaign", () => {
 
   inBrowser("of a link are changed where it is edited", async (session) => {
     await create(session, { url: "https://example.com/?utm_source=old&x=%20", alias: "campaigning" })
-    const page = await signedIn(session, "/app/links?q=campaigning", looks[2])
+    const page = await signedIn(session, "/app/links?q=campaigning", looks[1])
     await row(page, "campaigning").getByRole("button", { name: "Edit campaigning" }).click()
     await page.getByText(campaign).click()
     expect(await page.getByLabel("Source").inputValue()).toBe("old")
@@ -82,7 +82,7 @@ describe("what few links have", () => {
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       await page.locator("p.fault").first().waitFor()
       expect(await page.getByLabel("After its end").getAttribute("aria-invalid")).toBe("true")
-      await expectSound(page, `extras of a new link, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `extras of a new link, ${nameOf(look)}`)
       await page.getByLabel("After its end").fill("example.com/over")
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       await page.getByTestId("short-url").waitFor()
@@ -108,7 +108,7 @@ describe("what few links have", () => {
       await dialog.getByLabel("After its end").fill("")
       await dialog.getByLabel("Note", { exact: true }).fill("Ask Bob")
       await dialog.getByLabel("Summary").fill("For everybody")
-      await expectSound(page, `extras of an edited link, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `extras of an edited link, ${nameOf(look)}`)
       await dialog.getByRole("button", { name: "Save" }).click()
       await dialog.waitFor({ state: "detached" })
       const after = await shown()
@@ -123,7 +123,7 @@ describe("what few links have", () => {
       await page.getByText("Card: Launch & more · For everybody").waitFor()
       await page.getByText("Note: Ask Bob").waitFor()
       await page.getByText("Path: appended").waitFor()
-      await expectSound(page, `extras with a link's statistics, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `extras with a link's statistics, ${nameOf(look)}`)
       await page.context().close()
     })
   }

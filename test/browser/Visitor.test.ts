@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Gallery from "./Gallery.ts"
 import { create, inBrowserOf } from "./InBrowser.ts"
-import { expectSound, iconOf, newPage } from "./Session.ts"
+import { changeTheme, expectSound, expectSoundInBothThemes, iconOf, newPage } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The pages of visitors are")
 let gallery: Gallery.Gallery
@@ -36,42 +36,42 @@ const focused = (page: Page) =>
 const widths = [320, 390, 1280]
 
 describe("every page of a visitor", () => {
-  for (const colorScheme of ["light", "dark"] as const) {
-    inBrowser(`is sound on phones and desktops, ${colorScheme}`, async (session) => {
-      const options = { colorScheme, baseURL: gallery.base }
-      const page = await newPage(session, "/styled/no-link", options)
-      const isDark = colorScheme === "dark"
-      for (const name of Gallery.names) {
-        await page.goto(`/styled/${name}`)
-        expect(await paper(page), name).toBe(isDark ? "rgb(12, 19, 17)" : "rgb(238, 243, 239)")
-        expect(await page.locator("h1").count(), name).toBe(1)
-        for (const width of widths) {
-          await page.setViewportSize({ width, height: 700 })
-          await expectSound(page, `${name} ${width} ${colorScheme}`)
-        }
+  inBrowser("is sound in both themes on phones and desktops", async (session) => {
+    const page = await newPage(session, "about:blank", { colorScheme: "light", baseURL: gallery.base })
+    for (const name of Gallery.names) {
+      await page.goto(`/styled/${name}`)
+      expect(await page.locator("h1").count(), name).toBe(1)
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 700 })
+        expect(await paper(page), name).toBe("rgb(238, 243, 239)")
+        await expectSoundInBothThemes(page, `${name} ${width}`)
       }
-      await page.context().close()
-    })
+      await changeTheme(page)
+      expect(await paper(page), name).toBe("rgb(12, 19, 17)")
+      await changeTheme(page)
+    }
+    await page.context().close()
+  })
 
-    inBrowser(`is sound without its styles, ${colorScheme}`, async (session) => {
-      const page = await newPage(session, "/plain/no-link", {
-        colorScheme,
-        baseURL: gallery.base,
-        viewport: { width: 390, height: 700 }
-      })
-      for (const name of Gallery.names) {
-        await page.goto(`/plain/${name}`)
-        await page.locator("h1").waitFor()
-        // The browser's own dark, on which its own text can be read.
-        const text = await page.evaluate<string>("getComputedStyle(document.body).color")
-        expect(text, name).toBe(colorScheme === "dark" ? "rgb(255, 255, 255)" : "rgb(0, 0, 0)")
-        // Axe takes the browser's own dark for white.
-        const isJudged = colorScheme === "light" && name !== "preview-widest"
-        if (isJudged) await expectSound(page, `${name} without styles`)
-      }
-      await page.context().close()
+  inBrowser("is sound without its styles", async (session) => {
+    const page = await newPage(session, "about:blank", {
+      colorScheme: "light",
+      baseURL: gallery.base,
+      viewport: { width: 390, height: 700 }
     })
-  }
+    const text = () => page.evaluate<string>("getComputedStyle(document.body).color")
+    for (const name of Gallery.names) {
+      await page.goto(`/plain/${name}`)
+      await page.locator("h1").waitFor()
+      expect(await text(), name).toBe("rgb(0, 0, 0)")
+      if (name !== "preview-widest") await expectSound(page, `${name} without styles`)
+      // The browser's own dark, on which its own text can be read. Axe takes it for white.
+      await changeTheme(page)
+      expect(await text(), name).toBe("rgb(255, 255, 255)")
+      await changeTheme(page)
+    }
+    await page.context().close()
+  })
 
   inBrowser("is sound where its styles do not come, as while nodes are replaced", async (session) => {
     const page = await newPage(session, "about:blank", { baseURL: gallery.base })
