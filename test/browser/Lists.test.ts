@@ -1,10 +1,20 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { Page } from "playwright-core"
-import { describe, expect } from "vitest"
+import { afterAll, describe, expect } from "vitest"
+import { mmdb } from "../support/Mmdb.ts"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
 import { expectSound, expectSoundInBothThemes, newPage, type Session } from "./Session.ts"
 
-const inBrowser = inBrowserOf("The list of links is")
+/** Has the visitors of these tests in Germany. */
+const folder = mkdtempSync(join(tmpdir(), "linkmint-lists-"))
+const geoIpFile = join(folder, "countries.mmdb")
+writeFileSync(geoIpFile, mmdb("Test-Country", { "127.0.0.0/8": { country: { iso_code: "DE" } } }))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const inBrowser = inBrowserOf("The list of links is", { GEOIP_FILE: geoIpFile })
 
 const createMany = async (session: Session, links: ReadonlyArray<object>) => {
   expect((await asAdmin(session, "POST", "/api/v1/links/bulk", { links })).status).toBe(200)
@@ -630,9 +640,24 @@ describe("statistics", () => {
     }
     await expect.poll(counted, { timeout: 20_000 }).toBe(1)
     for (const look of looks) {
-      const page = await newPage(session, "/app/links/open-one/stats", look)
+      const page = await newPage(session, "/", look)
+      const asked: Array<string> = []
+      page.on("request", (request) => asked.push(request.url()))
+      await page.goto("/app/links/open-one/stats")
       await page.getByRole("heading", { name: "open-one" }).waitFor()
       await page.locator(".uplot").waitFor()
+      // A map of the countries, which the list beside it names, without a word to another host.
+      const map = page.getByRole("img", { name: /^Map of the world/ })
+      await map.waitFor()
+      await page.getByRole("listitem").filter({ hasText: "Germany" }).waitFor()
+      const germany = map.locator('[data-country="DE"]')
+      expect(await germany.textContent()).toBe("Germany: 1 visit")
+      expect(await map.locator("[data-shade]").count()).toBe(1)
+      const fillOf = (country: string) =>
+        page.evaluate<string>(`getComputedStyle(document.querySelector('[data-country="${country}"]')).fill`)
+      expect(await germany.getAttribute("data-shade")).toBe("4")
+      expect(await fillOf("DE")).not.toBe(await fillOf("FR"))
+      expect(asked.filter((url) => !url.startsWith(session.base))).toEqual([])
       await page.getByRole("heading", { name: "Referrers" }).waitFor()
       expect(await page.getByText(/Ours|internal|Edit/).count()).toBe(0)
       await page.getByRole("button", { name: "24 hours" }).click()
@@ -654,10 +679,14 @@ describe("statistics", () => {
   inBrowser("of nothing have no axis", async (session) => {
     await create(session, { url: "https://example.com/", alias: "empty-one" })
     for (const look of looks) {
-      const page = await signedIn(session, "/app/links/empty-one/stats", look)
+      const page = await signedIn(session, "/", look)
+      const asked: Array<string> = []
+      page.on("request", (request) => asked.push(request.url()))
+      await page.goto("/app/links/empty-one/stats")
       await page.getByRole("heading", { name: "No visits in the last 30 days" }).waitFor()
       expect(await page.locator(".uplot").count()).toBe(0)
       expect(await page.getByText("Nothing yet.").count()).toBe(0)
+      expect(asked.filter((url) => url.includes("/outlines-"))).toEqual([])
       await page.getByRole("button", { name: "24 hours" }).click()
       await page.getByRole("heading", { name: "No visits in the last 24 hours" }).waitFor()
       await expectSoundInBothThemes(page, `empty statistics ${nameOf(look)}`)

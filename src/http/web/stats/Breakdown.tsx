@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact"
 import type { Stats } from "../api/Types.ts"
 import { fill } from "../language/fill.tsx"
 import { formatNumber, formatPercent } from "../ui/format.ts"
@@ -11,10 +12,12 @@ interface BreakdownProps {
   readonly values: Stats["referrers"]
   /** What a value is called. */
   readonly nameOf: (value: string) => string
+  /** What shows the same as a picture. */
+  readonly picture?: ComponentChildren
 }
 
 /** Where visits come from, or by what: the most frequent first. */
-export const Breakdown = ({ nameOf, title, values }: BreakdownProps) => {
+export const Breakdown = ({ nameOf, picture, title, values }: BreakdownProps) => {
   const total = values.reduce((sum, { visits }) => sum + visits, 0)
   const row = ({ value, visits }: Stats["referrers"][number]) => (
     <li key={value} class="bar">
@@ -25,12 +28,13 @@ export const Breakdown = ({ nameOf, title, values }: BreakdownProps) => {
     </li>
   )
   return (
-    <section class="card breakdown">
+    <section class={picture === undefined ? "card breakdown" : "card breakdown pictured"}>
       <h2>{title}</h2>
+      {picture}
       {total === 0 ? (
         <p class="soft">{words().nothing}</p>
       ) : (
-        <>
+        <div class="bars">
           <ol>{values.slice(0, shownMax).map(row)}</ol>
           {values.length > shownMax && (
             <details>
@@ -38,7 +42,7 @@ export const Breakdown = ({ nameOf, title, values }: BreakdownProps) => {
               <ol>{values.slice(shownMax).map(row)}</ol>
             </details>
           )}
-        </>
+        </div>
       )}
     </section>
   )

@@ -8,8 +8,7 @@ import { Check } from "../ui/Check.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Loading } from "../ui/States.tsx"
 import { useLoaded } from "../ui/useLoaded.ts"
-import { Breakdown } from "./Breakdown.tsx"
-import { cityOf, countryOf, nameOf, referrerOf, targetOf, utmOf } from "./names.ts"
+import { Breakdowns } from "./Breakdowns.tsx"
 import {
   daysOf,
   pathOf as pathOfRange,
@@ -50,7 +49,7 @@ const Totals = ({ interval, stats: { bots, nonBots, series, uniqueVisitors } }: 
         ))}
       </dl>
       {uniqueVisitors !== undefined && (
-        <p class="soft">
+        <p class="soft remark">
           {fill(t.visitorsText, { percent: String(Math.round(100 * uniqueVisitors.standardError)) })}
         </p>
       )}
@@ -120,8 +119,6 @@ const Filters = ({ file, shown, source }: FiltersProps) => {
   )
 }
 
-const utmDimensions = ["utmSources", "utmMediums", "utmCampaigns"] as const
-
 /** That there are no visits in the time that is shown. */
 const noneOf = ({ bots, dates, range }: Shown): string => {
   const t = words()
@@ -172,7 +169,7 @@ export const StatsOf = ({ file, header, instead, pathOf, subject }: StatsOfProps
         </Empty>
       )}
       {stats.state === "loaded" && stats.value.imported !== undefined && (
-        <p class="soft" data-testid="imported">
+        <p class="soft remark" data-testid="imported">
           {stats.value.imported.bots === 0
             ? counted(t.imported, stats.value.imported.total)
             : counted(t.importedWithBots, stats.value.imported.total, {
@@ -188,24 +185,8 @@ export const StatsOf = ({ file, header, instead, pathOf, subject }: StatsOfProps
             interval={interval}
             visitors={interval === "day" ? stats.value.uniqueVisitors?.days : undefined}
           />
-          {!bots && <p class="soft">{t.withoutBots}</p>}
-          <div class="breakdowns">
-            {stats.value.targets && (
-              <Breakdown title={t.targets} values={stats.value.targets} nameOf={targetOf} />
-            )}
-            <Breakdown title={t.referrers} values={stats.value.referrers} nameOf={referrerOf} />
-            <Breakdown title={t.countries} values={stats.value.countries} nameOf={countryOf} />
-            {stats.value.cities && <Breakdown title={t.cities} values={stats.value.cities} nameOf={cityOf} />}
-            <Breakdown title={t.browsers} values={stats.value.browsers} nameOf={nameOf} />
-            <Breakdown title={t.os} values={stats.value.os} nameOf={nameOf} />
-            <Breakdown title={t.devices} values={stats.value.devices} nameOf={nameOf} />
-            {utmDimensions.map((dimension) => {
-              const values = stats.value[dimension]
-              return (
-                values && <Breakdown key={dimension} title={t[dimension]} values={values} nameOf={utmOf} />
-              )
-            })}
-          </div>
+          {!bots && <p class="soft remark">{t.withoutBots}</p>}
+          <Breakdowns stats={stats.value} />
         </>
       )}
     </>

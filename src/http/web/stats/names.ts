@@ -19,9 +19,12 @@ const capital = (text: string): string => (/^[a-z ]+$/.test(text) ? capitalised(
 /** A browser, system or device. */
 export const nameOf = (value: string): string => common(value) ?? capital(value)
 
+/** Whether a value is the code of a country (ISO 3166). */
+export const isCountry = (value: string): boolean => /^[A-Z]{2}$/.test(value)
+
 /** A country by its code (ISO 3166). */
 export const countryOf = (value: string): string =>
-  common(value) ?? (/^[A-Z]{2}$/.test(value) ? (regions.value.of(value) ?? value) : value)
+  common(value) ?? (isCountry(value) ? (regions.value.of(value) ?? value) : value)
 
 /** A city, with its country's code behind it. */
 export const cityOf = (value: string): string => (value === "other" ? words().cityOther : value)

@@ -49,6 +49,12 @@ export default {
   targets: "Regeln und Varianten",
   referrers: "Herkunft",
   countries: "Länder",
+  map: {
+    label: "Weltkarte nach Besuchen. Die Zahlen stehen in der Liste der Länder.",
+    below: "unter {to}",
+    between: "{from} bis {to}",
+    above: "{from} und mehr"
+  },
   cities: "Städte",
   browsers: "Browser",
   os: "Systeme",

@@ -9,7 +9,7 @@ export default {
   visitors: "Visitors",
   visitorsSummed: "Daily visitors, summed",
   visitorsText:
-    "Visitors are the different people of each day (UTC), about ±{percent}%. Who comes on two days counts on both.",
+    "Visitors are the different people of each day (UTC), about ±{percent}%. A person who comes on two days counts on both.",
   visitorsCounted: { one: "{count} visitor", other: "{count} visitors" },
   time: "Time",
   range: { day: "24 hours", week: "7 days", month: "30 days", quarter: "90 days", year: "A year" },
@@ -47,6 +47,12 @@ export default {
   targets: "Rules and variants",
   referrers: "Referrers",
   countries: "Countries",
+  map: {
+    label: "Map of the world by visits. The list of countries has the numbers.",
+    below: "below {to}",
+    between: "{from} to {to}",
+    above: "{from} and more"
+  },
   cities: "Cities",
   browsers: "Browsers",
   os: "Systems",
