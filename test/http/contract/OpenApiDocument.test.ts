@@ -872,7 +872,7 @@ const answers: Record<string, Effect.Effect<Answer, NoAnswer, TestService>> = {
   "get /health/ready 200": get("/health/ready"),
   "get /health/ready 503": Effect.flatMap(TestService, ({ setFault }) =>
     setFault("ranges", "fails").pipe(
-      Effect.zipRight(get("/health/ready")),
+      Effect.zipRight(Effect.repeat(get("/health/ready"), { until: ({ status }) => status === 503 })),
       Effect.ensuring(setFault("ranges", "none"))
     )
   ),
