@@ -21,7 +21,14 @@ const isLocked = (error: SqlError) =>
 const nameOf = (move: number) => `linkmint_move_${move}`
 
 /** The session setting by which the mover's own statements pass. */
-const pass = "linkmint.move"
+export const passSetting = "linkmint.move"
+
+/** Does something that takes a short lock on a table in one transaction with a short patience for it, again and again. */
+export const briefly = <A>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, SqlError>) =>
+  inTransaction(
+    sql,
+    Effect.zipRight(sql`SELECT set_config('lock_timeout', ${`${lockWait_ms}ms`}, true)`, effect)
+  ).pipe(Effect.retry({ schedule: tries, while: isLocked }))
 
 /** Lets the statements of an effect, in one transaction, pass the barrier of a move. */
 export const passing = <A, E, R>(
@@ -29,7 +36,7 @@ export const passing = <A, E, R>(
   move: number,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | SqlError, R> =>
-  inTransaction(sql, Effect.zipRight(sql`SELECT set_config(${pass}, ${String(move)}, true)`, effect))
+  inTransaction(sql, Effect.zipRight(sql`SELECT set_config(${passSetting}, ${String(move)}, true)`, effect))
 
 /**
  * A barrier in a database around the rows of a move, of triggers: while it is closed, no node changes them. Upkeep (what sweeps and roll-ups do) passes over them, and all else is refused with an
@@ -41,19 +48,12 @@ export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyAr
   const name = nameOf(move)
   const literal = (text: string) => sql.literal(text)
 
-  /** In one transaction with a short patience for locks, again and again. */
-  const briefly = <A>(effect: Effect.Effect<A, SqlError>) =>
-    inTransaction(
-      sql,
-      Effect.zipRight(sql`SELECT set_config('lock_timeout', ${`${lockWait_ms}ms`}, true)`, effect)
-    ).pipe(Effect.retry({ schedule: tries, while: isLocked }))
-
   const define = (isClosed: boolean) => {
     const kinds = movedTables
       .map((table) => `WHEN '${table.name}' THEN IF ${table.isUpkeep} THEN RETURN NULL; END IF;`)
       .join("\n")
     const closed = `
-      IF current_setting('${pass}', true) IS DISTINCT FROM '${move}' THEN
+      IF current_setting('${passSetting}', true) IS DISTINCT FROM '${move}' THEN
         IF TG_OP = 'DELETE' THEN RETURN NULL; END IF;
         CASE TG_TABLE_NAME ${kinds} END CASE;
         RAISE EXCEPTION 'the bucket of this row is moving, or has left this database' USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -79,6 +79,7 @@ export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyAr
             ["DELETE", "OLD"]
           ] as const) {
             yield* briefly(
+              sql,
               sql`CREATE OR REPLACE TRIGGER ${literal(`${name}_${row.toLowerCase()}`)}
                   BEFORE ${literal(operations)} ON ${literal(table.name)} FOR EACH ROW
                   WHEN ${literal(isInOf(table, buckets, row))} EXECUTE FUNCTION ${literal(name)}()`
@@ -92,7 +93,7 @@ export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyAr
     remove: Effect.gen(function* () {
       for (const { name: table } of movedTables) {
         for (const row of ["new", "old"]) {
-          yield* briefly(sql`DROP TRIGGER IF EXISTS ${literal(`${name}_${row}`)} ON ${literal(table)}`)
+          yield* briefly(sql, sql`DROP TRIGGER IF EXISTS ${literal(`${name}_${row}`)} ON ${literal(table)}`)
         }
       }
       yield* sql`DROP FUNCTION IF EXISTS ${literal(name)}()`

@@ -7,6 +7,7 @@ import * as BucketPlacementSql from "../BucketPlacementSql.ts"
 import * as LinkEpoch from "../LinkEpoch.ts"
 import { writersGone } from "../LinkWriters.ts"
 import * as BucketBarrier from "./BucketBarrier.ts"
+import * as BucketFrees from "./BucketFrees.ts"
 import * as BucketMoveLog from "./BucketMoveLog.ts"
 import * as BucketReplication from "./BucketReplication.ts"
 import * as BucketRows from "./BucketRows.ts"
@@ -112,9 +113,12 @@ export const make = <E = never>(
           from: BucketBarrier.make(from, move.id, move.buckets),
           to: BucketBarrier.make(to, move.id, move.buckets)
         },
+        /** What nodes delete in the target. */
+        frees: BucketFrees.make(to, move.id, move.buckets),
         replication: BucketReplication.make(move.id, move.buckets, from, to),
         rows: movedTables.map((table) => ({
           name: table.name,
+          table,
           from: BucketRows.make(from, table, move.buckets),
           to: BucketRows.make(to, table, move.buckets)
         })),
@@ -129,10 +133,11 @@ export const make = <E = never>(
         [...estimate.values()].reduce((sum, rows) => sum + rows, 0)
       )
 
-    const prepare = ({ barriers, replication, url }: Parts) =>
+    const prepare = ({ barriers, frees, replication, url }: Parts) =>
       Effect.gen(function* () {
         // Rows that arrive are not there yet: no sweep of the target's may touch them. The source's barrier is closed when they are fenced.
         yield* barriers.to.build(true)
+        yield* frees.begin
         yield* at("the target has its barrier")
         yield* barriers.from.build(false)
         yield* at("the source has its barrier")
@@ -240,7 +245,7 @@ export const make = <E = never>(
       })
 
     /** The target becomes the home of the buckets. */
-    const switchOver = (move: BucketMoveLog.LoggedMove, { barriers, to }: Parts) =>
+    const switchOver = (move: BucketMoveLog.LoggedMove, { barriers, frees, to }: Parts) =>
       Effect.gen(function* () {
         const lowered = ([grain, hour]: readonly [number, number]) => to`
           UPDATE visit_rolled SET hour = ${hour}, seen_hour = ${hour}, seen_subject = '' WHERE grain = ${grain} AND hour > ${hour}`
@@ -255,6 +260,7 @@ export const make = <E = never>(
         // Hours of the links that have arrived may not have been ranked where they come from.
         yield* to`UPDATE visit_ranked SET hour = ${move.rolled.day}, subject = '' WHERE grain = 0 AND hour > ${move.rolled.day}`
         yield* to`UPDATE url_indexed_owners SET filled = false, seen_at = NULL, seen_key = NULL`
+        yield* frees.allMoved
         yield* at("the target is prepared to be home")
         yield* barriers.to.set(false)
         yield* at("the target's barrier is open")
@@ -270,7 +276,8 @@ export const make = <E = never>(
       const count = counting("verify", parts)
       return Effect.forEach(
         parts.rows,
-        ({ from, name, to }) => BucketRows.compareMoved(name, from, to, move.snapshot!, count),
+        ({ from, table, to }) =>
+          BucketRows.compareMoved(table, from, to, move.snapshot!, parts.frees.among, count),
         { discard: true }
       )
     }
@@ -361,6 +368,7 @@ export const make = <E = never>(
           yield* next("delete")
         }
         if (move.step === "delete") {
+          yield* parts.frees.end
           deleted = yield* deleteRows("delete", move, parts, "from")
           yield* next("done")
         }
@@ -384,6 +392,7 @@ export const make = <E = never>(
         yield* at("the next step is abort")
         yield* parts.replication.remove
         yield* at("the replication has ended")
+        yield* parts.frees.end
         yield* deleteRows("abort", move, parts, "to")
         yield* parts.barriers.from.remove
         yield* log.set(move, "aborted")

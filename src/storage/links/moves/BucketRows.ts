@@ -212,15 +212,16 @@ export const compareLive = <E>(
 
 /**
  * Compares rows that nobody changes any more in `from` with those in `to`, where they may have changed since `snapshot`. A row that is missing there is one that may have been deleted
- * meanwhile.
+ * meanwhile, or goes with a link that was, which `freed` tells of some keys.
  */
-export const compareMoved = (
-  table: string,
+export const compareMoved = <E>(
+  { linkOf, name }: MovedTable,
   from: Reads,
   to: Reads,
   snapshot: string,
+  freed: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, E>,
   compared: (count: number) => Effect.Effect<void>
-): Effect.Effect<void, RowsDiffer | SqlError> =>
+): Effect.Effect<void, RowsDiffer | SqlError | E> =>
   compare(from, to, compared, (range) =>
     Effect.gen(function* () {
       const [left, arrived] = yield* Effect.all([from.rows(range), to.rows(range, snapshot)])
@@ -229,6 +230,16 @@ export const compareMoved = (
         if (there === undefined) return !here!.mayEnd
         return here?.hash !== there.hash && !there.isNew
       })
-      yield* unlessEqual(table, differ)
+      if (differ.length === 0) return
+      const missing = new Map<string, string>()
+      for (const id of differ) {
+        const key = arrived.has(id) ? undefined : linkOf?.(JSON.parse(id))
+        if (key !== undefined) missing.set(id, key)
+      }
+      const gone = yield* freed([...new Set(missing.values())])
+      yield* unlessEqual(
+        name,
+        differ.filter((id) => !gone.has(missing.get(id) ?? ""))
+      )
     })
   )

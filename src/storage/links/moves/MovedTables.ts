@@ -1,4 +1,4 @@
-import { dayHours, shortestKept_days } from "../../../model/Visit.ts"
+import { dayHours, isLinkSubject, linkOfSubject, shortestKept_days } from "../../../model/Visit.ts"
 import { bucketOfGuardRow, bucketOfRankRow, bucketOfRow, bucketOfSubjectRow } from "../LinkBucketsSql.ts"
 
 /** A table whose rows move with their bucket. */
@@ -10,6 +10,8 @@ export interface MovedTable {
   readonly bucket: string
   /** Whether a row `t` may have been deleted since by nodes, or be any moment. They delete no others. */
   readonly mayEnd: string
+  /** The key of the link that a row goes with, by the row's primary key; without it rows go with none. */
+  readonly linkOf?: (id: ReadonlyArray<string | number>) => string | undefined
   /**
    * Whether a change to `NEW` (and `OLD`, where `TG_OP` is `UPDATE`) is upkeep, as an expression of PL/pgSQL: it comes from a node that looks at all rows, and that may do without. Others answer
    * somebody.
@@ -35,6 +37,7 @@ export const movedTables: ReadonlyArray<MovedTable> = [
     bucket: bucketOfRow,
     // A tombstone whose quarantine is over is removed.
     mayEnd: "(t.ended_at IS NOT NULL)",
+    linkOf: ([key]) => String(key),
     // A link that has expired becomes a tombstone, or a URL is hashed.
     isUpkeep: `(TG_OP = 'UPDATE' AND (OLD.expires_at <= ${now} AND NEW.deleted_at IS NOT NULL AND OLD.deleted_at IS NULL
       OR NEW.url_hash IS DISTINCT FROM OLD.url_hash AND NEW.updated_at = OLD.updated_at))`
@@ -45,6 +48,7 @@ export const movedTables: ReadonlyArray<MovedTable> = [
     bucket: bucketOfRankRow,
     // They go with the tombstone of their link.
     mayEnd: "NOT EXISTS (SELECT 1 FROM links l WHERE l.key = t.link_key AND l.ended_at IS NULL)",
+    linkOf: ([key]) => String(key),
     // What is refused is ranked again.
     isUpkeep: "false"
   },
@@ -61,6 +65,7 @@ export const movedTables: ReadonlyArray<MovedTable> = [
       OR t.grain = 1 AND t.hour < ${now} / 3600000 - ${(shortestKept_days.days - 1) * dayHours}
       OR strpos(t.subject, '@') > 0 AND NOT EXISTS (
         SELECT 1 FROM links l WHERE l.key = split_part(t.subject, '@', 1) AND l.ended_at IS NULL))`,
+    linkOf: ([subject]) => (isLinkSubject(String(subject)) ? linkOfSubject(String(subject)).key : undefined),
     // A roll-up inserts days and months.
     isUpkeep: "(NEW.grain IN (1, 2) AND TG_OP = 'INSERT')"
   }

@@ -410,6 +410,35 @@ const homes = (databases: Databases) =>
   )
 
   it.scopedLive(
+    "goes on where links have ended and their keys have been freed while it was dead",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(60))
+        const before = yield* contents(all)
+        const [freed, bound] = someKeys(60).filter((key) => bucketOf(key) % 2 === 0) as [string, string]
+        const { sql } = all.get(1)!
+        const keys = [freed, bound]
+        // As a sweep of a node does, when the quarantine is over.
+        const freeing = Effect.gen(function* () {
+          yield* sql`UPDATE links SET deleted_at = 2, ended_at = 2 WHERE ${sql.in("key", keys)}`
+          yield* sql`DELETE FROM links WHERE ${sql.in("key", keys)}`
+          yield* sql`DELETE FROM link_ranks WHERE ${sql.in("link_key", keys)}`
+          yield* sql`DELETE FROM visit_periods WHERE split_part(subject, '@', 1) = ANY(${keys}::text[])`
+          yield* sql`INSERT INTO links (key, url, custom, created_at, updated_at) VALUES (${bound}, 'again', false, 3, 3)`
+        })
+        yield* interrupted(all, "the buckets are at home in the target", freeing)
+        const left = [...before].filter(
+          ([name]) => !keys.some((key) => / (\S+?)(?:@|$| )/.exec(name)?.[1] === key)
+        )
+        const expected = new Map([...left, [`link ${bound}`, "again"]])
+        expect(yield* contents(all)).toEqual(expected)
+        expect(yield* traces(all)).toEqual([])
+      }),
+    120_000
+  )
+
+  it.scopedLive(
     "lets nodes drop visits meanwhile that are older than any node may keep them",
     () =>
       Effect.gen(function* () {

@@ -84,6 +84,7 @@ export const traces = (databases: Databases) =>
         UNION ALL SELECT 'subscription' FROM pg_subscription WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
         UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal
         UNION ALL SELECT 'function ' || proname FROM pg_proc WHERE proname LIKE 'linkmint%'
+        UNION ALL SELECT 'table ' || relname FROM pg_class WHERE relkind = 'r' AND starts_with(relname, 'linkmint_move')
         UNION ALL SELECT 'mark' FROM bucket_marks
         UNION ALL SELECT 'leftovers' FROM bucket_leftovers`
     ),
