@@ -1,4 +1,4 @@
-import { Effect, Schedule } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 import { bucketOf, bucketOfName } from "../../keys/Buckets.ts"
 import {
   type Guard,
@@ -10,8 +10,9 @@ import {
 } from "../links/GuardedCreates.ts"
 import type { LinkStore } from "../links/LinkStore.ts"
 import { confirmed, under } from "../links/LinkTenure.ts"
+import { monotonic_ms } from "../../time/MonotonicTime.ts"
 import type { StorageError } from "../StorageError.ts"
-import type { LinkDatabase, Router } from "./Router.ts"
+import { type LinkDatabase, type Router, waitMax_ms } from "./Router.ts"
 
 /** A database, and the guards that it has. */
 export interface HasGuards extends LinkDatabase {
@@ -20,6 +21,9 @@ export interface HasGuards extends LinkDatabase {
 
 /** How often it is tried again to settle a guard whose link is bound. */
 const settlingAgain = Schedule.spaced("50 millis").pipe(Schedule.intersect(Schedule.recurs(2)))
+
+/** The pause before databases are asked again for a link of a URL. */
+const lookingAgain = Duration.millis(100)
 
 const bucketOfGuard = ({ name }: { readonly name: string }): number => bucketOfName(name)
 
@@ -156,15 +160,24 @@ export const make = (
             under(sql, "GuardedCreates.abandonMany", tenure, guarded.abandonMany(some))
       ),
     findByUrl: Effect.fnUntraced(function* (owner, url, now) {
-      const { answers } = yield* router.gather("GuardedCreates.findByUrl", ({ guarded, sql }, tenure) =>
-        confirmed(sql, "GuardedCreates.findByUrl", tenure, guarded.findByUrl(owner, url, now))
-      )
-      const links = answers.flatMap(({ answer }) => (answer === null ? [] : [answer]))
-      return (
-        links.toSorted(
-          (one, other) => other.createdAt - one.createdAt || (one.key < other.key ? -1 : 1)
-        )[0] ?? null
-      )
+      const start_ms = yield* monotonic_ms
+      while (true) {
+        const { answers, failures } = yield* router.gather(
+          "GuardedCreates.findByUrl",
+          ({ guarded, sql }, tenure) =>
+            confirmed(sql, "GuardedCreates.findByUrl", tenure, guarded.findByUrl(owner, url, now))
+        )
+        const [newest] = answers
+          .flatMap(({ answer }) => (answer === null ? [] : [answer]))
+          .toSorted((one, other) => other.createdAt - one.createdAt || (one.key < other.key ? -1 : 1))
+        if (newest !== undefined) return newest
+        // One that is away is done without. One that is there, and whose answer is lost or late, may have a link: without it there would be a second one.
+        const answered = new Set(answers.map(({ index }) => index))
+        const isHeard = router.databases.every((database, at) => answered.has(at) || database.isAway())
+        if (isHeard) return null
+        if ((yield* monotonic_ms) - start_ms > waitMax_ms) return yield* failures[0]!
+        yield* Effect.sleep(lookingAgain)
+      }
     }),
     drop: (keep_ms, count) =>
       Effect.map(
