@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { describe } from "vitest"
 import { configure, haveProgram } from "../../cluster/Haproxy.ts"
+import { routes } from "../../src/http/contract/Routes.ts"
 import { inRepository } from "../../cluster/Repository.ts"
 import { type Balanced, type Sent, balanced, describeWith, send, until } from "./Balanced.ts"
 
@@ -22,6 +23,14 @@ describe("haproxy.cfg", () => {
     ])
     const others = (text: string) => text.split("\n").filter((line) => !/^ +server /.test(line))
     expect(others(made)).toEqual(others(template))
+  })
+
+  it("knows the paths of several segments that are the service's own", () => {
+    const [, own] = /^ +acl own_path path_beg (.+)$/m.exec(template)!
+    const roots = routes
+      .filter(({ method, path }) => method === "GET" && !path.startsWith("/{") && path.split("/").length > 2)
+      .map(({ path }) => `/${path.split("/")[1]}/`)
+    expect(own!.split(" ")).toEqual([...new Set(roots)].toSorted())
   })
 
   it("says of each node what it says of the first one", () => {
@@ -115,7 +124,8 @@ await describeWith(haveProgram, "a node that fails while it has a request", () =
     "a create": create,
     "a create with an Idempotency-Key": { ...create, headers: keyed },
     "a DELETE": { method: "DELETE", path: "/api/v1/links/aZ3k9Qx" },
-    "a list": { path: "/api/v1/links" }
+    "a list": { path: "/api/v1/links" },
+    "a link's details": { path: "/api/v1/links/aZ3k9Qx" }
   }
   for (const [what, sent] of Object.entries(slowToFail)) {
     it.scopedLive(
@@ -137,9 +147,12 @@ await describeWith(haveProgram, "a node that is silent", () => {
 
   it.scopedLive("loses a redirect to another node soon", () =>
     Effect.gen(function* () {
-      const [took, answers] = yield* both(yield* balanced(2), faulty("hang", {}))
-      expect(answers.map(({ status }) => status)).toEqual([200, 200])
-      expect(Duration.toMillis(took)).toBeLessThan(2_500)
+      const setup = yield* balanced(2)
+      for (const path of ["/aZ3k9Qx", "/events/2026/berlin"]) {
+        const [took, answers] = yield* both(setup, faulty("hang", { path }))
+        expect([path, ...answers.map(({ status }) => status)]).toEqual([path, 200, 200])
+        expect(Duration.toMillis(took)).toBeLessThan(2_500)
+      }
     })
   )
 
