@@ -5,9 +5,12 @@
 export const costs = {
   /** A redirect of a cached link (`hot`), all told. */
   cached_us: 18,
-  /** A redirect of a link that is not cached, with its visit (`cold`): the node's part, and PostgreSQL's. */
+  /** A redirect of a link that is not cached, with its visit (`cold`): the node's part, and PostgreSQL's of the look-up and of a visit that is the first of its link in that hour. */
   read_us: 75,
-  readInDatabase_us: 33,
+  readInDatabase_us: 14,
+  newVisitInDatabase_us: 19,
+  /** A further visit of the link in that hour, in PostgreSQL (docs/decisions.md). */
+  visitInDatabase_us: 41,
   /** A create at 32 connections (`create`): the same two. */
   create_us: 84,
   createInDatabase_us: 22,
@@ -34,5 +37,7 @@ export const sizes = {
   create_bytes: 2_000,
   /** A pool shard in Redis, full. */
   shard_bytes: 1e6,
-  connectionsOfNode: 25
+  connectionsOfNode: 25,
+  /** How often a node writes the visits that it has added up, per second. */
+  visitBatches: 2
 } as const

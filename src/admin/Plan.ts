@@ -118,11 +118,28 @@ export const plan = (load: Load): ReadonlyArray<Line> => {
     sizes.shard_bytes,
     "10,000 keys (POOL_HIGH) with Redis' own, for each pool shard"
   )
-  const databaseCores = line(
-    "processors of the databases",
+  const coldLinks = Math.max(1, links - hotLinks)
+  const visitedIn = (redirects: number) =>
+    different(Math.max(1, hotLinks), ofHot * redirects) + different(coldLinks, (1 - ofHot) * redirects)
+  const rowsIn = (seconds: number) => visitedIn(redirectsPerSecond * seconds)
+  const { visitBatches } = sizes
+  const visitsWritten = line(
+    "visits written at the peak",
+    "/s",
+    nodes * visitBatches * visitedIn(redirects / nodes / visitBatches),
+    `nodes × ${visitBatches} × links visited by a node in 1 ÷ ${visitBatches} s: it adds up the visits of a link and hour before it writes them`
+  )
+  const linkCores = line(
+    "processors for links",
     "cores",
     (redirects * (1 - hits) * costs.readInDatabase_us + creates * costs.createInDatabase_us) / 1e6,
     `(redirects × (1 − hits) × ${costs.readInDatabase_us} µs + creates × ${costs.createInDatabase_us} µs) at the peak`
+  )
+  const visitCores = line(
+    "processors for visits",
+    "cores",
+    (visitsWritten * costs.visitInDatabase_us) / 1e6,
+    `visits written at the peak × ${costs.visitInDatabase_us} µs; the first of a link in an hour takes ${costs.newVisitInDatabase_us} µs`
   )
   const linkDisk = line(
     "disk for links",
@@ -130,10 +147,6 @@ export const plan = (load: Load): ReadonlyArray<Line> => {
     links * (sizes.link_bytes + targetLength - sizes.target),
     "links × (290 bytes + --target-length)"
   )
-  const coldLinks = Math.max(1, links - hotLinks)
-  const rowsIn = (seconds: number) =>
-    different(Math.max(1, hotLinks), ofHot * redirectsPerSecond * seconds) +
-    different(coldLinks, (1 - ofHot) * redirectsPerSecond * seconds)
   const visitDisk = line(
     "disk for visits",
     "bytes",
@@ -147,16 +160,30 @@ export const plan = (load: Load): ReadonlyArray<Line> => {
     hot * linkDisk,
     "--hot × disk for links: what PostgreSQL reads without its disk"
   )
+  const databases = (cores: number, disk: number, memory: number) =>
+    Math.max(
+      1,
+      Math.ceil(cores / usedMax / load.databaseCores),
+      Math.ceil(disk / load.databaseDisk_bytes),
+      Math.ceil(memory / load.databaseMemory_bytes)
+    )
   line(
     "databases",
     "",
-    Math.max(
-      1,
-      Math.ceil(databaseCores / usedMax / load.databaseCores),
-      Math.ceil((linkDisk + visitDisk) / load.databaseDisk_bytes),
-      Math.ceil(memory / load.databaseMemory_bytes)
-    ),
-    "the most of: processors of the databases ÷ 0.5 ÷ --database-cores; both disks ÷ --database-disk; memory for hot links ÷ --database-memory"
+    databases(linkCores + visitCores, linkDisk + visitDisk, memory),
+    "the most of: processors for links and visits ÷ 0.5 ÷ --database-cores; both disks ÷ --database-disk; memory for hot links ÷ --database-memory"
+  )
+  line(
+    "or databases of links",
+    "",
+    databases(linkCores, linkDisk, memory),
+    "the same without what visits need, where those have databases of their own (VISIT_DATABASE_URLS)"
+  )
+  line(
+    "and databases of visits",
+    "",
+    databases(visitCores, visitDisk, 0),
+    "the most of: processors for visits ÷ 0.5 ÷ --database-cores; disk for visits ÷ --database-disk"
   )
   line("connections to PostgreSQL", "", nodes * sizes.connectionsOfNode, "nodes × 25")
   line(

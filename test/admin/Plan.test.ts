@@ -66,6 +66,23 @@ describe("a plan", () => {
     expect(of(5_000_000)).toBeCloseTo(0.08)
   })
 
+  it("writes fewer visits than there are redirects where those are of few links", () => {
+    const of = (links: number) => valueOf("visits written at the peak", { links, linksPerSecond: 0 })
+    expect(of(1e9)).toBeGreaterThan(3 * 3_859)
+    // Each of three nodes writes all links that there are, twice a second.
+    expect(of(100)).toBeCloseTo(3 * 2 * 100, -1)
+  })
+
+  it("divides what visits need from what links need where they have databases of their own", () => {
+    const load = { links: 40e9, linksPerSecond: 75.2, redirectsPerSecond: 4_167, years: 1 }
+    const [both, links, visits] = ["databases", "or databases of links", "and databases of visits"].map(
+      (name) => valueOf(name, load)
+    ) as [number, number, number]
+    expect(visits).toBe(Math.ceil(valueOf("disk for visits", load) / 4e12))
+    expect(links).toBe(Math.ceil(valueOf("memory for hot links", load) / 128e9))
+    expect(both).toBeLessThanOrEqual(links + visits)
+  })
+
   it("never needs less of anything for more of a load", () => {
     const grows = ["linksPerSecond", "redirectsPerSecond", "links", "years", "targetLength", "peak"] as const
     const bounds = {
@@ -119,7 +136,16 @@ describe("a plan", () => {
     within("hot", costs.cached_us, ofCase("hot", "Linkmint on PostgreSQL").own)
     const cold = ofCase("cold", "Linkmint on PostgreSQL")
     within("cold", costs.read_us, cold.own)
-    within("cold in PostgreSQL", costs.readInDatabase_us, cold.database)
+    within("cold in PostgreSQL", costs.readInDatabase_us + costs.newVisitInDatabase_us, cold.database)
+    const ofPart = (what: string) => {
+      const row = read("docs/decisions.md")
+        .split("\n")
+        .find((line) => line.startsWith(`| ${what}`))!
+      return Number(/ ([\d.]+) µs/.exec(row)![1])
+    }
+    within("look-up in PostgreSQL", costs.readInDatabase_us, ofPart("look-up of a link that is not cached"))
+    within("first visit in PostgreSQL", costs.newVisitInDatabase_us, ofPart("visit, the first of its link"))
+    within("visit in PostgreSQL", costs.visitInDatabase_us, ofPart("visit, a further one"))
     const create = ofCase("create", "Linkmint on PostgreSQL, 32 connections")
     within("create", costs.create_us, create.own)
     within("create in PostgreSQL", costs.createInDatabase_us, create.database)
