@@ -35,7 +35,7 @@ describe("a path that is nothing", () => {
       const answer = await page.goto("/no/such/path")
       expect(answer!.status()).toBe(404)
       await page.getByRole("heading", { level: 1 }).waitFor()
-      await expectSoundInBothThemes(page, `/no/such/path ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `/no/such/path ${look.viewport.width}`)
       await page.context().close()
     }
     for (const accept of ["application/json", "*/*"]) {

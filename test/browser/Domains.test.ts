@@ -51,12 +51,12 @@ describe("a link in a further domain", () => {
         const rows = row(page, alias)
         const inDomain = rows.filter({ hasText: host })
         await expect.poll(() => inDomain.count()).toBe(1)
-        await expectSoundInBothThemes(page, `a list with a further domain ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `a list with a further domain ${look.viewport.width}`)
 
         await inDomain.getByRole("link", { name: "statistics of" }).click()
         await page.getByText(host).waitFor()
         expect(await page.getByRole("link", { name: `${alias}/there` }).count()).toBe(1)
-        await expectSoundInBothThemes(page, `statistics in a further domain ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `statistics in a further domain ${look.viewport.width}`)
         await page.goBack()
 
         await inDomain.getByRole("button", { name: `Edit ${alias}` }).click()
@@ -113,7 +113,7 @@ describe("the page of domains", () => {
         await dialog.getByLabel("Expired links").fill("ftp://example.com/")
         await add.click()
         await dialog.locator(".fault").waitFor()
-        await expectSoundInBothThemes(page, `a new domain ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `a new domain ${look.viewport.width}`)
         await dialog.getByLabel("Expired links").fill("example.com/expired")
         await add.click()
         await rowOf(added).getByText("For admin@localhost").waitFor()
@@ -133,7 +133,7 @@ describe("the page of domains", () => {
           .click()
         await page.getByText(`Neither the TXT record of _linkmint.${added}`).waitFor()
         await page.getByRole("button", { name: "Dismiss" }).click()
-        await expectSoundInBothThemes(page, `domains ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `domains ${look.viewport.width}`)
         // Nothing in a test's reach proves a domain, so the service's answer is given here.
         await page.route(`**/api/v1/domains/${added}/verify`, (route) =>
           route.fulfill({
@@ -165,7 +165,7 @@ describe("the page of domains", () => {
         await page.getByRole("button", { name: "7 days" }).click()
         await page.getByLabel("Reason").selectOption("expired")
         expect(new URL(page.url()).search).toBe("?range=week&reason=expired")
-        await expectSoundInBothThemes(page, `lost visits ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `lost visits ${look.viewport.width}`)
         await page.goBack()
         await page.goBack()
         await page.goBack()
@@ -207,7 +207,7 @@ describe("the page of domains", () => {
       await page.getByText("Alias, end, password, limits").click()
       await page.getByLabel("Domain", { exact: true }).selectOption(host)
       await page.getByLabel("Alias").fill(alias)
-      await expectSoundInBothThemes(page, `a create in a further domain ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `a create in a further domain ${look.viewport.width}`)
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       await page.getByText("0 visits").waitFor()
       expect(await page.getByTestId("short-url").getAttribute("href")).toContain(`//${host}`)
@@ -218,7 +218,7 @@ describe("the page of domains", () => {
       await page.getByLabel("Domain", { exact: true }).selectOption(host)
       await row(page, alias).waitFor()
       expect(new URL(page.url()).searchParams.get("domain")).toBe(host)
-      await expectSoundInBothThemes(page, `a list of a further domain ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `a list of a further domain ${look.viewport.width}`)
       await page.context().close()
     }
   })

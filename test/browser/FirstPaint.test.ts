@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest"
-import { create, inBrowserOf, looks, nameOf } from "./InBrowser.ts"
+import { create, inBrowserOf, looks } from "./InBrowser.ts"
 import { expectSoundInBothThemes, newPage } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The first paint is")
@@ -31,7 +31,7 @@ describe("the first paint", () => {
       // It is too early: nothing is sent, and nothing is lost.
       await page.keyboard.press("Enter")
       await page.keyboard.press("ArrowLeft")
-      await expectSoundInBothThemes(page, `before the script ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `before the script ${look.viewport.width}`)
       // The font, which comes later, has lines of another height.
       const boxes = async () =>
         Promise.all(

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
-import { asAdmin, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { asAdmin, inBrowserOf, looks, row, signedIn } from "./InBrowser.ts"
 import { expectSoundInBothThemes } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The import is")
@@ -29,7 +29,7 @@ describe("the import", () => {
         await choose()
         await page.getByRole("heading", { name: `Kutt: ${count} links` }).waitFor()
         await page.getByText("1 line will be left out").waitFor()
-        await expectSoundInBothThemes(page, `the preview of an import ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `the preview of an import ${look.viewport.width}`)
 
         // The first batch gets through, the second one is never answered.
         let batches = 0
@@ -40,20 +40,20 @@ describe("the import", () => {
         const bar = page.getByRole("progressbar")
         await expect.poll(() => bar.getAttribute("value"), { timeout: 20_000 }).toBe("100")
         expect(await bar.getAttribute("max")).toBe(String(count + 1))
-        await expectSoundInBothThemes(page, `an import under way ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `an import under way ${look.viewport.width}`)
         // Behind the reload, which ends that request: it would be sent otherwise.
         await page.reload()
         await page.unrouteAll({ behavior: "ignoreErrors" })
 
         await page.getByText(`was cut off behind 100 lines of ${count + 1}`).waitFor()
-        await expectSoundInBothThemes(page, `an import that was cut off ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `an import that was cut off ${look.viewport.width}`)
         await choose()
         await page.getByText("100 lines are done from before").waitFor()
         await page.getByRole("button", { name: "Go on" }).click()
         await page.getByRole("heading", { name: `${count} links made` }).waitFor({ timeout: 60_000 })
         await page.getByText("1 line not made").click()
         await page.getByText("password is not in the file").waitFor()
-        await expectSoundInBothThemes(page, `the outcome of an import ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `the outcome of an import ${look.viewport.width}`)
 
         // The list has the order of the file, and the visits of before.
         await page.goto(`${session.base}/app/links?q=example.com/${tag}/`)
@@ -65,7 +65,7 @@ describe("the import", () => {
         await row(page, `${tag}-7`).getByText("7 visits").waitFor()
         await row(page, `${tag}-7`).getByRole("link", { name: "statistics of" }).click()
         await page.getByText("7 visits before the link came here").waitFor()
-        await expectSoundInBothThemes(page, `the statistics of an imported link ${nameOf(look)}`)
+        await expectSoundInBothThemes(page, `the statistics of an imported link ${look.viewport.width}`)
 
         // The file again: everything is there.
         await page.goto(`${session.base}/app/add`)

@@ -5,7 +5,7 @@ import jsQR from "jsqr"
 import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { afterAll, describe, expect } from "vitest"
-import { asAdmin, create, inBrowserOf, type Look, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { asAdmin, create, inBrowserOf, type Look, looks, row, signedIn } from "./InBrowser.ts"
 import { expectSoundInBothThemes, type Session } from "./Session.ts"
 
 /** A red rectangle. */
@@ -121,13 +121,13 @@ describe("a QR code", () => {
     await create(session, { url: "https://example.com/", alias: "drafted" })
     for (const look of looks) {
       const page = await designing(session, "drafted", look)
-      await expectSoundInBothThemes(page, `the design of a QR code ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `the design of a QR code ${look.viewport.width}`)
       await page.getByLabel("Colour", { exact: true }).fill("#ffe9a8")
       await page.getByText("Some readers will not read this.").waitFor()
       const text = { name: "logo.png", mimeType: "image/png", buffer: Buffer.from("no picture") }
       await page.getByLabel("Logo").setInputFiles(text)
       await page.getByText("It must be a picture of 512 kB at most").waitFor()
-      await expectSoundInBothThemes(page, `a design that cannot be read ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `a design that cannot be read ${look.viewport.width}`)
       await page.context().close()
     }
   })

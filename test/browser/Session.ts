@@ -155,20 +155,15 @@ export const expectSound = async (page: Page, name: string, rules?: ReadonlyArra
   expect(complaints.get(page), name).toEqual([])
 }
 
-/** Changes to the theme that the page is not in now, and gives its name. */
-export const changeTheme = async (page: Page): Promise<"light" | "dark"> => {
-  const isDark = await page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches')
-  const colorScheme = isDark ? "light" : "dark"
-  await page.emulateMedia({ colorScheme })
-  return colorScheme
-}
+/** Whether the page is in its dark theme, where it is the system's. */
+const isDark = (page: Page) => page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches')
 
-/** That the page is right in the theme that it is in, and as right in the colours of the other one. */
+/** That the page is right in the theme that it is in, and as right in the colours of the other one, in which it stays. */
 export const expectSoundInBothThemes = async (page: Page, name: string): Promise<void> => {
-  await expectSound(page, name)
-  const other = await changeTheme(page)
-  await expectSound(page, `${name}, and then ${other}`, colourRules)
-  await changeTheme(page)
+  const [theme, other] = (await isDark(page)) ? (["dark", "light"] as const) : (["light", "dark"] as const)
+  await expectSound(page, `${name} ${theme}`)
+  await page.emulateMedia({ colorScheme: other })
+  await expectSound(page, `${name} ${other}`, colourRules)
 }
 
 /** The address of the page's icon, which a browser with windows asks for last, and one without does not. */

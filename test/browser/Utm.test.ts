@@ -20,7 +20,7 @@ describe("the parameters of a campaign", () => {
       const built =
         "shop.example/?size=%2f9&utm_source=news+letter&utm_medium=email&utm_campaign=spring#reviews"
       await page.getByText(built).waitFor()
-      await expectSoundInBothThemes(page, `UTM parameters, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `UTM parameters, ${look.viewport.width}`)
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       const shortUrl = await page.getByTestId("short-url").getAttribute("href")
       const { headers } = await fetch(shortUrl!, { redirect: "manual" })
@@ -82,7 +82,7 @@ describe("what few links have", () => {
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       await page.locator("p.fault").first().waitFor()
       expect(await page.getByLabel("After its end").getAttribute("aria-invalid")).toBe("true")
-      await expectSoundInBothThemes(page, `extras of a new link, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `extras of a new link, ${look.viewport.width}`)
       await page.getByLabel("After its end").fill("example.com/over")
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       await page.getByTestId("short-url").waitFor()
@@ -108,7 +108,7 @@ describe("what few links have", () => {
       await dialog.getByLabel("After its end").fill("")
       await dialog.getByLabel("Note", { exact: true }).fill("Ask Bob")
       await dialog.getByLabel("Summary").fill("For everybody")
-      await expectSoundInBothThemes(page, `extras of an edited link, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `extras of an edited link, ${look.viewport.width}`)
       await dialog.getByRole("button", { name: "Save" }).click()
       await dialog.waitFor({ state: "detached" })
       const after = await shown()
@@ -123,7 +123,7 @@ describe("what few links have", () => {
       await page.getByText("Card: Launch & more · For everybody").waitFor()
       await page.getByText("Note: Ask Bob").waitFor()
       await page.getByText("Path: appended").waitFor()
-      await expectSoundInBothThemes(page, `extras with a link's statistics, ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `extras with a link's statistics, ${look.viewport.width}`)
       await page.context().close()
     })
   }

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Gallery from "./Gallery.ts"
 import { create, inBrowserOf } from "./InBrowser.ts"
-import { changeTheme, expectSound, expectSoundInBothThemes, iconOf, newPage } from "./Session.ts"
+import { expectSound, expectSoundInBothThemes, iconOf, newPage } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The pages of visitors are")
 let gallery: Gallery.Gallery
@@ -37,25 +37,27 @@ const widths = [320, 390, 1280]
 
 describe("every page of a visitor", () => {
   inBrowser("is sound in both themes on phones and desktops", async (session) => {
-    const page = await newPage(session, "about:blank", { colorScheme: "light", baseURL: gallery.base })
+    const page = await newPage(session, "about:blank", { baseURL: gallery.base })
     for (const name of Gallery.names) {
       await page.goto(`/styled/${name}`)
       expect(await page.locator("h1").count(), name).toBe(1)
       for (const width of widths) {
         await page.setViewportSize({ width, height: 700 })
-        expect(await paper(page), name).toBe("rgb(238, 243, 239)")
         await expectSoundInBothThemes(page, `${name} ${width}`)
       }
-      await changeTheme(page)
-      expect(await paper(page), name).toBe("rgb(12, 19, 17)")
-      await changeTheme(page)
+      for (const [colorScheme, colour] of [
+        ["light", "rgb(238, 243, 239)"],
+        ["dark", "rgb(12, 19, 17)"]
+      ] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await paper(page), name).toBe(colour)
+      }
     }
     await page.context().close()
   })
 
   inBrowser("is sound without its styles", async (session) => {
     const page = await newPage(session, "about:blank", {
-      colorScheme: "light",
       baseURL: gallery.base,
       viewport: { width: 390, height: 700 }
     })
@@ -63,12 +65,12 @@ describe("every page of a visitor", () => {
     for (const name of Gallery.names) {
       await page.goto(`/plain/${name}`)
       await page.locator("h1").waitFor()
+      await page.emulateMedia({ colorScheme: "light" })
       expect(await text(), name).toBe("rgb(0, 0, 0)")
       if (name !== "preview-widest") await expectSound(page, `${name} without styles`)
       // The browser's own dark, on which its own text can be read. Axe takes it for white.
-      await changeTheme(page)
+      await page.emulateMedia({ colorScheme: "dark" })
       expect(await text(), name).toBe("rgb(255, 255, 255)")
-      await changeTheme(page)
     }
     await page.context().close()
   })

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect } from "vitest"
-import { asAdmin, create, inBrowserOf, looks, nameOf, signedIn } from "./InBrowser.ts"
+import { asAdmin, create, inBrowserOf, looks, signedIn } from "./InBrowser.ts"
 import { expectSoundInBothThemes } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The page of webhooks is", { ALLOW_PRIVATE_WEBHOOKS: "true" })
@@ -96,13 +96,13 @@ describe("the page of webhooks", () => {
         return route.fulfill({ status: 202 })
       })
       await page.getByText("Nothing waits").waitFor()
-      await expectSoundInBothThemes(page, `webhooks ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `webhooks ${look.viewport.width}`)
       await page.getByRole("button", { name: "New webhook" }).click()
-      await expectSoundInBothThemes(page, `a new webhook ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `a new webhook ${look.viewport.width}`)
       await page.keyboard.press("Escape")
       await page.getByRole("link", { name: "0 dead letters of 127.0.0.1:9" }).click()
       await page.getByText("3 events").waitFor()
-      await expectSoundInBothThemes(page, `dead letters ${nameOf(look)}`)
+      await expectSoundInBothThemes(page, `dead letters ${look.viewport.width}`)
       await page.getByRole("button", { name: "Send again: msg_2" }).click()
       await page.getByText("It is queued again.").waitFor()
       expect(sent).toEqual(["msg_2"])
