@@ -39,6 +39,8 @@ export interface Import {
   readonly source: SourceName
   readonly keepsKeys: boolean
   readonly cutsTitles: boolean
+  /** What each link gets beside its own tags. */
+  readonly tags: ReadonlyArray<string>
   /** Whether the file is only read. */
   readonly isCheck: boolean
 }
@@ -53,13 +55,13 @@ const unreadable = (error: unknown) =>
 
 /** Imports a file. `pause`: how long it waits before it tries again. */
 export const importFile = Effect.fnUntraced(function* (
-  { cutsTitles, file, isCheck, keepsKeys, source }: Import,
+  { cutsTitles, file, isCheck, keepsKeys, source, tags }: Import,
   pause: Effect.Effect<void>
 ) {
   const fs = yield* FileSystem
   const api = yield* LinkApi
   const runtime = yield* Effect.runtime()
-  const options: FileOptions = { cutsTitles, keepsKeys, source }
+  const options: FileOptions = { cutsTitles, keepsKeys, source, ...(tags.length > 0 && { tags }) }
   const rejectsPath = `${file}.rejects.csv`
   const entriesOf = (onBytes: (bytes: Uint8Array) => void = () => {}) =>
     read(
@@ -188,6 +190,10 @@ export const importLinks = Command.make(
     ),
     cutsTitles: Options.boolean("cut-titles").pipe(
       Options.withDescription("Cuts titles of more than 256 characters, instead of rejecting their links")
+    ),
+    tags: Options.text("tag").pipe(
+      Options.withDescription("A tag for each link, beside its own. May be repeated"),
+      Options.repeated
     ),
     isCheck: Options.boolean("check").pipe(
       Options.withDescription("Only reads the file, and names its faults")

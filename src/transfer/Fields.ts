@@ -50,6 +50,8 @@ export interface ReadingOptions {
   readonly keepsKeys: boolean
   /** Whether a title that is too long is cut, and its control characters become spaces; otherwise it is a fault. */
   readonly cutsTitles: boolean
+  /** Tags that each link gets beside its own. */
+  readonly tags?: ReadonlyArray<string>
 }
 
 const lengthsMax = {
@@ -71,6 +73,9 @@ const keyShape = /^(?=.{1,64}$)[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+){0,4}$/
 const controls = /[\p{Cc}\p{Cs}]/u
 /** Control characters that are no line breaks and tabs. */
 const controlsInLines = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u
+
+/** Line breaks and tabs, with the spaces around them. Titles that were taken from web pages have them. */
+const breaks = /\s*[\t-\r\u0085\u2028\u2029]\s*/g
 
 const isShort = (text: string, max: number) => text.length <= 2 * max && Array.from(text).length <= max
 
@@ -143,8 +148,12 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     fault(field, "is not a text")
     return undefined
   }
-  const plain = (field: string, max: number, refused = controls): string | undefined => {
-    const text = textOf(field)
+  const plain = (
+    field: string,
+    max: number,
+    refused = controls,
+    text = textOf(field)
+  ): string | undefined => {
     if (text === undefined) return undefined
     if (refused.test(text)) return fault(field, "has control characters")
     return isShort(text, max) ? text : fault(field, `has more than ${max} characters`)
@@ -170,8 +179,10 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     return no.has(text) ? false : fault(field, "must be true or false")
   }
   const titleOf = (): string | undefined => {
-    const text = textOf("title")
-    if (text === undefined || !options.cutsTitles) return plain("title", lengthsMax.title)
+    // In one line, as browsers show it.
+    const text = textOf("title")?.replace(breaks, " ").trim()
+    if (text === undefined || text === "") return undefined
+    if (!options.cutsTitles) return plain("title", lengthsMax.title, controls, text)
     const cut = Array.from(text.slice(0, 2 * lengthsMax.title), (one) => (controls.test(one) ? " " : one))
     const title = cut.slice(0, lengthsMax.title).join("").trim()
     return title === "" ? undefined : title
@@ -221,13 +232,14 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
         )
   }
   const tagsOf = (): ReadonlyArray<string> => {
-    const { tags } = fields
-    if (tags === undefined || tags === null || tags === "") return []
+    const tags = fields["tags"] ?? ""
+    const added = options.tags ?? []
+    if (tags === "") return added
     if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === "string")) {
       fault("tags", "is not a list of texts")
       return []
     }
-    const each = [...new Set(tags as ReadonlyArray<string>)]
+    const each = [...new Set([...(tags as ReadonlyArray<string>), ...added])]
     if (each.length > lengthsMax.tags) fault("tags", `has more than ${lengthsMax.tags} tags`)
     else if (each.some((tag) => tag === "")) fault("tags", "has an empty tag")
     else if (each.some((tag) => controls.test(tag))) fault("tags", "has control characters")

@@ -97,7 +97,15 @@ const isThere = (path: string) => Effect.flatMap(FileSystem, (fs) => fs.exists(p
 
 const imported = (path: string, service: ReturnType<typeof serviceOf>, others: Partial<Import> = {}) =>
   importFile(
-    { file: path, source: "linkmint", keepsKeys: true, cutsTitles: false, isCheck: false, ...others },
+    {
+      file: path,
+      source: "linkmint",
+      keepsKeys: true,
+      cutsTitles: false,
+      tags: [],
+      isCheck: false,
+      ...others
+    },
     Effect.void
   ).pipe(Effect.provide(service.layer))
 

@@ -461,6 +461,21 @@ abcdefg,http://x/abcdefg,https://example.com/,'=T,"a|b,c",2024-01-01T00:00:00.00
       { url: "https://example.com/1", title: "🍃".repeat(256), imported: {} }
     ])
   })
+
+  it("have titles in one line", async () => {
+    const csv =
+      'keyword,url,title\nabc,https://example.com/1,"\n  A page\t of\r\n two lines \n"\ndef,https://example.com/2,"\n"'
+    expect(await linksOf(csv)).toMatchObject([{ title: "A page of two lines" }, { alias: "def" }])
+    expect((await linksOf(csv))[1]).not.toHaveProperty("title")
+  })
+
+  it("get tags beside their own", async () => {
+    const csv = "url,tags\nhttps://example.com/1,a;old\nhttps://example.com/2,"
+    expect(await linksOf(csv, { ...options, tags: ["old", "moved"] })).toMatchObject([
+      { tags: ["a", "old", "moved"] },
+      { tags: ["old", "moved"] }
+    ])
+  })
 })
 
 describe("what cannot be read", () => {
@@ -474,7 +489,7 @@ describe("what cannot be read", () => {
     ["password", "abc,,true,https://example.com/"],
     ["hasPassword", "abc,,maybe,https://example.com/"],
     ["title", `abc,,,https://example.com/,${"x".repeat(257)}`],
-    ["title", 'abc,,,https://example.com/,"a\nb"'],
+    ["title", "abc,,,https://example.com/,a\u0007b"],
     ["tags", `abc,,,https://example.com/,,${Array.from({ length: 21 }, (_, n) => n).join("|")}`],
     ["tags", `abc,,,https://example.com/,,${"x".repeat(65)}`],
     ["tags", "abc,,,https://example.com/,,a||b"],

@@ -32,17 +32,19 @@ export const ExtraFields = ({ draft, faultOf, onChange }: ExtraFieldsProps) => (
     <summary>
       <Icon name="forth" /> {words().more}
     </summary>
-    <Field label={words().note} fault={faultOf("note")} hint={words().noteHint}>
-      {(control) => (
-        <textarea
-          {...control}
-          rows={3}
-          value={draft.note}
-          onInput={({ currentTarget: { value } }) => onChange({ note: value })}
-        />
-      )}
-    </Field>
     <div class="options-grid">
+      <div class="whole">
+        <Field label={words().note} fault={faultOf("note")} hint={words().noteHint}>
+          {(control) => (
+            <textarea
+              {...control}
+              rows={3}
+              value={draft.note}
+              onInput={({ currentTarget: { value } }) => onChange({ note: value })}
+            />
+          )}
+        </Field>
+      </div>
       {texts.map(([name, field, hint]) => (
         <Field
           key={name}
