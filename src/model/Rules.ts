@@ -24,10 +24,10 @@ const plainText = (max: number) => {
   )
 }
 
-const textLike = (pattern: RegExp, said: string, description: string) =>
+const textLike = (pattern: RegExp, message: string, description: string) =>
   Schema.String.pipe(
     Schema.pattern(pattern),
-    Schema.annotations({ message: () => ({ message: `must be ${said}`, override: true }), description })
+    Schema.annotations({ message: () => ({ message, override: true }), description })
   )
 
 const oneOf = <const Names extends ReadonlyArray<string>>(names: Names) =>
@@ -58,7 +58,7 @@ const moment = text.annotations({
 
 const timeOfDay = textLike(
   /^([01]\d|2[0-3]):[0-5]\d$/,
-  "a time of day from 00:00 to 23:59",
+  "must be a time of day from 00:00 to 23:59",
   "Hours and minutes"
 )
 
@@ -94,7 +94,7 @@ export const Conditions = Schema.Struct({
     listOf(
       textLike(
         /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/,
-        "a language such as de or de-AT",
+        "must be a language such as de or de-AT",
         "That which the browser prefers: de is any German, de-AT is that of Austria alone"
       ),
       1,
@@ -103,7 +103,7 @@ export const Conditions = Schema.Struct({
     )
   ),
   countries: optional(
-    listOf(textLike(/^[A-Z]{2}$/, "a country such as DE", "ISO 3166-1"), 1, valuesMax, "countries")
+    listOf(textLike(/^[A-Z]{2}$/, "must be a country such as DE", "ISO 3166-1"), 1, valuesMax, "countries")
   ),
   query: optional(listOf(Parameter, 1, valuesMax, "parameters")),
   from: optional(moment),

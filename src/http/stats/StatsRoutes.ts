@@ -56,11 +56,12 @@ const keptBy = {
   hour: {
     first: firstHourKept,
     text: ({ hours_days }: VisitRetentionService) =>
-      `are kept by the hour for ${hours_days} days: ask for interval=day`
+      `lies too far back: visits are kept by the hour for ${hours_days} days: ask for interval=day`
   },
   day: {
     first: firstDayKept,
-    text: ({ days_days }: VisitRetentionService) => `are kept by the day for ${days_days} days`
+    text: ({ days_days }: VisitRetentionService) =>
+      `lies too far back: visits are kept by the day for ${days_days} days`
   }
 } as const
 
@@ -107,8 +108,7 @@ const check = (
         ? to - pointsByDefault[interval] * hours
         : Math.floor(fromMoment / (hour_ms * hours)) * hours
     if (fromMoment !== undefined && fromMoment >= toMoment) yield* refuse("from", "must lie before to")
-    if (from < keptBy[interval].first(kept, hourOf(now)))
-      yield* refuse("from", `lies too far back: visits ${keptBy[interval].text(kept)}`)
+    if (from < keptBy[interval].first(kept, hourOf(now))) yield* refuse("from", keptBy[interval].text(kept))
     if ((to - from) / hours > pointsMax)
       yield* refuse("to", `must lie within ${pointsMax} ${interval}s of from`)
     return { interval, from, to, bots, format }

@@ -55,8 +55,10 @@ export default {
     "is for its owners alone": "ist nur für ihre Besitzer",
     "is not a domain of this service": "ist keine Domain dieses Dienstes",
     "is not the password": "ist nicht das Passwort",
-    "lies too far back": "liegt zu weit zurück",
-    "may contain A-Z, a-z, #-#, - and _ only": "darf nur A–Z, a–z, #–#, - und _ enthalten",
+    "lies too far back: visits are kept by the day for # days":
+      "liegt zu weit zurück: Besuche werden # Tage lang nach Tagen aufgehoben",
+    "lies too far back: visits are kept by the hour for # days: ask for interval=day":
+      "liegt zu weit zurück: Besuche werden # Tage lang nach Stunden aufgehoben, länger nach Tagen",
     "may have # tags at most": "darf höchstens # Schlagwörter haben",
     "may not contain control characters": "darf keine Steuerzeichen enthalten",
     "must be a string": "muss ein Text sein",
@@ -71,6 +73,46 @@ export default {
     "must lie before to": "muss davor liegen",
     "must lie in the future, before the year #": "muss in der Zukunft liegen, vor dem Jahr #",
     "must name a scope": "muss ein Recht nennen",
-    "must name one event at least": "muss mindestens ein Ereignis nennen"
+    "must name one event at least": "muss mindestens ein Ereignis nennen",
+    "may contain A-Z, a-z, #-#, - and _ only, in up to # segments with a slash between them":
+      "darf nur A–Z, a–z, #–#, - und _ enthalten, in bis zu # Teilen mit Schrägstrichen dazwischen",
+    "must have # characters at least in each segment": "muss in jedem Teil mindestens # Zeichen haben",
+    "must start with http:// or https:// and a host":
+      "muss mit http:// oder https:// und einem Hostnamen beginnen",
+    "must name a valid host": "muss einen gültigen Hostnamen haben",
+    "must have a port from # to #": "muss einen Port von # bis # haben",
+    "must not contain a user name or password": "darf weder Benutzername noch Passwort enthalten",
+    "must not contain white space, control characters or broken Unicode":
+      "darf weder Leerraum noch Steuerzeichen noch kaputtes Unicode enthalten",
+    "must not be empty": "darf nicht leer sein",
+    "must have at most # characters when it is percent-encoded":
+      "darf mit Prozentkodierung höchstens # Zeichen haben",
+    "is not a valid URL": "ist keine gültige Adresse",
+    "must have # to # characters, none of them a control character":
+      "muss # bis # Zeichen haben, ohne Steuerzeichen",
+    "may not contain control characters other than line breaks and tabs":
+      "darf außer Zeilenumbrüchen und Tabulatoren keine Steuerzeichen enthalten",
+    "must lie before the link's end": "muss vor dem Ende des Links liegen",
+    "must lie after validSince": "muss nach dem Anfang des Links liegen",
+    "must lie after from": "muss nach dem Anfang liegen",
+    "must have days, from or until": "muss Tage, einen Anfang oder ein Ende haben",
+    "must have a condition": "braucht eine Bedingung",
+    "is that of another rule or variant": "gehört schon zu einer anderen Regel oder Variante",
+    "must be a time zone such as Europe/Berlin": "muss eine Zeitzone sein, etwa Europe/Berlin",
+    "must be an IP address, or a network such as #.#.#.#/#":
+      "muss eine IP-Adresse sein oder ein Netz, etwa #.#.#.#/#",
+    "must name # networks at most": "darf höchstens # Netze nennen",
+    "is required": "wird gebraucht",
+    "must be another one than before": "muss ein anderes sein als bisher",
+    "may not be made of the e-mail address, the name or this service's name":
+      "darf nicht aus der E-Mail-Adresse, dem Namen oder dem Namen dieses Dienstes bestehen",
+    "is among the passwords that are guessed first: please choose another one":
+      "gehört zu den Passwörtern, die zuerst geraten werden: bitte ein anderes wählen",
+    "must be a host name": "muss ein Hostname sein",
+    "is the default domain": "ist die Standarddomain",
+    "must name each event once": "darf jedes Ereignis nur einmal nennen",
+    "must be a language such as de or de-AT": "muss eine Sprache sein, etwa de oder de-AT",
+    "must be a country such as DE": "muss ein Land sein, etwa DE",
+    "must be a time of day from #:# to #:#": "muss eine Uhrzeit von #:# bis #:# sein"
   }
 } satisfies Answers
