@@ -4,6 +4,7 @@ import { Data, Effect, type Scope } from "effect"
 import { camelRows } from "../sql/SqlPort.ts"
 import { rowsOf } from "../sql/SqlRows.ts"
 import { inTransaction } from "../sql/SqlTransaction.ts"
+import { beginning } from "./VisitRanksSql.ts"
 import { aligned, type NotNow, soon } from "./VisitUpkeepPause.ts"
 import * as VisitorsSql from "./VisitorsSql.ts"
 import * as VisitValuesSql from "./VisitValuesSql.ts"
@@ -55,8 +56,10 @@ export interface Watcher<E = never> {
   readonly progress: (rows: number, all: number) => Effect.Effect<void>
 }
 
+const writers = "move-visits/"
+
 /** By what targets know the last chunk of a source. */
-const writerOf = ({ number }: Source) => `move-visits/${number}`
+const writerOf = ({ number }: Source) => `${writers}${number}`
 
 /** How a source counts its chunks. */
 const counter = "move-visits"
@@ -146,6 +149,14 @@ const arrive = (target: SqlClient.SqlClient, writer: string, chunk: number, rows
   inTransaction(target, Effect.whenEffect(add(target, rows), isFirst(target, writer, chunk)))
 
 /**
+ * Has nodes rank the links of a target once more, if visits have arrived there by a move: these may be of hours that were ranked there without them, or nowhere yet. It overtakes a node that is at it: that notes
+ * how far it is only where it stands as it was. Ranks that nodes have handed on never fall, so no link is out of its place meanwhile.
+ */
+const rankAgain = (target: SqlClient.SqlClient) =>
+  target`UPDATE visit_ranked SET grain = ${beginning.grain}, hour = ${beginning.hour}, subject = ${beginning.subject}
+    WHERE EXISTS (SELECT 1 FROM visit_writers WHERE starts_with(writer, ${writers}))`
+
+/**
  * Moves the visits that are in databases of links to those of visits, while nodes write to the latter: gives how many rows. One process of a deployment may do it at a time; nodes that still write to the
  * former add rows, which are moved as well.
  *
@@ -223,5 +234,7 @@ export const move = <E = never>(
     yield* Effect.forEach(begun, (source) => Effect.repeat(pass(source), { while: (isAny) => isAny }), {
       discard: true
     })
+    // Also where a run before this one brought the last.
+    yield* Effect.forEach(targets, rankAgain, { discard: true })
     return done
   })

@@ -20,7 +20,7 @@ interface Row {
 const numberOf = (grain: Grain) => grains.indexOf(grain)
 
 /** What comes before all periods: those of months come first. Most are there once, when a database is of a former version. */
-const beginning: Ranked = { grain: numberOf("month"), hour: 0, subject: "" }
+export const beginning: Ranked = { grain: numberOf("month"), hour: 0, subject: "" }
 
 /**
  * `VisitStore.rank` on SQLite and PostgreSQL. Each step says by itself how often its links were visited, in all: two nodes at once hand on the same, and one of them notes how far it

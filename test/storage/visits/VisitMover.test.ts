@@ -109,6 +109,44 @@ describePostgres("moving visits from a database of links to two of visits", () =
     60_000
   )
 
+  it.scopedLive(
+    "has links ranked by all of their visits, wherever the mover ends",
+    () =>
+      Effect.gen(function* () {
+        const node = yield* Effect.flatten(open)
+        const [from, ...targets] = node.databases
+        const apart = VisitStoreSpread.make(targets)
+        const ranks = new Map<string, number>()
+        const rank = (store: Store) =>
+          Effect.repeat(
+            store.rank(day + 24 * 9, 7, (some) =>
+              Effect.sync(() => {
+                for (const { key, visits } of some) ranks.set(key, Math.max(visits, ranks.get(key) ?? 0))
+              })
+            ),
+            { while: (more) => more }
+          )
+        // Hours that are ranked where they were, hours that are not, and later ones that are ranked where they go.
+        yield* from!.visits.write(batchOf("old", 1, [0, 1]))
+        yield* rank(from!.visits)
+        yield* from!.visits.write(batchOf("old", 2, [2]))
+        yield* apart.write(batchOf("new", 1, [3]))
+        yield* rank(apart)
+        for (let steps = 0; (yield* Effect.either(moveUntil(node, steps)))._tag === "Left"; steps++) {
+          yield* rank(apart)
+        }
+        yield* rank(apart)
+        const totals = yield* apart.totals(subjects)
+        const links = subjects.flatMap((subject, at) =>
+          subject.endsWith("@1")
+            ? [[subject.slice(0, 1), totals[at]!.nonBots + totals[at]!.bots] as const]
+            : []
+        )
+        expect([...ranks].toSorted()).toEqual(links)
+      }),
+    60_000
+  )
+
   it.scopedLive("can bring nothing more once another process has gone on with it", () =>
     Effect.gen(function* () {
       const node = yield* Effect.flatten(open)
