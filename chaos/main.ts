@@ -71,8 +71,6 @@ const runDatabases = (options: DatabasesArguments.Arguments) =>
     const { told, ...report } = yield* Effect.scoped(
       Databases.run({
         ...options,
-        requestsPerSecond: 100,
-        clients: 16,
         limits: { redirects: 0.9999, others: 1, unwritten_ms: 1_000, back_ms: 10_000 },
         notify: Console.error
       })

@@ -14,6 +14,7 @@ import {
   type Phase,
   phases,
   redirects,
+  type Side,
   sides,
   type Tally,
   type Traffic
@@ -53,15 +54,25 @@ const judgeAll = (
   }
 }
 
-const judgeRedirects = (violate: Violate, traffic: Traffic, part: number) => {
-  const [sent, right] = (["sent", "right"] as const).map((what) =>
-    redirects.reduce((sum, operation) => sum + traffic.tallyOf("moves", operation)[what], 0)
+/** Counts of several kinds of requests. */
+const summed = (traffic: Traffic, phase: Phase, some: ReadonlyArray<Operation>, side?: Side) =>
+  some.reduce(
+    (sum, operation) => {
+      const { right, sent } = traffic.tallyOf(phase, operation, side)
+      return { sent: sum.sent + sent, right: sum.right + right }
+    },
+    { sent: 0, right: 0 }
   )
-  const wrong = redirects.reduce((sum, operation) => {
-    const tally = traffic.tallyOf("moves", operation, "node killed")
-    return sum + tally.sent
-  }, sent! - right!)
-  const all = right! + wrong
+
+/** Redirects while buckets were moved, whatever was killed meanwhile. */
+const redirectsOfMoves = (traffic: Traffic) => {
+  const { right, sent } = summed(traffic, "moves", redirects)
+  const wrong = sent - right + summed(traffic, "moves", redirects, "node killed").sent
+  return { right, wrong, all: right + wrong }
+}
+
+const judgeRedirects = (violate: Violate, traffic: Traffic, part: number) => {
+  const { all, right, wrong } = redirectsOfMoves(traffic)
   if (all === 0 || wrong > wrongMax(all, part)) {
     violate("moves", `${right} of ${all} redirects were answered right, not ${(100 * part).toFixed(2)} %`)
   }
@@ -217,7 +228,89 @@ export const judgeVisits = (
   return { ...sums, lostMax }
 }
 
-const percent = ({ right, sent }: Tally) => (sent === 0 ? "–" : `${((100 * right) / sent).toFixed(3)} %`)
+/** One thing that is judged: what it was, and what it must be. */
+export interface Judgement {
+  readonly what: string
+  readonly found: string
+  readonly wanted: string
+}
+
+/** What a run has found that is judged. */
+export interface Found {
+  readonly traffic: Traffic
+  readonly moves: ReadonlyArray<Moved>
+  readonly before: Contents
+  readonly after: Contents
+  readonly written: Written
+  readonly visits: Visits
+  readonly back_ms: number | null
+  readonly acknowledged: number
+  /** Acknowledged links that each node redirects in the end. */
+  readonly resolved: ReadonlyArray<number>
+}
+
+/** All that is judged, line by line. */
+export const judgements = (
+  { acknowledged, after, back_ms, before, moves, resolved, traffic, visits, written }: Found,
+  { back_ms: backMax_ms, others, redirects: part, unwritten_ms }: Limits
+): ReadonlyArray<Judgement> => {
+  const of = ({ right, sent }: { readonly right: number; readonly sent: number }) =>
+    `${right} of ${sent} (${percent({ right, sent })})`
+  const least = (part: number) => `${Number((100 * part).toFixed(2))} %`
+  const killsOf = (who: string) => moves.filter(({ killed }) => killed?.startsWith(who) === true).length
+  const creates = ["create", "keyed create"] as const
+  const moved = redirectsOfMoves(traffic)
+  const different = before.flatMap((some, number) =>
+    some.filter(({ rows, sum }, index) => {
+      const now = after[number]![index]!
+      return now.rows !== rows || now.sum !== sum
+    })
+  )
+  const misplaced = after.flat().reduce((sum, one) => sum + one.misplaced, 0)
+  const longest = Math.max(0, ...moves.map((move) => move.unwritten_ms ?? 0))
+  const line = (what: string, found: string, wanted: string) => ({ what, found, wanted })
+  return [
+    line("moves, there and back", String(moves.length), "each is finished"),
+    line("kill -9 of the mover, of a node", `${killsOf("the mover")}, ${killsOf("node")}`, "two at least"),
+    line(
+      "redirects while buckets are moved, whatever is killed",
+      of({ right: moved.right, sent: moved.all }),
+      least(part)
+    ),
+    line(
+      "creates meanwhile, but for those at a node that is killed and those that wait for a dead mover",
+      of(summed(traffic, "moves", creates)),
+      least(others)
+    ),
+    line("longest time for which buckets were not written", `${longest} ms`, `${unwritten_ms} ms`),
+    line(
+      "acknowledged links that each node redirects",
+      resolved.map((right) => `${right}`).join(", "),
+      String(acknowledged)
+    ),
+    line("keys that are there twice", String(repeated(written.links.map(({ key }) => key)).length), "0"),
+    line(
+      "tables of a database whose rows or sums differ from before",
+      `${different.length} of ${before.flat().length}`,
+      "0"
+    ),
+    line("rows outside of their bucket's home", String(misplaced), "0"),
+    line("visits lost, counted twice", `${visits.lost}, ${visits.doubled}`, `${visits.lostMax}, 0`),
+    line("creates while a database is away", of(summed(traffic, "away", creates)), least(others)),
+    line("redirects of the others' links meanwhile", of(summed(traffic, "away", redirects)), least(others)),
+    line("time until it is used again", back_ms === null ? "none" : `${back_ms} ms`, `${backMax_ms} ms`)
+  ]
+}
+
+/** The same as a table. */
+export const judgementsTable = (lines: ReadonlyArray<Judgement>): string =>
+  textTable(
+    [["judged", "found", "wanted"], ...lines.map(({ found, wanted, what }) => [what, found, wanted])],
+    new Set([0, 1, 2])
+  )
+
+const percent = ({ right, sent }: Pick<Tally, "right" | "sent">) =>
+  sent === 0 ? "–" : `${((100 * right) / sent).toFixed(3)} %`
 
 const at = (times_ms: ReadonlyArray<number>, part: number) =>
   times_ms.length === 0

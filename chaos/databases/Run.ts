@@ -14,11 +14,8 @@ import * as Moves from "./Moves.ts"
 import * as Topology from "./Topology.ts"
 import { isPartialList, parts, Traffic } from "./Traffic.ts"
 
-/** Beside the arguments: of the load, what is asked for, and whom to tell how it goes, in one line each. */
+/** Beside the arguments: what is asked for, and whom to tell how it goes, in one line each. */
 export interface Options extends Arguments {
-  readonly requestsPerSecond: number
-  /** Clients of each operation: what is under way at once is bounded by them, so that a slow machine is asked less. */
-  readonly clients: number
   readonly limits: Checks.Limits
   readonly notify: (line: string) => Effect.Effect<void>
 }
@@ -38,6 +35,8 @@ export interface Report {
   readonly resolved: Readonly<Record<string, Base.Resolved>>
   readonly violations: ReadonlyArray<Violation>
   readonly violationsUntold: number
+  /** What is judged, by name: see `Checks.judgements`. */
+  readonly judgements: ReadonlyArray<Checks.Judgement>
   /** The report for people. */
   readonly told: string
 }
@@ -133,6 +132,8 @@ const table = (
     ...(Object.keys(report.instead).length === 0 ? [] : ["What came instead of right answers:"]),
     ...Object.entries(report.instead).map(([what, times]) => `  ${what} ×${times}`),
     "",
+    Checks.judgementsTable(report.judgements),
+    "",
     ...(report.violations.length === 0
       ? ["All promises held."]
       : [
@@ -148,7 +149,7 @@ const table = (
 export const run = Effect.fn("databases.run")(function* (
   options: Options
 ): Effect.fn.Return<Report, Unavailable, Scope.Scope> {
-  const { away_s, clients, limits, links, logs, requestsPerSecond } = options
+  const { away_s, calm_s, clients, limits, links, logs, requestsPerSecond } = options
   const begun = performance.now()
   const notify = (line: string) =>
     options.notify(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s  ${line}`)
@@ -204,7 +205,7 @@ export const run = Effect.fn("databases.run")(function* (
         traffic.skipped += turns
       }
     })
-    yield* Effect.sleep("2 seconds")
+    yield* Effect.sleep(`${calm_s} seconds`)
     traffic.begin("moves")
     const legs = legsOf(homes[emptied]!)
     for (const [index, leg] of legs.entries()) {
@@ -231,7 +232,7 @@ export const run = Effect.fn("databases.run")(function* (
     back_ms = yield* untilWhole(topology, from)
     traffic.begin("calm")
     yield* notify(`it is used again after ${back_ms ?? "more than 60,000"} ms`)
-    yield* Effect.sleep("2 seconds")
+    yield* Effect.sleep(`${calm_s} seconds`)
   }).pipe(Effect.scoped)
 
   yield* notify(`asking every node for ${acknowledged.links.size} links …`)
@@ -271,6 +272,20 @@ export const run = Effect.fn("databases.run")(function* (
     visits,
     back_ms,
     resolved: Object.fromEntries(resolved),
+    judgements: Checks.judgements(
+      {
+        traffic,
+        moves,
+        before,
+        after,
+        written,
+        visits,
+        back_ms,
+        acknowledged: acknowledged.links.size,
+        resolved: resolved.map(([, one]) => one.right)
+      },
+      limits
+    ),
     violations: observed.violations,
     violationsUntold: observed.violationsUntold
   }

@@ -86,6 +86,7 @@ if (hasPrograms) {
           const report = yield* Databases.run({
             links: 12_000,
             away_s: 5,
+            calm_s: 2,
             logs: null,
             requestsPerSecond: 60,
             clients,
@@ -102,6 +103,9 @@ if (hasPrograms) {
             [3, 1]
           ])
           expect(report.moves.filter(({ killed }) => killed !== null).length).toBe(5)
+          const found = new Map(report.judgements.map(({ found, what }) => [what, found]))
+          expect(found.get("kill -9 of the mover, of a node")).toBe("3, 2")
+          expect(found.get("tables of a database whose rows or sums differ from before")).toBe("0 of 12")
         }).pipe(Effect.scoped),
       400_000
     )

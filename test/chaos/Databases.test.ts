@@ -85,6 +85,47 @@ describe("what is judged of several databases", () => {
     expect(broken).toEqual(["C7", "C7"])
   })
 
+  it("is told line by line", () => {
+    const seen = traffic()
+    Object.assign(seen.tallyOf("moves", "hot"), { sent: 8, right: 7 })
+    Object.assign(seen.tallyOf("moves", "cold", "node killed"), { sent: 2 })
+    Object.assign(seen.tallyOf("away", "create"), { sent: 4, right: 4 })
+    Object.assign(seen.tallyOf("away", "cold", "away"), { sent: 9, right: 0 })
+    Object.assign(seen.tallyOf("away", "cold"), { sent: 5, right: 4 })
+    const contents = (sum: string, misplaced: number): Contents => [
+      [{ table: "links", rows: 1, sum, misplaced }]
+    ]
+    const lines = Checks.judgements(
+      {
+        traffic: seen,
+        moves: [moved, { ...moved, unwritten_ms: 40, killed: "the mover at copy" }],
+        before: contents("5", 0),
+        after: contents("6", 3),
+        written: { links: ["a", "a", "b"].map((key) => ({ key, url: "u" })), guards: [], visits: new Map() },
+        visits: { answered: 3, uncertain: 0, counted: 2, lost: 1, doubled: 0, lostMax: 2 },
+        back_ms: 100,
+        acknowledged: 3,
+        resolved: [3, 2]
+      },
+      limits
+    )
+    expect(lines.map(({ found }) => found)).toEqual([
+      "2",
+      "1, 0",
+      "7 of 10 (70.000 %)",
+      "0 of 0 (–)",
+      "40 ms",
+      "3, 2",
+      "1",
+      "1 of 1",
+      "3",
+      "1, 0",
+      "4 of 4 (100.000 %)",
+      "4 of 5 (80.000 %)",
+      "100 ms"
+    ])
+  })
+
   it("counts visits that are lost and counted twice by link", () => {
     const { broken, violate } = judging()
     const visits = new Map([
@@ -133,7 +174,13 @@ describe("what is judged of several databases", () => {
 
   it("understands its arguments", () => {
     const parse = (...args: ReadonlyArray<string>) => Arguments.parse(args, "/there")
-    expect(parse()).toMatchObject({ right: { links: 4_000_000, away_s: 60, logs: null } })
+    expect(parse()).toMatchObject({
+      right: { links: 4_000_000, away_s: 60, calm_s: 2, requestsPerSecond: 100, clients: 16, logs: null }
+    })
+    expect(parse("--rate", "250", "--calm", "30", "--clients", "8")).toMatchObject({
+      right: { calm_s: 30, requestsPerSecond: 250, clients: 8 }
+    })
+    expect(parse("--rate", "fast")).toMatchObject({ left: expect.stringContaining("--rate") })
     expect(parse("--links", "20000", "--away", "9", "--logs", "l")).toMatchObject({
       right: { links: 20_000, away_s: 9, logs: "/there/l" }
     })
