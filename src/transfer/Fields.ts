@@ -75,7 +75,7 @@ const controls = /[\p{Cc}\p{Cs}]/u
 const controlsInLines = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u
 
 /** Line breaks and tabs, with the spaces around them. Titles that were taken from web pages have them. */
-const breaks = /\s*[\t-\r\u0085\u2028\u2029]\s*/g
+const breaks = /\s*[\t-\r]\s*/g
 
 const isShort = (text: string, max: number) => text.length <= 2 * max && Array.from(text).length <= max
 
@@ -179,8 +179,10 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     return no.has(text) ? false : fault(field, "must be true or false")
   }
   const titleOf = (): string | undefined => {
-    // In one line, as browsers show it.
-    const text = textOf("title")?.replace(breaks, " ").trim()
+    const given = textOf("title")
+    const line = given?.replace(breaks, " ")
+    // In one line, as browsers show it. Others stay as they are, character by character.
+    const text = line === given ? given : line?.trim()
     if (text === undefined || text === "") return undefined
     if (!options.cutsTitles) return plain("title", lengthsMax.title, controls, text)
     const cut = Array.from(text.slice(0, 2 * lengthsMax.title), (one) => (controls.test(one) ? " " : one))
