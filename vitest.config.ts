@@ -1,6 +1,10 @@
-import { relative } from "node:path"
+import { spawnSync } from "node:child_process"
+import { dirname, join, relative, resolve } from "node:path"
+import type { Plugin } from "vite"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
+
+const root = import.meta.dirname
 
 /** Folders of tests that take long, in the order in which they begin: the longest first, so that it is not left over in the end, and beside it none that need the cores for themselves. */
 const longFirst = ["chaos", "fuzz", "storage", "e2e", "cluster", "browser", "sim", "bench"]
@@ -9,7 +13,7 @@ const longFirst = ["chaos", "fuzz", "storage", "e2e", "cluster", "browser", "sim
 class LongFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
     const rankOf = ({ moduleId }: TestSpecification) => {
-      const rank = longFirst.indexOf(relative(import.meta.dirname, moduleId).split("/")[1]!)
+      const rank = longFirst.indexOf(relative(root, moduleId).split("/")[1]!)
       return rank === -1 ? longFirst.length : rank
     }
     // eslint-disable-next-line unicorn/no-array-sort -- a method of the sequencer, not of an array
@@ -18,8 +22,34 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+/** What `build.mjs` builds and tests import. A page's source is vite's. */
+const isBuilt = (path: string) =>
+  /^(?:src|bench|chaos|cluster|fuzz|test\/support)\/.*\.ts$/.test(path) &&
+  !/^src\/http\/web\/|\.test\.ts$/.test(path)
+
+/**
+ * Has tests import what was built rather than sources: they test what ships, threads and child processes included, and nothing is compiled
+ * again for each run. No module is loaded twice, since what is built imports nothing but what is built.
+ */
+const built: Plugin = {
+  name: "built",
+  enforce: "pre",
+  resolveId(imported, importer) {
+    if (importer === undefined || !imported.startsWith(".")) return undefined
+    const path = relative(root, resolve(dirname(importer), imported))
+    return isBuilt(path) ? join(root, "dist", path.replace(/\.ts$/, ".js")) : undefined
+  }
+}
+
+const { status } = spawnSync(process.execPath, ["build.mjs"], { cwd: root, stdio: "inherit" })
+if (status !== 0) throw new Error("the build failed")
+
 export default defineConfig({
+  plugins: [built],
   test: {
+    server: { deps: { external: [/\/dist\/(?:src|bench|chaos|cluster|fuzz|test)\//] } },
+    // A change of the sources needs a build, which belongs to the start.
+    watch: false,
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/services/GlobalSetup.ts"],
     setupFiles: ["test/support/services/Worker.ts"],

@@ -5,8 +5,6 @@ import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-const viteNode = fileURLToPath(new URL("../../node_modules/vite-node/vite-node.mjs", import.meta.url))
-
 /** A child process that runs one of the scripts in `children/`. */
 export interface Child {
   readonly pid: number
@@ -20,15 +18,15 @@ export interface Child {
   readonly ended: Effect.Effect<number | null>
 }
 
-/** Runs a script with arguments until it ends or the scope closes. */
+/** Runs a script, by its name, with arguments until it ends or the scope closes. */
 export const spawnChild = (
   script: string,
   args: ReadonlyArray<string>
 ): Effect.Effect<Child, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync((): Child => {
-      const path = fileURLToPath(new URL(`children/${script}`, import.meta.url))
-      const process_ = spawn(process.execPath, [viteNode, path, ...args], {
+      const path = fileURLToPath(new URL(`children/${script}.js`, import.meta.url))
+      const process_ = spawn(process.execPath, [path, ...args], {
         stdio: ["ignore", "pipe", "pipe"]
       })
       const printed: Array<string> = []

@@ -32,7 +32,7 @@ describe("a signal behind the first", () => {
 describe("a shutdown that does not end", () => {
   it.scopedLive("ends with the process when its time is over, which is said", () =>
     Effect.gen(function* () {
-      const child = yield* spawnChild("NeverStop.ts", ["500"])
+      const child = yield* spawnChild("NeverStop", ["500"])
       yield* child.line("running")
       process.kill(child.pid, "SIGTERM")
       expect(yield* child.ended).toBe(130)

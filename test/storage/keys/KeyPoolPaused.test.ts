@@ -8,7 +8,7 @@ describeRedis("KeyPool on Redis", () => {
   it.scopedLive("refuses what a process pushes that stood still while another one claimed the shard", () =>
     Effect.gen(function* () {
       const redis = yield* freshRedis()
-      const former = yield* spawnChild("OwnShard.ts", [yield* serverUrl, redis.namespace, "1"])
+      const former = yield* spawnChild("OwnShard", [yield* serverUrl, redis.namespace, "1"])
       yield* former.line("owns")
       process.kill(former.pid, "SIGSTOP")
       const pool = yield* KeyPoolRedis.make(redis)

@@ -74,7 +74,7 @@ const killed = (
             ...place,
             kind: kinds[(number + round) % kinds.length]!
           }))
-          const child = yield* spawnChild("UseStock.ts", [JSON.stringify(used)])
+          const child = yield* spawnChild("UseStock", [JSON.stringify(used)])
           children.push(child)
           yield* Effect.forEach(used, ({ kind }, number) =>
             child.line(`${number} filled ${kind[0]}${round + 1}-${4 + round}`)

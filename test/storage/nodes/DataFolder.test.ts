@@ -69,7 +69,7 @@ describe("the data folder", () => {
   it.scopedLive("goes to one of many who start at once", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const children = yield* atOnce(Array.from({ length: 3 }, () => spawnChild("HoldFolder.ts", [folder])))
+      const children = yield* atOnce(Array.from({ length: 3 }, () => spawnChild("HoldFolder", [folder])))
       const told = yield* atOnce(
         children.map(({ line }) => Effect.raceFirst(line("holding"), line("refused DataFolderInUse")))
       )
@@ -81,14 +81,14 @@ describe("the data folder", () => {
   it.scopedLive("is refused while another process has it, and free when that is killed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const child = yield* spawnChild("HoldFolder.ts", [folder])
+      const child = yield* spawnChild("HoldFolder", [folder])
       yield* child.line("holding")
       const error = yield* Effect.flip(take(folder))
       expect(error).toBeInstanceOf(DataFolder.DataFolderInUse)
       expect(error.message).toContain(`process ${child.pid},`)
       yield* child.kill
       yield* take(folder)
-      const second = yield* spawnChild("HoldFolder.ts", [folder])
+      const second = yield* spawnChild("HoldFolder", [folder])
       expect(yield* second.line("refused")).toContain(`DataFolderInUse`)
       expect(yield* second.line("refused")).toContain(`process ${process.pid},`)
     })
@@ -113,7 +113,7 @@ describe("the data folder", () => {
       const folder = join(parent, "data")
       mkdirSync(folder)
       chmodSync(folder, 0o555)
-      const child = yield* spawnChild("HoldFolder.ts", [folder, ...nobody])
+      const child = yield* spawnChild("HoldFolder", [folder, ...nobody])
       const line = yield* child.line("refused")
       expect(line).toContain("DataFolderUnusable")
       expect(line).toContain(folder)

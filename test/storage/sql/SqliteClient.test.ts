@@ -62,7 +62,7 @@ describe("the SQLite client: settings", () => {
   it.scopedLive("keep what was committed when the process is killed", () =>
     Effect.gen(function* () {
       const path = join(yield* temporaryFolder, "test.db")
-      const child = yield* spawnChild("WriteRows.ts", [path])
+      const child = yield* spawnChild("WriteRows", [path])
       yield* child.line("committed 151")
       yield* child.kill
       const told = Number(child.printed.at(-1)!.split(" ")[1])
