@@ -4,8 +4,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Seeds from "../../../src/sim/cli/Seeds.ts"
 import { exitCode } from "../../../src/sim/report/ExitCode.ts"
 import { JsonReport } from "../../../src/sim/report/JsonReport.ts"
+import { failureOf } from "../Failure.ts"
 
 const built = (path: string) => new URL(`../../../dist/src/sim/${path}`, import.meta.url)
 
@@ -108,17 +110,10 @@ describe("npm run sim", () => {
   }, 240_000)
 
   it("says that nothing is to be shrunk where no promise is broken", async () => {
-    const { code, stderr } = await sim([
-      "--seed",
-      "1",
-      "--preset",
-      "calm",
-      "--options",
-      '{"faulty_s":1,"calm_s":1}',
-      "--shrink"
-    ])
+    const args = ["--seed", "1", "--preset", "calm", "--options", '{"faulty_s":1,"calm_s":1}', "--shrink"]
+    const { code, message } = await failureOf(Seeds.command(args))
     expect(code).toBe(exitCode.nothingToShrink)
-    expect(stderr).toContain("Seed 1 breaks no promise")
+    expect(message).toContain("Seed 1 breaks no promise")
   }, 120_000)
 
   it("tells a simulation that crashes from a broken promise, and in which seed it was", async () => {
@@ -144,10 +139,10 @@ describe("npm run sim", () => {
     [["--options", "no/such/file"], "--options is not usable: "],
     [["--options", '{"nodes":0,"faults":{"kil":1}}'], "nodes: "]
   ])("refuses %j", async (args, sentence) => {
-    const { code, stderr } = await sim(args)
+    const { code, message } = await failureOf(Seeds.command(args))
     expect(code).toBe(exitCode.usage)
-    expect(stderr).toContain(sentence)
-    expect(stderr).toContain("Usage: npm run sim")
+    expect(message).toContain(sentence)
+    expect(message).toContain("Usage: npm run sim")
   })
 
   it("says when a report cannot be written", async () => {
@@ -161,8 +156,8 @@ describe("npm run sim", () => {
       "--json",
       join(folder, "no/such")
     ]
-    const { code, stderr } = await sim(args)
+    const { code, message } = await failureOf(Seeds.command(args))
     expect(code).toBe(exitCode.notWritten)
-    expect(stderr).toContain("could not be written")
+    expect(message).toContain("could not be written")
   }, 60_000)
 })
