@@ -121,18 +121,23 @@ export const emptied = (
   sql: SqlClient.SqlClient,
   { keepsPlacement = false } = {}
 ): Effect.Effect<void, SqlError> => {
-  const statements = [
-    ...tables
-      .filter((table) => !keepsPlacement || !placementTables.includes(table))
-      .map((table) => `DELETE FROM ${table}`),
+  const emptiedTables = tables.filter((table) => !keepsPlacement || !placementTables.includes(table))
+  const deletes = (some: ReadonlyArray<string>) => some.map((table) => `DELETE FROM ${table}`)
+  const updates = [
     "UPDATE database_mark SET mark = 0, lineage = 0, moved_at = 0",
     ...(keepsPlacement ? [] : ["UPDATE link_epoch SET epoch = 0"]),
     "UPDATE domain_version SET version = 0, last_number = 0, long_aliases_in = '[]'"
   ]
   return sql.onDialectOrElse({
-    pg: () => Effect.asVoid(sql.unsafe(statements.join(";"))),
+    pg: () => Effect.asVoid(sql.unsafe([...deletes(emptiedTables), ...updates].join(";"))),
+    // Each statement is a message to the database's thread: most tables have no rows.
     orElse: () =>
-      sql.withTransaction(Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true }))
+      Effect.gen(function* () {
+        const ifFilled = (table: string) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM ${table})`
+        const filled = yield* sql.unsafe<{ name: string }>(emptiedTables.map(ifFilled).join(" UNION ALL "))
+        const statements = [...deletes(filled.map(({ name }) => name)), ...updates]
+        yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+      }).pipe(sql.withTransaction)
   })
 }
 

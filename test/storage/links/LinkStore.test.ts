@@ -4,7 +4,7 @@ import { LinkStore } from "../../../src/storage/links/LinkStore.ts"
 import * as LinkGroupCommit from "../../../src/storage/links/LinkGroupCommit.ts"
 import * as LinkStoreMemory from "../../../src/sim/stores/LinkStoreMemory.ts"
 import * as LinkStoreSql from "../../../src/storage/links/LinkStoreSql.ts"
-import { linkStoreLaws } from "./LinkStoreLaws.ts"
+import { linkBindingLaws, linkStoreLaws, linkWriteLaws } from "./LinkStoreLaws.ts"
 import { likeMemory } from "../../support/LikeMemory.ts"
 import { linkCommand, playLinks } from "../../support/Players.ts"
 import { onEveryBackend, onEverySqlBackend } from "../../support/Stores.ts"
@@ -13,7 +13,7 @@ onEveryBackend(LinkStore, { memory: LinkStoreMemory.layer, sql: LinkStoreSql.lay
   linkStoreLaws("LinkStore", open)
 })
 
-/** As a node has it: group commit in front. */
+/** As a node has it: group commit in front, which has nothing to do with lists. */
 const grouped = LinkGroupCommit.links({ inFlightMax: 2 })
 onEveryBackend(
   LinkStore,
@@ -21,16 +21,16 @@ onEveryBackend(
     memory: Layer.provide(grouped, LinkStoreMemory.layer),
     sql: Layer.provide(grouped, LinkStoreSql.layer)
   },
-  (open) => linkStoreLaws("LinkStore with group commit", open)
+  (open) => linkWriteLaws("LinkStore with group commit", open)
 )
 
-/** As it is as long as there has never been a further domain. */
+/** As it is as long as there has never been a further domain: links are bound by other statements. */
 const inOneDomain = Layer.provide(
   LinkStoreSql.layer,
   Layer.succeed(FurtherDomains, { areInUse: () => false })
 )
 onEverySqlBackend(LinkStore, inOneDomain, (open) => {
-  linkStoreLaws("LinkStore in one domain", open, 1, false)
+  linkBindingLaws("LinkStore in one domain", open, false)
 })
 
 onEverySqlBackend(LinkStore, LinkStoreSql.layer, (open) => {

@@ -22,11 +22,10 @@ const awkwardUrls = [
 
 const awkwardText = `it's "quoted" \\ {NULL,a} [1] :name $1 -- %_ \u2028 日本語 🍃`
 
-/** The laws of `LinkStore`, as tests of one backend. `databases`: over how many the links are spread. */
-export const linkStoreLaws = (
+/** The laws of keys that are bound, deleted and taken. */
+export const linkBindingLaws = (
   title: string,
   open: Open<LinkStore["Type"]>,
-  databases = 1,
   hasFurtherDomains = true
 ): void => {
   const store = Effect.flatten(open)
@@ -390,8 +389,17 @@ export const linkStoreLaws = (
       })
     )
   })
+}
 
+/** The laws of the operations that write, and of what is found then: all that a layer between a store and its callers can change which leaves lists alone. */
+export const linkWriteLaws = (title: string, open: Open<LinkStore["Type"]>): void => {
+  linkBindingLaws(title, open)
   linkUpdateLaws(title, open)
-  linkListLaws(title, open, databases)
   linkVisitLaws(title, open)
+}
+
+/** The laws of `LinkStore`, as tests of one backend. `databases`: over how many the links are spread. */
+export const linkStoreLaws = (title: string, open: Open<LinkStore["Type"]>, databases = 1): void => {
+  linkWriteLaws(title, open)
+  linkListLaws(title, open, databases)
 }

@@ -14,7 +14,7 @@ import * as Listeners from "../../../src/storage/webhooks/WebhookListeners.ts"
 import { WebhookStore } from "../../../src/storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreSql from "../../../src/storage/webhooks/WebhookStoreSql.ts"
 import * as WebhookMessages from "../../../src/webhooks/WebhookMessages.ts"
-import { linkStoreLaws } from "../links/LinkStoreLaws.ts"
+import { linkWriteLaws } from "../links/LinkStoreLaws.ts"
 import { linkOf } from "../../support/SomeLinks.ts"
 import { onEveryDatabase, onEverySqlBackend } from "../../support/Stores.ts"
 import { addVerified, claimOf, userOf, webhookOf } from "../../support/SomeWebhooks.ts"
@@ -36,7 +36,7 @@ onEverySqlBackend(
     Layer.provide(everybodyListens),
     Layer.provide(WebhookStoreSql.layer)
   ),
-  (open) => linkStoreLaws("LinkStore that tells webhooks", open)
+  (open) => linkWriteLaws("LinkStore that tells webhooks", open)
 )
 
 const webhook = webhookOf("whk_a")
