@@ -124,6 +124,8 @@ if (process.argv[2] === "--run") {
       js: [
         'const bundleUrl = require("node:url").pathToFileURL(__filename);',
         'const log = require("node:util").debuglog("linkmint");',
+        // As in Node 21 and later. Where it is missing, `pg` makes a `Response` to see whether it runs at Cloudflare, for which Node 20 evaluates all of `fetch`.
+        "globalThis.navigator ??= { userAgent: `Node.js/${parseInt(process.versions.node)}` };",
         "const deferredPackages = exports.deferredPackages = [];"
       ].join(" ")
     },

@@ -53,6 +53,18 @@ describe("the build", () => {
     })
   )
 
+  it.scopedLive("has a start evaluate none of Node's `fetch`, for which only a question of `pg` would", () =>
+    Effect.gen(function* () {
+      const listing = "process.on('exit', () => console.log(process.moduleLoadList.join(' ')))"
+      const options = [...nodeOptions, "--import", `data:text/javascript,${encodeURIComponent(listing)}`]
+      const output = yield* succeeded(
+        yield* run(process.execPath, [...options, "dist/main.js", "--version"], {})
+      )
+      expect(output).toMatch(/NativeModule internal\/worker\b/)
+      expect(output).not.toMatch(/undici/)
+    })
+  )
+
   it.effect("leaves the documents of the contract", () =>
     Effect.gen(function* () {
       const rendered = yield* render
