@@ -8,7 +8,7 @@ import { freePort } from "../support/FreePort.ts"
 import { agent, jsonOf, keyOf, send } from "../support/HttpClient.ts"
 import { describePostgres } from "../support/services/Postgres.ts"
 import { sharedLogicalServer } from "../support/services/PostgresLogical.ts"
-import { hasPrograms, postgresPair } from "../support/services/PostgresPair.ts"
+import { hasPrograms, killablePostgres } from "../support/services/PostgresPair.ts"
 import { migratedDatabase, postgresAt } from "../support/Stores.ts"
 import { dataFolder, launch, run, start } from "./Program.ts"
 
@@ -47,7 +47,7 @@ if (hasPrograms) {
       "keeps each link where its bucket is, and goes on while one of them is away",
       () =>
         Effect.gen(function* () {
-          const { primary } = yield* postgresPair
+          const primary = yield* killablePostgres
           yield* primary.run("CREATE DATABASE visits")
           const control = yield* halved
           const port = yield* freePort
@@ -172,7 +172,7 @@ if (hasPrograms) {
       "starts and serves while one of them is away, uses it when it comes, and ends if it is another deployment's",
       () =>
         Effect.gen(function* () {
-          const { primary } = yield* postgresPair
+          const primary = yield* killablePostgres
           yield* primary.kill
           const [control, other] = [yield* halved, yield* halved]
           const connections = yield* agent(8)

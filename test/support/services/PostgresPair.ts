@@ -46,15 +46,15 @@ export const administer = (
     Effect.withClock(Clock.make())
   )
 
-/** Starts both, asynchronous; they go when the scope closes. */
-export const postgresPair: Effect.Effect<PostgresPair, never, Scope.Scope> = Effect.gen(function* () {
+/** What starts a server that goes with the scope. `prepare` is the command that makes its data, with PostgreSQL's folder of programs. */
+const members = Effect.gen(function* () {
   const user = yield* serverUser
   const { folder } = yield* findBinaries(machinePaths(), user)
   const scope = yield* Effect.scope
   const password = randomBytes(16).toString("hex")
   const env = { PATH: process.env["PATH"], LC_ALL: "C" }
 
-  const member = (prepare: (data: string, passwordFile: string) => Command) =>
+  const member = (prepare: (folder: string, data: string, passwordFile: string) => Command) =>
     Effect.gen(function* () {
       const home = yield* temporaryFolder(user, folderInMemory())
       const data = join(home, "data")
@@ -85,7 +85,7 @@ export const postgresPair: Effect.Effect<PostgresPair, never, Scope.Scope> = Eff
             Effect.orDie
           )
         })
-      yield* start([prepare(data, passwordFile), postgres])
+      yield* start([prepare(folder, data, passwordFile), postgres])
       return {
         port,
         url,
@@ -94,18 +94,37 @@ export const postgresPair: Effect.Effect<PostgresPair, never, Scope.Scope> = Eff
         restart: start([postgres])
       } satisfies Member
     })
+  return member
+})
 
-  const primary = yield* member((data, passwordFile) => [
-    join(folder, "initdb"),
-    `--pgdata=${data}`,
-    "--username=postgres",
-    "--auth=scram-sha-256",
-    `--pwfile=${passwordFile}`,
-    "--encoding=UTF8",
-    "--no-locale",
-    "--no-sync"
-  ])
-  const standby = yield* member((data) => [
+const note = (primary: Member, what: string) =>
+  Effect.map(primary.run("SHOW server_version"), ([row]) =>
+    exercised("PostgreSQL", `${String(row!["server_version"]).split(" ")[0]} (${what})`)
+  )
+
+const initdb = (folder: string, data: string, passwordFile: string): Command => [
+  join(folder, "initdb"),
+  `--pgdata=${data}`,
+  "--username=postgres",
+  "--auth=scram-sha-256",
+  `--pwfile=${passwordFile}`,
+  "--encoding=UTF8",
+  "--no-locale",
+  "--no-sync"
+]
+
+/** Starts a server that can be killed, without a standby; it goes when the scope closes. */
+export const killablePostgres: Effect.Effect<Member, never, Scope.Scope> = Effect.gen(function* () {
+  const primary = yield* (yield* members)(initdb)
+  yield* note(primary, "a server that is killed")
+  return primary
+}).pipe(Effect.orDie)
+
+/** Starts both, asynchronous; they go when the scope closes. */
+export const postgresPair: Effect.Effect<PostgresPair, never, Scope.Scope> = Effect.gen(function* () {
+  const member = yield* members
+  const primary = yield* member(initdb)
+  const standby = yield* member((folder, data) => [
     join(folder, "pg_basebackup"),
     "-D",
     data,
@@ -118,8 +137,7 @@ export const postgresPair: Effect.Effect<PostgresPair, never, Scope.Scope> = Eff
     "fast",
     "--no-sync"
   ])
-  const [row] = yield* primary.run("SHOW server_version")
-  exercised("PostgreSQL", `${String(row!["server_version"]).split(" ")[0]} (a primary and its standby)`)
+  yield* note(primary, "a primary and its standby")
   return {
     primary,
     standby,
