@@ -144,10 +144,11 @@ export const balanced = Effect.fn("balanced")(function* (
 export const describeWith = async (
   programs: Effect.Effect<unknown, Unavailable>,
   title: string,
+  options: { readonly concurrent?: boolean },
   body: () => void
 ): Promise<void> => {
   const found = await Effect.runPromise(Effect.either(programs))
-  if (found._tag === "Right" || process.env["CI"] === "true") describe(title, body)
+  if (found._tag === "Right" || process.env["CI"] === "true") describe(title, options, body)
   else describe.skip(`${title} (skipped: ${found.left.reason})`, body)
 }
 

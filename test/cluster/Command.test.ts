@@ -201,7 +201,7 @@ const stop = ({ child, cluster }: Started) =>
 
 const slow = { timeout: 240_000 }
 
-await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster", () => {
+await describeWith(Effect.zip(programs, Patroni.havePrograms), "npm run cluster", {}, () => {
   it.scopedLive(
     "serves links through HAProxy, goes on when a node is killed, and leaves nothing when it is stopped",
     () =>

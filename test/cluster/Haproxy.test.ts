@@ -53,7 +53,7 @@ const faulty = (fault: string, sent: Sent): Sent => ({
   headers: { ...sent.headers, "x-fault": `b=${fault}` }
 })
 
-await describeWith(haveProgram, "a node that fails while it has a request", () => {
+await describeWith(haveProgram, "a node that fails while it has a request", { concurrent: true }, () => {
   const repeated: Record<string, Sent> = {
     "a GET": {},
     "a HEAD": { method: "HEAD" },
@@ -140,7 +140,7 @@ await describeWith(haveProgram, "a node that fails while it has a request", () =
   }
 })
 
-await describeWith(haveProgram, "a node that is silent", () => {
+await describeWith(haveProgram, "a node that is silent", { concurrent: true }, () => {
   /** Two requests at once, of which the silent one gets one. */
   const both = (setup: Balanced, sent: Sent) =>
     Effect.timed(Effect.all([send(setup.port, sent), send(setup.port, sent)], { concurrency: 2 }))
@@ -177,7 +177,7 @@ await describeWith(haveProgram, "a node that is silent", () => {
 const isOut = ({ statusOf }: Balanced, node: string) =>
   Effect.map(statusOf("redirects", node), (status) => status.startsWith("DOWN"))
 
-await describeWith(haveProgram, "a node that is gone", () => {
+await describeWith(haveProgram, "a node that is gone", {}, () => {
   it.scopedLive("takes no request with it that comes after its death, whatever the request", () =>
     Effect.gen(function* () {
       const setup = yield* balanced()
@@ -220,7 +220,7 @@ await describeWith(haveProgram, "a node that is gone", () => {
   )
 })
 
-await describeWith(haveProgram, "a node that is not ready", () => {
+await describeWith(haveProgram, "a node that is not ready", {}, () => {
   it.scopedLive("ends what it has, and gets no more", () =>
     Effect.gen(function* () {
       const setup = yield* balanced(2)
@@ -262,7 +262,7 @@ await describeWith(haveProgram, "a node that is not ready", () => {
   )
 })
 
-await describeWith(haveProgram, "HAProxy", () => {
+await describeWith(haveProgram, "HAProxy", {}, () => {
   it.effect("accepts the configuration as it is", () =>
     Effect.gen(function* () {
       const program = yield* haveProgram
