@@ -111,7 +111,7 @@ describe("the command line", () => {
     Effect.gen(function* () {
       const said = (...args: ReadonlyArray<string>) =>
         Effect.gen(function* () {
-          const program = yield* run(process.execPath, ["dist/src/main.js", ...args], {
+          const program = yield* run(process.execPath, ["dist/main.js", ...args], {
             ADMIN_API_KEY: "hidden".repeat(3)
           })
           expect(yield* program.ended).toEqual({ code: 0, signal: null })
