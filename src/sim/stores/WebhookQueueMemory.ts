@@ -50,17 +50,22 @@ export interface Place {
 const isPending = ({ deadAt }: Held) => deadAt === null
 
 /** Whether a message waits for its delivery, or is on its way. */
-export const isWaiting = ({ messages }: Place): boolean => Array.from(messages.values()).some(isPending)
+export const isWaiting = ({ messages }: Place): boolean => {
+  for (const held of messages.values()) if (isPending(held)) return true
+  return false
+}
 
 const pendingOf = ({ messages }: Place) => [...messages.values()].filter(isPending)
 
 /** Events that wait, and their bytes. */
-export const loadOf = (place: Place): { readonly pending: number; readonly bytes: number } => {
-  const waiting = pendingOf(place)
-  return {
-    pending: waiting.reduce((sum, { events }) => sum + events, 0),
-    bytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+export const loadOf = ({ messages }: Place): { readonly pending: number; readonly bytes: number } => {
+  let [pending, bytes] = [0, 0]
+  for (const held of messages.values()) {
+    if (!isPending(held)) continue
+    pending += held.events
+    bytes += held.bytes
   }
+  return { pending, bytes }
 }
 
 const inOrder = (one: Held, other: Held) => one.dueAt - other.dueAt || (one.id < other.id ? -1 : 1)
@@ -145,21 +150,28 @@ export const claim = (
   nextId: () => string,
   now: number
 ): ReadonlyArray<Delivery> => {
-  const firstDue = (place: Place) => {
-    const [first] = pendingOf(place).toSorted(inOrder)
+  const firstDue = ({ messages }: Place) => {
+    let first: Held | undefined
+    for (const held of messages.values()) {
+      if (isPending(held) && (first === undefined || inOrder(held, first) < 0)) first = held
+    }
     return first === undefined ? Infinity : first.dueAt + (first.isSealed ? 0 : gatherFor_ms)
   }
   const waiting = places
     .filter(
       (place) =>
         place.pausedUntil <= now &&
-        firstDue(place) <= now &&
         !busy.webhooks.includes(place.webhook.id) &&
         !busy.owners.includes(place.webhook.owner) &&
         !busy.hosts.includes(place.host)
     )
-    .toSorted((one, other) => firstDue(one) - firstDue(other) || (one.webhook.id < other.webhook.id ? -1 : 1))
+    .map((place) => ({ place, dueAt: firstDue(place) }))
+    .filter(({ dueAt }) => dueAt <= now)
+    .toSorted(
+      (one, other) => one.dueAt - other.dueAt || (one.place.webhook.id < other.place.webhook.id ? -1 : 1)
+    )
     .slice(0, max)
+    .map(({ place }) => place)
   const fair = Math.ceil(max / waiting.length)
   const groups = waiting
     .flatMap((place) => {
