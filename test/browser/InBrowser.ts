@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { choosePassword, newPage, open, type Session, signIn } from "./Session.ts"
+import { newPage, open, type Session, signIn } from "./Session.ts"
 
 /** How each place is gone through: on desktops and phones, in one theme each. What is seen there is looked at in both, by `expectSoundInBothThemes`. */
 export const looks = [
@@ -16,11 +16,33 @@ export type Look = (typeof looks)[number]
 /** A look's name in titles. */
 export const nameOf = ({ colorScheme, viewport }: Look): string => `${viewport.width} ${colorScheme}`
 
+/** Chooses another password for the administrator than the one that was drawn, by the API. */
+const setPassword = async (session: Session): Promise<void> => {
+  const { base, browser, drawn, password } = session
+  const context = await browser.newContext({
+    baseURL: base,
+    extraHTTPHeaders: { "sec-fetch-site": "same-origin" }
+  })
+  const signedIn = await context.request.post("/api/v1/session", {
+    data: { email: "admin@localhost", password: drawn }
+  })
+  expect(signedIn.status()).toBe(204)
+  const changed = await context.request.put("/api/v1/me/password", {
+    data: { currentPassword: drawn, password }
+  })
+  expect(changed.status()).toBe(204)
+  await context.close()
+}
+
 /**
  * Starts the service for the tests of a file, and gives what declares a test. Without a browser on this machine, and no way to get one, nothing of this can be
- * tested. `CI=true` does not let that pass.
+ * tested. `CI=true` does not let that pass. `begin` chooses the administrator's password.
  */
-export const inBrowserOf = (what: string, settings: Readonly<Record<string, string>> = {}) => {
+export const inBrowserOf = (
+  what: string,
+  settings: Readonly<Record<string, string>> = {},
+  begin: (session: Session) => Promise<void> = setPassword
+) => {
   let session: Session | undefined
   beforeAll(async () => {
     session = await open(settings).catch((error: Error) => {
@@ -28,7 +50,7 @@ export const inBrowserOf = (what: string, settings: Readonly<Record<string, stri
       process.stderr.write(`${what} not tested: ${error.message}\n`)
       return undefined
     })
-    if (session !== undefined) await choosePassword(session)
+    if (session !== undefined) await begin(session)
   }, 660_000)
   afterAll(() => session?.close())
   return (title: string, test: (session: Session) => Promise<void>) =>

@@ -4,9 +4,10 @@ import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { describe, expect } from "vitest"
 import { create, inBrowserOf, looks, nameOf, row } from "./InBrowser.ts"
-import { expectSound, iconOf, newPage, type Session, signIn } from "./Session.ts"
+import { choosePassword, expectSound, iconOf, newPage, type Session, signIn } from "./Session.ts"
 
-const inBrowser = inBrowserOf("The web page is")
+// The one file whose administrator chooses their password on the page, as everybody does after the first start.
+const inBrowser = inBrowserOf("The web page is", {}, choosePassword)
 
 const statusOf = async ({ base }: Session, key: string) =>
   (await fetch(`${base}/${key}`, { redirect: "manual", method: "HEAD" })).status
