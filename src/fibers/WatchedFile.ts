@@ -1,6 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { Duration, Effect, Option, type Scope } from "effect"
+import * as Pulse from "../time/Pulse.ts"
 
 /** How often a file is looked at. Not by the operating system's news of it, which many mounted file systems do not give. */
 export const lookEvery = Duration.seconds(2)
@@ -71,6 +72,6 @@ export const watch = <A, E extends { readonly message: string }>({
       Effect.catchAll(({ message }) => Effect.logWarning(`${message} The former version stays in use.`))
     )
 
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(look, lookEvery)))
+    yield* Effect.forkScoped(Pulse.forever(look, lookEvery))
     return () => loaded
   })

@@ -17,6 +17,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Duration, Effect, Layer, Option, Schedule } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
+import * as Pulse from "../time/Pulse.ts"
 import * as RunnerProtocol from "./RunnerProtocol.ts"
 import type { DatabaseServers } from "../storage/sql/postgres/DatabaseServers.ts"
 import * as PostgresClient from "../storage/sql/postgres/PostgresClient.ts"
@@ -55,6 +56,9 @@ export const shardsPerGroup = 64
 
 /** A node that has not renewed its locks for this long has lost them. */
 export const lockExpiry = Duration.seconds(6)
+
+/** How often a node looks whether another one was added, removed or found dead, how often one of them checks that all answer, and how soon a node tries again to lock shards. */
+const pollEvery = Duration.millis(500)
 
 /** How often a node renews its locks, and how long each attempt may take. */
 const lockRefreshInterval = Duration.seconds(2)
@@ -166,11 +170,9 @@ export const config = ({ host, listenHost, port, role }: RunnerIdentity) =>
     shardsPerGroup,
     shardLockExpiration: lockExpiry,
     shardLockRefreshInterval: lockRefreshInterval,
-    // How soon a node notices that another one was added, removed, or found dead.
-    refreshAssignmentsInterval: Duration.millis(500),
-    runnerHealthCheckInterval: Duration.millis(500),
-    // How soon a node tries again to lock a shard that was still locked.
-    entityMessagePollInterval: Duration.millis(500),
+    refreshAssignmentsInterval: pollEvery,
+    runnerHealthCheckInterval: pollEvery,
+    entityMessagePollInterval: pollEvery,
     sendRetryInterval: Duration.millis(50),
     entityTerminationTimeout: actorEndMax,
     simulateRemoteSerialization: false
@@ -198,7 +200,7 @@ export const layerOn = <R>(
   return runner.pipe(
     Layer.provide(ground.clientProtocol),
     Layer.provide([MessageStorage.layerNoop, storage.pipe(Layer.provide(ground.sql))]),
-    Layer.provide(config(identity)),
+    Layer.provide([config(identity), Pulse.layerOf([pollEvery])]),
     Layer.provide(RpcSerialization.layerMsgPack)
   )
 }

@@ -92,6 +92,7 @@ import type { WebhookStore } from "../storage/webhooks/WebhookStore.ts"
 import * as WebhookStoreSql from "../storage/webhooks/WebhookStoreSql.ts"
 import * as Witnesses from "./Witnesses.ts"
 import type { Witness } from "../storage/nodes/Witness.ts"
+import * as Pulse from "../time/Pulse.ts"
 import * as VisitEvents from "../webhooks/VisitEvents.ts"
 import * as WebhookDelivery from "../webhooks/WebhookDelivery.ts"
 import * as WebhookMessages from "../webhooks/WebhookMessages.ts"
@@ -413,7 +414,7 @@ export const layer = (settings: Settings, identity: NodeIdentity) => {
   )
   return Layer.scopedContext(
     Effect.context<FileSystem | Path>().pipe(
-      adding(surroundings.database),
+      adding(Layer.provideMerge(surroundings.database, Pulse.layer)),
       adding(controlChecked(settings)),
       adding(DeploymentStore.layer),
       adding(surroundings.changes),

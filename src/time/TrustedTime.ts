@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { Clock, Context, Duration, Effect, Layer, Option, Schema, type Scope } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import { monotonicNow_ms } from "./MonotonicTime.ts"
+import * as Pulse from "./Pulse.ts"
 import { jumpMin_ms, type TimeEvent, TimeKeeper } from "./TimeKeeper.ts"
 
 /** How often the wall clock is read. */
@@ -212,7 +213,7 @@ export const layerWall = (
 
       yield* note
       yield* Effect.forkScoped(Effect.forever(Effect.delay(note, noteEvery)))
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(look, lookEvery)))
+      yield* Effect.forkScoped(Pulse.forever(look, lookEvery))
       const time: TrustedTimeService = {
         isSettled: () => keeper.isSettled(now()) && !keeper.isElsewhere(wall_ms(), now()),
         wallAhead_ms: () => wall_ms() - keeper.at(now()),

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Exit, Fiber, Layer, Metric, Runtime, Scope } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import type { Sharding } from "@effect/cluster/Sharding"
 import * as Parallel from "../../fibers/Parallel.ts"
 import { concat, count, fromStrings, type PackedKeys, toStrings } from "../../keys/PackedKeys.ts"
@@ -138,7 +139,7 @@ const makeLease = Effect.fnUntraced(function* (scope: Scope.Scope) {
     const failed = levels.flatMap((level, shard) => (level < 0 ? [shard] : []))
     return failed.length === 0 ? Effect.void : Parallel.forEach(failed, check)
   })
-  yield* Effect.forkScoped(Effect.forever(Effect.delay(checkFailed, checkEvery)))
+  yield* Effect.forkScoped(Pulse.forever(checkFailed, checkEvery))
 
   const rest = Effect.suspend(() => Effect.timeoutOption(Fiber.awaitAll(lateLeases), returnWaitMax))
 

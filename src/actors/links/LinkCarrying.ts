@@ -1,6 +1,7 @@
 import { Singleton } from "@effect/cluster"
 import type { Sharding } from "@effect/cluster/Sharding"
-import { Duration, Effect, type Layer, Schedule } from "effect"
+import { Duration, Effect, type Layer } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import { LinkCarrier } from "../../storage/homes/LinkDatabaseList.ts"
 
 /** How often the databases of links are asked for messages, free keys, and links whose visits are to be forgotten elsewhere. */
@@ -14,5 +15,5 @@ export const layer: Layer.Layer<never, never, Sharding> = Singleton.make(
   "LinkCarrying",
   Effect.flatMap(LinkCarrier, ({ carry }) =>
     Effect.repeat(carry, { while: (more) => more, times: batchesMax - 1 })
-  ).pipe(Effect.repeat(Schedule.spaced(pause)), Effect.asVoid)
+  ).pipe((turn) => Effect.zipRight(turn, Pulse.forever(turn, pause)))
 )

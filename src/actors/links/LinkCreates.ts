@@ -33,6 +33,8 @@ export interface LinkCreates {
     draft: LinkDraft,
     guarding: Guarding
   ) => Effect.Effect<Link, AliasTaken | Superseded | Unavailable>
+  /** Opened with each link that was bound. Whoever waits for the next one closes it. */
+  readonly created: Effect.Latch
 }
 
 /** Keys tried for one create. */
@@ -127,6 +129,11 @@ export const make = Effect.gen(function* () {
   const nextId = yield* sequentialIds
   const clock = yield* Effect.clock
   const runFork = Runtime.runFork(runtime)
+  const created = Effect.unsafeMakeLatch()
+  const count = (bound: number) => {
+    Metered.add(linksCreated, bound)
+    created.unsafeOpen()
+  }
 
   /** Takes a key for each draft, asks for their links and waits for what became of them. Only the wait can be interrupted, so that no key is lost. */
   const roundOf = <E>(drafts: ReadonlyArray<LinkDraft>, { ask, beside, restore, start }: Going<E>) =>
@@ -195,7 +202,7 @@ export const make = Effect.gen(function* () {
               isAway ||= next === "away"
             }
           }
-          if (bound > 0) Metered.add(linksCreated, bound)
+          if (bound > 0) count(bound)
           open = again
           if (!isAway) continue
           yield* restore(Effect.sleep(pause_ms))
@@ -225,7 +232,7 @@ export const make = Effect.gen(function* () {
         retryWhileAway(start)
       )
       if (outcome !== "bound") return yield* new AliasTaken({ alias })
-      Metered.add(linksCreated)
+      count(1)
       return link
     }).pipe(Traced.span("Links.createAlias"))
 
@@ -242,7 +249,7 @@ export const make = Effect.gen(function* () {
       if (!isBound(outcomes[0]!)) {
         return otherwise(bindOne(draft, askAlone, { start, links: [link], outcomes, failure: null }))
       }
-      Metered.add(linksCreated)
+      count(1)
       done(Exit.succeed(link))
     })
   }
@@ -251,7 +258,8 @@ export const make = Effect.gen(function* () {
     create: (draft) => bind(draft, askAlone),
     createThen,
     createMany: (drafts) => Traced.span("Links.createMany")(bindMinted(drafts, askAlone)),
-    createGuarded: (draft, guarding) => bind(draft, askGuarded(guarding), guarding.guards[0]?.name)
+    createGuarded: (draft, guarding) => bind(draft, askGuarded(guarding), guarding.guards[0]?.name),
+    created
   }
   return creates
 })

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import { defaultDomain, domainKeyOf, foldedKey, qualifiedKey } from "../../keys/QualifiedKey.ts"
 import type { Domain, DomainTargets } from "../../model/Domain.ts"
 import { type DomainList, DomainStore } from "../../storage/domains/DomainStore.ts"
@@ -187,7 +188,7 @@ export const make = (known: KnownDomains): Effect.Effect<void, StorageError, Dom
       }
     )
     yield* refresh
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.ignore(refresh), readEvery)))
+    yield* Effect.forkScoped(Pulse.forever(Effect.ignore(refresh), readEvery))
   })
 
 /** See {@link make}. */

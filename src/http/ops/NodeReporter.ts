@@ -1,4 +1,5 @@
-import { Duration, Effect, Layer, Schedule } from "effect"
+import { Duration, Effect, Layer } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import { KeyBuffer } from "../../actors/keys/KeyBuffer.ts"
 import { linksCreated } from "../../actors/links/LinkCreates.ts"
 import { RedirectCache } from "../../actors/links/RedirectCache.ts"
@@ -45,6 +46,6 @@ export const layer = (name: NodeName) =>
         .leave(name.id)
         .pipe(Effect.interruptible, Effect.timeoutOption(goodbyeMax), Effect.ignore)
       yield* Effect.addFinalizer(() => leave)
-      yield* Effect.forkScoped(Effect.repeat(tell, Schedule.spaced(tellEvery)))
+      yield* Effect.forkScoped(Effect.zipRight(tell, Pulse.forever(tell, tellEvery)))
     })
   )

@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http"
 import { type Clock, Duration, Effect, FiberSet, type Scope } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 
 /** How often a process notes that it runs: so no standstill of {@link stillMin_ms} is missed, and none of less than half of that is taken for one. */
@@ -66,7 +67,7 @@ export const make = (clock: Clock.Clock): Effect.Effect<LateRequests, never, Sco
     const run = yield* FiberSet.makeRuntime<never>()
     const standstills = new Standstills(() => monotonicNow_ms(clock))
     const beat = Effect.sync(() => standstills.beat())
-    yield* Effect.forkScoped(Effect.forever(Effect.delay(beat, beatEvery)))
+    yield* Effect.forkScoped(Pulse.forever(beat, beatEvery))
     const wait = Effect.repeatN(Effect.sleep(holdTurn), holdTurns - 1)
     return {
       mayBeLate: (method) => standstills.mayBeLate(method),

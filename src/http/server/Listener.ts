@@ -3,6 +3,7 @@ import { Server as TcpServer, type Socket } from "node:net"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Data, Duration, Effect, Layer, Option, type Scope } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import { LoopTurns, type LoopTurnsService } from "../../fibers/LoopTurns.ts"
 import * as Signals from "../../terminal/Signals.ts"
 import * as Body from "../exchange/Body.ts"
@@ -141,9 +142,7 @@ export const layer = ({ host, port, ...options }: ListenerOptions) =>
         NodeHttpServer.layer(() => server, { host, port }).pipe(
           Layer.mapError(cannotListen({ host, port, setting: "PORT" }))
         ),
-        Layer.scopedDiscard(
-          Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(sweep), Connections.sweepEvery)))
-        ),
+        Layer.scopedDiscard(Effect.forkScoped(Pulse.forever(Effect.sync(sweep), Connections.sweepEvery))),
         Layer.succeed(Draining, { isDraining }),
         Layer.succeed(Listener, { drain, serve })
       )

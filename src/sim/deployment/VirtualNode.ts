@@ -27,6 +27,7 @@ import type { Witnessed } from "../../storage/nodes/Witnessed.ts"
 import { ShardOwnership } from "../../storage/keys/ShardOwnership.ts"
 import type { DatabaseMark } from "../../storage/nodes/DatabaseMark.ts"
 import type { Witness } from "../../storage/nodes/Witness.ts"
+import * as Pulse from "../../time/Pulse.ts"
 import { TrustedTime, type TrustedTimeService } from "../../time/TrustedTime.ts"
 import type { VisitStore } from "../../storage/visits/VisitStore.ts"
 import * as FurtherDomains from "./FurtherDomains.ts"
@@ -301,6 +302,7 @@ export class VirtualNode {
       Context.merge(stubServices, ports).pipe(
         Context.add(ShardOwnership, placement.ownership(process)),
         Context.add(Draining, this.#drain),
+        Context.add(Pulse.Pulse, { start_ms: process.monotonicNow_ms() }),
         Context.add(TrustedTime, mutation.time?.(time) ?? time)
       )
     )

@@ -1,4 +1,5 @@
 import { Duration, Effect, Schedule, type Scope } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import { bucketCount } from "../../keys/Buckets.ts"
 import { type BucketPlacement, firstPlace, type Placement } from "../links/BucketPlacement.ts"
 import type { Tenure } from "../links/LinkTenure.ts"
@@ -64,9 +65,7 @@ export const make = (
       })
     })
     yield* readNow
-    const pause = Effect.suspend(() =>
-      Effect.sleep(known.leaving.size > 0 ? readWhileMovingEvery : readEvery)
-    )
+    const pause = Effect.suspend(() => Pulse.pause(known.leaving.size > 0 ? readWhileMovingEvery : readEvery))
     yield* Effect.zipRight(pause, Effect.ignore(readNow)).pipe(
       Effect.repeat(Schedule.forever),
       Effect.forkScoped

@@ -1,4 +1,5 @@
-import { Context, Duration, Effect, Layer, Schedule, type Scope } from "effect"
+import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import type { WebhookEvent } from "../../model/Webhook.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type Listeners, WebhookStore } from "./WebhookStore.ts"
@@ -39,8 +40,7 @@ export const make: Effect.Effect<typeof WebhookListeners.Service, StorageError, 
     yield* refresh
     yield* refresh.pipe(
       Effect.catchAll((error) => Effect.logDebug(`Webhooks are as they were: ${error.message}`)),
-      Effect.repeat(Schedule.spaced(refreshEvery)),
-      Effect.delay(refreshEvery),
+      (step) => Pulse.forever(step, refreshEvery),
       Effect.forkScoped
     )
     return {

@@ -1,7 +1,7 @@
 import { Context, Data, Deferred, Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import { DatabaseServers } from "./DatabaseServers.ts"
-import { heartbeatEvery, Heartbeats, run, type SessionLost } from "./PersistentSession.ts"
+import { heartbeatEvery, Heartbeats, run, type SessionLost, unusedBeatEvery_ms } from "./PersistentSession.ts"
 
 /** Another process works on this database. */
 export class DatabaseInUse extends Data.TaggedError("DatabaseInUse")<{
@@ -61,7 +61,8 @@ export const make = (
     const first = yield* Deferred.make<void, DatabaseInUse | SessionLost>()
     const lost = yield* Deferred.make<never, DatabaseInUse>()
     const retaken = new Set<() => void>()
-    const heartbeats = new Heartbeats()
+    // In a cluster caches rely on the session that listens.
+    const heartbeats = new Heartbeats(presence === "cluster" ? unusedBeatEvery_ms : undefined)
     let isHeld = false
     let taken = 0
 

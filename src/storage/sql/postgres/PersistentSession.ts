@@ -1,5 +1,5 @@
-import { Data, Duration, Effect, type Scope } from "effect"
-import * as Timeout from "../../../fibers/Timeout.ts"
+import { Data, Duration, Effect, Fiber, FiberId, Runtime, type Scope } from "effect"
+import * as Pulse from "../../../time/Pulse.ts"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import { TrustedTime } from "../../../time/TrustedTime.ts"
 import { freshFor_ms } from "../../links/LinkInvalidations.ts"
@@ -11,6 +11,9 @@ export const heartbeatEvery = Duration.millis(200)
 
 /** The same while nobody does, in milliseconds: such a session is fresh at any moment ({@link freshFor_ms}), at less than half the cost. */
 const idleBeatEvery_ms = 500
+
+/** The same for a session that nobody ever relies on. */
+export const unusedBeatEvery_ms = 1_000
 
 /** A session that could not be made, or is over. */
 export class SessionLost extends Data.TaggedError("SessionLost")<{ readonly cause: unknown }> {
@@ -27,6 +30,11 @@ export class Heartbeats {
   #failures = 0
   #isReliedOn = false
   #sooner = nothing
+  readonly #idleBeatEvery_ms: number
+
+  constructor(idleEvery_ms = idleBeatEvery_ms) {
+    this.#idleBeatEvery_ms = idleEvery_ms
+  }
 
   /** The primary has answered a heartbeat that was sent at `asked`, of `monotonicNow_ms`. */
   answered(asked: number) {
@@ -51,7 +59,7 @@ export class Heartbeats {
   /** How long after this heartbeat the next one is due, in milliseconds. Calls `sooner`, once, where it is due at once because somebody relies on the session again. */
   pause_ms(sooner: () => void): number {
     this.#sooner = this.#isReliedOn ? nothing : sooner
-    const pause_ms = this.#isReliedOn ? Duration.toMillis(heartbeatEvery) : idleBeatEvery_ms
+    const pause_ms = this.#isReliedOn ? Duration.toMillis(heartbeatEvery) : this.#idleBeatEvery_ms
     this.#isReliedOn = false
     return pause_ms
   }
@@ -97,6 +105,8 @@ export const run = <E>(
   Effect.scoped(
     Effect.gen(function* () {
       const clock = yield* Effect.clock
+      const pulse = yield* Pulse.Pulse
+      const runFork = Runtime.runFork(yield* Effect.runtime<never>())
       const { heard } = yield* TrustedTime
       const attempt = <A>(promise: () => Promise<A>) =>
         Effect.tryPromise({ try: promise, catch: (cause) => new SessionLost({ cause }) }).pipe(
@@ -130,13 +140,15 @@ export const run = <E>(
         return asked
       })
       const heartbeat = Effect.map(look, (asked) => heartbeats.answered(asked))
-      const pause = Effect.suspend(() => {
-        const sooner = Effect.unsafeMakeLatch()
-        const pause_ms = heartbeats.pause_ms(() => sooner.unsafeOpen())
-        return Timeout.within(sooner.await, {
-          duration: Duration.millis(pause_ms),
-          onTimeout: () => Effect.void
+      const pause = Effect.async<void>((resume) => {
+        const period_ms = heartbeats.pause_ms(() => {
+          timer.unsafeInterruptAsFork(FiberId.none)
+          resume(Effect.void)
         })
+        const pause_ms = Pulse.untilBeat_ms(pulse, monotonicNow_ms(clock), period_ms)
+        const timer = runFork(clock.sleep(Duration.millis(pause_ms)))
+        timer.addObserver(() => resume(Effect.void))
+        return Effect.asVoid(Fiber.interruptFork(timer))
       })
       const ended = Effect.async<never, SessionLost>((resume) => {
         client.once("end", () => resume(new SessionLost({ cause: "the connection has ended" })))
