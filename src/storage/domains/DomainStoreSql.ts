@@ -1,7 +1,8 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { changedDomain, type Domain } from "../../model/Domain.ts"
-import { forUpdate } from "../sql/SqlDialect.ts"
+import { forUpdate, prepared } from "../sql/SqlDialect.ts"
+import { together } from "../sql/DirectSql.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
 import { transactional } from "../sql/SqlTransaction.ts"
 import { addedAs, DomainStore } from "./DomainStore.ts"
@@ -34,13 +35,15 @@ export const make = Effect.gen(function* () {
   const domain = (number: number) =>
     Effect.map(domains(sql`WHERE number = ${number}`), ([found = null]) => found)
 
-  const version = (lock: Statement.Fragment) =>
-    Effect.map(
-      sql<{ version: number; last_number: number; long_aliases_in: string }>`
-        SELECT version, last_number, long_aliases_in FROM domain_version ${lock}`,
-      ([row]) => ({ ...row!, longAliasesIn: JSON.parse(row!.long_aliases_in) as ReadonlyArray<number> })
-    )
-  const locked = version(forUpdate(sql))
+  /** Asked again and again. */
+  const versionNow =
+    sql`${prepared(sql)}SELECT version, last_number, long_aliases_in FROM domain_version`.compile()
+  const longAliasesOf = (text: string) => JSON.parse(text) as ReadonlyArray<number>
+  const locked = Effect.map(
+    sql<{ last_number: number; long_aliases_in: string }>`
+      SELECT last_number, long_aliases_in FROM domain_version ${forUpdate(sql)}`,
+    ([row]) => row!
+  )
   const raise = (by: Statement.Fragment) =>
     sql`UPDATE domain_version SET version = version + 1 ${by} WHERE id = 0`
   const raised = raise(sql``)
@@ -48,9 +51,11 @@ export const make = Effect.gen(function* () {
   return sqlPort(DomainStore, {
     // What is read after a version is at least as new, so that a change that is under way is seen by the next call at the latest.
     read: Effect.fnUntraced(function* (known) {
-      const { last_number: lastNumber, longAliasesIn, version: newest } = yield* version(sql``)
-      if (newest === known) return null
-      return { version: newest, lastNumber, longAliasesIn, domains: yield* domains(sql`ORDER BY number`) }
+      const [row] = yield* together(sql, "DomainStore.read", versionNow)
+      const [version, lastNumber] = [Number(row![0]), Number(row![1])]
+      if (version === known) return null
+      const longAliasesIn = longAliasesOf(String(row![2]))
+      return { version, lastNumber, longAliasesIn, domains: yield* domains(sql`ORDER BY number`) }
     }),
 
     add: Effect.fnUntraced(function* (given, domainsMax) {
@@ -102,7 +107,7 @@ export const make = Effect.gen(function* () {
     }, inOneTransaction),
 
     addLongAliases: Effect.fnUntraced(function* (number) {
-      const { longAliasesIn } = yield* locked
+      const longAliasesIn = longAliasesOf((yield* locked).long_aliases_in)
       if (longAliasesIn.includes(number)) return
       yield* raise(sql`, long_aliases_in = ${JSON.stringify([...longAliasesIn, number])}`)
     }, inOneTransaction)

@@ -1,13 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { type Deferred, Effect, type Redacted, type Scope } from "effect"
+import * as Pulse from "../../time/Pulse.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
 import type { BucketPlacement } from "../links/BucketPlacement.ts"
 import * as BucketPlacementSql from "../links/BucketPlacementSql.ts"
 import type { LinkInvalidationsService } from "../links/LinkInvalidations.ts"
 import * as LinkInvalidationsPostgres from "../links/LinkInvalidationsPostgres.ts"
 import { DeploymentStore } from "../nodes/DeploymentStore.ts"
-import { direct } from "../sql/DirectSql.ts"
+import { together } from "../sql/DirectSql.ts"
 import * as DatabaseServers from "../sql/postgres/DatabaseServers.ts"
 import { prepared } from "../sql/SqlDialect.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -22,7 +23,7 @@ const mismatch = (fault: string) =>
 const checkHomes = (count: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const [row] = yield* direct(
+    const [row] = yield* together(
       sql,
       "LinkDatabases.checkHomes",
       sql`${prepared(sql)}SELECT max(greatest(home, moving_to)) FROM bucket_placement`.compile()
@@ -47,13 +48,11 @@ export const checkControl = (
 export const homesUnknown = (
   count: number
 ): Effect.Effect<never, FurtherDatabase.DatabasesMismatch, SqlClient.SqlClient> =>
-  Effect.forever(
-    Effect.delay(
-      Effect.catchAll(checkHomes(count), (error) =>
-        error._tag === "DatabasesMismatch" ? Effect.fail(error) : Effect.void
-      ),
-      PlacementCache.readEvery
-    )
+  Pulse.forever(
+    Effect.catchAll(checkHomes(count), (error) =>
+      error._tag === "DatabasesMismatch" ? Effect.fail(error) : Effect.void
+    ),
+    PlacementCache.readEvery
   )
 
 /** A further database of links. */

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import { NodeReport } from "../../model/NodeReport.ts"
-import { direct } from "../sql/DirectSql.ts"
+import { together } from "../sql/DirectSql.ts"
 import { databaseNow, prepared } from "../sql/SqlDialect.ts"
 import { sqlPort } from "../sql/SqlPort.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -66,7 +66,7 @@ const makeSql = Effect.gen(function* () {
     tell: Effect.fnUntraced(function* (report) {
       const insert = sql`${prepared(sql)}INSERT INTO nodes (id, report, told_at) VALUES (${report.id}, ${encode(report)}, ${now})
         ON CONFLICT (id) DO UPDATE SET report = excluded.report, told_at = excluded.told_at`
-      yield* direct(sql, "NodeReports.tell", insert.compile())
+      yield* together(sql, "NodeReports.tell", insert.compile())
       if (hasCleared) return
       yield* sql`DELETE FROM nodes WHERE told_at < ${now} - ${sql.literal(String(rememberedFor_ms))}`
       hasCleared = true

@@ -17,13 +17,27 @@ export type Ask = (statement: DirectStatement) => Run<ReadonlyArray<Cells>, SqlE
 
 const key: unique symbol = Symbol.for("linkmint/DirectSql")
 
+/** How statements of a client are had by a call: each by itself, or together with others of the same turn ({@link together}). */
+interface Asking {
+  readonly ask: Ask
+  readonly askTogether: Ask
+}
+
 /** A client whose statements can also be had by a call. */
-export const withDirect = (sql: SqlClient.SqlClient, ask: Ask): SqlClient.SqlClient =>
-  Object.assign(sql, { [key]: ask })
+export const withDirect = (sql: SqlClient.SqlClient, ask: Ask, askTogether: Ask = ask): SqlClient.SqlClient =>
+  Object.assign(sql, { [key]: { ask, askTogether } satisfies Asking })
+
+const askingOf = (sql: SqlClient.SqlClient): Asking => (sql as { readonly [key]?: Asking })[key]!
 
 /** Sends a statement as {@link direct} does, for who looks at the database's own error. */
 export const ask = (sql: SqlClient.SqlClient, statement: DirectStatement): ReturnType<Ask> =>
-  (sql as { readonly [key]?: Ask })[key]!(statement)
+  askingOf(sql).ask(statement)
+
+const named = (operation: string, run: ReturnType<Ask>): Direct<ReadonlyArray<Cells>, StorageError> =>
+  new Direct(
+    (done) => run((exit) => done(Exit.mapError(exit, (error) => storageErrorOf(operation, error)))),
+    (self) => self.pipe(Traced.span("sql.execute"), Traced.span(operation))
+  )
 
 /**
  * Sends a statement on a client's next free connection, without a fiber where nobody needs one ({@link Direct}). It is never a part of a transaction that its caller is in. An error
@@ -33,10 +47,14 @@ export const direct = (
   sql: SqlClient.SqlClient,
   operation: string,
   statement: DirectStatement
-): Direct<ReadonlyArray<Cells>, StorageError> => {
-  const run = ask(sql, statement)
-  return new Direct(
-    (done) => run((exit) => done(Exit.mapError(exit, (error) => storageErrorOf(operation, error)))),
-    (self) => self.pipe(Traced.span("sql.execute"), Traced.span(operation))
-  )
-}
+): Direct<ReadonlyArray<Cells>, StorageError> => named(operation, ask(sql, statement))
+
+/**
+ * The same for what a node asks again and again, with the beats of its pulse: on PostgreSQL all that is asked so in a turn of the event loop goes there and back together, as one transaction. So
+ * where one of them fails, all do.
+ */
+export const together = (
+  sql: SqlClient.SqlClient,
+  operation: string,
+  statement: DirectStatement
+): Direct<ReadonlyArray<Cells>, StorageError> => named(operation, askingOf(sql).askTogether(statement))

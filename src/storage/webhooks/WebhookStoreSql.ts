@@ -8,7 +8,7 @@ import {
   type WebhookState
 } from "../../model/Webhook.ts"
 import { camelRows, sqlPort } from "../sql/SqlPort.ts"
-import { direct } from "../sql/DirectSql.ts"
+import { together } from "../sql/DirectSql.ts"
 import { databaseNow, forUpdate, isOneOf, prepared } from "../sql/SqlDialect.ts"
 import { inTransaction, transactional } from "../sql/SqlTransaction.ts"
 import { eventsOf, notEnded, valuesOf, webhookOf, type WebhookRow } from "./WebhookRows.ts"
@@ -158,7 +158,7 @@ export const make = Effect.gen(function* () {
 
     look: Effect.fnUntraced(function* (known) {
       // Read before the webhooks, so that one that is added in between is read again under its own version.
-      const [change] = yield* direct(sql, "WebhookStore.look", changes)
+      const [change] = yield* together(sql, "WebhookStore.look", changes)
       const [version, isWaiting] = [Number(change![0]), Number(change![1]) !== 0]
       if (version === known) return { listeners: null, isWaiting }
       const rows = yield* sql<{ owner: string; events: string }>`

@@ -1,8 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import { it } from "@effect/vitest"
-import { Deferred, Duration, Effect, type Exit, Layer } from "effect"
+import { Deferred, Duration, Effect, Exit, Layer } from "effect"
 import { expect } from "vitest"
-import { direct } from "../../../src/storage/sql/DirectSql.ts"
+import { direct, together } from "../../../src/storage/sql/DirectSql.ts"
 import { prepared } from "../../../src/storage/sql/SqlDialect.ts"
 import { describePostgres, freshDatabase } from "../../support/services/Postgres.ts"
 import { emptyDatabases, postgresAt } from "../../support/Stores.ts"
@@ -48,6 +48,50 @@ emptyDatabases((client) => {
       expect(yield* failureOf(sql, "DELETE FROM nowhere")).toMatchObject(failure)
       expect(yield* sql`SELECT 1 AS one`).toEqual([{ one: 1 }])
     }).pipe(Effect.provide(client))
+  )
+})
+
+emptyDatabases((client) => {
+  it.scopedLive("statements of a turn are answered each for itself, and share their fate on PostgreSQL", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ask = (text: string, values: ReadonlyArray<unknown> = []) =>
+        Effect.exit(together(sql, `Port.${values.join()}`, [text, values]))
+      const [text] = sql`${prepared(sql)}SELECT ${"name"} AS name UNION ALL SELECT 'and'`.compile()
+      const other = `${text} UNION ALL SELECT 'another'`
+      const gives = (...names: ReadonlyArray<string>) => Exit.succeed(names.map((name) => [name]))
+      const turn = (...asked: ReadonlyArray<ReturnType<typeof ask>>) =>
+        Effect.all(asked, { concurrency: "unbounded" })
+      const broken = ask("SELECT nothing FROM nowhere", ["broken"])
+      const isPostgres = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+      // The first time all are prepared, but not those behind one that fails.
+      const failing = yield* turn(ask(text, ["a"]), broken, ask(other, ["b"]))
+      expect(failing.map(Exit.isSuccess)).toEqual(isPostgres ? [false, false, false] : [true, false, true])
+      expect(failing[1]).toMatchObject({ cause: { error: { operation: "Port.broken", applied: "no" } } })
+      for (const name of ["c", "d"]) {
+        expect(yield* turn(ask(text, [name]), ask(other, [name]), ask(text, ["e"]))).toEqual([
+          gives(name, "and"),
+          gives(name, "and", "another"),
+          gives("e", "and")
+        ])
+      }
+      expect(yield* ask(other, ["alone"])).toEqual(gives("alone", "and", "another"))
+    }).pipe(Effect.provide(client))
+  )
+})
+
+describePostgres("statements of a turn", () => {
+  it.scopedLive("are one transaction on one connection, more than 16 of them several", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const asked = Array.from({ length: 20 }, () =>
+        together(sql, "Port.operation", ["SELECT pg_current_xact_id()", []])
+      )
+      const ids = (yield* Effect.all(asked, { concurrency: "unbounded" })).map(([row]) => row![0])
+      expect(new Set(ids.slice(0, 16)).size).toBe(1)
+      expect(new Set(ids.slice(16)).size).toBe(1)
+      expect(new Set(ids).size).toBe(2)
+    }).pipe(Effect.provide(Layer.unwrapScoped(Effect.map(freshDatabase, (url) => postgresAt(url)))))
   )
 })
 

@@ -62,19 +62,28 @@ class DirectQuery implements Submittable {
 
   submit(connection: Connection): void {
     const wire = connection as unknown as Wire
-    const { name = "", text } = this
     wire.stream.cork()
     try {
-      if (name === "" || (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) === undefined) {
-        wire.parse({ name, text })
-        if (name !== "") wire.submittedNamedStatements[name] = text
-      }
-      wire.bind({ portal: "", statement: name, binary: false, values: this.#values })
-      wire.execute({ portal: "" })
+      this.begin(wire)
       wire.sync()
     } finally {
       wire.stream.uncork()
     }
+  }
+
+  /** Sends all but the end of its transaction. */
+  begin(wire: Wire): void {
+    const { name = "", text } = this
+    if (name === "" || (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]) === undefined) {
+      wire.parse({ name, text })
+      if (name !== "") wire.submittedNamedStatements[name] = text
+    }
+    wire.bind({ portal: "", statement: name, binary: false, values: this.#values })
+    wire.execute({ portal: "" })
+  }
+
+  get rows(): ReadonlyArray<Cells> {
+    return this.#rows
   }
 
   handleDataRow({ fields }: { readonly fields: Cells }) {
@@ -97,33 +106,122 @@ class DirectQuery implements Submittable {
   handleCopyInResponse() {}
 }
 
-/** What `query` is for a {@link DirectQuery}. */
+/** Several statements that go there and back together, as one transaction. Each is answered for itself. */
+class DirectQueries implements Submittable {
+  /** Set by `pg`, which bounds the time to the last answer. */
+  callback: ((error: Error | null | undefined) => void) | undefined
+  readonly #queries: ReadonlyArray<DirectQuery>
+  #answered = 0
+
+  constructor(queries: ReadonlyArray<DirectQuery>) {
+    this.#queries = queries
+  }
+
+  get #current(): DirectQuery | undefined {
+    return this.#queries[this.#answered]
+  }
+
+  /** `pg` notes the statement that is being answered as prepared. */
+  get name(): string | undefined {
+    return this.#current?.name
+  }
+
+  get text(): string | undefined {
+    return this.#current?.text
+  }
+
+  submit(connection: Connection): void {
+    const wire = connection as unknown as Wire
+    wire.stream.cork()
+    try {
+      for (const query of this.#queries) query.begin(wire)
+      wire.sync()
+    } finally {
+      wire.stream.uncork()
+    }
+  }
+
+  handleDataRow(row: { readonly fields: Cells }) {
+    this.#current!.handleDataRow(row)
+  }
+
+  handleCommandComplete() {
+    this.#answered++
+  }
+
+  handleError(error: Error, connection: Connection) {
+    // The server has skipped those behind it: they are not prepared.
+    const { submittedNamedStatements } = connection as unknown as Wire
+    for (const { name } of this.#queries) if (name !== undefined) delete submittedNamedStatements[name]
+    this.callback?.(error)
+  }
+
+  handleReadyForQuery() {
+    this.callback?.(undefined)
+  }
+
+  handleRowDescription() {}
+  handleEmptyQuery() {}
+  handlePortalSuspended() {}
+  handleCopyData() {}
+  handleCopyInResponse() {}
+}
+
+/** What `query` is for a {@link DirectQuery}, and for several. */
 interface Queries {
-  readonly query: (query: DirectQuery, answer: Answer) => void
+  readonly query: (query: Submittable, answer: Answer) => void
 }
 
 const failed = (cause: unknown, message: string) => Exit.fail(new SqlError({ cause, message }))
+
+type Done = Parameters<ReturnType<Ask>>[0]
+
+/** Sends a query on a free connection of a pool. Calls back once. */
+const send = (pool: Pool, query: Submittable, done: Done): void => {
+  pool.connect((refused, client, release) => {
+    if (client === undefined) return done(failed(refused, "Failed to acquire connection"))
+    let isOver = false
+    const end = (answer: Parameters<Done>[0], broken?: Error) => {
+      if (isOver) return
+      isOver = true
+      client.off("error", onBroken)
+      release(broken)
+      done(answer)
+    }
+    const onBroken = (error: Error) => end(failed(error, "Connection error"), error)
+    client.on("error", onBroken)
+    ;(client as unknown as Queries).query(query, (error, rows) =>
+      end(error ? failed(error, "Failed to execute statement") : Exit.succeed(rows))
+    )
+  })
+}
 
 /** Sends statements on the free connections of a pool. */
 export const asking =
   (pool: Pool): Ask =>
   (statement) =>
-  (done) => {
-    const query = new DirectQuery(statement)
-    pool.connect((refused, client, release) => {
-      if (client === undefined) return done(failed(refused, "Failed to acquire connection"))
-      let isOver = false
-      const end = (answer: Parameters<typeof done>[0], broken?: Error) => {
-        if (isOver) return
-        isOver = true
-        client.off("error", onBroken)
-        release(broken)
-        done(answer)
-      }
-      const onBroken = (error: Error) => end(failed(error, "Connection error"), error)
-      client.on("error", onBroken)
-      ;(client as unknown as Queries).query(query, (error, rows) =>
-        end(error ? failed(error, "Failed to execute statement") : Exit.succeed(rows))
-      )
+  (done) =>
+    send(pool, new DirectQuery(statement), done)
+
+/** Statements that go together at most. */
+const togetherMax = 16
+
+/** Sends the statements of a turn together, on a free connection of a pool. */
+export const askingTogether = (pool: Pool, turn: (next: () => void) => void): Ask => {
+  let waiting: Array<{ readonly query: DirectQuery; readonly done: Done }> = []
+  const flush = () => {
+    const asked = waiting
+    waiting = []
+    if (asked.length === 0) return
+    const [first, ...others] = asked
+    if (others.length === 0) return send(pool, first!.query, first!.done)
+    send(pool, new DirectQueries(asked.map(({ query }) => query)), (exit) => {
+      for (const { done, query } of asked) done(Exit.as(exit, query.rows))
     })
   }
+  return (statement) => (done) => {
+    waiting.push({ query: new DirectQuery(statement), done })
+    if (waiting.length === 1) turn(flush)
+    else if (waiting.length === togetherMax) flush()
+  }
+}

@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { Context, Duration, Effect, FiberRef, Layer, type Scope } from "effect"
 import type { Pool } from "pg"
+import { GatheringTurn } from "../../../fibers/Batcher.ts"
 import { withDirect } from "../DirectSql.ts"
 import { DatabaseServers } from "./DatabaseServers.ts"
 import * as DirectQuery from "./DirectQuery.ts"
@@ -41,14 +42,21 @@ export const layerFromPool = <R>(
   acquire: Effect.Effect<Pool, SqlError, Scope.Scope | R>
 ): Layer.Layer<SqlClient.SqlClient, SqlError, Exclude<R, Scope.Scope>> =>
   Layer.unwrapScoped(
-    Effect.map(acquire, (pool) =>
-      Layer.map(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }), (context) =>
+    Effect.gen(function* () {
+      const pool = yield* acquire
+      const scheduler = yield* FiberRef.get(FiberRef.currentScheduler)
+      const turn = (yield* GatheringTurn) ?? ((next) => scheduler.scheduleTask(next, 0))
+      return Layer.map(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }), (context) =>
         Context.make(
           SqlClient.SqlClient,
-          withDirect(Context.get(context, SqlClient.SqlClient), DirectQuery.asking(pool))
+          withDirect(
+            Context.get(context, SqlClient.SqlClient),
+            DirectQuery.asking(pool),
+            DirectQuery.askingTogether(pool, turn)
+          )
         )
       )
-    )
+    })
   )
 
 /** Connections to the primary. One that cannot be had in time is an error, and so is a statement that is not answered in time. */
