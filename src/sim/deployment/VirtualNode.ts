@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Either, type Fiber, Option, type Scope } from "effect"
 import type { Sharding } from "@effect/cluster/Sharding"
+import type { Links } from "../../actors/links/Links.ts"
 import * as KeyBuffer from "../../actors/keys/KeyBuffer.ts"
 import * as LinkCarrying from "../../actors/links/LinkCarrying.ts"
 import * as WitnessWatch from "../../actors/WitnessWatch.ts"
@@ -130,10 +131,10 @@ const responseOf = ({ body, headers, status }: Answer): VirtualResponse => {
   return { status, location: of("location"), isReplay: of("idempotency-replayed") === "true", body }
 }
 
-/** Compares the database with its witnesses, which the context has. */
+/** Compares the database with its witnesses, which the context has, after creates, which it has as well. */
 const watched = <Has, E>(self: Effect.Effect<Context.Context<Has>, E, Scope.Scope>) =>
   Parts.adding(WitnessWatch.layer(compareEvery))(
-    self as unknown as Effect.Effect<Context.Context<Has | Witnessed>, E, Scope.Scope>
+    self as unknown as Effect.Effect<Context.Context<Has | Links | Witnessed>, E, Scope.Scope>
   ) as Effect.Effect<Context.Context<Has>, E, Scope.Scope>
 
 /** Begins to answer a request; `done` may be called at once. Returns what to call when the client disconnects before. */
