@@ -41,6 +41,8 @@ export interface Evidence {
   /** The batches that are open at the end. */
   readonly open: ReadonlyArray<BatchId>
   readonly stocked: ReadonlySet<string>
+  /** Those of them that are free again in a further database: they are struck from open batches where they arrive. */
+  readonly leaving: ReadonlySet<string>
   /** How many keys each kind of stock has, including used keys where it keeps them. */
   readonly storedKeys: Readonly<Record<"table" | "status" | "two-table" | "file", number>>
   /** How often each operation of a store was called, and each message sent to another node (`send` and its tag). */

@@ -21,6 +21,8 @@ class Replay {
   readonly shards = new Map<number, Shard>()
   /** Links and stock, which all shards share. */
   links: Stores.Database
+  /** Keys that were taken from the stock, and have come nowhere since. */
+  readonly #onTheWay = new Set<string>()
   readonly #kind: PoolKind
   #returns = 0
 
@@ -35,6 +37,10 @@ class Replay {
   /** The names of keys. */
   named(keys: ReadonlyArray<Stores.Key>): ReadonlySet<string> {
     return new Set(keys.map((key) => this.#names[key]!))
+  }
+
+  get onTheWay(): ReadonlySet<string> {
+    return this.#onTheWay
   }
 
   add(entry: JournalEntry) {
@@ -66,9 +72,11 @@ class Replay {
         return
       }
       case "stocked":
+        entry.keys.forEach((key) => this.#onTheWay.delete(key))
         this.links = database.fill(this.links, this.#keys(entry.keys))
         return
       case "preloaded":
+        entry.keys.forEach((key) => this.#onTheWay.add(key))
         this.links = {
           ...this.links,
           stock: Stores.without(this.links.stock, this.#keys(entry.keys))
@@ -126,6 +134,7 @@ class Replay {
 
   /** Of stocked keys, or of minted ones. */
   #record(entry: Extract<JournalEntry, { readonly tag: "recorded" }>) {
+    entry.keys.forEach((key) => this.#onTheWay.delete(key))
     const keys = this.#keys(entry.keys)
     const { database: own } = this.#shard(entry.shard)
     const stocked = keys.filter((key) => this.links.stock.includes(key))
@@ -184,13 +193,15 @@ const differ = (one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlyA
   [...one, ...other].filter((key) => !one.has(key) || !other.has(key))
 
 /** What is elsewhere at the end than the specification has it. */
-const leftovers = ({ end_us, pooled, recorded, stocked }: Evidence, replay: Replay) => {
+const leftovers = ({ end_us, leaving, pooled, recorded, stocked }: Evidence, replay: Replay) => {
   const shards = Array.from(replay.shards.values())
+  // The specification has one database, which strikes a key from its batch as soon as it is free again.
+  const struck = [...recorded].filter((key) => !leaving.has(key) && !replay.onTheWay.has(key))
   const places = [
     ["pools", pooled, replay.named(shards.flatMap(({ pool }) => pool.keys))],
     [
       "records",
-      recorded,
+      new Set(struck),
       replay.named(shards.flatMap(({ database }) => database.records.flatMap(({ keys }) => keys)))
     ],
     ["stock", stocked, replay.named(replay.links.stock)]

@@ -257,6 +257,7 @@ export class Deployment {
         ...this.#databases.flatMap(({ stockedKeys }) => [...stockedKeys]),
         ...Array.from(this.#disks.values()).flatMap(({ keys }) => keys)
       ]),
+      leaving: new Set(this.#databases.slice(1).flatMap(({ stockedKeys }) => [...stockedKeys])),
       storedKeys: {
         ...this.#database.stockRows,
         file: Array.from(this.#disks.values()).reduce((sum, { keys }) => sum + keys.length, 0)

@@ -62,6 +62,7 @@ const uneventful: Omit<Evidence, "journal" | "lives"> = {
   pooled: new Set(),
   recorded: new Set(),
   stocked: new Set(),
+  leaving: new Set(),
   buffered: new Set(),
   visitsShed: 0,
   met: new Map(),

@@ -679,6 +679,17 @@ describe("the checkers", () => {
     expect(KeyLifecycle.check(evidence({ journal: unforgotten }))).toHaveLength(1)
   })
 
+  it("find nothing in a key of an open batch that is free again in a further database, or on its way from there", () => {
+    const open = way(["abc"]).filter(({ tag }) => tag !== "closed")
+    const journal = [...open, bound, deleted(2 * s_us), freed(3 * s_us)]
+    const abc = new Set(["abc"])
+    const there = { journal, recorded: abc, stocked: abc }
+    expect(Specification.check(evidence({ ...there, leaving: abc }))).toEqual([])
+    expect(Specification.check(evidence(there))).toHaveLength(1)
+    const left = { tag: "preloaded", at_us: 4 * s_us, by, keys: ["abc"] } as const
+    expect(Specification.check(evidence({ journal: [...journal, left], recorded: abc }))).toEqual([])
+  })
+
   it("find nothing in numbers that a node asked for in its last moment", () => {
     expect(Ledger.check(evidence({ journal: [advanced(s_us, 0, 1), ended(1, 0)] }))).toEqual([])
   })
