@@ -157,7 +157,8 @@ const faults: Readonly<Record<(typeof checks)[number], ReadonlyArray<readonly [s
   ]
 }
 
-describe("the fuzzer", () => {
+// Hundreds of requests each, which take as long as the machine needs.
+describe("the fuzzer", { timeout: 120_000 }, () => {
   for (const check of checks) {
     for (const [name, planted] of faults[check]) {
       it.scopedLive(`finds ${name}`, () =>

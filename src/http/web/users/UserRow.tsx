@@ -16,7 +16,7 @@ export const UserRow = ({ onChange, onDelete, user }: UserRowProps) => {
   const { admin, createdAt, disabledAt, email, id, lastLoginAt } = user
   const isDisabled = disabledAt !== null
   return (
-    <li class="key-row">
+    <li>
       <div class="user-who">
         <strong>{email}</strong>
         <div class="marks">

@@ -14,7 +14,6 @@ import { usePages } from "../ui/usePages.ts"
 import { AdminTabs } from "../ui/Tabs.tsx"
 import { UserRow } from "./UserRow.tsx"
 import { words } from "./words.ts"
-import "../keys/keys.css"
 import "./users.css"
 
 type Change = Parameters<typeof Administration.changeUser>[1]
@@ -123,7 +122,7 @@ export const UsersPage = () => {
       {users.state === "loading" && <Loading rows={4} />}
       {users.state === "failed" && <Failure error={users.error} retry={users.reload} />}
       {users.state === "loaded" && (
-        <ul class="keys" aria-label={words().title}>
+        <ul class="rows" aria-label={words().title}>
           {users.value.data.map((user) => (
             <UserRow
               key={user.id}

@@ -34,6 +34,6 @@ export default {
   administration: "Administration",
   nothingHere: "There is nothing here",
   shortenInstead: "<home>Shorten a link</home> instead?",
-  whoIsSignedIn: "{place} can be seen by who is signed in.",
+  whoIsSignedIn: "{place}: only for those who are signed in.",
   sessionEnded: "Your session has ended. Please sign in again."
 }

@@ -42,6 +42,6 @@ export default {
   recent: "Made in this browser",
   forget: "Forget these",
   endedRecent: "ended",
-  signInAsked: "Links are made here by who has an account. <in>Sign in</in>.",
-  signInOrUpAsked: "Links are made here by who has an account. <in>Sign in</in> or <up>sign up</up>."
+  signInAsked: "You need an account to make links here. <in>Sign in</in>.",
+  signInOrUpAsked: "You need an account to make links here. <in>Sign in</in> or <up>sign up</up>."
 }
