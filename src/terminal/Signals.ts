@@ -55,9 +55,12 @@ export interface ShutdownOptions {
   readonly max: Duration.Duration
 }
 
-const listening = (hurry: Deferred.Deferred<void>, { isImpatient, max }: ShutdownOptions) =>
+const listening = (
+  signal: Effect.Effect<void>,
+  hurry: Deferred.Deferred<void>,
+  { isImpatient, max }: ShutdownOptions
+) =>
   Effect.gen(function* () {
-    const signal = yield* signals
     yield* signal
     const overdue = Effect.zipRight(
       Console.error(`Linkmint ends, since its shutdown takes longer than ${Duration.format(max)}.`),
@@ -94,6 +97,8 @@ export const handling =
   <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen(function* () {
       const hurry = yield* Deferred.make<void>()
-      yield* Effect.forkDaemon(listening(hurry, options))
+      // Before the program begins: a signal that nobody listens for ends the process.
+      const signal = yield* signals
+      yield* Effect.forkDaemon(listening(signal, hurry, options))
       return yield* Effect.provideService(program, Hurry, Deferred.await(hurry))
     })
