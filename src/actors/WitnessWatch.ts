@@ -46,7 +46,7 @@ export const layer = (compareEvery: Duration.Duration): Layer.Layer<never, never
         yield* Effect.tapError(compareIfNew, () => created.open)
       })
       yield* Effect.forkScoped(Effect.forever(ignored(compareNew)))
-      yield* Effect.forkScoped(Effect.zipRight(ignored(look), Pulse.forever(ignored(look), lookEvery)))
+      yield* Effect.forkScoped(Pulse.fromNow(ignored(look), lookEvery))
       yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(retaken), ignored(look))))
     })
   )

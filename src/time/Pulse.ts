@@ -49,6 +49,12 @@ export const forever = <A, E, R>(
   period: Duration.Duration
 ): Effect.Effect<never, E, R> => Effect.forever(Effect.zipRight(pause(period), step))
 
+/** Takes a step now, and then one with each beat of a period. */
+export const fromNow = <A, E, R>(
+  step: Effect.Effect<A, E, R>,
+  period: Duration.Duration
+): Effect.Effect<never, E, R> => Effect.zipRight(step, forever(step, period))
+
 /** Has the waits of these very durations (the values, not their lengths) end with beats: those of a library that waits by itself. */
 export const layerOf = (periods: ReadonlyArray<Duration.Duration>): Layer.Layer<never> =>
   Layer.unwrapEffect(

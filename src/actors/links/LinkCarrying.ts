@@ -15,5 +15,5 @@ export const layer: Layer.Layer<never, never, Sharding> = Singleton.make(
   "LinkCarrying",
   Effect.flatMap(LinkCarrier, ({ carry }) =>
     Effect.repeat(carry, { while: (more) => more, times: batchesMax - 1 })
-  ).pipe((turn) => Effect.zipRight(turn, Pulse.forever(turn, pause)))
+  ).pipe((turn) => Pulse.fromNow(turn, pause))
 )

@@ -46,6 +46,6 @@ export const layer = (name: NodeName) =>
         .leave(name.id)
         .pipe(Effect.interruptible, Effect.timeoutOption(goodbyeMax), Effect.ignore)
       yield* Effect.addFinalizer(() => leave)
-      yield* Effect.forkScoped(Effect.zipRight(tell, Pulse.forever(tell, tellEvery)))
+      yield* Effect.forkScoped(Pulse.fromNow(tell, tellEvery))
     })
   )

@@ -22,7 +22,7 @@ class Replay {
   /** Links and stock, which all shards share. */
   links: Stores.Database
   /** Keys that were taken from the stock, and have come nowhere since. */
-  readonly #onTheWay = new Set<string>()
+  readonly onTheWay = new Set<string>()
   readonly #kind: PoolKind
   #returns = 0
 
@@ -37,10 +37,6 @@ class Replay {
   /** The names of keys. */
   named(keys: ReadonlyArray<Stores.Key>): ReadonlySet<string> {
     return new Set(keys.map((key) => this.#names[key]!))
-  }
-
-  get onTheWay(): ReadonlySet<string> {
-    return this.#onTheWay
   }
 
   add(entry: JournalEntry) {
@@ -72,11 +68,11 @@ class Replay {
         return
       }
       case "stocked":
-        entry.keys.forEach((key) => this.#onTheWay.delete(key))
+        entry.keys.forEach((key) => this.onTheWay.delete(key))
         this.links = database.fill(this.links, this.#keys(entry.keys))
         return
       case "preloaded":
-        entry.keys.forEach((key) => this.#onTheWay.add(key))
+        entry.keys.forEach((key) => this.onTheWay.add(key))
         this.links = {
           ...this.links,
           stock: Stores.without(this.links.stock, this.#keys(entry.keys))
@@ -134,7 +130,7 @@ class Replay {
 
   /** Of stocked keys, or of minted ones. */
   #record(entry: Extract<JournalEntry, { readonly tag: "recorded" }>) {
-    entry.keys.forEach((key) => this.#onTheWay.delete(key))
+    entry.keys.forEach((key) => this.onTheWay.delete(key))
     const keys = this.#keys(entry.keys)
     const { database: own } = this.#shard(entry.shard)
     const stocked = keys.filter((key) => this.links.stock.includes(key))

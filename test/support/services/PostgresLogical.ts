@@ -37,16 +37,7 @@ export const logicalServer: Effect.Effect<LogicalServer, never, Scope.Scope> = E
     ...user,
     env: { PATH: process.env["PATH"], LC_ALL: "C" },
     commands: [
-      [
-        join(folder, "initdb"),
-        `--pgdata=${data}`,
-        "--username=postgres",
-        "--auth=scram-sha-256",
-        `--pwfile=${passwordFile}`,
-        "--encoding=UTF8",
-        "--no-locale",
-        "--no-sync"
-      ],
+      PostgresPair.initdb(folder, data, passwordFile),
       [
         join(folder, "postgres"),
         "-D",

@@ -102,7 +102,8 @@ const note = (primary: Member, what: string) =>
     exercised("PostgreSQL", `${String(row!["server_version"]).split(" ")[0]} (${what})`)
   )
 
-const initdb = (folder: string, data: string, passwordFile: string): Command => [
+/** The command that makes the data of a server, with PostgreSQL's folder of programs and the file of its password. */
+export const initdb = (folder: string, data: string, passwordFile: string): Command => [
   join(folder, "initdb"),
   `--pgdata=${data}`,
   "--username=postgres",

@@ -211,8 +211,8 @@ export const compareLive = <E>(
   )
 
 /**
- * Compares rows that nobody changes any more in `from` with those in `to`, where they may have changed since `snapshot`. A row that is missing there is one that may have been deleted
- * meanwhile, or goes with a link that was, which `freed` tells of some keys.
+ * Compares rows that nobody changes any more in `from` with those in `to`, where they may have changed since `snapshot`. A row may be missing there if nodes may have deleted it
+ * meanwhile, or if they have deleted its link: `freed` says which of some keys' links were.
  */
 export const compareMoved = <E>(
   { linkOf, name }: MovedTable,
