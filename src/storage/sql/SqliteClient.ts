@@ -241,7 +241,7 @@ const clientOf = (
         done(
           Exit.mapBoth(exit, { onSuccess: ({ rows }) => rows as ReadonlyArray<Cells>, onFailure: sqlError })
         )
-      const statement = { sql: text, args }
+      const statement = { sql: text, args, isUnnamed: true }
       if (!isRead(text)) return writeThen(statement, answer)
       readThen(statement, (exit) =>
         isLockedOut(exit) ? void runFork(read(statement)).addObserver(answer) : answer(exit)

@@ -12,6 +12,8 @@ export interface Opening {
 export interface Statement {
   readonly sql: string
   readonly args: ReadonlyArray<unknown>
+  /** Whether nobody wants the columns' names, which then are not given. */
+  readonly isUnnamed?: boolean
 }
 
 /**
@@ -30,9 +32,9 @@ export interface Rows {
   readonly rows: ReadonlyArray<ReadonlyArray<unknown>>
 }
 
-/** What became of an order. */
+/** What became of an order. Rows without names can be a JSON text. */
 export type Answer =
-  | { readonly id: number; readonly rows: Rows }
+  | { readonly id: number; readonly rows: Rows | string }
   | {
       readonly id: number
       readonly failure: {
@@ -77,6 +79,9 @@ type Done = Parameters<SqliteThread["askThen"]>[1]
 const failed = (reason: string) =>
   Exit.fail(new SqliteFailure(`the thread of the database has ended: ${reason}`))
 
+const rowsOf = (rows: Rows | string): Rows =>
+  typeof rows === "string" ? { columns: [], rows: JSON.parse(rows) as Rows["rows"] } : rows
+
 /** A running thread. `onEnd` is called when it has ended and given up the file, before those who still wait hear of it. */
 const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
   const worker = new Worker(new URL("./SqliteConnection.js", import.meta.url), {
@@ -92,7 +97,7 @@ const start = (opening: Opening, heapMax_MiB: number, onEnd: () => void) => {
   worker.on("message", (answer: Answer) => {
     const done = waiting.get(answer.id)
     waiting.delete(answer.id)
-    if ("rows" in answer) return done?.(Exit.succeed(answer.rows))
+    if ("rows" in answer) return done?.(Exit.succeed(rowsOf(answer.rows)))
     const { code, isLocked, message } = answer.failure
     done?.(Exit.fail(new SqliteFailure(message, code, isLocked)))
   })

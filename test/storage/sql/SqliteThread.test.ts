@@ -84,4 +84,51 @@ describe("a thread of SQLite", () => {
       expect((yield* Effect.flip(outside("SELECT ?", 2n ** 53n))).message).toContain("2^53")
     })
   )
+
+  it.scopedLive("gives rows without names as with them, in their order, whatever is in them", () =>
+    Effect.gen(function* () {
+      const { thread } = yield* opened
+      const both = (sql: string, ...args: ReadonlyArray<unknown>) =>
+        Effect.forEach([false, true], (isUnnamed) =>
+          Effect.exit(
+            Effect.map(
+              thread.ask({ kind: "outside", statement: { sql, args, isUnnamed } }),
+              ({ rows }) => rows
+            )
+          )
+        )
+      const texts = [
+        "",
+        "null",
+        `"\\`,
+        "\u0000\u001F\u2028",
+        "\u{1F517}ü",
+        ",1234567890123456789,",
+        "[9007199254740993]"
+      ]
+      const numbers = [0, -1, 2 ** 53 - 1, 1 - 2 ** 53, 0.1 + 0.2, 1 / 3, 1e300, -5e-324]
+      const values = [...texts, ...numbers, true, null]
+      const sql = `SELECT ${values.map(() => "?").join(", ")}
+        UNION ALL SELECT * FROM (SELECT ${values.map(() => "NULL").join(", ")} WHERE 0) -- and no more`
+      for (const [named, unnamed] of [
+        yield* both(sql, ...values),
+        yield* both("SELECT value AS a, value AS a FROM json_each('[3,1,2]') ORDER BY value DESC LIMIT 2"),
+        yield* both("SELECT 1 WHERE 0"),
+        yield* both("SELECT 9007199254740993"),
+        yield* both("SELECT 'a', -9007199254740993"),
+        yield* both("SELECT nothing FROM nowhere")
+      ]) {
+        expect(unnamed).toEqual(named)
+      }
+      expect(
+        yield* thread.ask({
+          kind: "outside",
+          statement: { sql: "SELECT ?", args: [texts[4]], isUnnamed: true }
+        })
+      ).toEqual({
+        columns: [],
+        rows: [[texts[4]]]
+      })
+    })
+  )
 })

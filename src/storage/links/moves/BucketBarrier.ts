@@ -1,34 +1,14 @@
 import type { SqlClient } from "@effect/sql"
-import { SqlError } from "@effect/sql/SqlError"
-import { Effect, Schedule } from "effect"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Effect } from "effect"
 import { inTransaction } from "../../sql/SqlTransaction.ts"
+import { briefly } from "./BriefLock.ts"
 import { isInOf, movedTables } from "./MovedTables.ts"
-
-/** For how long a trigger's statement waits for its table at a time, in milliseconds: whoever comes meanwhile waits behind it. */
-const lockWait_ms = 50
-
-/** How often it is tried, with a pause in between: the server bounds how long nodes' transactions last. */
-const tries = Schedule.spaced("100 millis").pipe(Schedule.intersect(Schedule.recurs(600)))
-
-const lockNotAvailable = "55P03"
-
-const isLocked = (error: SqlError) =>
-  typeof error.cause === "object" &&
-  error.cause !== null &&
-  "code" in error.cause &&
-  error.cause.code === lockNotAvailable
 
 const nameOf = (move: number) => `linkmint_move_${move}`
 
 /** The session setting by which the mover's own statements pass. */
 export const passSetting = "linkmint.move"
-
-/** Does something that takes a short lock on a table in one transaction with a short patience for it, again and again. */
-export const briefly = <A>(sql: SqlClient.SqlClient, effect: Effect.Effect<A, SqlError>) =>
-  inTransaction(
-    sql,
-    Effect.zipRight(sql`SELECT set_config('lock_timeout', ${`${lockWait_ms}ms`}, true)`, effect)
-  ).pipe(Effect.retry({ schedule: tries, while: isLocked }))
 
 /** Lets the statements of an effect, in one transaction, pass the barrier of a move. */
 export const passing = <A, E, R>(
@@ -80,6 +60,7 @@ export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyAr
           ] as const) {
             yield* briefly(
               sql,
+              table.name,
               sql`CREATE OR REPLACE TRIGGER ${literal(`${name}_${row.toLowerCase()}`)}
                   BEFORE ${literal(operations)} ON ${literal(table.name)} FOR EACH ROW
                   WHEN ${literal(isInOf(table, buckets, row))} EXECUTE FUNCTION ${literal(name)}()`
@@ -93,7 +74,11 @@ export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyAr
     remove: Effect.gen(function* () {
       for (const { name: table } of movedTables) {
         for (const row of ["new", "old"]) {
-          yield* briefly(sql, sql`DROP TRIGGER IF EXISTS ${literal(`${name}_${row}`)} ON ${literal(table)}`)
+          yield* briefly(
+            sql,
+            table,
+            sql`DROP TRIGGER IF EXISTS ${literal(`${name}_${row}`)} ON ${literal(table)}`
+          )
         }
       }
       yield* sql`DROP FUNCTION IF EXISTS ${literal(name)}()`

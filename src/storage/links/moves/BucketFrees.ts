@@ -1,7 +1,8 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
-import { briefly, passSetting } from "./BucketBarrier.ts"
+import { briefly } from "./BriefLock.ts"
+import { passSetting } from "./BucketBarrier.ts"
 import { isInOf, movedTables } from "./MovedTables.ts"
 
 const links = movedTables.find(({ name }) => name === "links")!
@@ -40,6 +41,7 @@ export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyAr
       yield* define("true")
       yield* briefly(
         sql,
+        links.name,
         sql`CREATE OR REPLACE TRIGGER ${literal(name)} AFTER DELETE ON links FOR EACH ROW
           WHEN ${literal(isInOf(links, buckets, "OLD"))} EXECUTE FUNCTION ${literal(name)}()`
       )
@@ -65,7 +67,7 @@ export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyAr
       }),
     /** Ends it, and forgets what was noted. */
     end: Effect.gen(function* () {
-      yield* briefly(sql, sql`DROP TRIGGER IF EXISTS ${literal(name)} ON links`)
+      yield* briefly(sql, links.name, sql`DROP TRIGGER IF EXISTS ${literal(name)} ON links`)
       yield* sql`DROP FUNCTION IF EXISTS ${literal(name)}()`
       yield* sql`DROP TABLE IF EXISTS ${literal(name)}`
     })
