@@ -1,8 +1,13 @@
+import { LRUCache } from "lru-cache"
 import { hash } from "node:crypto"
+import { atMost } from "../fibers/LruCacheOptions.ts"
 import { plainKeyOf } from "./QualifiedKey.ts"
 
 /** How many buckets the links of a deployment are divided into. It is fixed: with another number links would be looked for in other databases. */
 export const bucketCount = 256
+
+/** Texts whose buckets are remembered: a request asks for that of its key several times, and the hash takes longer than most else that is done by then. */
+const known = new LRUCache<string, number>(atMost(4_096))
 
 /**
  * The bucket of a link, 0 … 255, by the text under which it is stored: the first byte of the SHA-256 (FIPS 180-4) of `0/` and the key with `A` … `Z` as `a` … `z`. Keys are ASCII.
@@ -10,8 +15,13 @@ export const bucketCount = 256
  * The links of a key share a bucket in all domains, so that one database knows whether a minted key is taken in any of them. So do keys that differ in case, so that it can decide which of them exist
  * in a domain that ignores case.
  */
-export const bucketOf = (text: string): number =>
-  Number.parseInt(hash("sha256", `0/${plainKeyOf(text).toLowerCase()}`, "hex").slice(0, 2), 16)
+export const bucketOf = (text: string): number => {
+  const present = known.get(text)
+  if (present !== undefined) return present
+  const bucket = Number.parseInt(hash("sha256", `0/${plainKeyOf(text).toLowerCase()}`, "hex").slice(0, 2), 16)
+  known.set(text, bucket)
+  return bucket
+}
 
 /**
  * The bucket of a guard of creates, by its name, and of all that is kept under another text than a key. What follows a name's last `@` decides alone, so that `name@key` is kept, and moves, with the

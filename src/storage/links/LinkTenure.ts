@@ -5,6 +5,7 @@ import { inTransaction } from "../sql/SqlTransaction.ts"
 import { StorageError } from "../StorageError.ts"
 import { bucketOfRow } from "./LinkBucketsSql.ts"
 import { isInForce } from "./LinkEpoch.ts"
+import * as BucketBarrier from "./moves/BucketBarrier.ts"
 
 /** What a caller knows of the database that it asks, where links are in several: see `BucketPlacement`. */
 export interface Tenure {
@@ -53,9 +54,9 @@ export const isRefused = ({ reason }: StorageError): boolean =>
 export const areMoving = (operation: string): StorageError =>
   new StorageError({ operation, applied: "no", reason: "its links are being moved" })
 
-/** The condition that a row of `links` is in a bucket that is at home here. */
+/** The condition that a row of `links` is in a bucket that is at home here. A row's bucket, whose hash takes longer than all else, is asked for only while there may be rows of others. */
 export const isAtHome = (sql: SqlClient.SqlClient, { buckets }: Tenure): Statement.Fragment =>
-  sql`${sql.literal(bucketOfRow)} = ANY(${buckets}::int[])`
+  sql`(NOT ${BucketBarrier.isSome(sql)} OR ${sql.literal(bucketOfRow)} = ANY(${buckets}::int[]))`
 
 /** The same as a further condition; none where one database has all links. */
 export const andAtHome = (sql: SqlClient.SqlClient, tenure: Tenure | undefined): Statement.Fragment =>

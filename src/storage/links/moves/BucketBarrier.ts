@@ -1,11 +1,17 @@
-import type { SqlClient } from "@effect/sql"
+import type { SqlClient, Statement } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import { inTransaction } from "../../sql/SqlTransaction.ts"
 import { briefly } from "./BriefLock.ts"
 import { isInOf, movedTables } from "./MovedTables.ts"
 
-const nameOf = (move: number) => `linkmint_move_${move}`
+const prefix = "linkmint_move_"
+
+const nameOf = (move: number) => `${prefix}${move}`
+
+/** The condition that this database can have links of buckets that are not at home in it: as long as it can, a move has its barrier around them. */
+export const isSome = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'links'::regclass AND starts_with(tgname::text, ${sql.literal(`'${prefix}'`)}))`
 
 /** The session setting by which the mover's own statements pass. */
 export const passSetting = "linkmint.move"

@@ -56,15 +56,20 @@ const triesMax = 3_000
 /** How long the last changes may take to be replicated while the buckets are fenced. */
 const fencedWait = Duration.seconds(60)
 
-const rowsOf = (sql: SqlClient.SqlClient, buckets: ReadonlyArray<number>) =>
-  Effect.map(
+/** About how many rows of each table belong to buckets, of a database that has these and those of which it is the home. */
+const rowsOf = (sql: SqlClient.SqlClient, { buckets, from }: Move, { places }: Placement) => {
+  const there = new Set(buckets)
+  for (const [bucket, { home }] of places.entries()) if (home === from) there.add(bucket)
+  return Effect.map(
     sql<{
       name: string
       rows: number
     }>`SELECT relname AS name, greatest(reltuples, 0)::float8 AS rows FROM pg_class
       WHERE oid = ANY(${movedTables.map(({ name }) => name)}::text[]::regclass[])`,
-    (tables) => new Map(tables.map(({ name, rows }) => [name, Math.ceil((rows * buckets.length) / 256)]))
+    (tables) =>
+      new Map(tables.map(({ name, rows }) => [name, Math.ceil((rows * buckets.length) / there.size)]))
   )
+}
 
 /** Waits for a moment that is one to fence buckets in. */
 const fencing = <A, E>(moment: Effect.Effect<A, E | NotNow, Scope.Scope>) =>
@@ -122,7 +127,7 @@ export const make = <E = never>(
           from: BucketRows.make(from, table, move.buckets),
           to: BucketRows.make(to, table, move.buckets)
         })),
-        estimate: yield* rowsOf(from, move.buckets)
+        estimate: yield* rowsOf(from, move, yield* placement.read)
       }
     })
     type Parts = Effect.Effect.Success<ReturnType<typeof partsOf>>

@@ -6,6 +6,9 @@ import { bucketOf } from "../../../../src/keys/Buckets.ts"
 import { hourOf, shortestKept_days } from "../../../../src/model/Visit.ts"
 import { movePlaces as simulated } from "../../../../src/sim/stores/homes/BucketMoves.ts"
 import * as LinksByUrlSql from "../../../../src/storage/links/LinksByUrlSql.ts"
+import { bucketOfRow } from "../../../../src/storage/links/LinkBucketsSql.ts"
+import { isAtHome } from "../../../../src/storage/links/LinkTenure.ts"
+import * as BucketBarrier from "../../../../src/storage/links/moves/BucketBarrier.ts"
 import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts"
 import * as BucketRows from "../../../../src/storage/links/moves/BucketRows.ts"
 import { movedTables } from "../../../../src/storage/links/moves/MovedTables.ts"
@@ -90,6 +93,39 @@ const homes = (databases: Databases) =>
         const { deleteSome } = BucketRows.make(all.get(0)!.sql, links, half)
         expect(yield* deleteSome(moved.id, null)).toEqual({ count: 0, last: null })
         expect(yield* contents(all)).toEqual(before)
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "has a barrier wherever there may be rows of buckets that are not at home, and only then",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(300))
+        const looked = { foreign: 0, barred: 0 }
+        const look = Effect.gen(function* () {
+          for (const [number, { sql }] of all) {
+            const home = (yield* placementOf(all)).places.flatMap((place, bucket) =>
+              place.home === number ? [bucket] : []
+            )
+            const tenure = { epoch: 0, buckets: home, isLeaving: false }
+            const [row] = yield* sql<{ barred: boolean; foreign: number; counted: number }>`
+              SELECT ${BucketBarrier.isSome(sql)} AS barred,
+                     count(*) FILTER (WHERE NOT ${sql.literal(bucketOfRow)} = ANY(${home}::int[]))::int AS foreign,
+                     count(*) FILTER (WHERE NOT ${isAtHome(sql, tenure)})::int AS counted FROM links`
+            expect(row!.counted).toBe(row!.foreign)
+            if (row!.foreign > 0) looked.foreign++
+            if (row!.barred) looked.barred++
+          }
+        })
+        yield* look
+        expect(looked.barred).toBe(0)
+        yield* move(all, 0, 1, { ...quiet, at: () => look })
+        expect(looked.foreign).toBeGreaterThan(5)
+        const { barred } = looked
+        yield* look
+        expect(looked.barred).toBe(barred)
       }),
     120_000
   )
