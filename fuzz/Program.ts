@@ -89,8 +89,8 @@ const following = (file: string, bytesMax = 1_000_000) => {
 /** What the program logs where it is at fault. */
 const trouble = /A request broke|Unhandled|uncaught|FATAL ERROR|heap out of memory/i
 
-/** How long the probe waits between two questions. */
-const probePause_ms = 4
+/** How long the probe waits between two questions, and by how much it may see a hold of the event loop too short. Each question takes half a millisecond of CPU time. */
+const probePause_ms = 20
 
 /** Starts the program with an empty database, and watches it. All goes with the scope. */
 export const start = Effect.fn("fuzz.start")(function* (

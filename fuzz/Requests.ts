@@ -3,7 +3,7 @@
 import { FastCheck as fc } from "effect"
 import type { Request } from "../test/support/HttpClient.ts"
 import { type Document, type Operation, operationsOf } from "../test/support/OpenApi.ts"
-import { faulty, fitting, type Known, odd } from "./Values.ts"
+import { anyText, faulty, fitting, type Known, odd } from "./Values.ts"
 
 /** Request headers. */
 export type Headers = Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ const inUrl = (values: Values): Texts => values.map(written)
 const inUrlWild = (values: Values): Texts =>
   fc.oneof(
     { weight: 4, arbitrary: inUrl(values) },
-    fc.string({ unit: "binary" }).map(written),
+    anyText.map(written),
     fc.constantFrom("%", "%ff", "%00", "%2f", "%2e%2e", "%ed%a0%80", "a%0d%0ab", "+", "~", "%ef%bb%bf")
   )
 

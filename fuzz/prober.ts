@@ -24,7 +24,7 @@ let lap = fresh()
 /** Waits of a lap that are kept for its median. */
 const waitsMax = 10_000
 
-/** The one that asks for a lap hears of it when the question under way has its answer. */
+/** The one that asks for a lap hears of it when the question under way has its answer, or else one that is asked at once. */
 let asked = false
 
 const tell = () => {
@@ -56,12 +56,22 @@ const probe = (done: () => void) => {
   sent.end()
 }
 
-const turn = () =>
+/** Until the next question; undefined while one is under way. */
+let pause: NodeJS.Timeout | undefined
+
+const turn = () => {
+  pause = undefined
   probe(() => {
     if (asked) tell()
-    setTimeout(turn, pause_ms)
+    pause = setTimeout(turn, pause_ms)
   })
+}
 
-process.on("message", () => (asked = true))
+process.on("message", () => {
+  asked = true
+  if (pause === undefined) return
+  clearTimeout(pause)
+  turn()
+})
 process.on("disconnect", () => process.exit())
 turn()

@@ -65,12 +65,17 @@ export const validating = (document: Document): Validate => {
   const known = validators.get(document)
   if (known !== undefined) return known
   const ajv = new Ajv2020({ strict: true, strictTypes: false, validateFormats: false, allErrors: true })
-  const compiled = new Map<JsonSchema, ValidateFunction>()
+  const compiled = new Map<JsonSchema | string, ValidateFunction>()
   const validate: Validate = (schema, value) => {
-    // A reference is resolved within its own schema, so that each one brings what it may refer to.
-    const check =
-      compiled.get(schema) ?? ajv.compile({ ...schema, components: document.components } as object)
-    compiled.set(schema, check)
+    // Most are references, hundreds of them to the same schema: they are compiled once together.
+    const { $ref, ...others } = schema
+    const name = typeof $ref === "string" && Object.keys(others).length === 0 ? $ref : schema
+    let check = compiled.get(name)
+    if (check === undefined) {
+      // A reference is resolved within its own schema, so that each one brings what it may refer to.
+      check = ajv.compile({ ...schema, components: document.components } as object)
+      compiled.set(name, check)
+    }
     return check(value)
       ? []
       : check.errors!.map(({ instancePath, message }) => `$${instancePath} ${message ?? "does not fit"}`)
