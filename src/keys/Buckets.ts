@@ -1,13 +1,12 @@
 import { LRUCache } from "lru-cache"
 import { hash } from "node:crypto"
-import { atMost } from "../fibers/LruCacheOptions.ts"
 import { plainKeyOf } from "./QualifiedKey.ts"
 
 /** How many buckets the links of a deployment are divided into. It is fixed: with another number links would be looked for in other databases. */
 export const bucketCount = 256
 
 /** Texts whose buckets are remembered: a request asks for that of its key several times, and the hash takes longer than most else that is done by then. */
-const known = new LRUCache<string, number>(atMost(4_096))
+const known = new LRUCache<string, number>({ max: 4_096 })
 
 /**
  * The bucket of a link, 0 … 255, by the text under which it is stored: the first byte of the SHA-256 (FIPS 180-4) of `0/` and the key with `A` … `Z` as `a` … `z`. Keys are ASCII.
