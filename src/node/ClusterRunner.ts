@@ -13,9 +13,10 @@ import {
 import { NodeClusterSocket } from "@effect/platform-node"
 import type { SocketServer, SocketServerError } from "@effect/platform/SocketServer"
 import { RpcSerialization } from "@effect/rpc"
-import type { SqlClient } from "@effect/sql/SqlClient"
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { Connection } from "@effect/sql/SqlConnection"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import * as Metered from "../telemetry/Metered.ts"
 import * as Pulse from "../time/Pulse.ts"
 import * as RunnerProtocol from "./RunnerProtocol.ts"
@@ -75,6 +76,21 @@ export const connections = {
 }
 
 /**
+ * The same connection, on which a statement waits for the one before. `SqlRunnerStorage` releases many shards at once, all on one: `pg` 9 refuses a statement while another is under way; and
+ * `@effect/sql-pg` 0.53, to interrupt one that waits in `pg`, cancels the one that is under way.
+ */
+const inTurns = (connection: Connection): Connection => {
+  const turn = Effect.unsafeMakeSemaphore(1).withPermits(1)
+  return {
+    execute: (...args) => turn(connection.execute(...args)),
+    executeRaw: (...args) => turn(connection.executeRaw(...args)),
+    executeStream: (...args) => connection.executeStream(...args),
+    executeValues: (...args) => turn(connection.executeValues(...args)),
+    executeUnprepared: (...args) => turn(connection.executeUnprepared(...args))
+  }
+}
+
+/**
  * Runner storage has its own connections, with a setting that turns advisory locks into leases. When a node is killed, its operating system closes
  * the connection, which frees the locks at once; a paused node's connection stays open. `idle_session_timeout` ends it after a lock's lifetime without
  * a statement, and a running node renews its locks three times in that time.
@@ -84,7 +100,12 @@ export const runnerSql = (applicationName: string) =>
     applicationName,
     ...connections,
     bounds: { idle_ms: Duration.toMillis(lockExpiry) }
-  })
+  }).pipe(
+    Layer.map((context) => {
+      const sql = Context.get(context, SqlClient)
+      return Context.make(SqlClient, Object.assign(sql, { reserve: Effect.map(sql.reserve, inTurns) }))
+    })
+  )
 
 /** How long a graceful shutdown waits for an actor's requests. */
 export const actorEndMax = Duration.seconds(3)

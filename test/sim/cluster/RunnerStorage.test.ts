@@ -1,9 +1,9 @@
 import { RunnerAddress, RunnerStorage } from "@effect/cluster"
 import { it } from "@effect/vitest"
-import type { SqlClient } from "@effect/sql/SqlClient"
+import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { PgClient } from "@effect/sql-pg"
-import { Cause, Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { describe, expect } from "vitest"
 import * as DatabaseServers from "../../../src/storage/sql/postgres/DatabaseServers.ts"
 import * as ClusterRunner from "../../../src/node/ClusterRunner.ts"
@@ -113,6 +113,29 @@ describe("the simulated runner storage", () => {
 
 describePostgres("runner storage on PostgreSQL, as it is simulated", () => {
   for (const [title, law] of Object.entries(laws)) it.scopedLive(title, () => Effect.flatMap(onPostgres, law))
+
+  it.scopedLive(
+    "has the statements of its connection wait for each other, and takes back one that waits",
+    () =>
+      Effect.gen(function* () {
+        const servers = DatabaseServers.layer(Redacted.make(yield* freshDatabase))
+        const layer = Layer.provide(ClusterRunner.runnerSql("runner"), servers)
+        const sql = Context.get(yield* Layer.build(layer), SqlClient)
+        const connection = yield* sql.reserve
+        const ask = (text: string) => connection.executeValues(`SELECT ${text}`, [])
+        const first = yield* Effect.fork(ask("pg_sleep(0.3)::text, 'first'"))
+        yield* Effect.yieldNow()
+        const others = yield* Effect.forEach(["second", "third", "fourth"], (name) =>
+          Effect.fork(ask(`'${name}'`))
+        )
+        yield* Effect.yieldNow()
+        // Interrupting one that is under way cancels it at the server, and with it whatever is under way there.
+        yield* Fiber.interrupt(others[1]!)
+        expect(yield* Fiber.join(first)).toEqual([["", "first"]])
+        expect(yield* Fiber.join(others[0]!)).toEqual([["second"]])
+        expect(yield* Fiber.join(others[2]!)).toEqual([["fourth"]])
+      })
+  )
 })
 
 describe("the laws of runner storage", () => {
