@@ -169,7 +169,7 @@ const links = Command.make(
   Effect.fn(function* ({ email, limit }) {
     const store = yield* LinkStore
     const owner = Option.isNone(email) ? {} : { owner: (yield* userOf(email.value)).id }
-    const { links } = yield* store.list({
+    const { isPartial, links } = yield* store.list({
       ...owner,
       order: "createdAt-desc",
       limit: Math.min(linksMax, Math.max(1, limit)),
@@ -178,6 +178,9 @@ const links = Command.make(
     for (const link of links) {
       const created = Iso8601.formatMoment(link.createdAt)
       yield* Console.log(`${link.key}  ${created}  ${link.owner ?? "anonymous"}  ${link.url}`)
+    }
+    if (isPartial === true) {
+      yield* Console.error("One of the databases of links does not answer: its links are missing here.")
     }
   })
 ).pipe(Command.withDescription("Lists the newest links"))

@@ -186,7 +186,7 @@ export const layer = (
     })
   )
 
-/** Links over the same databases for a command, which runs for a short time, and is not told of changes. */
+/** Links over the same databases for a command, which runs for a short time, and is not told of changes. What needs no further database works while one is away. */
 export const layerOfCommand = (
   urls: ReadonlyArray<Redacted.Redacted>
 ): Layer.Layer<
@@ -200,7 +200,7 @@ export const layerOfCommand = (
       yield* LinkDatabases.checkControl(urls.length + 1)
       const further = yield* Effect.forEach(urls, (url) =>
         Effect.map(
-          Layer.build(Layer.provide(PostgresClient.layerUnbounded, DatabaseServers.layer(url))),
+          Layer.build(Layer.provide(PostgresClient.layerUnboundedUnasked, DatabaseServers.layer(url))),
           (context) => Context.get(context, SqlClient.SqlClient)
         )
       )

@@ -72,12 +72,19 @@ export const layerUnasked: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseSe
   makePool(connections, false)
 )
 
-/** Two connections without a bound on statements, for migrations and counts, which may take long; a transaction that is idle for 30 s is rolled back. */
-export const layerUnbounded: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> = layerBounded({
+const unbounded: ConnectionOptions = {
   applicationName: "linkmint-migrate",
   maxConnections: 2,
   connectTimeout: connections.connectTimeout,
   answerTimeout: Duration.zero,
   idleTimeout: connections.idleTimeout,
   bounds: { idleInTransaction_ms: 30_000 }
-})
+}
+
+/** Two connections without a bound on statements, for migrations and counts, which may take long; a transaction that is idle for 30 s is rolled back. */
+export const layerUnbounded: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> =
+  layerBounded(unbounded)
+
+/** The same, whether or not a server answers now. */
+export const layerUnboundedUnasked: Layer.Layer<SqlClient.SqlClient, SqlError, DatabaseServers> =
+  layerFromPool(makePool(unbounded, false))
