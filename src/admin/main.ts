@@ -157,7 +157,7 @@ const patient = (url: Redacted.Redacted) =>
     (context) => Context.get(context, SqlClient)
   )
 
-/** All databases of links, with the tables of this version in the first one. */
+/** All databases of links, which nodes work with. */
 const linkDatabases = (settings: Settings) =>
   Layer.scoped(
     LinkDatabases,
@@ -172,6 +172,9 @@ const linkDatabases = (settings: Settings) =>
       const databases = yield* Effect.forEach(urls, (url, number) =>
         Effect.map(patient(url), (sql) => [number, { sql, url }] as const)
       )
+      const [control, ...further] = databases.map(([, { sql }]) => sql)
+      yield* Effect.provideService(isDeployedOn, SqlClient, control!)
+      yield* LinkDatabaseChecks.checkAll(control!, further)
       return new Map(databases)
     })
   )
@@ -189,8 +192,10 @@ const visitDatabases = ({ databaseUrl, linkDatabaseUrls, visitDatabaseUrls }: Se
       }
       const links = yield* Effect.forEach([databaseUrl.value, ...linkDatabaseUrls], patient)
       const targets = yield* Effect.forEach(visitDatabaseUrls, patient)
-      yield* Effect.provideService(LinkDatabaseChecks.checkControl(links.length), SqlClient, links[0]!)
-      yield* VisitDatabaseChecks.checkAll(links[0]!, targets)
+      const [control, ...further] = links
+      yield* Effect.provideService(isDeployedOn, SqlClient, control!)
+      yield* LinkDatabaseChecks.checkAll(control!, further)
+      yield* VisitDatabaseChecks.checkAll(control!, targets)
       return { sources: links.map((sql, number) => ({ sql, number })), targets }
     })
   )

@@ -4,6 +4,7 @@ import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { bucketOf } from "../../src/keys/Buckets.ts"
 import * as BucketPlacementSql from "../../src/storage/links/BucketPlacementSql.ts"
 import * as LinkEpoch from "../../src/storage/links/LinkEpoch.ts"
+import * as Migrations from "../../src/storage/sql/Migrations.ts"
 import { freePort } from "../support/FreePort.ts"
 import { agent, jsonOf, keyOf, send } from "../support/HttpClient.ts"
 import { describePostgres } from "../support/services/Postgres.ts"
@@ -28,6 +29,15 @@ const halved = Effect.gen(function* () {
   return { url, sql }
 })
 
+/** Has a database be number 1 of a deployment, as if nodes had worked with it. */
+const besides = ({ sql }: Effect.Effect.Success<typeof halved>, url: string) =>
+  Effect.gen(function* () {
+    yield* Migrations.migrate
+    const further = yield* SqlClient.SqlClient
+    yield* further`INSERT INTO deployment (name, value) VALUES ('link-database', 'ours 1')`
+    yield* sql`INSERT INTO deployment (name, value) VALUES ('link-databases-of', 'ours')`
+  }).pipe(Effect.provide(postgresAt(url)))
+
 interface Visits {
   readonly total: number
   readonly unavailable?: boolean
@@ -50,6 +60,7 @@ if (hasPrograms) {
           const primary = yield* killablePostgres
           yield* primary.run("CREATE DATABASE visits")
           const control = yield* halved
+          yield* besides(control, primary.url)
           const port = yield* freePort
           const connections = yield* agent(8)
           yield* start({
@@ -173,8 +184,9 @@ if (hasPrograms) {
       () =>
         Effect.gen(function* () {
           const primary = yield* killablePostgres
-          yield* primary.kill
           const [control, other] = [yield* halved, yield* halved]
+          yield* besides(control, primary.url)
+          yield* primary.kill
           const connections = yield* agent(8)
           const begin = ({ url }: { readonly url: string }) =>
             Effect.gen(function* () {
@@ -276,6 +288,8 @@ if (hasPrograms) {
           )
           const own = control.url
           yield* refused(own, own, "is that of DATABASE_URL")
+          // An empty one has no row of the links that are there by the placement: they would be answered 404, and their aliases be free.
+          yield* refused(own, second, "database 1 of LINK_DATABASE_URLS has nothing of this deployment")
           const sql = Context.get(yield* Layer.build(postgresAt(second)), SqlClient.SqlClient)
           yield* sql`INSERT INTO deployment (name, value) VALUES ('link-database', 'someone 1')`
           yield* refused(own, second, "database 1 of LINK_DATABASE_URLS has links of another deployment.")

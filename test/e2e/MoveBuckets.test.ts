@@ -1,10 +1,12 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { describe } from "vitest"
+import * as LinkDatabases from "../../src/storage/homes/LinkDatabases.ts"
 import { hasPrograms } from "../support/services/PostgresPair.ts"
 import { type LogicalServer, sharedLogicalServer } from "../support/services/PostgresLogical.ts"
 import {
   contents,
+  type Databases,
   databasesOn,
   fill,
   placementOf,
@@ -23,6 +25,14 @@ const moveBuckets = (settings: Variables, ...args: ReadonlyArray<string>) =>
     })
   )
 
+/** Has databases belong to a deployment, as its nodes do when they start. */
+const asOfDeployment = (all: Databases) =>
+  Effect.forEach(all, ([number, { sql }]) =>
+    number === 0
+      ? sql`INSERT INTO deployment (name, value) VALUES ('link-databases-of', 'ours')`
+      : sql`INSERT INTO deployment (name, value) VALUES ('link-database', ${`ours ${number}`})`
+  )
+
 ;(hasPrograms ? describe : describe.skip)("admin move-buckets", () => {
   const servers: ReadonlyArray<Effect.Effect<LogicalServer>> = [sharedLogicalServer(), sharedLogicalServer()]
 
@@ -31,6 +41,7 @@ const moveBuckets = (settings: Variables, ...args: ReadonlyArray<string>) =>
     () =>
       Effect.gen(function* () {
         const all = yield* databasesOn(yield* Effect.all(servers), 3)
+        yield* asOfDeployment(all)
         yield* fill(all, someKeys(2_000))
         yield* all.get(0)!.sql`ANALYZE`
         const before = yield* contents(all)
@@ -81,13 +92,41 @@ const moveBuckets = (settings: Variables, ...args: ReadonlyArray<string>) =>
     "is refused with what is wrong",
     () =>
       Effect.gen(function* () {
-        const all = yield* databasesOn([yield* servers[0]!], 2)
-        const [one, other] = [...all.values()].map(({ url }) => Redacted.value(url))
-        const settings = { DATABASE_URL: one!, LINK_DATABASE_URLS: other! }
+        const all = yield* databasesOn([yield* servers[0]!], 3)
+        const [first, second, third] = [...all.values()].map(({ sql }) => sql)
+        const [one, ...others] = [...all.values()].map(({ url }) => Redacted.value(url))
+        const settings = { DATABASE_URL: one!, LINK_DATABASE_URLS: others.join(",") }
+        const mistake = (control: typeof first, further: ReadonlyArray<typeof first>) =>
+          Effect.map(
+            Effect.flip(
+              LinkDatabases.checkAll(
+                control!,
+                further.map((sql) => sql!)
+              )
+            ),
+            ({ message }) => message
+          )
+        expect(yield* mistake(first, [second, third])).toContain("no node has been started with it yet")
+        yield* asOfDeployment(all)
+        expect(yield* mistake(second, [first, third])).toContain("DATABASE_URL names database 1 of links")
+        expect(yield* mistake(first, [second, first])).toContain(
+          "database 2 of LINK_DATABASE_URLS has nothing"
+        )
+        yield* first!`INSERT INTO bucket_placement (bucket, home) VALUES (7, 2)`
+        expect(yield* mistake(first, [second])).toContain("database 2 has links of this deployment")
+        yield* third!`UPDATE deployment SET value = 'theirs 2'`
+        expect(yield* mistake(first, [second, third])).toContain("has links of another deployment")
+        yield* third!`UPDATE deployment SET value = 'ours 2'`
+        yield* first!`DELETE FROM bucket_placement`
         for (const [variables, args, message] of [
           [{ DATABASE_URL: one! }, ["--even"], "There is one database of links."],
           [settings, [], "Give one of --to, --even and --abort."],
-          [settings, ["--to", "2"], "--to must be a database from 0 to 1"],
+          [settings, ["--to", "3"], "--to must be a database from 0 to 2"],
+          [
+            { ...settings, LINK_DATABASE_URLS: others.toReversed().join(",") },
+            ["--to", "1"],
+            "of this deployment: their order counts."
+          ],
           [settings, ["--to", "1", "--buckets", "300"], "--buckets must be a list such as"]
         ] as const) {
           const { code, output } = yield* moveBuckets(variables, ...args)

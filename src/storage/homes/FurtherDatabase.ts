@@ -54,6 +54,12 @@ export const decisionOf = (
 ): Effect.Effect<string | undefined, SqlError> =>
   Effect.map(sql<{ value: string }>`SELECT value FROM deployment WHERE name = ${name}`, ([row]) => row?.value)
 
+const hasDecisions = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ there: boolean }>`SELECT to_regclass('deployment') IS NOT NULL AS there`,
+    ([row]) => row!.there
+  )
+
 /** Checks that the control database is no further one. */
 export const checkIsControl: Effect.Effect<void, DatabasesMismatch | SqlError, SqlClient.SqlClient> =
   Effect.gen(function* () {
@@ -85,6 +91,12 @@ export const check = ({ deployment, kind, mayBeNew, number }: Checked) =>
   Effect.gen(function* () {
     const { has, mark, setting } = kind
     const sql = yield* SqlClient.SqlClient
+    const isNew = mismatch(
+      kind,
+      `database ${number} of ${setting} has nothing of this deployment: it is not the one that has that number, or no node has been started with it yet.`
+    )
+    // Only a node brings its tables up to date before this.
+    if (!mayBeNew && !(yield* hasDecisions(sql))) return yield* isNew
     if ((yield* decisionOf(sql, "identity")) !== undefined) {
       return yield* mismatch(
         kind,
@@ -95,12 +107,7 @@ export const check = ({ deployment, kind, mayBeNew, number }: Checked) =>
     if ((yield* decisionOf(sql, other.mark)) !== undefined) {
       return yield* mismatch(kind, `database ${number} of ${setting} is one of ${other.setting}.`)
     }
-    if (!mayBeNew && (yield* decisionOf(sql, mark)) === undefined) {
-      return yield* mismatch(
-        kind,
-        `database ${number} of ${setting} has nothing of this deployment: it is not the one that had that number before.`
-      )
-    }
+    if (!mayBeNew && (yield* decisionOf(sql, mark)) === undefined) return yield* isNew
     const { decide } = yield* DeploymentStore.make
     const ours = `${deployment} ${number}`
     const decided = yield* decide(mark, ours)

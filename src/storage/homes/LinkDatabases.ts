@@ -3,7 +3,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { type Deferred, Effect, type Redacted, type Scope } from "effect"
 import * as Pulse from "../../time/Pulse.ts"
 import { monotonicNow_ms } from "../../time/MonotonicTime.ts"
-import type { BucketPlacement } from "../links/BucketPlacement.ts"
+import type { BucketPlacement, Placement } from "../links/BucketPlacement.ts"
 import * as BucketPlacementSql from "../links/BucketPlacementSql.ts"
 import type { LinkInvalidationsService } from "../links/LinkInvalidations.ts"
 import * as LinkInvalidationsPostgres from "../links/LinkInvalidationsPostgres.ts"
@@ -44,6 +44,27 @@ export const checkControl = (
 ): Effect.Effect<void, FurtherDatabase.DatabasesMismatch | SqlError | StorageError, SqlClient.SqlClient> =>
   Effect.zipRight(FurtherDatabase.checkIsControl, checkHomes(count))
 
+/** Checks that these are all databases of links of a deployment, in their order, and that nodes have worked with them. Writes nothing. */
+export const checkAll = (control: SqlClient.SqlClient, further: ReadonlyArray<SqlClient.SqlClient>) =>
+  Effect.gen(function* () {
+    yield* Effect.provideService(checkControl(1 + further.length), SqlClient.SqlClient, control)
+    if (further.length === 0) return
+    const kind = kinds.links
+    const deployment = yield* FurtherDatabase.decisionOf(control, kind.deployment)
+    if (deployment === undefined) {
+      return yield* mismatch(
+        "no node has been started with it yet. Start all nodes with it, and then run the command again."
+      )
+    }
+    for (const [index, sql] of further.entries()) {
+      yield* Effect.provideService(
+        FurtherDatabase.check({ kind, number: index + 1, deployment, mayBeNew: false }),
+        SqlClient.SqlClient,
+        sql
+      )
+    }
+  })
+
 /** Fails when buckets come to be in a database that this process does not know: then it must not go on. Looks every second. */
 export const homesUnknown = (
   count: number
@@ -83,9 +104,13 @@ const connect = (connecting: FurtherDatabase.Connecting) =>
     return session
   })
 
-/** Connects to all further databases, in their order, those that do not answer left for later. `drawn`: by what they know this deployment, unless that is decided. */
+/**
+ * Connects to all further databases, in their order, those that do not answer left for later. One that has links by the placement cannot be new. `drawn`: by what they know this deployment, unless
+ * that is decided.
+ */
 export const connectAll = (
   urls: ReadonlyArray<Redacted.Redacted>,
+  { places }: Pick<Placement, "places">,
   drawn: string,
   refused: Deferred.Deferred<never, FurtherDatabase.DatabasesMismatch>
 ): Effect.Effect<
@@ -97,9 +122,19 @@ export const connectAll = (
     const kind = kinds.links
     const { decide } = yield* DeploymentStore
     const deployment = yield* decide(kind.deployment, drawn)
+    const areIn = (number: number) =>
+      places.some(({ home, movingTo }) => home === number || movingTo === number)
     return yield* Effect.forEach(
       urls,
-      (url, index) => connect({ kind, url, number: index + 1, deployment, mayBeNew: true, refused }),
+      (url, index) =>
+        connect({
+          kind,
+          url,
+          number: index + 1,
+          deployment,
+          mayBeNew: !areIn(index + 1),
+          refused
+        }),
       { concurrency: "unbounded" }
     )
   })

@@ -136,9 +136,14 @@ export const layer = (
       const changes = yield* LinkInvalidations
       const clock = yield* Effect.clock
       const refused = yield* Deferred.make<never, DatabasesMismatch>()
-      const further = yield* LinkDatabases.connectAll(urls, String(yield* drawId), refused)
       const store = yield* LinkDatabases.placementOf(control)
       const placement = yield* PlacementCache.make(store, urls.length + 1)
+      const further = yield* LinkDatabases.connectAll(
+        urls,
+        placement.current(),
+        String(yield* drawId),
+        refused
+      )
       const isAway = () => changes.awayFor(monotonicNow_ms(clock)) !== undefined
       const first = yield* LinkPorts.ofDatabase({
         sql: control,
