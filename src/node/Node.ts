@@ -169,7 +169,7 @@ export const sqlite = (folder: string, pid: number) =>
 const postgres = (
   servers: Layer.Layer<DatabaseServers.DatabaseServers>,
   presence: "alone" | "cluster",
-  { databaseReplicaUrls }: Pick<Settings, "databaseReplicaUrls">
+  { databaseReplicaUrls, linkDatabaseUrls }: Pick<Settings, "databaseReplicaUrls" | "linkDatabaseUrls">
 ) =>
   Durability.layer.pipe(
     Layer.merge(
@@ -179,7 +179,7 @@ const postgres = (
     ),
     Layer.provideMerge(PostgresClient.layer),
     Layer.provide(Migrations.layer.pipe(Layer.provide(PostgresClient.layerUnbounded))),
-    Layer.provideMerge(DatabasePresence.layer(presence)),
+    Layer.provideMerge(DatabasePresence.layer(presence, 1 + linkDatabaseUrls.length)),
     Layer.provide(servers),
     Layer.provideMerge(TrustedTime.layerDatabase)
   )

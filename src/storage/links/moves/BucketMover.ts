@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
-import { Data, Duration, Effect, type Redacted, Schedule, type Scope } from "effect"
+import { Array as Arrays, Data, Duration, Effect, type Redacted, Schedule, type Scope } from "effect"
 import { monotonic_ms } from "../../../time/MonotonicTime.ts"
+import { knowingFewer } from "../../sql/postgres/DatabasePresence.ts"
 import { aligned, NotNow, soon, withoutUpkeep } from "../../visits/VisitUpkeepPause.ts"
 import type { Move, Placement } from "../BucketPlacement.ts"
 import * as BucketPlacementSql from "../BucketPlacementSql.ts"
@@ -56,6 +57,12 @@ const triesMax = 3_000
 /** How long the last changes may take to be replicated while the buckets are fenced. */
 const fencedWait = Duration.seconds(60)
 
+/** How long nodes that do not know a database have to notice that buckets are there, by which they end. */
+const unawareMax = Duration.seconds(10)
+
+/** Databases that a node has to know, to work beside a move. */
+const neededFor = ({ from, to }: Move) => 1 + Math.max(from, to)
+
 /** About how many rows of each table belong to buckets, of a database that has these and those of which it is the home. */
 const rowsOf = (sql: SqlClient.SqlClient, { buckets, from }: Move, { places }: Placement) => {
   const there = new Set(buckets)
@@ -90,7 +97,7 @@ const unwatched: Watcher = { at: () => Effect.void, progress: () => Effect.void 
  * Laws:
  * 1. Before the step `fence` nothing is changed for nodes, and {@link abort} undoes all of it. After it, the move can only go on.
  * 2. Between `fence` and `switch` nobody writes what is in the buckets, and the target has all that was committed.
- * 3. Nothing is deleted from the source before it was compared with the target.
+ * 3. Nothing is deleted from the source before it was compared with the target, nor while a node runs that takes it for the home of all links: it asks for no epoch, and only the barrier refuses it.
  */
 export const make = <E = never>(
   databases: ReadonlyMap<number, MovedDatabase>,
@@ -287,6 +294,26 @@ export const make = <E = never>(
       )
     }
 
+    /** What nodes know too few databases, and where they are; `undefined` if all know enough. */
+    const unaware = (move: Move) =>
+      Effect.map(knowingFewer(control, neededFor(move)), (machines) =>
+        machines.length === 0
+          ? undefined
+          : `Nodes on ${machines.join(", ")} do not know database ${neededFor(move) - 1}: restart them with LINK_DATABASE_URLS, all with the same.`
+      )
+
+    /** Waits until no such node runs any more. */
+    const withoutUnaware = (move: BucketMoveLog.LoggedMove) =>
+      Effect.gen(function* () {
+        const found = yield* unaware(move)
+        if (found !== undefined) return yield* new MoveStopped({ message: found })
+      }).pipe(
+        Effect.retry({
+          while: (error) => error instanceof MoveStopped,
+          schedule: Schedule.spaced(copyLook).pipe(Schedule.upTo(unawareMax))
+        })
+      )
+
     /** Deletes a move's rows from one of its databases, whose barrier keeps everybody else away from them, and then the barrier. */
     const deleteRows = (
       step: "abort" | "delete",
@@ -373,6 +400,7 @@ export const make = <E = never>(
           yield* next("delete")
         }
         if (move.step === "delete") {
+          yield* withoutUnaware(move)
           yield* parts.frees.end
           deleted = yield* deleteRows("delete", move, parts, "from")
           yield* next("done")
@@ -443,10 +471,16 @@ export const make = <E = never>(
               message: `There are ${databases.size} databases, 0 to ${databases.size - 1}: LINK_DATABASE_URLS names those after 0.`
             })
           }
-          const problems = yield* missing(
-            { number: wanted.from, sql: from.sql },
-            { number: wanted.to, sql: to.sql },
-            wanted.buckets
+          const problems = Arrays.filter(
+            [
+              yield* unaware(wanted),
+              ...(yield* missing(
+                { number: wanted.from, ...from },
+                { number: wanted.to, ...to },
+                wanted.buckets
+              ))
+            ],
+            (problem) => problem !== undefined
           )
           if (problems.length > 0) return yield* new MoveRefused({ message: problems.join("\n") })
           return yield* finish(yield* log.begin(wanted))

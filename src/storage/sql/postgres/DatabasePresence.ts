@@ -1,3 +1,4 @@
+import type { SqlClient } from "@effect/sql"
 import { Context, Data, Deferred, Duration, Effect, Layer, Schedule, type Scope } from "effect"
 import { monotonicNow_ms } from "../../../time/MonotonicTime.ts"
 import { DatabaseServers } from "./DatabaseServers.ts"
@@ -39,6 +40,9 @@ export interface DatabasePresenceService {
 /** The advisory lock of those who work on this database. An arbitrary fixed number. */
 const workersLock = 5_012_704_418
 
+/** The first number of the advisory locks by which they say how many databases of links they know. An arbitrary fixed number. */
+const knownLock = 501_270_443
+
 /** The server can take the session that we have lost for alive until its keepalives fail, after 15 s: so long its lock is not taken for another's. */
 const ownGhost = Duration.seconds(20)
 
@@ -51,9 +55,12 @@ const answerMax = Duration.seconds(5)
  *
  * A session that is lost (PostgreSQL restarted, failed over, ended it) is made again, and until its lock is held no new connection of this process may work. Where others hold it,
  * this process has lost its place.
+ *
+ * `databases`: how many databases of links this process knows, which others can see ({@link knowingFewer}).
  */
 export const make = (
-  presence: "alone" | "cluster"
+  presence: "alone" | "cluster",
+  databases = 1
 ): Effect.Effect<DatabasePresenceService, DatabaseInUse | SessionLost, Scope.Scope | DatabaseServers> =>
   Effect.gen(function* () {
     const servers = yield* DatabaseServers
@@ -73,7 +80,7 @@ export const make = (
       begin: (session) =>
         Effect.gen(function* () {
           const [row] = yield* session.ask<{ readonly locked: boolean }>(
-            `SELECT ${attempt}(${workersLock}) AS locked`
+            `SELECT ${attempt}(${workersLock}) AS locked, pg_try_advisory_lock_shared(${knownLock}, ${databases})`
           )
           if (row?.locked !== true) return yield* new DatabaseInUse({ presence })
           if (taken++ > 0) retaken.forEach((call) => call())
@@ -110,6 +117,23 @@ export const make = (
 
 /** See {@link make}. */
 export const layer = (
-  presence: "alone" | "cluster"
+  presence: "alone" | "cluster",
+  databases?: number
 ): Layer.Layer<DatabasePresence, DatabaseInUse | SessionLost, DatabaseServers> =>
-  Layer.scoped(DatabasePresence, make(presence))
+  Layer.scoped(DatabasePresence, make(presence, databases))
+
+/** The machines of processes that work on the database, and know fewer than `databases` databases of links, or did not say. */
+export const knowingFewer = (sql: SqlClient.SqlClient, databases: number) =>
+  Effect.map(
+    sql<{ machine: string }>`
+      SELECT DISTINCT coalesce(host(client_addr), 'the database''s machine') AS machine
+      FROM pg_locks worker LEFT JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) + objid::bigint = ${workersLock}
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND NOT EXISTS (
+          SELECT 1 FROM pg_locks known
+          WHERE known.pid = worker.pid AND known.locktype = 'advisory' AND known.granted AND known.objsubid = 2
+            AND known.database = worker.database AND known.classid::bigint = ${knownLock} AND known.objid::bigint >= ${databases})
+      ORDER BY machine`,
+    (rows) => rows.map(({ machine }) => machine)
+  )

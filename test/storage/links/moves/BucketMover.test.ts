@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { expect, it } from "@effect/vitest"
-import { Clock, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
+import { Clock, Context, Data, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Scope } from "effect"
 import { describe } from "vitest"
 import { bucketOf } from "../../../../src/keys/Buckets.ts"
 import { hourOf, shortestKept_days } from "../../../../src/model/Visit.ts"
@@ -13,6 +13,8 @@ import * as BucketMover from "../../../../src/storage/links/moves/BucketMover.ts
 import * as BucketRows from "../../../../src/storage/links/moves/BucketRows.ts"
 import { movedTables } from "../../../../src/storage/links/moves/MovedTables.ts"
 import { asStorageError, inTransaction } from "../../../../src/storage/sql/SqlTransaction.ts"
+import * as DatabasePresence from "../../../../src/storage/sql/postgres/DatabasePresence.ts"
+import * as DatabaseServers from "../../../../src/storage/sql/postgres/DatabaseServers.ts"
 import * as VisitStoreSql from "../../../../src/storage/visits/VisitStoreSql.ts"
 import { describePostgres, freshDatabase } from "../../../support/services/Postgres.ts"
 import { migratedDatabase, postgresAt } from "../../../support/Stores.ts"
@@ -574,6 +576,45 @@ const homes = (databases: Databases) =>
         expect(yield* all.get(1)!.sql`SELECT title FROM links WHERE key = ${moved}`).toEqual([
           { title: "newer" }
         ])
+        expect(yield* traces(all)).toEqual([])
+      }),
+    120_000
+  )
+
+  it.scopedLive(
+    "does not begin, nor delete anything, while a node runs that does not know the other database",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        yield* fill(all, someKeys(20))
+        const nodeKnowing = (count: number) =>
+          Effect.provide(DatabasePresence.make("cluster", count), DatabaseServers.layer(all.get(0)!.url))
+        const refused = Effect.scoped(Effect.zipRight(nodeKnowing(1), Effect.flip(move(all, 0, 1))))
+        expect(yield* refused).toMatchObject({
+          _tag: "MoveRefused",
+          message: expect.stringMatching(/^Nodes on 127\.0\.0\.1 do not know database 1: restart them/)
+        })
+        expect(yield* all.get(0)!.sql`SELECT * FROM bucket_moves`).toEqual([])
+        yield* nodeKnowing(2)
+        // One that starts then takes database 0 for the home of all links until it has looked.
+        const late = yield* Scope.make()
+        const places: Array<string> = []
+        yield* move(all, 0, 1, {
+          ...quiet,
+          at: (place) =>
+            Effect.gen(function* () {
+              places.push(place)
+              if (place !== "the next step is delete") return
+              yield* Scope.extend(nodeKnowing(1), late)
+              const ending = Effect.zipRight(
+                Effect.repeatN(all.get(0)!.sql`SELECT 1`, 100),
+                Effect.sync(() => places.push("it has ended"))
+              )
+              yield* Effect.forkDaemon(Effect.zipRight(ending, Scope.close(late, Exit.void)))
+            })
+        })
+        const [, next, then] = places.slice(places.indexOf("the next step is delete"))
+        expect([next, then]).toEqual(["it has ended", "rows of create_guards are deleted"])
         expect(yield* traces(all)).toEqual([])
       }),
     120_000

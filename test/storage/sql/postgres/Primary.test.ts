@@ -131,7 +131,7 @@ describePostgres("presence at a database", () => {
         WHERE application_name = 'linkmint-presence' AND datname = current_database()`
       expect(ended).toHaveLength(1)
       yield* Effect.repeat(
-        sql`SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+        sql`SELECT DISTINCT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
           WHERE locktype = 'advisory' AND application_name = 'linkmint-presence' AND datname = current_database()
             AND pid <> ${ended[0]!.pid}`,
         { until: (rows) => rows.length === 1, schedule: Schedule.spaced("20 millis") }
@@ -201,7 +201,7 @@ if (hasPrograms) {
           expect(yield* eventually(portOf)).toBe(pair.standby.port)
           yield* sql`CREATE TABLE kept (id int)`
           yield* Effect.repeat(
-            sql`SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+            sql`SELECT DISTINCT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
               WHERE locktype = 'advisory' AND application_name = 'linkmint-presence'`,
             { until: (rows) => rows.length === 1, schedule: Schedule.spaced("20 millis") }
           )
