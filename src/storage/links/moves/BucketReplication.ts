@@ -27,9 +27,13 @@ export interface Copied {
 
 const nameOf = (move: number) => `linkmint_move_${move}`
 
+/** A URL as a `CONNECTION` of SQL. */
+export const connectionTo = (url: Redacted.Redacted): string =>
+  `'${Redacted.value(url).replaceAll("'", "''")}'`
+
 /**
  * Copies the rows of buckets from one PostgreSQL to another, and their changes: a publication with row filters and a slot in `from`, a subscription in `to`, all of the name of
- * the move.
+ * the move. The slot's name also has the number of its database, since a server has those of all its databases, which can be those of several deployments.
  *
  * The slot is made before the subscription, by a statement of its own: a subscription to a database of its own server would wait for itself when it makes its slot.
  */
@@ -48,9 +52,16 @@ export const make = (
     yield* from`CREATE PUBLICATION ${from.literal(name)} FOR TABLE ${from.literal([...tables, `bucket_marks WHERE (move = ${move})`].join(", "))}`
   })
 
+  const slotName = Effect.map(
+    from<{ slot: string }>`
+      SELECT ${name}::text || '_' || oid::text AS slot FROM pg_database WHERE datname = current_database()`,
+    ([row]) => row!.slot
+  )
+
   const makeSlot = Effect.gen(function* () {
-    const there = yield* from`SELECT slot_name FROM pg_replication_slots WHERE slot_name = ${name}`
-    if (there.length === 0) yield* from`SELECT pg_create_logical_replication_slot(${name}, 'pgoutput')`
+    const slot = yield* slotName
+    const there = yield* from`SELECT slot_name FROM pg_replication_slots WHERE slot_name = ${slot}`
+    if (there.length === 0) yield* from`SELECT pg_create_logical_replication_slot(${slot}, 'pgoutput')`
   })
 
   const subscription = Effect.map(
@@ -63,9 +74,9 @@ export const make = (
   const subscribe = (url: Redacted.Redacted) =>
     Effect.gen(function* () {
       if ((yield* subscription) !== undefined) return
-      const quoted = `'${Redacted.value(url).replaceAll("'", "''")}'`
-      yield* to`CREATE SUBSCRIPTION ${to.literal(name)} CONNECTION ${to.literal(quoted)} PUBLICATION ${to.literal(name)}
-                WITH (create_slot = false, slot_name = ${to.literal(`'${name}'`)}, copy_data = true)`
+      const slot = yield* slotName
+      yield* to`CREATE SUBSCRIPTION ${to.literal(name)} CONNECTION ${to.literal(connectionTo(url))} PUBLICATION ${to.literal(name)}
+                WITH (create_slot = false, slot_name = ${to.literal(`'${slot}'`)}, copy_data = true)`
     })
 
   const copied: Effect.Effect<Copied, SqlError> = Effect.gen(function* () {
@@ -90,11 +101,12 @@ export const make = (
   const trouble = Effect.gen(function* () {
     const [errors] = yield* to<{ count: number }>`
       SELECT coalesce(sum(apply_error_count + sync_error_count), 0) AS count
-      FROM pg_stat_subscription_stats WHERE subname = ${name}`
+      FROM pg_stat_subscription_stats WHERE subid = ${(yield* subscription) ?? 0}::bigint::oid`
     // Those before this run may have been mended.
     errorsBefore ??= errors!.count
     if (errors!.count >= errorsBefore + errorsMax) return "there is one error after the other"
-    const active = yield* from`SELECT 1 FROM pg_replication_slots WHERE slot_name = ${name} AND active`
+    const active =
+      yield* from`SELECT 1 FROM pg_replication_slots WHERE slot_name = ${yield* slotName} AND active`
     looksInVain = active.length > 0 ? 0 : looksInVain + 1
     return looksInVain < looksInVainMax ? undefined : "the target does not connect to the source"
   })
@@ -128,7 +140,7 @@ export const make = (
 
   const slots = from<{ slot_name: string; active_pid: number | null }>`
     SELECT slot_name, active_pid FROM pg_replication_slots
-    WHERE database = current_database() AND (slot_name = ${name} OR EXISTS (
+    WHERE database = current_database() AND (starts_with(slot_name, ${`${name}_`}) OR EXISTS (
       SELECT 1 FROM pg_publication p
       WHERE p.pubname = ${name} AND slot_name LIKE 'pg\\_' || obj_description(p.oid, 'pg_publication') || '\\_sync\\_%'))`
 

@@ -582,6 +582,24 @@ const homes = (databases: Databases) =>
   )
 
   it.scopedLive(
+    "is beside the move of another deployment, whose databases are on the same servers",
+    () =>
+      Effect.gen(function* () {
+        const [one, other] = [yield* databases(2), yield* databases(2)]
+        for (const all of [one, other]) yield* fill(all, someKeys(20))
+        const before = yield* contents(one)
+        yield* Effect.flip(move(one, 0, 1, killing("the rows are copied")))
+        yield* move(other, 0, 1)
+        expect(yield* contents(other)).toEqual(before)
+        expect(yield* traces(other)).toEqual([])
+        yield* resume(one)
+        expect(yield* contents(one)).toEqual(before)
+        expect(yield* traces(one)).toEqual([])
+      }),
+    120_000
+  )
+
+  it.scopedLive(
     "does not begin, nor delete anything, while a node runs that does not know the other database",
     () =>
       Effect.gen(function* () {
