@@ -1,8 +1,10 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
-import { Effect } from "effect"
+import { Data, Effect, Either, Redacted } from "effect"
 import * as Migrations from "../../sql/Migrations.ts"
 import * as BucketRows from "./BucketRows.ts"
+import { inTransaction } from "../../sql/SqlTransaction.ts"
+import { connectionTo } from "./BucketReplication.ts"
 import { movedTables } from "./MovedTables.ts"
 
 /** The oldest PostgreSQL whose publications have row filters. */
@@ -30,6 +32,8 @@ interface Server {
   readonly free_origins: number
   readonly free_workers: number
   readonly copies_at_once: number
+  readonly statement_timeout: string
+  readonly is_bounded: boolean
   readonly collation: string
   readonly role: string
   readonly schema: string
@@ -53,8 +57,11 @@ const look = (sql: SqlClient.SqlClient) =>
         current_setting('max_replication_slots')::int - (SELECT count(*)::int FROM pg_replication_origin_status) AS free_origins,
         current_setting('max_logical_replication_workers')::int - (SELECT count(*)::int FROM pg_stat_subscription WHERE pid IS NOT NULL) AS free_workers,
         current_setting('max_sync_workers_per_subscription')::int AS copies_at_once,
+        -- Sessions of the mover have another one.
+        (SELECT reset_val || coalesce(unit, '') FROM pg_settings WHERE name = 'statement_timeout') AS statement_timeout,
+        (SELECT reset_val <> '0' FROM pg_settings WHERE name = 'statement_timeout') AS is_bounded,
         (SELECT datcollate FROM pg_database WHERE datname = current_database()) AS collation,
-        current_user AS role, current_schema() AS schema
+        format('%I', current_user) AS role, current_schema() AS schema
       FROM pg_roles me WHERE me.rolname = current_user`,
     ([server]) => server!
   )
@@ -71,7 +78,32 @@ const newestMigration = (sql: SqlClient.SqlClient) =>
 export interface Side {
   readonly number: number
   readonly sql: SqlClient.SqlClient
+  /** How the other one's server reaches it. */
+  readonly url: Redacted.Redacted
 }
+
+/** What was tried is to be rolled back. */
+class Tried extends Data.TaggedError("Tried")<{}> {}
+
+/** Why the server of `to` cannot subscribe to `from`, if it cannot: it connects there, and all is rolled back. */
+const refusal = (from: Side, to: Side) =>
+  inTransaction(
+    to.sql,
+    Effect.zipRight(
+      to.sql`CREATE SUBSCRIPTION linkmint_try CONNECTION ${to.sql.literal(connectionTo(from.url))} PUBLICATION linkmint_try
+             WITH (enabled = false, create_slot = false, slot_name = NONE, copy_data = false)`,
+      new Tried()
+    )
+  ).pipe(
+    Effect.either,
+    Effect.map((tried) => {
+      if (!Either.isLeft(tried) || tried.left._tag === "Tried") return undefined
+      const { cause, message } = tried.left
+      const [, password = ""] = /^[^:]*:\/\/[^:@/]*:([^@]*)@/.exec(Redacted.value(from.url)) ?? []
+      const reason = cause instanceof Error ? cause.message : message
+      return password === "" ? reason : reason.replaceAll(password, "…")
+    })
+  )
 
 /** What keeps buckets from being moved, one sentence each; nothing is changed. */
 export const missing = (
@@ -110,6 +142,11 @@ export const missing = (
         !source.may_create,
         from,
         `does not let the role ${source.role} create a publication: GRANT CREATE ON DATABASE.`
+      ],
+      [
+        source.is_bounded,
+        from,
+        `ends what a session of the role ${source.role} does after ${source.statement_timeout}, copies of tables as well: ALTER ROLE ${source.role} SET statement_timeout = 0.`
       ],
       [!source.is_owner, from, `has tables that the role ${source.role} does not own.`],
       [
@@ -157,6 +194,14 @@ export const missing = (
     const sentences = problems
       .filter(([isMissing]) => isMissing)
       .map(([, { number }, sentence]) => `Database ${number} ${sentence}`)
+    if (sentences.length === 0) {
+      const reason = yield* refusal(from, to)
+      if (reason !== undefined) {
+        sentences.push(
+          `The server of database ${to.number} cannot subscribe to database ${from.number} by its URL: ${reason}`
+        )
+      }
+    }
     for (const table of movedTables) {
       if (!(yield* BucketRows.make(to.sql, table, buckets).isEmpty)) {
         sentences.push(

@@ -638,6 +638,44 @@ const homes = (databases: Databases) =>
     120_000
   )
 
+  it.scopedLive(
+    "is refused at once where the target does not reach the source, or copies would be cut off",
+    () =>
+      Effect.gen(function* () {
+        const all = yield* databases(2)
+        const { sql, url } = all.get(0)!
+        const message = Effect.fnUntraced(function* (source: BucketMover.MovedDatabase) {
+          const error = yield* Effect.flip(move(new Map([...all, [0, source]]), 0, 1))
+          expect(error).toMatchObject({ _tag: "MoveRefused" })
+          expect(yield* sql`SELECT * FROM bucket_moves`).toEqual([])
+          return (error as BucketMover.MoveRefused).message
+        })
+        const changed = (change: (url: string) => string) => ({
+          sql,
+          url: Redacted.make(change(Redacted.value(url)))
+        })
+        const password = "s%3Acret"
+        const refused = yield* message(changed((text) => text.replace(/:[^:@/]+@/, `:${password}@`)))
+        expect(refused).toMatch(
+          /^The server of database 1 cannot subscribe to database 0 by its URL: could not connect to the publisher/
+        )
+        // libpq knows fewer parameters than nodes do, and repeats what it cannot read.
+        expect(yield* message(changed((text) => `${text}?uselibpqcompat=true`))).toContain(
+          "invalid URI query parameter"
+        )
+        const unread = yield* message(changed((text) => text.replace(/:[^:@/]+@/, ":s%zz@")))
+        expect(unread).toContain("by its URL:")
+        expect(unread).not.toContain("s%zz")
+        yield* sql`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 60000', current_database()); END $$`
+        const later = Context.get(yield* Layer.build(postgresAt(Redacted.value(url))), SqlClient.SqlClient)
+        expect(yield* message({ sql: later, url })).toMatch(
+          /^Database 0 ends what a session of the role postgres does after 60000ms, copies of tables as well/
+        )
+        expect(yield* traces(all)).toEqual([])
+      }),
+    120_000
+  )
+
   describe("keeps all visits counted", () => {
     const day = 20_000 * 24
     const counted = (all: Databases, number: number, subject: string) =>
