@@ -1,7 +1,7 @@
 import type { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { type LinkRemovals, lookedFor_ms } from "../links/LinkRemovals.ts"
-import { LinkTenure, isAtHome, under } from "../links/LinkTenure.ts"
+import { confirmed, LinkTenure, isAtHome, under } from "../links/LinkTenure.ts"
 import * as LinkTombstonesSql from "../links/LinkTombstonesSql.ts"
 import { databaseNow, isOneOf } from "../sql/SqlDialect.ts"
 import { asStorageError } from "../sql/SqlTransaction.ts"
@@ -32,15 +32,24 @@ export const make = (
   control: SqlClient.SqlClient,
   { ask }: Pick<typeof LinkRemovals.Service, "ask">
 ): typeof LinkRemovals.Service => {
+  /** All by the same placement: what one of them does not have any more is looked for in the others. */
   const leftIn = (owners: ReadonlyArray<string>) =>
-    router.sweep(operation, ({ sql }, tenure, index) =>
-      Effect.map(
-        sql<{ owner: string }>`
-          SELECT asked.owner FROM unnest(${owners}::text[]) AS asked (owner)
-          WHERE (SELECT l.key FROM links l WHERE l.owner = asked.owner AND l.deleted_at IS NULL
-                 AND ${isAtHome(sql, tenure)} ORDER BY l.created_at, l.key LIMIT 1) IS NOT NULL`,
-        (rows): Left => ({ index, owners: new Set(rows.map(({ owner }) => owner)) })
-      )
+    Effect.map(
+      router.gather(operation, ({ sql }, tenure, index) =>
+        Effect.map(
+          confirmed(
+            sql,
+            operation,
+            tenure,
+            sql<{ owner: string }>`
+              SELECT asked.owner FROM unnest(${owners}::text[]) AS asked (owner)
+              WHERE (SELECT l.key FROM links l WHERE l.owner = asked.owner AND l.deleted_at IS NULL
+                     AND ${isAtHome(sql, tenure)} ORDER BY l.created_at, l.key LIMIT 1) IS NOT NULL`
+          ),
+          (rows): Left => ({ index, owners: new Set(rows.map(({ owner }) => owner)) })
+        )
+      ),
+      ({ answers }) => answers.map(({ answer }) => answer)
     )
 
   /** Makes tombstones of up to `count` links of an owner in one database. */
@@ -64,8 +73,11 @@ export const make = (
     const owners = asked.map(({ owner }) => owner)
     const left = yield* leftIn(owners)
     const keys: Array<string> = []
-    const next = owners.find((owner) => left.some((one) => one.owners.has(owner)))
-    for (const one of left) {
+    // Where links are being moved from they are removed later.
+    const { leaving } = router.placement.current()
+    const removable = left.filter(({ index }) => !leaving.has(index))
+    const next = owners.find((owner) => removable.some((one) => one.owners.has(owner)))
+    for (const one of removable) {
       if (next === undefined || !one.owners.has(next) || keys.length >= count) continue
       keys.push(...(yield* removeFrom(one.index, next, count - keys.length)))
     }

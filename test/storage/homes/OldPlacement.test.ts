@@ -107,6 +107,25 @@ describePostgres("a node with an old placement, while another one knows where li
     })
   )
 
+  it.scopedLive("does not take an owner's links for gone that are at their new home", () =>
+    Effect.gen(function* () {
+      const opening = yield* open
+      const [mover, other] = [yield* opening, yield* opening]
+      const before = other.placement.current()
+      const [first, second] = mover.databases.map(({ sql }) => sql)
+      yield* mover.links.insertMany([{ ...linkOf("left"), owner: "usr_gone" }])
+      yield* mover.removals.ask("usr_gone")
+      yield* first!`UPDATE link_removals SET asked_at = 0`
+      yield* moveBuckets(mover, toSecond, Effect.orDie(copied(mover)))
+      yield* first!`DELETE FROM links`
+      const remover = yield* knowing(other, before)
+      expect(yield* remover.removals.remove(10)).toEqual(["left"])
+      expect(yield* second!`SELECT key FROM links WHERE deleted_at IS NULL`).toEqual([])
+      expect(yield* remover.removals.remove(10)).toEqual([])
+      expect(yield* first!`SELECT owner FROM link_removals`).toEqual([])
+    })
+  )
+
   it.scopedLive("writes and reads nothing at the old home by itself", () =>
     Effect.gen(function* () {
       const opening = yield* open
