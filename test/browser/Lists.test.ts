@@ -135,7 +135,7 @@ describe("the list of links", () => {
   })
 
   inBrowser(
-    "says how many there are, less those that are being deleted, and where to make one",
+    "says how many there are, less those that are being deleted, what is missing, and where to make one",
     async (session) => {
       await createMany(session, numbered("totalled", 26))
       const page = await signedIn(session, "/app/links?tag=totalled")
@@ -147,10 +147,14 @@ describe("the list of links", () => {
       await page.route("**/api/v1/links?*", async (route) => {
         const answer = await route.fetch()
         const body = (await answer.json()) as object
-        await route.fulfill({ response: answer, json: { ...body, total: { count: 10_000, isExact: false } } })
+        const total = { count: 10_000, isExact: false }
+        await route.fulfill({ response: answer, json: { ...body, total, partial: true } })
       })
       await page.reload()
       await page.getByText("More than 10,000 links").waitFor()
+      await page.getByText(/^Some links, or their visits, cannot be read at the moment, and/).waitFor()
+      await page.getByRole("button", { name: "JSON" }).click()
+      await page.getByText(/so no file was saved/).waitFor()
       await page.getByRole("link", { name: "New link" }).click()
       await page.getByLabel("Long URL").waitFor()
       await page.context().close()

@@ -47,6 +47,7 @@ interface Page {
   readonly data: ReadonlyArray<{ readonly key: string }>
   readonly nextCursor: string | null
   readonly partial?: boolean
+  readonly total: { readonly count: number; readonly isExact: boolean }
 }
 
 const admin = "lm_an-administrators-key-that-nobody-guesses"
@@ -90,7 +91,7 @@ if (hasPrograms) {
           const visit = (key: string) =>
             Effect.map(send(connections, port, { path: `/${key}` }), ({ status }) => status)
           const list = Effect.map(
-            send(connections, port, { path: "/api/v1/links?limit=500", headers: authorized }),
+            send(connections, port, { path: "/api/v1/links?limit=500&total=true", headers: authorized }),
             (response) => {
               expect(response.status, response.text).toBe(200)
               return jsonOf(response) as Page
@@ -144,6 +145,7 @@ if (hasPrograms) {
           yield* Effect.forEach(all, (key) => untilVisits(key, ({ total }) => total === 1))
           const whole = yield* list
           expect(whole.partial).toBeUndefined()
+          expect(whole.total).toEqual({ count: all.length, isExact: true })
           expect(whole.data.map(({ key }) => key).toSorted()).toEqual(all.toSorted())
 
           yield* primary.kill
@@ -159,6 +161,7 @@ if (hasPrograms) {
           expect((yield* untilVisits(countedHere!, ({ total }) => total === 2)).unavailable).toBeUndefined()
           const part = yield* list
           expect(part.partial).toBe(true)
+          expect(part.total).toEqual({ count: here.length + made.length, isExact: false })
           expect(part.data.map(({ key }) => key).toSorted()).toEqual([...here, ...made].toSorted())
 
           yield* primary.restart

@@ -188,9 +188,13 @@ export const make = (router: Router<HasLinks>): typeof LinkStore.Service => {
             Effect.orElseSucceed(() => page)
           )
       })
-      const page = merged(pages, query)
-      if (failures.length > 0) return { ...page, isPartial: true }
-      return countedMax === undefined ? page : { ...page, total: totalOf(answers, countedMax) }
+      const isPartial = failures.length > 0
+      const total = countedMax === undefined ? undefined : totalOf(answers, countedMax)
+      return {
+        ...merged(pages, query),
+        ...(total !== undefined && { total: { ...total, isExact: total.isExact && !isPartial } }),
+        ...(isPartial && { isPartial })
+      }
     }),
     rankMany: (ranks) =>
       Effect.asVoid(

@@ -92,6 +92,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
     if (wish === undefined) return
     const failed: Array<string> = []
     let [seen, changed] = [0, 0]
+    let isPartial = false
     let cursor: string | null = null
     setDone(0)
     try {
@@ -109,6 +110,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
         }
         seen += part.results.length
         changed += part.changed
+        isPartial ||= part.partial === true
         setDone(seen)
         // Where the service is away it fails for all of them: another try is left to who asks.
         if (part.results.some(({ status }) => status === 503)) break
@@ -118,6 +120,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
       if (leaving.current.signal.aborted) return
       failed.push(asApiError(error).message)
     }
+    if (isPartial) failed.push(words().notEdited)
     onDone()
     setDone(undefined)
     setTotal(undefined)

@@ -125,6 +125,11 @@ export const LinksPage = () => {
       <FilterBar filter={filter} domains={domains} onChange={change} />
       {list.state === "loading" && <Loading rows={6} />}
       {list.state === "failed" && <Failure error={list.error} retry={list.reload} />}
+      {page?.partial === true && (
+        <p class="fault" role="alert">
+          {t.partial}
+        </p>
+      )}
       {page && links.length === 0 && (
         <Nothing
           isFiltered={

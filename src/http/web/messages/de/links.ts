@@ -11,6 +11,12 @@ export default {
   noneText:
     "<home>Den ersten kürzen</home> oder <add>welche mitbringen</add>: von Bitly, YOURLS, Shlink oder Kutt.",
   moreThan: { one: "Mehr als {count} Link", other: "Mehr als {count} Links" },
+  partial:
+    "Manche Links oder ihre Besuche sind gerade nicht lesbar und fehlen hier. Bitte später noch einmal versuchen.",
+  notSaved:
+    "Manche Links oder ihre Besuche sind gerade nicht lesbar, darum ist keine Datei gespeichert. Bitte später noch einmal versuchen.",
+  notEdited:
+    "Manche Links sind gerade nicht lesbar und blieben, wie sie sind. Bitte später noch einmal versuchen.",
   chooseAll: "Alle auf dieser Seite auswählen",
   editAll: "Alle gefundenen bearbeiten",
   changed: "/{key} ist geändert.",

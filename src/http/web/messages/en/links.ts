@@ -8,6 +8,11 @@ export default {
   noneText:
     "<home>Shorten the first</home>, or <add>bring them along</add> from Bitly, YOURLS, Shlink or Kutt.",
   moreThan: { one: "More than {count} link", other: "More than {count} links" },
+  partial:
+    "Some links, or their visits, cannot be read at the moment, and are missing here. Please try again later.",
+  notSaved:
+    "Some links, or their visits, cannot be read at the moment, so no file was saved. Please try again later.",
+  notEdited: "Some links cannot be read at the moment, and are as they were. Please try again later.",
   chooseAll: "Choose all on this page",
   editAll: "Edit all that match",
   changed: "/{key} is changed.",
