@@ -49,7 +49,7 @@ const options = {
   abort: Options.boolean("abort").pipe(
     Options.withDescription("Undoes the move that is not finished, unless its buckets are fenced already")
   ),
-  json: Options.boolean("json").pipe(Options.withDescription("Prints what was moved in JSON"))
+  json: Options.boolean("json").pipe(Options.withDescription("Prints what was moved, or undone, in JSON"))
 }
 
 const titles = {
@@ -101,6 +101,10 @@ export const moveBuckets = Command.make(
       if ([abort, isEven, Option.isSome(to)].filter(Boolean).length !== 1) {
         return yield* new Refused({ message: "Give one of --to, --even and --abort." })
       }
+      const unused = (["from", "buckets", "count"] as const).filter((name) => given[name]._tag === "Some")
+      if (Option.isNone(to) && unused.length > 0) {
+        return yield* new Refused({ message: `--${unused[0]} can be given with --to alone.` })
+      }
       const buckets = yield* Option.match(given.buckets, {
         onNone: () => Effect.succeed(undefined),
         onSome: (text) => Either.mapLeft(parseBuckets(text), (message) => new Refused({ message }))
@@ -108,6 +112,7 @@ export const moveBuckets = Command.make(
       const mover = yield* BucketMover.make(databases, yield* shown)
       if (abort) {
         const undone = yield* mover.abort
+        if (json) return yield* Console.log(JSON.stringify({ undone: undone ?? null }, null, 2))
         return yield* Console.log(
           undone === undefined
             ? "There is no move that is not finished."

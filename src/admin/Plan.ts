@@ -68,7 +68,7 @@ export const plan = (load: Load): ReadonlyArray<Line> => {
     Math.min(longestKey, Math.max(shortestKey, enough)),
     "the least from 7 on with 62^length ≥ 100 × links"
   )
-  line("guesses for a link", "", radix ** keyLength / links, "62^(key length) ÷ links")
+  line("guesses for a link", "", radix ** keyLength / Math.max(1, links), "62^(key length) ÷ links, or 1")
   const creates = line("creates at the peak", "/s", linksPerSecond * peak, "--links-per-second × --peak")
   const redirects = line(
     "redirects at the peak",
@@ -200,9 +200,9 @@ const prefixes = ["", "k", "M", "G", "T", "P"] as const
 
 /** A number as people read it, with three digits. */
 const shown = (value: number): string => {
-  const power = Math.min(prefixes.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)))
-  const digits = value / 1_000 ** power
-  return `${Number(digits.toPrecision(3))} ${prefixes[power]!}`.trim()
+  const rounded = Number(value.toPrecision(3))
+  const power = Math.min(prefixes.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, rounded)) / 3)))
+  return `${Number((rounded / 1_000 ** power).toPrecision(3))} ${prefixes[power]!}`.trim()
 }
 
 const valueOf = ({ unit, value }: Line): string => {

@@ -53,6 +53,35 @@ describe("a plan", () => {
     }
   })
 
+  it.effect("has a number in each line, also for no load and for the largest", () =>
+    Effect.gen(function* () {
+      const none = ["--links-per-second", "0", "--redirects-per-second", "0"]
+      const most = [
+        "--links-per-second",
+        "1e9",
+        "--redirects-per-second",
+        "1e9",
+        "--links",
+        "1e15",
+        "--years",
+        "100"
+      ]
+      for (const args of [none, [...none, "--years", "0"], most]) {
+        const lines = JSON.parse(yield* printed([...args, "--json"])) as ReadonlyArray<{ value: unknown }>
+        expect(lines.filter(({ value }) => typeof value !== "number" || value < 0)).toEqual([])
+      }
+      const almost = yield* printed([
+        "--links-per-second",
+        "0",
+        "--redirects-per-second",
+        "0",
+        "--links",
+        "999600"
+      ])
+      expect(almost).toMatch(/^links +1 M /m)
+    })
+  )
+
   it("counts 100 million links a month as 38 a second, and 6 billion in five years", () => {
     const linksPerSecond = (100e6 * 12) / (365.25 * 86_400)
     expect(linksPerSecond).toBeCloseTo(38.03, 1)

@@ -121,6 +121,7 @@ const asOfDeployment = (all: Databases) =>
         for (const [variables, args, message] of [
           [{ DATABASE_URL: one! }, ["--even"], "There is one database of links."],
           [settings, [], "Give one of --to, --even and --abort."],
+          [settings, ["--even", "--count", "3"], "--count can be given with --to alone."],
           [settings, ["--to", "3"], "--to must be a database from 0 to 2"],
           [
             { ...settings, LINK_DATABASE_URLS: others.toReversed().join(",") },
@@ -135,6 +136,8 @@ const asOfDeployment = (all: Databases) =>
         }
         const { output } = yield* moveBuckets(settings, "--abort")
         expect(output).toBe("There is no move that is not finished.\n")
+        const told = yield* moveBuckets(settings, "--abort", "--json")
+        expect(JSON.parse(told.output)).toEqual({ undone: null })
       }),
     120_000
   )
