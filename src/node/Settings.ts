@@ -220,6 +220,14 @@ const databaseReplicaUrls = optional(
     )
 )
 
+/** What databases of URLs are told apart by: their servers and their name. */
+const placesOf = (urls: ReadonlyArray<string>) =>
+  urls.map((url) => {
+    const { hostname, pathname, port, searchParams, username } = new URL(url)
+    const name = pathname.length > 1 ? pathname : `/${username}`
+    return `${searchParams.get("host") ?? hostname}:${searchParams.get("port") ?? (port || "5432")}${name}`
+  })
+
 /** Further databases, comma-separated, in an order that counts. */
 const furtherDatabaseUrls = (name: string, example: string, databasesMax: number) =>
   setting<ReadonlyArray<Redacted.Redacted>>(name, {
@@ -228,7 +236,15 @@ const furtherDatabaseUrls = (name: string, example: string, databasesMax: number
     read: (value) => {
       const urls = value.split(betweenUrls)
       if (urls.length > databasesMax) return Either.left(`must name ${databasesMax} databases at most`)
-      return Either.map(Either.all(urls.map(DatabaseUrl.parse)), () => urls.map((url) => Redacted.make(url)))
+      return Either.flatMap(Either.all(urls.map(DatabaseUrl.parse)), (databases) => {
+        const places = databases.map(placesOf)
+        const second = places.findIndex((one, at) =>
+          places.slice(0, at).some((other) => one.some((place) => other.includes(place)))
+        )
+        return second < 0
+          ? Either.right(urls.map((url) => Redacted.make(url)))
+          : Either.left(`must name each database once: number ${second + 1} is named before`)
+      })
     }
   })
 

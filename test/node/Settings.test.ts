@@ -527,6 +527,7 @@ describe("settings that go together", () => {
         "a,b",
         "postgres://a,,b/links",
         "postgres://a/l,mysql://b/l",
+        "postgres://me@a/l,postgres://a/m,postgres://you@b,a:5432/l",
         `${"postgres://a/l,".repeat(databasesMax)}postgres://a/l`
       ]) {
         expect(faults({ ...given, [name]: text })).toEqual([
