@@ -4,8 +4,37 @@ import type { NewLink } from "./Fields.ts"
 import { formatMoment } from "./Moment.ts"
 import type { Entry } from "./Reading.ts"
 
-/** Bounds of a batch: what a bulk of the API may have, and less. */
-const batchMax = { passwords: 20, characters: 1_000_000 }
+/** Bounds of a batch: what a bulk of the API may have, and less. `values`: texts, numbers, lists, objects and the rest in its JSON, at all depths together. */
+const batchMax = { passwords: 20, characters: 1_000_000, values: 60_000 }
+
+/** The values in the JSON of a link, and no fewer than the service counts: rules can have hundreds. */
+const valuesIn = (json: unknown): number =>
+  typeof json !== "object" || json === null
+    ? 1
+    : Object.values(json).reduce<number>((sum, member) => sum + valuesIn(member), 1)
+
+interface Size {
+  readonly passwords: number
+  readonly characters: number
+  readonly values: number
+}
+
+const noSize: Size = { passwords: 0, characters: 0, values: 0 }
+
+const sizeOf = (link: NewLink): Size => ({
+  passwords: link.password === undefined ? 0 : 1,
+  characters: JSON.stringify(link).length,
+  values: valuesIn(link)
+})
+
+const sum = (one: Size, other: Size): Size => ({
+  passwords: one.passwords + other.passwords,
+  characters: one.characters + other.characters,
+  values: one.values + other.values
+})
+
+const isTooLarge = ({ characters, passwords, values }: Size): boolean =>
+  passwords > batchMax.passwords || characters > batchMax.characters || values > batchMax.values
 
 /** Tries of a batch that did not get through, or for which the quota was used up: that comes back each minute. */
 const triesMax = 20
@@ -208,29 +237,24 @@ export const run = async (
 
   let batch: Array<Sent> = []
   let unread: Array<Rejected> = []
-  let size = { passwords: 0, characters: 0 }
+  let size = noSize
   for await (const entry of entries) {
     if (entry.place < start.settled) continue
     if (ports.isStopped()) return progress
     const { link } = entry
-    const passwords = link?.password === undefined ? 0 : 1
-    const characters = link === undefined ? 0 : JSON.stringify(link).length
+    const added = link === undefined ? noSize : sizeOf(link)
     // Links of a batch are made at once: of two with one key, the first in the file is to have it.
     const isTwice = link?.alias !== undefined && batch.some((sent) => sent.link.alias === link.alias)
-    const isFull =
-      isTwice ||
-      batch.length + unread.length === atOnce ||
-      size.passwords + passwords > batchMax.passwords ||
-      size.characters + characters > batchMax.characters
+    const isFull = isTwice || batch.length + unread.length === atOnce || isTooLarge(sum(size, added))
     if (isFull) {
       if (!(await settle(batch, unread))) return progress
       batch = []
       unread = []
-      size = { passwords: 0, characters: 0 }
+      size = noSize
     }
     if (link === undefined) unread.push(unreadOf(entry))
     else batch.push({ entry, link })
-    size = { passwords: size.passwords + passwords, characters: size.characters + characters }
+    size = sum(size, added)
   }
   if (batch.length + unread.length > 0 && !ports.isStopped()) {
     await settle(batch, unread)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest"
+import { faultOf } from "../../src/http/exchange/JsonBounds.ts"
+import { bulkBounds } from "../../src/http/links/BulkCreation.ts"
 import { formatMoment } from "../../src/transfer/Moment.ts"
 import type { NewLink } from "../../src/transfer/Fields.ts"
 import {
@@ -235,7 +237,7 @@ describe("an import", () => {
     expect(await run(of(entries), start, { atOnce: 10, ports })).toMatchObject({ settled: 10, made: 10 })
   })
 
-  it("sends 20 passwords at most at a time, and a megabyte", async () => {
+  it("sends 20 passwords at most at a time, a megabyte, and as many values as a bulk may have", async () => {
     const sizes: Array<number> = []
     const service = serviceOf()
     const { ports } = portsOf(service, {
@@ -251,7 +253,20 @@ describe("an import", () => {
       entryOf(place, { url: `https://example.com/${"x".repeat(1_990)}` })
     )
     await run(of(long), start, { atOnce: 1_000, ports })
-    expect(sizes.length).toBe(3)
+    expect(sizes.splice(0).length).toBe(3)
+    const countries = Array.from({ length: 20 }, () => "DE")
+    const rules = Array.from({ length: 20 }, () => ({ url: "https://example.com/", when: { countries } }))
+    const routed = Array.from({ length: 200 }, (_, place) => entryOf(place, { rules }))
+    const values: Array<number> = []
+    const counting = portsOf(service, {
+      send: (batch, key) => {
+        const body = Buffer.from(JSON.stringify({ links: batch }))
+        values.push(faultOf(body, bulkBounds) === undefined ? batch.length : 0)
+        return service.send(batch, key)
+      }
+    })
+    await run(of(routed), start, { atOnce: 200, ports: counting.ports })
+    expect(values).toEqual([123, 77])
   })
 
   it("of 200,000 lines holds one batch at a time", async () => {
