@@ -6,6 +6,7 @@ import {
   run,
   type Unfinished
 } from "../../../src/http/web/import/importing.ts"
+import { save } from "../../../src/http/web/links/exporting.ts"
 import type { Entry } from "../../../src/transfer/Reading.ts"
 
 interface Sent {
@@ -124,6 +125,21 @@ describe("an import in the page", () => {
     kept.push(first.last as unknown as Unfinished)
     expect((await imported(3, ({ urls }) => answer(urls.map(made)), { memory })).last.progress.made).toBe(3)
   })
+})
+
+it("an export in the page saves nothing where some links cannot be read", async () => {
+  vi.stubGlobal("fetch", async (path: string) => {
+    const isSecond = path.includes("cursor=next")
+    const page = { data: [], nextCursor: isSecond ? null : "next", ...(isSecond && { partial: true }) }
+    return new Response(JSON.stringify(page))
+  })
+  const counts: Array<number> = []
+  const saving = save({}, "csv", (count) => counts.push(count), new AbortController().signal)
+  await expect(saving).rejects.toMatchObject({
+    kind: "own",
+    message: expect.stringMatching(/^Some links/)
+  })
+  expect(counts).toEqual([0])
 })
 
 it("a file is known by its name, size and time, and by how it is read", () => {
