@@ -32,6 +32,8 @@ export interface LinkReads {
   readonly findNow: (key: string) => Link | undefined
   /** The row of a key that `findToRedirect` gives at once because the database does not answer; see `LinkCache`. */
   readonly staleNow: (key: string) => Link | undefined
+  /** The row of a key as the store has it: `find` can give one of before, whose `visitsLeft` are no more. */
+  readonly findStored: (key: string) => Effect.Effect<Link | null, Unavailable>
   /** A page of links, as the store has them: what was acknowledged before is in it. */
   readonly list: (query: LinkQuery) => Effect.Effect<LinkPage, Unavailable>
   /** The keys of the newest links that are for crawlers, as the store has them. */
@@ -113,6 +115,8 @@ export const make = Effect.gen(function* () {
     findToRedirectThen,
     findNow: cache.getNow,
     staleNow: cache.staleNow,
+    findStored: (key) =>
+      Effect.mapBoth(store.findMany([key]), { onFailure: fromFailure, onSuccess: ([row]) => row ?? null }),
     list: (query) => Effect.mapError(store.list(query), fromFailure),
     crawlable: (query) => Effect.mapError(store.crawlable(query), fromFailure)
   }

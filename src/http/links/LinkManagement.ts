@@ -1,11 +1,12 @@
 import { Clock, Effect } from "effect"
+import { Links } from "../../actors/links/Links.ts"
 import type { Link } from "../../model/Link.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 import { empty, json } from "../exchange/Answer.ts"
 import * as Body from "../exchange/Body.ts"
 import * as Caller from "../exchange/Caller.ts"
 import { Domains } from "../domains/Domains.ts"
-import { bodyOf } from "./LinkAnswers.ts"
+import { bodyOf, orProblem } from "./LinkAnswers.ts"
 import type { CreationOptions } from "./Creation.ts"
 import type { LinkEditing } from "./LinkEditing.ts"
 import * as ManagedLink from "./ManagedLink.ts"
@@ -18,6 +19,7 @@ type OneLink = ManagedLink.NamedLink
 
 /** Shows, changes and deletes single links of those who may. */
 export const make = Effect.fnUntraced(function* (options: CreationOptions, editing: LinkEditing) {
+  const links = yield* Links
   const identify = yield* Caller.make
   const totals = yield* VisitTotals.make
   const manageable = yield* ManagedLink.make
@@ -28,10 +30,19 @@ export const make = Effect.fnUntraced(function* (options: CreationOptions, editi
     return json(bodyOf(link, naming, visits!))
   })
 
+  /** A link with the visits that are left of its limit. */
+  const withVisitsLeft = (link: Link) =>
+    link.maxVisits === null
+      ? Effect.succeed(link)
+      : Effect.map(orProblem(links.findStored(link.key)), (row) =>
+          // It may have been deleted since.
+          row === null || row.deletedAt !== null ? link : row
+        )
+
   return {
     show: Effect.fnUntraced(function* (request: Request, named: OneLink) {
       const caller = yield* Caller.requireScope(yield* identify(request), "links:read")
-      return yield* shown(yield* manageable(caller, named))
+      return yield* shown(yield* withVisitsLeft(yield* manageable(caller, named)))
     }, Traced.span("links.get")),
 
     change: Effect.fnUntraced(function* (request: Request, named: OneLink) {

@@ -29,6 +29,21 @@ withService("a link's own resource", {}, (it) => {
     })
   )
 
+  it.effect("shows how many redirects are left of its limit", () =>
+    Effect.gen(function* () {
+      yield* create({ url, alias: "limited", maxVisits: 3 })
+      for (const [status, visitsLeft] of [
+        [302, 2],
+        [302, 1],
+        [302, 0],
+        [410, 0]
+      ] as const) {
+        expect((yield* get("/limited")).status).toBe(status)
+        expect(jsonOf(yield* asAdmin("GET", "/api/v1/links/limited"))).toMatchObject({ visitsLeft })
+      }
+    })
+  )
+
   it.effect("is deleted once: 204 without a body, and 404 after that", () =>
     Effect.gen(function* () {
       yield* create({ url, alias: "deleted" })
