@@ -1,6 +1,7 @@
 import { Command, Options } from "@effect/cli"
 import { Console, Effect } from "effect"
 import * as Capitals from "../http/domains/Capitals.ts"
+import { hostNamed } from "../model/Domain.ts"
 import { DomainStore } from "../storage/domains/DomainStore.ts"
 import { LinkStore } from "../storage/links/LinkStore.ts"
 import { textTable } from "../terminal/TextTable.ts"
@@ -51,7 +52,7 @@ export const aliasesWithCapitals = Command.make(
     json: Options.boolean("json").pipe(Options.withDescription("Prints what the API answers, in JSON"))
   },
   Effect.fn(function* ({ domain, json, limit }) {
-    const host = domain.toLowerCase()
+    const host = hostNamed(domain)
     const known = yield* (yield* DomainStore).read(null)
     const found = known?.domains.find((one) => one.host === host)
     if (found === undefined) {

@@ -72,6 +72,13 @@ const foreign = /[\s/?#\\:@%[\]]/
 /** The WHATWG URL Standard takes names whose last label is a number for addresses. */
 const number = /^(?:\d+|0x[0-9a-f]*)$/
 
+// oxlint-disable-next-line eslint/no-control-regex
+const ascii = /^[\u0000-\u007f]*$/
+
+/** A host name that somebody wrote as domains have theirs: in lower case and Punycode. Whether it is one is for the caller to look up. */
+export const hostNamed = (text: string): string =>
+  ascii.test(text) ? text.toLowerCase() : domainToASCII(text)
+
 /** A host name in lower case and Punycode, as `Host` has it; `undefined` where a text is anything else: an address, a name with a port or a dot at its end. */
 export const parseHost = (text: string): string | undefined => {
   if (text.length > 253 || foreign.test(text)) return undefined

@@ -2,7 +2,14 @@ import { Clock, Effect, Either, Option, Record } from "effect"
 import * as AuditRecorder from "../../accounts/AuditRecorder.ts"
 import { Links } from "../../actors/links/Links.ts"
 import type { AuditAction } from "../../model/Audit.ts"
-import { type Domain, domainsMax, type DomainTargets, noTargets, parseHost } from "../../model/Domain.ts"
+import {
+  type Domain,
+  domainsMax,
+  type DomainTargets,
+  hostNamed,
+  noTargets,
+  parseHost
+} from "../../model/Domain.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
 import * as Secret from "../../secrets/Secret.ts"
 import { DomainStore } from "../../storage/domains/DomainStore.ts"
@@ -91,7 +98,7 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
   })
 
   const domainAt = Effect.fnUntraced(function* (text: string) {
-    const host = text.toLowerCase()
+    const host = hostNamed(text)
     const found = (yield* Problem.orUnavailable(refresh)).find((domain) => domain.host === host)
     return found ?? (yield* Effect.fail(noDomain))
   })
@@ -250,7 +257,7 @@ export const certificates = Effect.map(
   (known) =>
     ({
       mayHave: (_, { domain = "" }) => {
-        const host = typeof domain === "string" ? domain.toLowerCase() : ""
+        const host = typeof domain === "string" ? hostNamed(domain) : ""
         return known.isDefault(host) || (known.at(host)?.verifiedAt ?? null) !== null
           ? Effect.succeed(json({ host }))
           : Effect.fail(noDomain)

@@ -1,11 +1,12 @@
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
 import * as Pulse from "../../time/Pulse.ts"
 import { defaultDomain, domainKeyOf, foldedKey, qualifiedKey } from "../../keys/QualifiedKey.ts"
-import type { Domain, DomainTargets } from "../../model/Domain.ts"
+import { type Domain, type DomainTargets, hostNamed } from "../../model/Domain.ts"
 import { type DomainList, DomainStore } from "../../storage/domains/DomainStore.ts"
 import type { StorageError } from "../../storage/StorageError.ts"
 import { ClientAddress, type ClientAddressService } from "../exchange/ClientAddress.ts"
 import type { Request } from "../exchange/Request.ts"
+import type { TargetPolicyService } from "../links/TargetPolicy.ts"
 
 /** How often a node asks whether domains have changed: after one more second at most every node goes by a change. */
 export const readEvery = Duration.seconds(1)
@@ -140,13 +141,18 @@ export class KnownDomains {
 
   /** The number of the domain with a host name; `undefined` where there is none. */
   numberAt(text: string): number | undefined {
-    const host = text.toLowerCase()
+    const host = hostNamed(text)
     return this.isDefault(host) ? defaultDomain : (this.#byHost.get(host)?.number ?? removedOf(host))
   }
 
-  /** Where visitors of a domain are sent; `undefined` for the default one, and where there is none. */
-  targetsOf(number: number): DomainTargets | undefined {
-    return this.#byNumber.get(number)?.targets
+  /** Where visitors of a domain are sent whom no link redirects, as long as links may lead there; `null`: nowhere, as in the default one. */
+  targetOf(
+    number: number,
+    reason: keyof DomainTargets,
+    { faultOf }: Pick<TargetPolicyService, "faultOf">
+  ): string | null {
+    const target = this.#byNumber.get(number)?.targets[reason] ?? null
+    return target === null || faultOf(target) !== undefined ? null : target
   }
 
   /** The domain with this host name in lower case, verified or not. */

@@ -2,6 +2,7 @@ import { Either } from "effect"
 import type { LinkDraft } from "../../actors/links/LinkDraft.ts"
 import { foldedKey } from "../../keys/QualifiedKey.ts"
 import { isLong, segmentsOf } from "../../model/Alias.ts"
+import { hostNamed } from "../../model/Domain.ts"
 import { type Link, unlessChosen } from "../../model/Link.ts"
 import { type KnownDomains, mayUse } from "../domains/Domains.ts"
 import * as Decode from "../exchange/Decode.ts"
@@ -90,7 +91,7 @@ const checkDomain = (
   owner: string | null,
   domains: KnownDomains
 ): Either.Either<number | null, Problem> => {
-  const host = text.toLowerCase()
+  const host = hostNamed(text)
   if (domains.isDefault(host)) return none
   const domain = domains.at(host)
   if (domain === undefined) return oneFault("invalid-request", "domain", "is not a domain of this service")

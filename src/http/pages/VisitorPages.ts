@@ -65,6 +65,9 @@ export const noRoute: Refusal = {
 /** Paths for programs: the contract promises problems there, whatever a client accepts. */
 const ofPrograms = /^\/+(api|health|metrics|openapi\.json|robots\.txt)\b/i
 
+/** Whether a path is for programs. */
+export const isForPrograms = (url: string): boolean => ofPrograms.test(url)
+
 /** The service behind {@link VisitorPages}. */
 export interface VisitorPagesService {
   /** Answers with a problem: as a page, or as JSON (RFC 9457) to clients that prefer it. */
@@ -167,7 +170,7 @@ export const make = (options: VisitorPagesOptions = {}): VisitorPagesService => 
     refuse: (request, { page, ...problem }) => {
       const name = page ?? pages[problem.kind] ?? "not-understood"
       const { otherwise } = manners[name]
-      const isForProgram = otherwise === "json" && ofPrograms.test(request.url)
+      const isForProgram = otherwise === "json" && isForPrograms(request.url)
       if (isForProgram || formFor(request, otherwise) === "json") {
         const headers = otherwise === "page" ? { ...problem.headers, vary: "accept" } : problem.headers
         return Problem.answer({ ...problem, ...(headers && { headers }) })

@@ -34,6 +34,9 @@ const problems = {
   "used-up": { ...gone, reason: "usedUp" }
 } as const satisfies Record<string, Refused>
 
+/** A path of several segments that no link redirects. */
+export const noPath: Refused = { ...noRoute, reason: "unknown" }
+
 /** What is looked at of a request. */
 type Source = Pick<Request, "headers" | "method" | "remoteAddress" | "url">
 
@@ -172,7 +175,7 @@ export const decideRedirect = (
   path?: string
 ): Decision => {
   if (path !== undefined && (row?.extras?.forwardPath !== true || hasDotSegment(path))) {
-    return { kind: "refuse", problem: noRoute }
+    return { kind: "refuse", problem: noPath }
   }
   const link = findLive(row, now, targets)
   if (isProblem(link)) return { kind: "refuse", problem: link }

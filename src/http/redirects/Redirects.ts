@@ -1,5 +1,5 @@
 import { Clock, Effect, Option, Redacted } from "effect"
-import { defaultDomain, domainKeyOf } from "../../keys/QualifiedKey.ts"
+import { domainKeyOf } from "../../keys/QualifiedKey.ts"
 import { Quotas } from "../../accounts/Quotas.ts"
 import { Links } from "../../actors/links/Links.ts"
 import * as Iso8601 from "../../model/Iso8601.ts"
@@ -26,7 +26,7 @@ import { TargetPolicy } from "../links/TargetPolicy.ts"
 import { findAsWritten } from "../links/WrittenKeys.ts"
 import { hasRouting } from "./rules/Routing.ts"
 import * as VisitorFacts from "./rules/VisitorFacts.ts"
-import { noRoute, type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
+import { type PageName, type Refusal, VisitorPages } from "../pages/VisitorPages.ts"
 import * as VisitTotals from "../links/VisitTotals.ts"
 import * as Traced from "../../telemetry/Traced.ts"
 
@@ -222,7 +222,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
       const row = yield* found === undefined
         ? lookUp(request, key, findAsWritten(naming.domains, links.find, key))
         : orProblem(found)
-      if (rest !== undefined && row?.extras?.forwardPath !== true) return yield* Effect.fail(noRoute)
+      if (rest !== undefined && row?.extras?.forwardPath !== true) return yield* Effect.fail(Redirect.noPath)
       const link = yield* findLive(Effect.succeed(row))
       if (link.passwordHash !== null) {
         const taken = quotas.unlock(clientOf(request), link.key)
@@ -249,7 +249,7 @@ export const make = ({ baseUrl }: { readonly baseUrl: URL }) =>
     ): string | null => {
       if (reason === undefined || formFor(request, "page") !== "page") return null
       if (ofLink !== undefined) return ofLink
-      return domain === defaultDomain ? null : (naming.domains.targetsOf(domain)?.[reason] ?? null)
+      return naming.domains.targetOf(domain, reason, targets)
     }
 
     const refuse = (

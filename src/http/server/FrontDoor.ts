@@ -13,7 +13,7 @@ import {
 } from "effect"
 import type { FastOperation, Operation, Operations, UncontractedOperations } from "../contract/Operations.ts"
 import * as Routes from "../contract/Routes.ts"
-import type { Home } from "../redirects/Home.ts"
+import type { Elsewhere } from "../redirects/Elsewhere.ts"
 import type { Answer, Answering, Content, Work } from "../exchange/Answer.ts"
 import { defaultDomain } from "../../keys/QualifiedKey.ts"
 import * as Problem from "../exchange/Problem.ts"
@@ -106,8 +106,8 @@ export interface FrontDoorOptions {
   readonly operations: Partial<Operations>
   readonly uncontracted?: Partial<UncontractedOperations>
   readonly requestId: IdOf
-  /** By default further domains have nothing at `/`. */
-  readonly home?: Home
+  /** By default further domains have nothing where no operation is. */
+  readonly elsewhere?: Elsewhere
   /** Headers that all answers get, names and values by turns. */
   readonly always?: ReadonlyArray<string>
 }
@@ -138,15 +138,12 @@ const lengthOf = (body: Content): number => {
   return body instanceof Uint8Array ? body.byteLength : 0
 }
 
-const isHome = ({ method, url }: Request): boolean =>
-  (method === "GET" || method === "HEAD") && (url === "/" || url.startsWith("/?"))
-
 const nothing = () => {}
 
 /** See {@link FrontDoor}. */
 export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { always = [], home, requestId } = options
+    const { always = [], elsewhere, requestId } = options
     const table = tableOf(options)
     const pages = yield* VisitorPages
     const domainOf = yield* Domains.numberOf
@@ -211,11 +208,11 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       return domain === undefined ? Routes.findNowhere(method, url) : Routes.findIn(domain, method, url)
     }
 
-    /** The answer to a request for `/` in a further domain. */
-    const homeOf = (request: Request): Answer | undefined => {
+    /** The answer to a request for a path at which nothing is. */
+    const nothingAt = (request: Request): Answer => {
       const domain = domainOf(request)
-      const isElsewhere = domain !== undefined && domain !== defaultDomain
-      return isElsewhere && isHome(request) ? home?.(request, domain) : undefined
+      const isFurther = domain !== undefined && domain !== defaultDomain
+      return (isFurther ? elsewhere?.(request, domain) : undefined) ?? pages.refuse(request, noRoute)
     }
 
     const openAt = (request: Request, route: Routes.Route, answer: Parameters<FrontDoor["serve"]>[1]) =>
@@ -227,7 +224,7 @@ export const make = (options: FrontDoorOptions): Effect.Effect<FrontDoor, never,
       const operation = table.get(route)
       if (operation === undefined) {
         const { giveUp, work } = openAt(request, route, answer)
-        work(Effect.sync(() => homeOf(request) ?? pages.refuse(request, noRoute)))
+        work(Effect.sync(() => nothingAt(request)))
         return giveUp
       }
       const path = match!.path as never

@@ -28,7 +28,7 @@ import { builtIn, readLanguages } from "../pages/Words.ts"
 import * as VisitorPages from "../pages/VisitorPages.ts"
 import * as WebAssets from "../pages/WebAssets.ts"
 import * as WebRoutes from "../pages/WebRoutes.ts"
-import * as Home from "../redirects/Home.ts"
+import * as Elsewhere from "../redirects/Elsewhere.ts"
 import * as RedirectRoutes from "../redirects/RedirectRoutes.ts"
 import * as StatsRoutes from "../stats/StatsRoutes.ts"
 import * as WebhookRoutes from "../webhooks/WebhookRoutes.ts"
@@ -135,7 +135,7 @@ export const layer = (options: ServerOptions) => {
         operations: yield* operations(options),
         uncontracted: { ...Documents.make(yield* options.documents), ...(yield* WebRoutes.make) },
         requestId,
-        home: yield* Home.make,
+        elsewhere: yield* Elsewhere.make,
         always
       })
       const clock = yield* Effect.clock

@@ -165,9 +165,31 @@ withService("a domain", {}, (it) => {
       ])
       yield* add("twice.example")
       expectProblem(yield* asAdmin("POST", domains, { host: "Twice.Example" }), "domain-taken")
-      expect(jsonOf(yield* asAdmin("POST", domains, { host: "bücher.example" }))).toMatchObject({
-        host: "xn--bcher-kva.example"
-      })
+    })
+  )
+
+  it.effect("is named in its own script or in Punycode, in whatever case", () =>
+    Effect.gen(function* () {
+      const { shown } = yield* TestService
+      const host = "xn--bcher-kva.example"
+      const { txt } = yield* add("bücher.example")
+      shown.txt.set(txt.name, txt.value)
+      expect(jsonOf(yield* verify(encodeURIComponent("Bücher.example")))).toMatchObject({ host })
+      for (const [alias, domain] of [
+        ["own-script", "bücher.example"],
+        ["own-capital", "BÜCHER.example"],
+        ["punycode", "XN--bcher-kva.example"]
+      ] as const) {
+        expect(jsonOf(yield* create({ url, alias, domain }))).toMatchObject({ key: alias, domain: host })
+        const name = encodeURIComponent(domain)
+        expect((yield* asAdmin("GET", `/api/v1/links/${alias}?domain=${name}`)).status).toBe(200)
+        expect((yield* get(`/health/certificate?domain=${name}`)).status).toBe(200)
+      }
+      const list = yield* asAdmin("GET", `/api/v1/links?domain=${encodeURIComponent("bücher.example")}`)
+      expect((jsonOf(list) as { data: ReadonlyArray<unknown> }).data).toHaveLength(3)
+      expectProblem(yield* create({ url, domain: "büchér.example" }), "invalid-request", [
+        ["domain", "is not a domain of this service"]
+      ])
     })
   )
 
@@ -302,6 +324,14 @@ withService("a domain", {}, (it) => {
       expect((yield* page("/deleted")).status).toBe(410)
       // The default domain has nothing of it.
       expect((yield* get("/nothing", { accept: "text/html" })).status).toBe(404)
+      // A path of several segments that no link redirects is as unknown as a key without one.
+      for (const path of ["/no/thing", "/deleted/thing", "/no/thing/..", "/a.b/c", "//nothing", "/docs"]) {
+        expect([path, (yield* page(path)).headers.location]).toEqual([path, targets["unknown"]])
+        expect([path, (yield* at(host, path)).status]).toEqual([path, 404])
+      }
+      for (const path of ["/api/v1/links", "/metrics", "/openapi.json"]) {
+        expect([path, (yield* page(path)).status]).toEqual([path, 404])
+      }
       yield* asAdmin("PATCH", `${domains}/${host}`, { targets: { unknown: null } })
       expect((yield* page("/nothing")).status).toBe(404)
       expect((yield* page("/expired")).status).toBe(302)

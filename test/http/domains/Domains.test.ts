@@ -1,5 +1,6 @@
-import { expect } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { KnownDomains } from "../../../src/http/domains/Domains.ts"
 import { type Domain, noTargets } from "../../../src/model/Domain.ts"
 import { jsonOf } from "../../support/HttpClient.ts"
 import { open } from "../../support/RawConnection.ts"
@@ -257,3 +258,20 @@ withService(
     )
   }
 )
+
+it("a target of a domain is none while links may not lead there", () => {
+  const known = new KnownDomains()
+  const targets = { ...noTargets, home: `${url}home`, unknown: `${url}unknown` }
+  known.set({
+    version: 1,
+    lastNumber: 1,
+    longAliasesIn: [],
+    domains: [domainOf(1, "one.example", { targets })]
+  })
+  const policy = { faultOf: (target: string) => (target.endsWith("home") ? "is blocked" : undefined) }
+  const targetOf = (number: number, reason: keyof typeof targets) => known.targetOf(number, reason, policy)
+  expect(targetOf(1, "home")).toBeNull()
+  expect(targetOf(1, "unknown")).toBe(`${url}unknown`)
+  expect(targetOf(1, "expired")).toBeNull()
+  expect(targetOf(0, "unknown")).toBeNull()
+})

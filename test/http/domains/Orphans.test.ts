@@ -63,17 +63,21 @@ withService("visits that no link redirects", { domains }, (it) => {
       expect((yield* get("/short", { host, accept: "application/json" })).status).toBe(410)
       expect((yield* get("/own", browser)).headers.location).toBe(`${url}own`)
       expect((yield* get("/nothing", browser)).status).toBe(404)
+      expect((yield* get("/no/such/path", browser)).status).toBe(404)
+      expect((yield* get("/short.d/path", browser)).status).toBe(404)
       expect((yield* get("/later", browser)).status).toBe(404)
       expect((yield* get("/once", browser)).status).toBe(302)
       expect((yield* get("/once", browser)).status).toBe(410)
       // Those who look, and do not visit.
       yield* get("/nothing+", browser)
       yield* send({ method: "HEAD", path: "/nothing", headers: browser })
+      yield* send({ method: "HEAD", path: "/short.d/path", headers: browser })
+      yield* send({ method: "GET", path: "/api/v1/links", headers: browser })
       yield* get("/nothing", { accept: "text/html" })
-      expect(yield* countedAt(host, 7)).toMatchObject({ total: 7 })
+      expect(yield* countedAt(host, 9)).toMatchObject({ total: 9 })
       for (const [reason, total] of [
         ["home", 1],
-        ["unknown", 1],
+        ["unknown", 3],
         ["expired", 3],
         ["usedUp", 1],
         ["pending", 1]
