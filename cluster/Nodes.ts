@@ -57,7 +57,7 @@ export const start = (options: NodeOptions): Effect.Effect<Launched, Unavailable
 export const setAdminPassword = (shared: NodeJS.ProcessEnv): Effect.Effect<string, Unavailable> => {
   const password = randomBytes(15).toString("base64url")
   const command = ["set-password", "--keep-keys", "--email", adminEmail, "--password", password]
-  return run(process.execPath, [inRepository("dist/src/admin/main.js"), ...command], {
+  return run(process.execPath, [inRepository("dist/admin.js"), ...command], {
     env: { ...process.env, ...shared },
     timeout: "30 seconds"
   }).pipe(Effect.as(password))
