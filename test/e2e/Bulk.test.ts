@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { agent, jsonOf, send } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { dataFolder, start } from "./Program.ts"
+import { migratedFolder, start } from "./Program.ts"
 
 const adminKey = "lm_the-administrator-of-tests"
 const bulkSize = 1_000
@@ -23,7 +23,7 @@ it.scopedLive(
     Effect.gen(function* () {
       const port = yield* freePort
       const variables = { PORT: String(port), HOST: "127.0.0.1", ADMIN_API_KEY: adminKey }
-      const { pid } = yield* start({ ...variables, DATA_DIR: yield* dataFolder })
+      const { pid } = yield* start({ ...variables, DATA_DIR: yield* migratedFolder })
       const connections = yield* agent(1)
       let made = 0
       const link = () => ({ url: `https://example.com/${made++}` })

@@ -3,8 +3,8 @@
 import { Effect, Scope } from "effect"
 import { agent, type Answer, type NoAnswer, type Request, send } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { freshDatabase } from "../support/services/Postgres.ts"
 import { serverUrl } from "../support/services/Redis.ts"
+import { migratedDatabase } from "../support/Stores.ts"
 import { type Ending, type Program, start, type Variables } from "./Program.ts"
 
 /** The administrator's API key of all clusters under test. */
@@ -30,9 +30,9 @@ export interface ClusterNode {
   readonly output: () => string
 }
 
-/** A PostgreSQL database and a Redis of their own, as settings. */
+/** A PostgreSQL database, which has the tables already, and a Redis, as settings. */
 export const freshStores = Effect.gen(function* () {
-  return { DATABASE_URL: yield* freshDatabase, REDIS_URLS: yield* serverUrl }
+  return { DATABASE_URL: yield* migratedDatabase, REDIS_URLS: yield* serverUrl }
 })
 
 /** Starts a node with these settings, and waits until it is ready. */
@@ -41,6 +41,8 @@ export const startNode = Effect.fn("startNode")(function* (variables: Variables)
   const connections = yield* agent(64)
   const [port, runnerPort] = [yield* freePort, yield* freePort]
   const settings = {
+    // No load balancer has to learn of their end.
+    DRAIN_DELAY: "PT0S",
     ...variables,
     ADMIN_API_KEY,
     HOST: "127.0.0.1",
@@ -77,6 +79,6 @@ export const startNode = Effect.fn("startNode")(function* (variables: Variables)
 export const threeNodes = Effect.fn("threeNodes")(function* (variables: Variables) {
   const stores = "DATABASE_URL" in variables ? {} : yield* freshStores
   const one = startNode({ ...variables, ...stores })
-  // One after the other: the first makes the schema.
+  // One after the other: each gets the processors for its start.
   return [yield* one, yield* one, yield* one] as const
 })

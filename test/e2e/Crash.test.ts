@@ -2,12 +2,13 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, type Scope } from "effect"
 import { agent } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
+import { describePostgres } from "../support/services/Postgres.ts"
 import { describeRedis, serverUrl } from "../support/services/Redis.ts"
+import { migratedDatabase } from "../support/Stores.ts"
 import { type Account, accountOfFolder, accountOfUrl, accountWithPools } from "./Database.ts"
 import { nothingTold, run, strays, summaryOf, urlOf } from "./Load.ts"
 import { refillMax, settingsOfPool } from "./Pools.ts"
-import { dataFolder, start, type Variables } from "./Program.ts"
+import { migratedFolder, start, type Variables } from "./Program.ts"
 
 const clients = 64
 
@@ -105,11 +106,14 @@ const crashes = (title: string, database: Effect.Effect<Database, never, Scope.S
 describe("a crash", () => {
   crashes(
     "SQLite",
-    Effect.map(dataFolder, (DATA_DIR) => ({ variables: { DATA_DIR }, account: accountOfFolder(DATA_DIR) }))
+    Effect.map(migratedFolder, (DATA_DIR) => ({
+      variables: { DATA_DIR },
+      account: accountOfFolder(DATA_DIR)
+    }))
   )
   crashes(
     "SQLite, random keys",
-    Effect.map(dataFolder, (DATA_DIR) => ({
+    Effect.map(migratedFolder, (DATA_DIR) => ({
       variables: { ...settingsOfPool(brimful), DATA_DIR, KEY_ORDER: "random" },
       account: accountOfFolder(DATA_DIR),
       besides: (taken) => refillMax(brimful, taken)
@@ -121,14 +125,14 @@ describe("a crash", () => {
 describePostgres("a crash", () => {
   crashes(
     "PostgreSQL",
-    Effect.map(freshDatabase, (DATABASE_URL) => ({
+    Effect.map(migratedDatabase, (DATABASE_URL) => ({
       variables: { DATABASE_URL },
       account: accountOfUrl(DATABASE_URL)
     }))
   )
   describeRedis("with Redis", () => {
     const inSet = Effect.gen(function* () {
-      const [DATABASE_URL, REDIS_URLS] = [yield* freshDatabase, yield* serverUrl]
+      const [DATABASE_URL, REDIS_URLS] = [yield* migratedDatabase, yield* serverUrl]
       const keys = { KEY_ORDER: "sequential", KEY_POOL: "set" }
       const variables = {
         ...settingsOfPool(brimful),

@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { agent, jsonOf, send } from "../support/HttpClient.ts"
-import { place, start } from "./Program.ts"
+import { migratedPlace, start } from "./Program.ts"
 
 const adminKey = "lm_the-administrator-of-tests"
 
@@ -15,7 +15,7 @@ it.scopedLive(
   "a repeat with the same Idempotency-Key makes no second link, whenever the program was killed",
   () =>
     Effect.gen(function* () {
-      const { port, settings } = yield* place
+      const { port, settings } = yield* migratedPlace
       const variables = { ...settings, ADMIN_API_KEY: adminKey }
       const connections = yield* agent(creates)
       const create = (round: number, number: number) =>

@@ -86,7 +86,6 @@ const twoNodes = Effect.gen(function* () {
     DATABASE_URL,
     REDIS_URLS: redisUrls,
     ANONYMOUS_CREATES: "true",
-    DRAIN_DELAY: "PT0S",
     POOL_LOW: String(pool.low),
     POOL_HIGH: String(pool.high),
     BUFFER_CAPACITY: String(bufferCapacity),

@@ -4,7 +4,7 @@ import { agent, send } from "../support/HttpClient.ts"
 import { accountOfFolder } from "./Database.ts"
 import { nothingTold, run, strays, summaryOf } from "./Load.ts"
 import { refillMax, settingsOfPool } from "./Pools.ts"
-import { place, start } from "./Program.ts"
+import { migratedPlace, start } from "./Program.ts"
 
 const clients = 64
 const kills = 4
@@ -20,7 +20,7 @@ describe("minted keys", () => {
     "that were pooled or buffered at a kill -9 come back at the next start",
     () =>
       Effect.gen(function* () {
-        const { folder, port, settings: own } = yield* place
+        const { folder, port, settings: own } = yield* migratedPlace
         const settings = { ...own, ...settingsOfPool(brimful) }
         const connections = yield* agent(clients)
         const told = nothingTold()
@@ -95,7 +95,7 @@ describe("minted keys", () => {
     "are neither handed out twice nor lost beyond the bound when each start stocks them in another way, after a kill -9",
     () =>
       Effect.gen(function* () {
-        const { folder, port, settings: own } = yield* place
+        const { folder, port, settings: own } = yield* migratedPlace
         const settings = { ...own, ADMIN_API_KEY: "lm_the-key-of-this-test" }
         const connections = yield* agent(clients)
         const told = nothingTold()
@@ -153,7 +153,7 @@ describe("minted keys", () => {
     "are all accounted for after an orderly stop",
     () =>
       Effect.gen(function* () {
-        const { folder, port, settings: own } = yield* place
+        const { folder, port, settings: own } = yield* migratedPlace
         const settings = { ...own, ...settingsOfPool(pool) }
         const connections = yield* agent(clients)
         const told = nothingTold()

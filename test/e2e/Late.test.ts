@@ -11,7 +11,9 @@ const pause = "1300 millis"
 /** Time for a request to come to the socket of a process that does not read it. */
 const underWay = "50 millis"
 
-const rounds = 5
+/** Pauses, and clients of each kind in each of them. */
+const rounds = 2
+const clients = 5
 
 const remove = (alias: string) =>
   `DELETE /api/v1/links/${alias} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${ADMIN_API_KEY}\r\n\r\n`
@@ -21,7 +23,7 @@ it.scopedLive(
   () =>
     Effect.gen(function* () {
       const { port, program } = yield* startAlone({ ADMIN_API_KEY })
-      const connections = yield* agent(4)
+      const connections = yield* agent(clients)
       const create = (alias: string) =>
         Effect.gen(function* () {
           const answer = yield* send(connections, port, {
@@ -36,25 +38,23 @@ it.scopedLive(
         Effect.map(send(connections, port, { path: `/${alias}` }), ({ status }) => status)
 
       for (let round = 0; round < rounds; round++) {
-        const [gone, waited] = [`gone-${round}`, `waited-${round}`]
-        yield* create(gone)
-        yield* create(waited)
+        const named = (what: string) =>
+          Array.from({ length: clients }, (_, index) => `${what}-${round}-${index}`)
+        const [gone, waited] = [named("gone"), named("waited")]
+        yield* Effect.forEach([...gone, ...waited], create)
         program.signal("SIGSTOP")
-        const waiting = yield* RawConnection.open(port)
-        yield* waiting.write(remove(waited))
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            const leaving = yield* RawConnection.open(port)
-            yield* leaving.write(remove(gone))
-            yield* Effect.sleep(underWay)
-          })
-        )
+        const sent = (alias: string) =>
+          Effect.tap(RawConnection.open(port), (connection) => connection.write(remove(alias)))
+        const waiting = yield* Effect.forEach(waited, sent)
+        yield* Effect.forEach(gone, sent).pipe(Effect.zipRight(Effect.sleep(underWay)), Effect.scoped)
         yield* Effect.sleep(pause)
         program.signal("SIGCONT")
-        expect(yield* waiting.heard(/\r\n\r\n/)).toMatch(/^HTTP\/1.1 204 /)
-        expect(yield* statusOf(waited)).toBe(410)
+        for (const connection of waiting) {
+          expect(yield* connection.heard(/\r\n\r\n/)).toMatch(/^HTTP\/1.1 204 /)
+        }
+        expect(yield* Effect.forEach(waited, statusOf)).toEqual(waited.map(() => 410))
         yield* Effect.sleep("200 millis")
-        expect(yield* statusOf(gone)).toBe(302)
+        expect(yield* Effect.forEach(gone, statusOf)).toEqual(gone.map(() => 302))
       }
     }),
   60_000

@@ -11,7 +11,7 @@ import { agent, jsonOf, send } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
 import { labelsIn, metricsIn, samplesOf, selectorsIn } from "../support/MetricsText.ts"
 import { receiver } from "../support/Receiver.ts"
-import { dataFolder, start } from "./Program.ts"
+import { migratedFolder, start } from "./Program.ts"
 
 const adminKey = "lm_the-administrator-of-operations"
 const metricsToken = "the-token-of-operations"
@@ -56,7 +56,7 @@ const gather = Effect.gen(function* () {
   const [collector, hook] = [yield* receiver, yield* receiver]
   const port = yield* freePort
   const metricsPort = yield* freePort
-  const folder = yield* dataFolder
+  const folder = yield* migratedFolder
   const program = yield* start({
     PORT: String(port),
     HOST: "127.0.0.1",

@@ -3,8 +3,9 @@ import { Effect, Schedule } from "effect"
 import { agent, type Answer, keyOf, type Request, send } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
 import { valueOf } from "../support/MetricsText.ts"
-import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
+import { describePostgres } from "../support/services/Postgres.ts"
 import { describeRedis, serverUrl } from "../support/services/Redis.ts"
+import { migratedDatabase } from "../support/Stores.ts"
 import { nodeOptions, type Program, ready, run, type Variables } from "./Program.ts"
 
 const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
@@ -54,7 +55,7 @@ const twoProcesses = Effect.gen(function* () {
       RUNNER_HOST: "127.0.0.1",
       RUNNER_PORT: String(yield* freePort),
       DRAIN_DELAY: "PT0S",
-      DATABASE_URL: yield* freshDatabase,
+      DATABASE_URL: yield* migratedDatabase,
       REDIS_URLS: yield* serverUrl,
       ADMIN_API_KEY
     },

@@ -1,13 +1,16 @@
 // The real program as a child process, as an operator runs it.
 
-import { Deferred, Effect, FiberId, Schedule, type Scope } from "effect"
+import { Deferred, Effect, FiberId, Layer, Schedule, type Scope } from "effect"
 import { spawn } from "node:child_process"
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { copyFileSync, mkdirSync, mkdtempSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { inject } from "vitest"
+import * as Migrations from "../../src/storage/sql/Migrations.ts"
+import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
 import { agent, send } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
+import { folderInMemory } from "../support/MemoryFolder.ts"
 import { keep } from "../support/services/Keeper.ts"
 
 /** The project's folder. */
@@ -134,22 +137,50 @@ export const start = (
 ): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.tap(launch(variables), (program) => ready(program, Number(variables.PORT)))
 
-/** A path to a data folder that does not exist yet; whatever comes to be there goes with the scope, or with this process. */
+/**
+ * A path to a data folder that does not exist yet, in memory where there is room: what a process has written survives its kill there, too. Whatever comes to be
+ * there goes with the scope, or with this process.
+ */
 export const dataFolder: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function* () {
-  const folder = mkdtempSync(join(tmpdir(), "linkmint-e2e-"))
+  const folder = mkdtempSync(join(folderInMemory(), "linkmint-e2e-"))
   yield* keep({ commands: [], signal: "TERM", cleanup: ["rm", "-rf", folder] })
   return join(folder, "data")
 })
 
-/** A free port and a data folder that does not exist yet, and the settings that say so. */
-export const place = Effect.gen(function* () {
-  const port = yield* freePort
+/** The file of an SQLite database with all tables and nothing in them, in vitest's own folder, which goes with the run. */
+const migratedFile = Effect.runSync(
+  Effect.cached(
+    Effect.gen(function* () {
+      const file = join(inject("exercised"), "..", `migrated-${process.pid}.db`)
+      yield* Effect.scoped(Layer.build(Layer.provide(Migrations.layer, SqliteClient.layer(file))))
+      return file
+    }).pipe(Effect.orDie)
+  )
+)
+
+/** The same with a database that has all tables, so that a first start need not make them. */
+export const migratedFolder: typeof dataFolder = Effect.gen(function* () {
   const folder = yield* dataFolder
-  return { port, folder, settings: { PORT: String(port), HOST: "127.0.0.1", DATA_DIR: folder } }
+  mkdirSync(folder, { mode: 0o700 })
+  copyFileSync(yield* migratedFile, join(folder, "linkmint.db"))
+  return folder
 })
 
-/** Runs the built program at a place of its own, and waits until it is ready. */
+const placeWith = (dataDir: typeof dataFolder) =>
+  Effect.gen(function* () {
+    const port = yield* freePort
+    const folder = yield* dataDir
+    return { port, folder, settings: { PORT: String(port), HOST: "127.0.0.1", DATA_DIR: folder } }
+  })
+
+/** A free port and a data folder that does not exist yet, and the settings that say so. */
+export const place = placeWith(dataFolder)
+
+/** The same with a {@link migratedFolder}. */
+export const migratedPlace = placeWith(migratedFolder)
+
+/** Runs the built program at a {@link migratedPlace}, and waits until it is ready. */
 export const startAlone = Effect.fn("startAlone")(function* (variables: Variables = {}) {
-  const { folder, port, settings } = yield* place
+  const { folder, port, settings } = yield* migratedPlace
   return { port, folder, program: yield* start({ ...variables, ...settings }) }
 })

@@ -94,16 +94,6 @@ describe("the first start", () => {
         expect(yield* opens(port, key!)).toBe(false)
       })
   )
-
-  it.scopedLive("draws no admin key where ADMIN_API_KEY is set", () =>
-    Effect.gen(function* () {
-      const { port, settings } = yield* place
-      const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
-      const program = yield* start({ ...settings, ADMIN_API_KEY })
-      expect(program.output()).not.toMatch(/admin key/i)
-      expect(yield* opens(port, ADMIN_API_KEY)).toBe(true)
-    })
-  )
 })
 
 describe("the command line", () => {
@@ -138,11 +128,15 @@ describe("the command line", () => {
 
 describe("a second start on a data folder in use", () => {
   it.scopedLive(
-    "fails with the folder and the process that has it, which works on; after kill -9 it succeeds",
+    "fails with the folder and the process that has it, which has drawn no key beside ADMIN_API_KEY and works on; after kill -9 it succeeds",
     () =>
       Effect.gen(function* () {
-        const { folder, port, settings } = yield* place
+        const { folder, port, settings: own } = yield* place
+        const ADMIN_API_KEY = "lm_the-operators-own-admin-key"
+        const settings = { ...own, ADMIN_API_KEY }
         const first = yield* start(settings)
+        expect(first.output()).not.toMatch(/admin key/i)
+        expect(yield* opens(port, ADMIN_API_KEY)).toBe(true)
         const other = { ...settings, PORT: String(yield* freePort) }
         const output = yield* failed(other)
         expect(output).toContain(

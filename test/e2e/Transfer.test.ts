@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { freePort } from "../support/FreePort.ts"
 import { ADMIN_API_KEY } from "./ClusterNodes.ts"
-import { dataFolder, run, start } from "./Program.ts"
+import { migratedFolder, run, start } from "./Program.ts"
 
 const count = 3_000
 
@@ -17,7 +17,7 @@ it.scopedLive(
   "an import that is killed goes on with the next run, while the service runs, and an export has each link once",
   () =>
     Effect.gen(function* () {
-      const [PORT, DATA_DIR] = [String(yield* freePort), yield* dataFolder]
+      const [PORT, DATA_DIR] = [String(yield* freePort), yield* migratedFolder]
       const settings = { PORT, DATA_DIR, ADMIN_API_KEY }
       yield* start(settings)
       const file = `${DATA_DIR}/yourls.sql`

@@ -7,12 +7,12 @@ import { join } from "node:path"
 import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
 import { agent, jsonOf, keyOf, send } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
-import { postgresAt } from "../support/Stores.ts"
+import { describePostgres } from "../support/services/Postgres.ts"
+import { migratedDatabase, postgresAt } from "../support/Stores.ts"
 import { mmdb } from "../support/Mmdb.ts"
 import { firefox } from "../support/SomeVisits.ts"
 import { visitsWritten } from "./Database.ts"
-import { dataFolder, start, type Variables } from "./Program.ts"
+import { dataFolder, migratedFolder, start, type Variables } from "./Program.ts"
 
 /** The visitor's address, which is to be nowhere afterwards. */
 const address = "198.51.100.77"
@@ -152,7 +152,7 @@ const visits = (title: string, database: Effect.Effect<Database, never, Scope.Sc
 describe.concurrent("visits", () => {
   visits(
     "SQLite",
-    Effect.map(dataFolder, (DATA_DIR) => ({
+    Effect.map(migratedFolder, (DATA_DIR) => ({
       variables: { DATA_DIR },
       client: Layer.orDie(SqliteClient.layer(join(DATA_DIR, "linkmint.db")))
     }))
@@ -160,7 +160,7 @@ describe.concurrent("visits", () => {
   describePostgres("of a cluster's database", () => {
     visits(
       "PostgreSQL",
-      Effect.map(freshDatabase, (DATABASE_URL) => ({
+      Effect.map(migratedDatabase, (DATABASE_URL) => ({
         variables: { DATABASE_URL },
         client: postgresAt(DATABASE_URL)
       }))

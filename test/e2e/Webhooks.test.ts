@@ -2,9 +2,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, type Scope, Schedule } from "effect"
 import { agent, jsonOf, keyOf, send } from "../support/HttpClient.ts"
 import { freePort } from "../support/FreePort.ts"
-import { describePostgres, freshDatabase } from "../support/services/Postgres.ts"
+import { describePostgres } from "../support/services/Postgres.ts"
 import { type Receiver, receiver, signatureOf, stranger, toldBy } from "../support/Receiver.ts"
-import { dataFolder, start, type Variables } from "./Program.ts"
+import { migratedDatabase } from "../support/Stores.ts"
+import { migratedFolder, start, type Variables } from "./Program.ts"
 
 const adminKey = "lm_the-administrator-of-webhooks"
 
@@ -236,12 +237,12 @@ const webhooks = (title: string, database: Effect.Effect<Variables, never, Scope
 describe.concurrent("webhooks", () => {
   webhooks(
     "SQLite",
-    Effect.map(dataFolder, (DATA_DIR) => ({ DATA_DIR }))
+    Effect.map(migratedFolder, (DATA_DIR) => ({ DATA_DIR }))
   )
   describePostgres("of a cluster's database", () => {
     webhooks(
       "PostgreSQL",
-      Effect.map(freshDatabase, (DATABASE_URL) => ({ DATABASE_URL }))
+      Effect.map(migratedDatabase, (DATABASE_URL) => ({ DATABASE_URL }))
     )
   })
 })
