@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { Data, Effect, Redacted } from "effect"
 import { passwordLengthMax } from "./Passwords.ts"
+import type { Message } from "../model/Messages.ts"
 
 /** Characters (Unicode code points) of a new password at least. Those that were set before this rule still open their accounts. */
 export const newPasswordLengthMin = 12
@@ -17,7 +18,7 @@ const unitLengthMax = 4
 const brand = "linkmint"
 
 /** A password that may not be set, and why: `message` goes on from "The password …". */
-export class PasswordRefused extends Data.TaggedError("PasswordRefused")<{ readonly message: string }> {}
+export class PasswordRefused extends Data.TaggedError("PasswordRefused")<{ readonly message: Message }> {}
 
 /** Whose password it is to be. */
 export interface PasswordOwner {
@@ -85,7 +86,7 @@ const tellsItsOwner = (folded: string, owner: PasswordOwner): boolean => {
   return rest !== folded && Array.from(rest.replace(/[^\p{L}\p{N}]/gu, "")).length < ownLengthMin
 }
 
-const refused = (message: string) => new PasswordRefused({ message })
+const refused = (message: Message) => new PasswordRefused({ message })
 
 /**
  * Refuses a new password that is too short or too long, that is among the first guesses, or that consists of what is known of its user. Any characters are allowed. The time

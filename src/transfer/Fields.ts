@@ -1,6 +1,7 @@
 // The fields of a link in a file: how they are written, and how they are read again.
 
 import { formatMoment } from "./Moment.ts"
+import type { EntryMessage } from "./Messages.ts"
 
 /** The values of a link by the names that this service has for them. Texts, or what JSON has. Nothing, `null` and the empty text are the same. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -41,7 +42,7 @@ export interface NewLink {
 /** What is wrong with a field. */
 export interface FieldFault {
   readonly field: string
-  readonly message: string
+  readonly message: EntryMessage
 }
 
 /** How links are read. */
@@ -138,7 +139,7 @@ const jsonOf = (text: string): unknown => {
 /** Reads one link. */
 export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | ReadonlyArray<FieldFault> => {
   const faults: Array<FieldFault> = []
-  const fault = (field: string, message: string) => void faults.push({ field, message })
+  const fault = (field: string, message: EntryMessage) => void faults.push({ field, message })
 
   const textOf = (field: string): string | undefined => {
     const value = fields[field]
@@ -285,7 +286,8 @@ export const linkOf = (fields: Fields, options: ReadingOptions): NewLink | Reado
     fault("password", "is not in the file: without one the link would be open to everybody")
   }
   const rulesFault = textOf("rulesFault")
-  if (rulesFault !== undefined) fault("rules", rulesFault)
+  // See `ShlinkRules`.
+  if (rulesFault !== undefined) fault("rules", rulesFault as EntryMessage)
   if (flag("banned") === true) fault("banned", "is true: the link is blocked where it comes from")
   if (faults.length > 0) return faults
   return {

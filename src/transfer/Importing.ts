@@ -1,6 +1,6 @@
 // Makes the links of a file, a batch at a time, so that a run that is cut off can go on where it was, and a file that is loaded twice makes nothing twice.
 
-import type { NewLink } from "./Fields.ts"
+import type { FieldFault, NewLink } from "./Fields.ts"
 import { formatMoment } from "./Moment.ts"
 import type { Entry } from "./Reading.ts"
 
@@ -57,6 +57,8 @@ export interface Rejected {
   /** The field at fault, where one is. */
   readonly field: string
   readonly reason: string
+  /** What else is wrong, where anything is. */
+  readonly others?: ReadonlyArray<FieldFault>
   readonly key: string
   readonly url: string
 }
@@ -148,9 +150,9 @@ const columnOf = (path: string): string =>
 
 /** Why an entry is no link, before anything is sent. */
 export const unreadOf = (entry: Entry): Rejected => {
-  const [first] = entry.faults
-  const others = entry.faults.slice(1).map(({ field, message }) => `${field} ${message}`)
-  return rejectedOf(entry, first!.field, [first!.message, ...others].join("; "))
+  const [first, ...others] = entry.faults
+  const rejected = rejectedOf(entry, first!.field, first!.message)
+  return others.length === 0 ? rejected : { ...rejected, others }
 }
 
 /**
@@ -262,9 +264,18 @@ export const run = async (
   return progress
 }
 
-/** The columns of a file of what made nothing, and what it says of an entry. */
+/** The columns of a file of what made nothing. */
 export const rejectedColumns = ["line", "field", "reason", "key", "url"] as const
 
-/** See {@link rejectedColumns}. */
-export const rejectedCells = (rejected: Rejected): ReadonlyArray<string> =>
-  rejectedColumns.map((column) => String(rejected[column]))
+/** What such a file says of an entry. */
+export const rejectedCells = ({
+  field,
+  key,
+  line,
+  others = [],
+  reason,
+  url
+}: Rejected): ReadonlyArray<string> => {
+  const reasons = [reason, ...others.map(({ field, message }) => `${field} ${message}`)]
+  return [String(line), field, reasons.join("; "), key, url]
+}

@@ -1,12 +1,13 @@
 // JSON lines, read a piece at a time, and the lists that other services' APIs answer, read whole.
 
 import { Unreadable } from "./Unreadable.ts"
+import type { EntryMessage } from "./Messages.ts"
 
 /** A value of a file, or why it is none, and its line. Of a list that is read whole, `line` is its place, from 1 on. */
 export interface JsonRecord {
   readonly line: number
   readonly json: unknown
-  readonly fault?: string
+  readonly fault?: EntryMessage
 }
 
 /** Characters of a line, and of a file that is read whole, at most. */

@@ -1,5 +1,7 @@
 // Redirect rules of Shlink, as its API shows them, and what they are here.
 
+import type { EntryMessage } from "./Messages.ts"
+
 interface Condition {
   readonly type: string
   readonly matchKey: string
@@ -68,8 +70,14 @@ const listOf = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
+/** What is wrong with a condition. */
+type ConditionFault =
+  `the condition ${string} has no counterpart here${"" | " beside another one of its kind"}`
+
 /** The conditions of a rule together; or why they cannot be here. Of those of one kind all must hold there, and here one of them: only query parameters are alike. */
-const conditionsOf = (conditions: ReadonlyArray<Readonly<Record<string, unknown>>>): When | string => {
+const conditionsOf = (
+  conditions: ReadonlyArray<Readonly<Record<string, unknown>>>
+): When | ConditionFault => {
   const all: Record<string, unknown> = {}
   for (const given of conditions) {
     const condition = {
@@ -92,7 +100,7 @@ const conditionsOf = (conditions: ReadonlyArray<Readonly<Record<string, unknown>
 }
 
 /** The rules of a link, in the order in which they are tried; or what is wrong with one. */
-export const rulesOf = (value: unknown): ReadonlyArray<object> | string => {
+export const rulesOf = (value: unknown): ReadonlyArray<object> | EntryMessage => {
   const given = listOf(value).toSorted(
     (one, other) => Number(one["priority"] ?? 0) - Number(other["priority"] ?? 0)
   )

@@ -8,6 +8,7 @@ import { adminKeyIdOf, verificationType } from "../model/Webhook.ts"
 import * as WebhookRates from "./WebhookRates.ts"
 import { NotTaken, WebhookSender } from "./WebhookSender.ts"
 import * as Verification from "./WebhookVerification.ts"
+import type { Message } from "../model/Messages.ts"
 
 /** Messages that a node delivers at a time. */
 const underWayMax = 64
@@ -54,7 +55,7 @@ const eventsEnded = Metered.counter(
  */
 export const afterFailure = (
   { attempt, failures }: Pick<Delivery, "attempt" | "failures">,
-  reason: string
+  reason: Message
 ): Effect.Effect<Failure> =>
   Effect.map(Random.nextRange(0.75, 1), (share) => ({
     reason,

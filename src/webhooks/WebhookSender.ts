@@ -6,6 +6,7 @@ import { isPrivate } from "../model/PrivateTarget.ts"
 import type { Delivery } from "../storage/webhooks/WebhookStore.ts"
 import { lookupPublic, privateOnly } from "./PublicLookup.ts"
 import { headersOf } from "./WebhookSignature.ts"
+import type { Message } from "../model/Messages.ts"
 
 /** How long an attempt may take until the receiver's status arrives. */
 const answerMax = Duration.seconds(10)
@@ -15,7 +16,7 @@ const bodyBytesMax = 4_096
 const bodyMax = Duration.seconds(1)
 
 /** The receiver did not accept the message; `reason` says why, for its owner. */
-export class NotTaken extends Data.TaggedError("NotTaken")<{ readonly reason: string }> {}
+export class NotTaken extends Data.TaggedError("NotTaken")<{ readonly reason: Message }> {}
 
 /** What a receiver answered: its status, and up to 4 KiB of the body, as far as it came within a second. */
 export interface Answer {

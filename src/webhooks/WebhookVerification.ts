@@ -1,5 +1,6 @@
 import { Option, Schema } from "effect"
 import type { Delivery, Failure } from "../storage/webhooks/WebhookStore.ts"
+import type { Message } from "../model/Messages.ts"
 
 /** How long a challenge waits after each failed attempt, in milliseconds; after the last one it is not retried. */
 const retriesIn_ms = [10_000, 60_000, 300_000, 1_800_000]
@@ -24,7 +25,7 @@ export const isProof = ({ body }: Pick<Delivery, "body">, answer: string): boole
 }
 
 /** What follows a failed attempt at a challenge: a retry after a longer wait each time. */
-export const afterFailure = ({ attempt }: Pick<Delivery, "attempt">, reason: string): Failure => ({
+export const afterFailure = ({ attempt }: Pick<Delivery, "attempt">, reason: Message): Failure => ({
   reason,
   retryIn_ms: retriesIn_ms[attempt - 1] ?? null,
   pause_ms: 0

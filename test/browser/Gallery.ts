@@ -45,7 +45,7 @@ export const names: ReadonlyArray<string> = [
 ]
 
 const refused = (pages: Pages, asked: Asked, page: PageName): Answer =>
-  pages.refuse(asked, { kind: "not-found", detail: "", page })
+  pages.refuse(asked, { kind: "not-found", detail: "There is no link with this key.", page })
 
 /** A server of all pages: `/styled/<name>` as where the web page is, `/plain/<name>` as where it is not. */
 export interface Gallery {

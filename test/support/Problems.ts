@@ -1,6 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, jsonOf, type NoAnswer } from "./HttpClient.ts"
+import { isMessage } from "./KnownMessages.ts"
 import { TestService } from "./TestService.ts"
 
 /** The status of each problem that API.md names. */
@@ -59,7 +60,12 @@ export const expectProblem = (
     type: "application/problem+json"
   })
   expect(answer.headers["x-request-id"]).toMatch(/^[0-9a-f]{16}$/)
-  const problem = jsonOf(answer)
+  const problem = jsonOf(answer) as {
+    readonly detail: string
+    readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  }
+  const said = problem.errors?.map(({ message }) => message) ?? [problem.detail]
+  expect(said.filter((text) => !isMessage(text))).toEqual([])
   expect(problem).toEqual({
     type: `https://linkmint.dev/problems/${kind}`,
     title: expect.stringMatching(/\S/),

@@ -8,6 +8,7 @@ import {
   type Ports,
   type Progress,
   type Rejected,
+  rejectedCells,
   type Result,
   run
 } from "../../src/transfer/Importing.ts"
@@ -30,7 +31,7 @@ const badEntry = (place: number): Entry => ({
   line: place + 2,
   faults: [
     { field: "url", message: "is missing" },
-    { field: "title", message: "is long" }
+    { field: "title", message: "has more than 256 characters" }
   ],
   key: "bad",
   url: ""
@@ -140,10 +141,18 @@ describe("an import", () => {
       ports
     })
     expect(done).toMatchObject({ settled: 4, made: 1, rejected: 3 })
+    const others = [{ field: "title", message: "has more than 256 characters" }]
     expect(rejected).toEqual([
-      { line: 2, field: "url", reason: "is missing; title is long", key: "bad", url: "" },
+      { line: 2, field: "url", reason: "is missing", others, key: "bad", url: "" },
       { line: 3, field: "key", reason: "is alias-taken", key: "gone", url: "https://example.com/1" },
-      { line: 4, field: "url", reason: "is missing; title is long", key: "bad", url: "" }
+      { line: 4, field: "url", reason: "is missing", others, key: "bad", url: "" }
+    ])
+    expect(rejectedCells(rejected[0]!)).toEqual([
+      "2",
+      "url",
+      "is missing; title has more than 256 characters",
+      "bad",
+      ""
     ])
   })
 

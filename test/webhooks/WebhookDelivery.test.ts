@@ -101,7 +101,7 @@ describe("WebhookDelivery", () => {
       for (let attempt = 1; attempt < WebhookDelivery.attemptsMax; attempt++) {
         const { pause_ms, retryIn_ms } = yield* WebhookDelivery.afterFailure(
           { attempt, failures: attempt - 1 },
-          ""
+          "It answered 500."
         )
         const most_ms = 5_000 * 2 ** (attempt - 1)
         expect(retryIn_ms).toBeGreaterThanOrEqual(0.75 * most_ms)
@@ -112,8 +112,8 @@ describe("WebhookDelivery", () => {
       expect(total_s).toBeGreaterThan(17 * 3_600)
       expect(total_s).toBeLessThan(23 * 3_600)
       const last = { attempt: WebhookDelivery.attemptsMax, failures: 1_000_000 }
-      expect(yield* WebhookDelivery.afterFailure(last, "why")).toEqual({
-        reason: "why",
+      expect(yield* WebhookDelivery.afterFailure(last, "It answered 500.")).toEqual({
+        reason: "It answered 500.",
         retryIn_ms: null,
         pause_ms: 300_000
       })

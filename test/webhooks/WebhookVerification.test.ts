@@ -40,9 +40,13 @@ describe("WebhookVerification", () => {
 
   it("tries a challenge 5 times, within 37 minutes, each time after a longer wait", () => {
     const waits = Array.from({ length: challengeAttemptsMax }, (_, index) =>
-      afterFailure({ attempt: index + 1 }, "why")
+      afterFailure({ attempt: index + 1 }, "It answered 500.")
     )
     expect(waits.map(({ retryIn_ms }) => retryIn_ms)).toEqual([10_000, 60_000, 300_000, 1_800_000, null])
-    expect(afterFailure({ attempt: 99 }, "why")).toEqual({ reason: "why", retryIn_ms: null, pause_ms: 0 })
+    expect(afterFailure({ attempt: 99 }, "It answered 500.")).toEqual({
+      reason: "It answered 500.",
+      retryIn_ms: null,
+      pause_ms: 0
+    })
   })
 })

@@ -33,8 +33,11 @@ const checkExpiry = (
   if (text === undefined) return Either.right(null)
   const moment = Iso8601.parseMoment(text)
   if (moment !== undefined && moment > now && moment <= Iso8601.momentMax) return Either.right(moment)
-  const message = "must be an RFC 3339 date-time in the future such as 2030-01-01T00:00:00Z"
-  return Problem.oneFault("invalid-request", "expiresAt", message)
+  return Problem.oneFault(
+    "invalid-request",
+    "expiresAt",
+    "must be an RFC 3339 date-time in the future such as 2030-01-01T00:00:00Z"
+  )
 }
 
 const lackedBy = (caller: KnownCaller, wanted: ReadonlyArray<string>) =>
@@ -70,8 +73,10 @@ export const make = Effect.gen(function* () {
       )
       if (made === "nobody") return yield* Problem.refuse("unauthorized", "The account is disabled or gone.")
       if (made === "full") {
-        const detail = `There may be ${keysMax} API keys at most. Revoke one first.`
-        return yield* Problem.refuse("too-many-keys", detail)
+        return yield* Problem.refuse(
+          "too-many-keys",
+          `There may be ${keysMax} API keys at most. Revoke one first.`
+        )
       }
       return json({ ...bodyOf(made.key), secret: Redacted.value(made.secret) }, 201)
     }),

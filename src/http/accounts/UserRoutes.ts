@@ -62,7 +62,7 @@ const fateOf = ({
 }: typeof RemovalParameters.Type): Either.Either<LinkFate, Problem.Problem> => {
   const fate = linkFates.find((one) => one === links)
   return fate === undefined
-    ? Problem.oneFault("invalid-request", "links", `must be ${linkFates.join(" or ")}`)
+    ? Problem.oneFault("invalid-request", "links", "must be keep or delete")
     : Either.right(fate)
 }
 

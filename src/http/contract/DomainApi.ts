@@ -4,20 +4,25 @@ import { domainOwnersMax, DomainTargets } from "../../model/Domain.ts"
 import { queryParameter } from "../exchange/PageRequest.ts"
 import * as Problem from "../exchange/Problem.ts"
 import { Flag, listOf, optional, Text, Url } from "./LinkSchemas.ts"
+import type { Message } from "../../model/Messages.ts"
 
 const Host = Text.annotations({
   description: "A host name without a port: international ones are kept in Punycode"
 })
 
-const UserId = Text.pipe(Schema.pattern(/^[\w-]{1,64}$/, { message: () => "must be the id of a user" }))
+/** What may be `null` as well, with one message for all that it is not: a schema's own would quote the value. */
+const orNull = <A, I>(schema: Schema.Schema<A, I>, message: Message) =>
+  Schema.NullOr(schema).annotations({ message: () => ({ message, override: true }) })
 
-const Owners = Schema.NullOr(
-  Schema.Array(UserId)
-    .annotations({ message: () => "must be a list of ids of users, or null" })
-    .pipe(Schema.maxItems(domainOwnersMax, { message: () => `may have ${domainOwnersMax} owners at most` }))
+const UserId = Text.pipe(Schema.pattern(/^[\w-]{1,64}$/))
+
+const Owners = orNull(
+  Schema.Array(UserId).pipe(Schema.maxItems(domainOwnersMax)),
+  `must be a list of up to ${domainOwnersMax} ids of users, or null`
 ).annotations({ description: "The users who may create links in it; null: all who may create links" })
 
-const target = (description: string) => optional(Schema.NullOr(Url.annotations({ description })))
+const target = (description: string) =>
+  optional(orNull(Url.annotations({ description }), "must be a string or null"))
 
 const Targets = Schema.Struct({
   home: target("From /"),

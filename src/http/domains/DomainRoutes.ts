@@ -226,8 +226,10 @@ export const make = Effect.fnUntraced(function* (own: TargetUrl.OwnAddress) {
       if (Option.isNone(looked)) return yield* Effect.fail(busy)
       const [records, content] = looked.value
       if (!records.includes(txt.value) && content?.trim() !== file.content) {
-        const detail = `Neither the TXT record of ${txt.name} nor the file at ${file.url} is there yet.`
-        return yield* Problem.refuse("domain-not-proven", detail)
+        return yield* Problem.refuse(
+          "domain-not-proven",
+          `Neither the TXT record of ${txt.name} nor the file at ${file.url} is there yet.`
+        )
       }
       const act = store.verify(domain.number, domain.token, yield* Clock.currentTimeMillis)
       return yield* orNone(

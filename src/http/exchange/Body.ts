@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http"
 import { Effect, Either } from "effect"
 import * as BodyBudget from "./BodyBudget.ts"
 import * as JsonBounds from "./JsonBounds.ts"
-import type { Problem } from "./Problem.ts"
+import { type Problem, refuse } from "./Problem.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** Is called once with what was read, or with the problem to answer. */
 export type WhenRead = (bytes: Either.Either<Uint8Array, Problem>) => void
@@ -31,7 +32,7 @@ export const tooLarge = (bytesMax: number): Problem => ({
   detail: `The body may have ${bytesMax} bytes at most.`
 })
 
-const malformed = (detail: string): Problem => ({
+const malformed = (detail: Message): Problem => ({
   kind: "invalid-request",
   detail,
   errors: [{ path: "", message: detail }]
@@ -219,8 +220,7 @@ const readAs = (
   done: WhenRead
 ): void => {
   if (!isType(request.headers["content-type"])) {
-    const detail = `The request needs the header Content-Type: ${type}.`
-    return done(Either.left({ kind: "unsupported-media-type", detail }))
+    return done(refuse("unsupported-media-type", `The request needs the header Content-Type: ${type}.`))
   }
   return Number(request.headers["content-length"] ?? 0) > bytesMax
     ? done(Either.left(tooLarge(bytesMax)))
@@ -249,8 +249,7 @@ const parseForm = (bytes: Uint8Array): Either.Either<URLSearchParams, Problem> =
   let fields = 1
   for (const byte of bytes) if (byte === ampersand) fields++
   if (fields <= formFieldsMax) return Either.right(new URLSearchParams(Buffer.from(bytes).toString()))
-  const detail = `The form may have ${formFieldsMax} fields at most.`
-  return Either.left({ kind: "payload-too-large", detail })
+  return refuse("payload-too-large", `The form may have ${formFieldsMax} fields at most.`)
 }
 
 /** Reads the body of an HTML form; fails with the problem to answer. */

@@ -7,6 +7,7 @@ import type { StorageError } from "../../storage/StorageError.ts"
 import { SessionCookie } from "./SessionCookie.ts"
 import * as Problem from "./Problem.ts"
 import type { Request } from "./Request.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** What is looked at of a request. */
 type Source = Pick<Request, "headers" | "method">
@@ -14,7 +15,7 @@ type Source = Pick<Request, "headers" | "method">
 /** Who sent a request. */
 export type Caller = KnownCaller | "anonymous"
 
-const unauthorized = (detail: string): Problem.Problem => ({ kind: "unauthorized", detail })
+const unauthorized = (detail: Message): Problem.Problem => ({ kind: "unauthorized", detail })
 
 const forged: Problem.Problem = {
   kind: "forbidden",
@@ -41,7 +42,7 @@ export const makeNewcomer = Effect.gen(function* () {
 
   const known = (
     found: Effect.Effect<KnownCaller | null, StorageError>,
-    otherwise: string
+    otherwise: Message
   ): Effect.Effect<Caller, Problem.Problem> =>
     Effect.flatMap(Problem.orUnavailable(found), (caller) =>
       caller === null ? Effect.fail(unauthorized(otherwise)) : Effect.succeed(caller)
@@ -100,7 +101,10 @@ export const requireScope = (caller: Caller, scope: Scope): Either.Either<KnownC
  * Accepts callers who may manage their API keys or sessions (`what`): in a session, or with a key that has the scope `admin`. Otherwise a leaked key could outlive its expiry, its limits
  * and its revocation.
  */
-export const requireKeeper = (caller: Caller, what: string): Either.Either<KnownCaller, Problem.Problem> =>
+export const requireKeeper = (
+  caller: Caller,
+  what: "API keys" | "Sessions"
+): Either.Either<KnownCaller, Problem.Problem> =>
   Either.filterOrLeft(
     requireKnown(caller),
     ({ isAdmin, keyId }) => keyId === null || isAdmin,

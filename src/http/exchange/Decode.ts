@@ -1,14 +1,16 @@
 import { Either, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 import { type Fault, faultsMax, faulty, oneFault, type Problem } from "./Problem.ts"
+import type { Message } from "../../model/Messages.ts"
 
-const messageOf = (issue: ParseResult.ArrayFormatterIssue): string => {
+const messageOf = (issue: ParseResult.ArrayFormatterIssue): Message => {
   switch (issue._tag) {
     case "Missing":
       return "is required"
     case "Unexpected":
       return "is not a known field"
     default:
-      return issue.message
+      // Schemas of bodies have messages of their own: a test holds them to those.
+      return issue.message as Message
   }
 }
 
@@ -38,14 +40,17 @@ const listBoundOf = ({ name, type }: SchemaAST.PropertySignature): ReadonlyArray
   const said = Option.map(SchemaAST.getMessageAnnotation(type), (messageOf) =>
     messageOf(new ParseResult.Type(type, undefined))
   )
-  const message = Option.getOrElse(Option.filter(said, Predicate.isString), () => "has too many items")
+  const message = Option.getOrElse(
+    Option.filter(said, Predicate.isString),
+    () => "has too many items"
+  ) as Message
   return [{ name: path, itemsMax: maxItems, fault: { path, message } }]
 }
 
 /** Values in a list at most, at all depths: as many as a whole body may have that is not a bulk. */
 const listValuesMax = 1_000
 
-const tooManyValues = `may have ${listValuesMax.toLocaleString("en")} values at most, at all depths`
+const tooManyValues: Message = `may have ${listValuesMax.toLocaleString("en")} values at most, at all depths`
 
 /** How many values one has in it, itself included, counted up to `max`. */
 const countValues = (value: unknown, max: number): number => {
@@ -107,7 +112,7 @@ export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Eit
     const names = Object.keys(json)
     if (names.length <= known.size + faultsMax) return undefined
     const unknown = names.filter((name) => !known.has(name))
-    const told = unknown.slice(0, faultsMax).map((path) => ({ path, message: "is not a known field" }))
+    const told = unknown.slice(0, faultsMax).map((path): Fault => ({ path, message: "is not a known field" }))
     return faulty("invalid-request", told, unknown.length)
   }
 
@@ -117,7 +122,7 @@ export const body = <A, I>(schema: Schema.Schema<A, I>): ((json: unknown) => Eit
     if (accepts(json)) return Either.right(json as A)
     const tooMany = tooManyUnknown(json)
     if (tooMany !== undefined) return Either.left(tooMany)
-    const tooLarge = lists.flatMap(({ fault, itemsMax, name }) => {
+    const tooLarge = lists.flatMap(({ fault, itemsMax, name }): ReadonlyArray<Fault> => {
       const list = json[name]
       if (!Array.isArray(list)) return []
       if (list.length > itemsMax) return [fault]

@@ -30,13 +30,20 @@ const isOfNumber = (byte: number) =>
   byte === 0x45 ||
   byte === 0x65
 
-const texts = `may have texts of ${textBytesMax.toLocaleString("en")} bytes at most`
+/** What a body has too much of. */
+type JsonFault =
+  | `may have texts of ${string} bytes at most`
+  | `may have numbers of ${number} characters at most`
+  | `may have ${string} values at most`
+  | `may be nested ${number} levels deep at most`
+
+const texts: JsonFault = `may have texts of ${textBytesMax.toLocaleString("en")} bytes at most`
 
 /**
  * Says what is too much about a JSON text, or nothing; whether it is JSON at all is for the parser to say. One pass over the bytes that keeps nothing: parsing, decoding and
  * hashing cost what they find, so that a small body could hold up all other requests, and a deep one exhaust the stack.
  */
-export const faultOf = (bytes: Uint8Array, { valuesMax }: JsonBounds): string | undefined => {
+export const faultOf = (bytes: Uint8Array, { valuesMax }: JsonBounds): JsonFault | undefined => {
   let depth = 0
   let values = 1
   for (let at = 0; at < bytes.length; at++) {

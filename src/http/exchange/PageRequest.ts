@@ -1,4 +1,5 @@
 import { Either, Schema } from "effect"
+import type { Message } from "../../model/Messages.ts"
 
 /** A query parameter as it came: text, or a list where it was there more than once. */
 export type QueryText = string | ReadonlyArray<string>
@@ -56,7 +57,7 @@ export const pageOf = <A>(found: ReadonlyArray<A>, limit: number, placeOf: (entr
 export const check = (
   parameters: { readonly limit?: QueryText; readonly cursor?: QueryText },
   { byDefault, max }: PageBounds,
-  fault: (path: string, message: string) => void
+  fault: (path: string, message: Message) => void
 ): { readonly limit: number; readonly after: Place | null } => {
   const { cursor, limit = String(byDefault) } = parameters
   const wanted = typeof limit === "string" && /^\d{1,3}$/.test(limit) ? Number(limit) : 0

@@ -1,11 +1,19 @@
 import { HttpApiSchema } from "@effect/platform"
 import { type Cause, Effect, Either, Schema } from "effect"
 import { type Answer, flatten } from "./Answer.ts"
+import type { Message } from "../../model/Messages.ts"
+
+/** A fault of one part of the request, for the contract. */
+const FaultBody = Schema.Struct({ path: Schema.String, message: Schema.String })
 
 /** A fault of one part of the request: `path` is the field's place in the body, empty for the body as a whole. */
-export const Fault = Schema.Struct({ path: Schema.String, message: Schema.String })
-/** See {@link Fault}. */
-export type Fault = typeof Fault.Type
+export interface Fault {
+  readonly path: string
+  readonly message: Message
+}
+
+/** A field, and what is wrong with it. */
+type OfField = `${string} ${Message}`
 
 /** Every problem that this service answers with: its status and title by the slug of its type. */
 const kinds = {
@@ -68,7 +76,7 @@ const schemaOf = (kind: Kind) =>
     title: Schema.String,
     status: Schema.Literal(kinds[kind].status),
     detail: Schema.String,
-    errors: Schema.optional(Schema.Array(Fault))
+    errors: Schema.optional(Schema.Array(FaultBody))
   })
     .annotations({
       identifier: `Problem-${kind}`,
@@ -82,8 +90,8 @@ export const schema = (...kinds: ReadonlyArray<Kind>) => Schema.Union(...kinds.m
 /** A problem of one request. */
 export interface Problem {
   readonly kind: Kind
-  /** What is wrong, for the client's developer. */
-  readonly detail: string
+  /** What is wrong. */
+  readonly detail: Message | OfField
   readonly errors?: ReadonlyArray<Fault>
   /** What the response has beside the headers of its kind. */
   readonly headers?: Readonly<Record<string, string>>
@@ -116,7 +124,7 @@ export const ProblemBody = Schema.Struct({
   title: Schema.String,
   status: Schema.Number,
   detail: Schema.String,
-  errors: Schema.optional(Schema.Array(Fault))
+  errors: Schema.optional(Schema.Array(FaultBody))
 }).annotations({ identifier: "Problem" })
 
 /** Says a problem in JSON (RFC 9457). */
@@ -153,7 +161,8 @@ const shortened = (fault: Fault): Fault =>
 export const faulty = (kind: Kind, faults: ReadonlyArray<Fault>, count = faults.length): Problem => {
   const told = faults.slice(0, faultsMax).map(shortened)
   const { message, path } = told[0]!
-  const more = count > told.length ? [{ path: "", message: `and ${count - told.length} more` }] : []
+  const more: ReadonlyArray<Fault> =
+    count > told.length ? [{ path: "", message: `and ${count - told.length} more` }] : []
   return { kind, detail: path === "" ? message : `${path} ${message}`, errors: [...told, ...more] }
 }
 
@@ -164,12 +173,12 @@ export const withFirstFault = (problem: Problem): Problem => {
 }
 
 /** The problem of a request with one fault. */
-export const oneFault = (kind: Kind, path: string, message: string): Either.Either<never, Problem> =>
+export const oneFault = (kind: Kind, path: string, message: Message): Either.Either<never, Problem> =>
   Either.left(faulty(kind, [{ path, message }]))
 
 /** What `read` gives, or the problem that names the faults that it finds. */
 export const collectFaults = <A>(
-  read: (fault: (path: string, message: string) => void) => A
+  read: (fault: (path: string, message: Message) => void) => A
 ): Either.Either<A, Problem> => {
   const faults: Array<Fault> = []
   const value = read((path, message) => void faults.push({ path, message }))
@@ -177,7 +186,7 @@ export const collectFaults = <A>(
 }
 
 /** Refuses a request with a problem. */
-export const refuse = (kind: Kind, detail: string): Either.Either<never, Problem> =>
+export const refuse = (kind: Kind, detail: Message): Either.Either<never, Problem> =>
   Either.left({ kind, detail })
 
 /** The problem of a request that the service cannot answer now; why it cannot stays in the log. */

@@ -12,6 +12,7 @@ import { aliasLengthFault, aliasMin, CreateBody } from "../contract/LinkSchemas.
 import { faulty, oneFault, type Problem } from "../exchange/Problem.ts"
 import type { Repeats } from "./Idempotency.ts"
 import { isReserved } from "./ReservedAliases.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** Who creates, and what their links are checked and made with. */
 export interface Creator {
@@ -117,7 +118,7 @@ const checkImported = (
   now: number
 ): Either.Either<Pick<LinkDraft, "createdAt" | "updatedAt" | "visitsLeft" | "importedVisits">, Problem> =>
   Either.gen(function* () {
-    const refuse = (field: string, message: string) =>
+    const refuse = (field: string, message: Message) =>
       oneFault("invalid-request", `imported.${field}`, message)
     const momentOf = (field: "createdAt" | "updatedAt", text: string | undefined, from: number) =>
       text === undefined

@@ -6,6 +6,7 @@ import { faulty, oneFault, orUnavailable, type Problem } from "../exchange/Probl
 import type { Request } from "../exchange/Request.ts"
 import { TargetPolicy, type TargetPolicyService } from "./TargetPolicy.ts"
 import * as TargetUrl from "./TargetUrl.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** What the checks of a link need to know of this service. */
 export interface LinkPolicy {
@@ -19,7 +20,7 @@ export interface CreatePolicy extends LinkPolicy {
   readonly defaultExpiry: Option.Option<Iso8601.Duration>
 }
 
-const blocked = (path: string, fault: string) => faulty("blocked-target", [{ path, message: fault }])
+const blocked = (path: string, fault: Message) => faulty("blocked-target", [{ path, message: fault }])
 
 /** The target as it is stored. `path` is the field to be blamed. */
 export const checkUrl = (
@@ -98,8 +99,11 @@ export const checkOrder = (
   expiresAt: number | null
 ): Either.Either<void, Problem> => {
   if (validSince === null || expiresAt === null || validSince < expiresAt) return Either.void
-  const message = path === "validSince" ? "must lie before the link's end" : "must lie after validSince"
-  return oneFault("invalid-request", path, message)
+  return oneFault(
+    "invalid-request",
+    path,
+    path === "validSince" ? "must lie before the link's end" : "must lie after validSince"
+  )
 }
 
 /** Tags, each once. */

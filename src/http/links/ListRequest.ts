@@ -5,6 +5,7 @@ import { isLinkText } from "../contract/LinkSchemas.ts"
 import type { KnownDomains } from "../domains/Domains.ts"
 import { type Fault, faulty, type Problem } from "../exchange/Problem.ts"
 import { type QueryText, queryParameter } from "../exchange/PageRequest.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** Links on a page: at most, and unless asked for otherwise. */
 const limitMax = 500
@@ -107,7 +108,7 @@ export const check = (
     total = "false"
   } = parameters
   const errors: Array<Fault> = []
-  const fault = (path: string, message: string) => void errors.push({ path, message })
+  const fault = (path: string, message: Message) => void errors.push({ path, message })
 
   const searched = (path: string, value: QueryText | undefined): string | undefined => {
     if (value === undefined || (typeof value === "string" && isSearchable(value))) return value as string
@@ -118,7 +119,9 @@ export const check = (
   const wanted = typeof limit === "string" && /^\d{1,3}$/.test(limit) ? Number(limit) : 0
   if (wanted < 1 || wanted > limitMax) fault("limit", `must be a whole number from 1 to ${limitMax}`)
   const order = isOneOf(orders, orderBy) ? orderBy : orders[0]
-  if (order !== orderBy) fault("orderBy", `must be ${orders.slice(0, -1).join(", ")} or ${orders.at(-1)}`)
+  if (order !== orderBy) {
+    fault("orderBy", "must be createdAt-desc, createdAt-asc, visits-desc or lastVisit-desc")
+  }
 
   if (!isOneOf(archives, archived)) fault("archived", "must be false, true or any")
   if (total !== "true" && total !== "false") fault("total", "must be true or false")

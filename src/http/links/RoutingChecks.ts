@@ -12,11 +12,12 @@ import {
 } from "../../model/Rules.ts"
 import { oneFault, type Problem } from "../exchange/Problem.ts"
 import { checkMoment, checkUrl, type LinkPolicy } from "./LinkChecks.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** Characters of a time zone's name at most. */
 const timeZoneLengthMax = 64
 
-const refuse = (path: string, message: string) => oneFault("invalid-request", path, message)
+const refuse = (path: string, message: Message) => oneFault("invalid-request", path, message)
 
 const checkNetworks = (path: string, networks: ReadonlyArray<string>): Either.Either<void, Problem> => {
   const faulty = networks.findIndex((network) => parseNetwork(network) === undefined)

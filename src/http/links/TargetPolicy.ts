@@ -2,6 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { Context, Effect, Layer, Option } from "effect"
 import * as Blocklist from "./Blocklist.ts"
 import { isPrivate } from "../../model/PrivateTarget.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** What the operator forbids links to lead to. */
 export interface TargetPolicyOptions {
@@ -23,7 +24,7 @@ export class TargetPolicy extends Context.Reference<TargetPolicy>()("linkmint/Ta
 /** See {@link TargetPolicy}. */
 export interface TargetPolicyService {
   /** Why no link may lead to a target, a URL as it is stored; `undefined` where one may. */
-  readonly faultOf: (url: string) => string | undefined
+  readonly faultOf: (url: string) => Message | undefined
 }
 
 const host = /^https?:\/\/(\[[^\]]*\]|[^/:?#]*)/
@@ -34,7 +35,7 @@ const hostOf = (url: string): string => host.exec(url)?.[1] ?? ""
 const make = Effect.fnUntraced(function* ({ blockPrivate, blocklistFile }: TargetPolicyOptions) {
   const blocklist = Option.isSome(blocklistFile) ? yield* Blocklist.watch(blocklistFile.value) : undefined
   return {
-    faultOf: (url: string) => {
+    faultOf: (url: string): Message | undefined => {
       const name = hostOf(url)
       if (blocklist?.has(name) === true) return `leads to a host that is blocked here (${name})`
       return blockPrivate && isPrivate(name) ? `leads to a private network (${name})` : undefined

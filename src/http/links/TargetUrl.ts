@@ -2,9 +2,10 @@ import { domainToASCII } from "node:url"
 import { Data, Either } from "effect"
 import { targetLengthMax } from "./TargetLength.ts"
 import { parseUrl } from "../../model/ParseUrl.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** The text is not a URL that a link can lead to; `fault` says why. */
-export class InvalidTarget extends Data.TaggedError("InvalidTarget")<{ readonly fault: string }> {}
+export class InvalidTarget extends Data.TaggedError("InvalidTarget")<{ readonly fault: Message }> {}
 
 /** The URL leads to this service itself, so that a redirect could go in circles. */
 export class OwnTarget extends Data.TaggedError("OwnTarget")<{ readonly host: string }> {}
@@ -86,7 +87,7 @@ const isOwn = (hostname: string, port: number, own: OwnAddress): boolean => {
 
 /** {@link parse} of any text. */
 export const parseAny = (text: string, own: OwnAddress): Either.Either<string, InvalidTarget | OwnTarget> => {
-  const invalid = (fault: string) => Either.left(new InvalidTarget({ fault }))
+  const invalid = (fault: Message) => Either.left(new InvalidTarget({ fault }))
   if (text.length === 0) return invalid("must not be empty")
   if (text.length > targetLengthMax) return invalid(`must have at most ${targetLengthMax} characters`)
   if (forbidden.test(text) || !text.isWellFormed())

@@ -16,6 +16,7 @@ import { bodyOf, type Found, type Ground, ledgerOf } from "./ClusterModel.ts"
 import type { ClusterBody } from "../contract/ClusterApi.ts"
 import * as KeyLevels from "./KeyLevels.ts"
 import { Rates } from "./Rates.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** The state of the cluster. One query about every second serves all watchers, and none runs while nobody watches. */
 export class ClusterPicture extends Context.Tag("linkmint/ClusterPicture")<
@@ -37,7 +38,7 @@ const notCounted = {
   yet: "The keys are being counted.",
   tooMany: "There are too many links to count them beside the requests: npm run admin -- ledger does.",
   failed: "The stores do not tell where all keys are."
-}
+} satisfies Record<string, Message>
 
 type Counted = Pick<ClusterBody, "ledger" | "ledgerNote">
 
@@ -86,13 +87,16 @@ export const make = ({ marks, node }: PictureOptions) =>
     const runners = yield* RunnersSeen
     const durability = yield* Durability
     const databases = [
-      ...(yield* LinkDatabaseList).map((one) => ({ ...one, has: "links" })),
-      ...(yield* VisitDatabaseList).map((one) => ({ ...one, has: "visits" }))
+      ...(yield* LinkDatabaseList).map((one) => ({ ...one, has: "links" as const })),
+      ...(yield* VisitDatabaseList).map((one) => ({ ...one, has: "visits" as const }))
     ]
     const silent = () =>
       databases
         .filter(({ isAway }) => isAway())
-        .map(({ has, number }) => `Database ${number} of ${has} does not answer the node that says this.`)
+        .map(
+          ({ has, number }): Message =>
+            `Database ${number} of ${has} does not answer the node that says this.`
+        )
     const keyLevels = yield* KeyLevels.make
     const database = yield* DatabaseMark
     const readLedger = yield* makeLedger

@@ -118,7 +118,7 @@ const challenge = { "www-authenticate": `Form realm="linkmint"` }
 const passwordDetails = {
   asked: "A password guards this link. Send it as the form field password with POST.",
   wrong: "That was not the password."
-}
+} as const
 
 /** What the pages are made of. */
 interface VisitorPagesOptions {

@@ -13,6 +13,7 @@ import type { Request } from "../exchange/Request.ts"
 import { type Shape, shapes } from "./QrDrawing.ts"
 import * as QrImage from "./QrImage.ts"
 import { BrandLogo, type Logo } from "./QrLogo.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** Images that are drawn at once; each takes some ms of the one thread that answers everything. */
 const drawnAtOnceMax = 2
@@ -40,7 +41,7 @@ const isColour = (text: QueryText): text is string =>
 const isShape = (text: QueryText): text is Shape => shapes.some((shape) => shape === text)
 
 /** Why a code in a format cannot have the service's logo; `undefined` where it can. */
-const logoFault = (logo: QueryText, format: QueryText, brandLogo: Logo | undefined): string | undefined => {
+const logoFault = (logo: QueryText, format: QueryText, brandLogo: Logo | undefined): Message | undefined => {
   if (logo === "none") return undefined
   if (logo !== "brand") return "must be none or brand"
   if (brandLogo === undefined) return "must be none: this service has no logo of its own"
@@ -64,8 +65,10 @@ const check = (
   if (format !== "svg" && format !== "png") errors.push({ path: "format", message: "must be svg or png" })
   const pixels = typeof size === "string" && /^\d{1,4}$/.test(size) ? Number(size) : Number.NaN
   if (!(pixels >= QrImage.sizeMin && pixels <= QrImage.sizeMax)) {
-    const message = `must be a whole number from ${QrImage.sizeMin} to ${QrImage.sizeMax}`
-    errors.push({ path: "size", message })
+    errors.push({
+      path: "size",
+      message: `must be a whole number from ${QrImage.sizeMin} to ${QrImage.sizeMax}`
+    })
   }
   for (const [path, colour] of Object.entries({ color, background })) {
     if (!isColour(colour)) errors.push({ path, message: "must be six hexadecimal digits, such as 0a6b54" })

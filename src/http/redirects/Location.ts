@@ -7,7 +7,7 @@ import type { Request } from "../exchange/Request.ts"
 export const lengthMax = 8_000
 
 /** The problem of a location that would be too long. */
-const tooLong = (what: string): Problem => ({
+const tooLong = (what: "path" | "query string"): Problem => ({
   kind: "uri-too-long",
   detail: `The target with this ${what} would have more than ${lengthMax} characters.`
 })

@@ -33,6 +33,7 @@ import * as Problem from "../exchange/Problem.ts"
 import * as StatsTable from "./StatsTable.ts"
 import type { Request } from "../exchange/Request.ts"
 import { namedMax, pointsMax, type StatsBody, type StatsParameters } from "../contract/StatsSchemas.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** What is asked for: whole hours or days, from hour `from` to before hour `to`, with or without bots. */
 interface Asked {
@@ -55,12 +56,12 @@ const pointsByDefault = { hour: 24, day: 30 } as const
 const keptBy = {
   hour: {
     first: firstHourKept,
-    text: ({ hours_days }: VisitRetentionService) =>
+    text: ({ hours_days }: VisitRetentionService): Message =>
       `lies too far back: visits are kept by the hour for ${hours_days} days: ask for interval=day`
   },
   day: {
     first: firstDayKept,
-    text: ({ days_days }: VisitRetentionService) =>
+    text: ({ days_days }: VisitRetentionService): Message =>
       `lies too far back: visits are kept by the day for ${days_days} days`
   }
 } as const
@@ -85,22 +86,23 @@ const check = (
       const oneOf = <A extends string>(
         path: "interval" | "bots" | "format",
         choices: readonly [A, A],
-        orElse: A
+        orElse: A,
+        message: Message
       ): A => {
         const { [path]: text = orElse } = parameters
         const found = choices.find((choice) => choice === text)
-        if (found === undefined) fault(path, `must be ${choices.join(" or ")}`)
+        if (found === undefined) fault(path, message)
         return found ?? orElse
       }
       return {
         fromMoment,
         toMoment,
-        interval: oneOf("interval", ["hour", "day"], "day"),
-        bots: oneOf("bots", ["include", "exclude"], "include"),
-        format: oneOf("format", ["json", "csv"], "json")
+        interval: oneOf("interval", ["hour", "day"], "day", "must be hour or day"),
+        bots: oneOf("bots", ["include", "exclude"], "include", "must be include or exclude"),
+        format: oneOf("format", ["json", "csv"], "json", "must be json or csv")
       }
     })
-    const refuse = (path: string, message: string) => Problem.oneFault("invalid-request", path, message)
+    const refuse = (path: string, message: Message) => Problem.oneFault("invalid-request", path, message)
     const hours = hoursOf[interval]
     const to = Math.ceil(toMoment / (hour_ms * hours)) * hours
     const from =

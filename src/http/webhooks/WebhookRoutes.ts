@@ -27,6 +27,7 @@ import {
   pageBounds,
   type WebhookBody
 } from "../contract/WebhookApi.ts"
+import type { Message } from "../../model/Messages.ts"
 
 /** What the checks of a webhook depend on. */
 export interface WebhookPolicy {
@@ -36,7 +37,7 @@ export interface WebhookPolicy {
 
 const decodeNewWebhook = Decode.body(NewWebhookBody)
 
-const blocked = (message: string) => Problem.faulty("blocked-target", [{ path: "url", message }])
+const blocked = (message: Message) => Problem.faulty("blocked-target", [{ path: "url", message }])
 
 /** Private names and addresses are refused here so that the owner learns of it; names are resolved and checked when a message is sent. */
 const checkUrl = (
@@ -151,8 +152,10 @@ export const make = (policy: WebhookPolicy) =>
           )
         )
         if (!added) {
-          const detail = `There may be ${webhooksMax} webhooks at most. Remove one first.`
-          return yield* Problem.refuse("too-many-webhooks", detail)
+          return yield* Problem.refuse(
+            "too-many-webhooks",
+            `There may be ${webhooksMax} webhooks at most. Remove one first.`
+          )
         }
         return json({ ...bodyOf({ ...webhook, ...none }), secret: webhook.secret }, 201)
       }),

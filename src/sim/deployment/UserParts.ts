@@ -105,7 +105,11 @@ export const after =
             journal.add({ tag: "received", by: process.id, events: eventsOf(delivery) })
             return { status: 204, body: "" }
           })
-          .pipe(Effect.mapError(({ reason }) => new NotTaken({ reason })))
+          .pipe(
+            Effect.mapError(
+              ({ reason }) => new NotTaken({ reason: `The request could not be sent: ${reason}.` })
+            )
+          )
     }
     const quotas = { ...Quotas.unlimited, createsPerMinute: options.createsPerMinute }
     return (whole as unknown as Built<Known, E>).pipe(

@@ -8,6 +8,7 @@ import {
   deadLettersMax,
   type Delivery,
   type Failure,
+  notInTime,
   pendingBytesMax,
   pendingFor_ms,
   pendingMax,
@@ -256,7 +257,7 @@ export const revive = (
 export const sweep = (place: Place, now: number): void => {
   for (const held of pendingOf(place)) {
     if (held.event !== verificationType && held.queuedAt < now - pendingFor_ms) {
-      Object.assign(held, { deadAt: now, lease: null, reason: "It was not delivered in time." })
+      Object.assign(held, { deadAt: now, lease: null, reason: notInTime })
     }
   }
   let bytes = 0

@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { Message } from "../../model/Messages.ts"
 import type {
   Challenge,
   MessageType,
@@ -13,6 +14,9 @@ import type { JoinBounds } from "./WebhookJoining.ts"
 /** Events that wait for one webhook at most, and bytes of those that wait for all webhooks of a user; further ones are dropped, and counted. */
 export const pendingMax = 10_000
 export const pendingBytesMax = 16 * 1_024 * 1_024
+
+/** Why a message was given up that waited for too long. */
+export const notInTime: Message = "It was not delivered in time."
 
 /** Dead letters of a webhook that are kept, the newest; their bytes; and for how long, in milliseconds. */
 export const deadLettersMax = 1_000

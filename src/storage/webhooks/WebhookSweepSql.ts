@@ -8,6 +8,7 @@ import {
   deadLettersFor_ms,
   deadLettersMax,
   endedFor_ms,
+  notInTime,
   pendingFor_ms
 } from "./WebhookStore.ts"
 
@@ -16,7 +17,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const now = databaseNow(sql)
 
   const giveUp = sql`
-    UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = 'It was not delivered in time.'
+    UPDATE webhook_messages SET lease = NULL, dead_at = ${now}, reason = ${notInTime}
     WHERE dead_at IS NULL AND event <> ${verificationType} AND queued_at < ${now} - ${pendingFor_ms}`
 
   const forget = Effect.gen(function* () {

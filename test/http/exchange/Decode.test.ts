@@ -1,8 +1,12 @@
 import { expect, it } from "@effect/vitest"
-import { Either, FastCheck as fc, Schema } from "effect"
+import { Either, FastCheck as fc, Schema, type SchemaAST, Struct } from "effect"
 import { describe } from "vitest"
+import * as AccountSchemas from "../../../src/http/contract/AccountSchemas.ts"
+import { DomainChangeBody, NewDomainBody } from "../../../src/http/contract/DomainApi.ts"
 import * as LinkSchemas from "../../../src/http/contract/LinkSchemas.ts"
+import { NewWebhookBody } from "../../../src/http/contract/WebhookApi.ts"
 import * as Decode from "../../../src/http/exchange/Decode.ts"
+import { isMessage } from "../../support/KnownMessages.ts"
 
 const text = fc.oneof(
   fc.constantFrom("", "ab", "promo", "https://example.com/", "P1D", "2030-01-01T00:00:00Z", "a b", "\u0007"),
@@ -34,7 +38,79 @@ const json = fc
   .map(([url, others]) => [...url, ...others])
   .map((fields) => JSON.parse(`{${fields.map(([name, v]) => `"${name}":${JSON.stringify(v)}`).join(",")}}`))
 
+const url = "https://example.com/"
+
+/** What no field of a body may be, or few. */
+const odd: ReadonlyArray<unknown> = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e13,
+  "",
+  "\u0007",
+  "a b",
+  "x".repeat(5_000),
+  {},
+  { odd: 1 },
+  [],
+  [null],
+  [0, 0],
+  ["", ""],
+  Array.from({ length: 50 }, (_, n) => String(n)),
+  Array.from({ length: 2_000 }, () => 0),
+  Array.from({ length: 50 }, () => ({}))
+]
+
+/** Values of a schema with something odd in one place each, whatever else is missing then. */
+const oddOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> => {
+  switch (ast._tag) {
+    case "TypeLiteral":
+      return [
+        ...odd,
+        ...ast.propertySignatures.flatMap(({ name, type }) => oddOf(type).map((value) => ({ [name]: value })))
+      ]
+    case "TupleType":
+      return [...odd, ...ast.rest.flatMap(({ type }) => oddOf(type).map((value) => [value, value]))]
+    case "Union":
+      return ast.types.flatMap(oddOf)
+    case "Refinement":
+    case "Transformation":
+      return oddOf(ast.from)
+    default:
+      return odd
+  }
+}
+
 describe("a body", () => {
+  it.each([
+    [LinkSchemas.CreateBody, 500],
+    [LinkSchemas.ChangeBody, 500],
+    [Schema.Struct(Struct.omit(LinkSchemas.BulkEditBody.fields, "change")), 100],
+    [LinkSchemas.BulkEditBody.fields.change.from.pipe(Schema.pick("addTags", "removeTags")), 50],
+    [AccountSchemas.NewUserBody, 50],
+    [AccountSchemas.LogInBody, 20],
+    [AccountSchemas.NewPasswordBody, 20],
+    [AccountSchemas.UserChangeBody, 20],
+    [AccountSchemas.NewKeyBody, 50],
+    [NewDomainBody, 20],
+    [DomainChangeBody, 50],
+    [NewWebhookBody, 50]
+  ] as ReadonlyArray<[Schema.Schema<object>, number]>)(
+    "has no fault without a message of the service (%#)",
+    (schema, faultsMin) => {
+      const understand = Decode.body(schema)
+      const faults = oddOf(schema.ast).flatMap((value) => {
+        const understood = understand(value)
+        return Either.isLeft(understood) ? (understood.left.errors ?? []) : []
+      })
+      expect(faults.length).toBeGreaterThan(faultsMin)
+      const unknown = faults.filter(({ message }) => !isMessage(message))
+      expect(unknown.map(({ message, path }) => `${path} ${message.slice(0, 80)}`)).toEqual([])
+    }
+  )
+
   it.each([
     ["create", LinkSchemas.CreateBody as Schema.Schema<object>],
     ["change", LinkSchemas.ChangeBody as Schema.Schema<object>]
@@ -59,7 +135,6 @@ describe("a body", () => {
 
   it("is not looked at where a list has too many values in it, at whatever depth", () => {
     const understand = Decode.body(LinkSchemas.CreateBody)
-    const url = "https://example.com/"
     const within = (languages: number) =>
       understand({ url, rules: [{ url, when: { languages: Array.from({ length: languages }, () => "?") } }] })
     const faultsOf = (languages: number) => Either.getOrThrow(Either.flip(within(languages))).errors

@@ -63,7 +63,7 @@ const counting = current.pipe(
 describe("looking at the cluster", () => {
   it.scopedLive("tells what of the database's settings can lose links, and that they are not known", () =>
     Effect.gen(function* () {
-      const warnings = ["fsync is off"]
+      const warnings = ["full_page_writes is off: a crash of the server's machine can spoil pages."] as const
       const nobody = { all: Effect.succeed([]) }
       const warned = yield* Effect.provideService(pictureOf(nobody), Durability, {
         warnings: Effect.succeed(warnings)

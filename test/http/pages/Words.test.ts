@@ -38,7 +38,7 @@ const titleOf = (pages: ReturnType<typeof make>, headers: Record<string, string>
     .exec(
       pages.refuse(
         { url: "/none", headers: { accept: "text/html", ...headers } },
-        { kind: "not-found", detail: "" }
+        { kind: "not-found", detail: "There is no link with this key." }
       ).body
     )!
     .slice(1)
@@ -151,7 +151,7 @@ describe("a brand", () => {
     }
     const { body, headers } = make({ files: visitorFiles, brand }).refuse(
       { url: "/none", headers: { accept: "text/html" } },
-      { kind: "not-found", detail: "" }
+      { kind: "not-found", detail: "There is no link with this key." }
     )
     expect(body).toContain("<title>No such link · Möbel &#38; &#60;Co&#62;</title>")
     expect(body).toContain('<a href="https://example.com/imprint?a=1&#38;b=2">Imprint</a>')

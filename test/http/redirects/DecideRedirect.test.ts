@@ -8,6 +8,7 @@ import * as ClientAddress from "../../../src/http/exchange/ClientAddress.ts"
 import * as VisitorFacts from "../../../src/http/redirects/rules/VisitorFacts.ts"
 import { plainRow } from "../../support/Plain.ts"
 import { testHash } from "../../support/TestHash.ts"
+import type { Message } from "../../../src/model/Messages.ts"
 
 const now = 1_000
 const anywhere = { faultOf: () => undefined }
@@ -25,7 +26,7 @@ interface Asked {
   readonly isUnlocked?: boolean
   readonly method?: string
   readonly path?: string
-  readonly targets?: { readonly faultOf: (url: string) => string | undefined }
+  readonly targets?: { readonly faultOf: (url: string) => Message | undefined }
   readonly url?: string
 }
 
@@ -60,7 +61,7 @@ describe("a request for a short URL", () => {
   })
 
   it("is refused where the link leads to what is blocked", () => {
-    const targets = { faultOf: () => "is blocked" }
+    const targets = { faultOf: (): Message => "leads to a private network (example.com)" }
     expect(decide({}, { targets })).toMatchObject({ kind: "refuse", problem: { kind: "gone" } })
   })
 
@@ -77,7 +78,9 @@ describe("a request for a short URL", () => {
       kind: "refuse",
       problem: { kind: "gone", reason, elsewhere: expiredUrl }
     })
-    const targets = { faultOf: (url: string) => (url === expiredUrl ? "is blocked" : undefined) }
+    const targets = {
+      faultOf: (url: string) => (url === expiredUrl ? "leads to a private network (example.com)" : undefined)
+    }
     expect(refused(targets as never)).not.toHaveProperty("problem.elsewhere")
   })
 
@@ -86,7 +89,9 @@ describe("a request for a short URL", () => {
     for (const row of [{ deletedAt: 5 }, { deletedAt: 5, expiresAt: 6 }, { validSince: now + 1 }]) {
       expect(decide({ ...row, extras })).not.toHaveProperty("problem.elsewhere")
     }
-    const targets = { faultOf: (url: string) => (url === expiredUrl ? undefined : "is blocked") }
+    const targets = {
+      faultOf: (url: string) => (url === expiredUrl ? undefined : "leads to a private network (example.com)")
+    }
     expect(decide({ extras }, { targets })).not.toHaveProperty("problem.elsewhere")
   })
 
@@ -133,7 +138,9 @@ describe("a link with rules and variants", () => {
 
   it("is gone for those alone whom it would lead to what is blocked, and for all where its own URL is", () => {
     const blocking = (blocked: string) => ({
-      targets: { faultOf: (url: string) => (url === blocked ? "is blocked" : undefined) } as typeof anywhere
+      targets: {
+        faultOf: (url: string) => (url === blocked ? "leads to a private network (example.com)" : undefined)
+      } as typeof anywhere
     })
     const gone = { kind: "refuse", problem: { kind: "gone" } }
     expect(decide({ extras: { rules } }, { ...blocking(ruled), headers: german })).toMatchObject(gone)

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { builtIn } from "../../../src/http/pages/Words.ts"
-import type { Answers } from "../../../src/http/web/language/Language.ts"
+import { translator } from "../../../src/http/web/language/translator.ts"
+import { messages as serviceMessages } from "../../../src/model/Messages.ts"
+import { entryMessages, unreadableMessages } from "../../../src/transfer/Messages.ts"
 import { hardCodedTexts } from "./HardCodedTexts.ts"
 
 const web = join(import.meta.dirname, "../../../src/http/web")
@@ -42,9 +44,6 @@ const sameInAllLanguages = [
   "utm/UtmFields.tsx: running shoes"
 ]
 
-/** What other languages have beside the texts in English, which the service itself has. */
-const answers = "answers"
-
 const expectSame = (language: string, translated: unknown, english: unknown) => {
   const [others, ours] = [new Map(textsOf(translated)), new Map(textsOf(english))]
   expect([...others.keys()].toSorted()).toEqual([...ours.keys()].toSorted())
@@ -61,22 +60,26 @@ const expectSame = (language: string, translated: unknown, english: unknown) => 
   }
 }
 
-const english = Object.fromEntries(
-  await Promise.all(
-    readdirSync(join(messages, "en")).map(async (file) => [
-      file.slice(0, -3),
-      await load(join(messages, "en", file))
-    ])
-  )
-) as Readonly<Record<string, unknown>>
+/** What the service says in English: other languages have it as an area of its own. */
+const said = [...new Set<string>([...serviceMessages, ...entryMessages, ...unreadableMessages])]
+
+const english: Readonly<Record<string, unknown>> = {
+  ...Object.fromEntries(
+    await Promise.all(
+      readdirSync(join(messages, "en")).map(async (file) => [
+        file.slice(0, -3),
+        await load(join(messages, "en", file))
+      ])
+    )
+  ),
+  answers: Object.fromEntries(said.map((template) => [template, template]))
+}
 
 const languages = readdirSync(messages).filter((file) => file.endsWith(".ts"))
 
 describe("the texts of the web page", () => {
   it.each(languages)("in %s are all there, with the placeholders and forms that they need", async (file) => {
-    const { [answers]: said, ...translated } = (await load(join(messages, file))) as typeof english
-    expect(said).toBeDefined()
-    expectSame(file.slice(0, -3), translated, english)
+    expectSame(file.slice(0, -3), await load(join(messages, file)), english)
   })
 
   it("are in no module of it", async () => {
@@ -124,25 +127,40 @@ describe("the texts of the web page", () => {
 })
 
 describe("what the service says in English", () => {
-  const service = join(web, "../..")
-  /** The service's sources with `#` for what a text has of numbers: those that are written, and those that are put in. */
-  const sources = readdirSync(service, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts") && !file.startsWith("http/web"))
-    .map((file) => readFileSync(join(service, file), "utf8"))
-    .join("\n")
-    .replaceAll(/\$\{[^}]*\}/g, "#")
-    .replaceAll(/\d+(?:,\d{3})*/g, "#")
-
-  it.each(languages)("is said as %s has it", async (file) => {
-    const { [answers]: said } = (await load(join(messages, file))) as typeof english
-    const { details } = said as Answers
-    // Whole texts: a part of one would never be found.
-    const isWhole = (english: string) =>
-      ['"', "`"].some((quote) => sources.includes(`${quote}${english}${quote}`))
-    expect(Object.keys(details).filter((english) => !isWhole(english))).toEqual([])
-    for (const [english, text] of Object.entries(details)) {
-      expect(text.split("#").length, english).toBe(english.split("#").length)
+  const translatorOf = async (file: string) => {
+    const { answers } = (await load(join(messages, file))) as {
+      readonly answers: Readonly<Record<string, string>>
     }
+    const translate = translator(answers, (value) => String(value / 1_000))
+    return { answers, translate }
+  }
+
+  it.each(languages)("is told apart in %s, whatever its values are", async (file) => {
+    const { answers, translate } = await translatorOf(file)
+    for (const values of ["7", "1.5", "a, b and c: (d).", "$&"]) {
+      const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${values}${name}`)
+      for (const template of said) expect(translate(filled(template))).toBe(filled(answers[template]!))
+    }
+  })
+
+  it.each([
+    ['"auf-deutsch" is taken', "„auf-deutsch“ ist vergeben"],
+    ["must have 1 to 1,024 characters", "muss 1 bis 1.024 Zeichen haben"],
+    [
+      "must have 1 to 64 characters, none of them a control character",
+      "muss 1 bis 64 Zeichen haben, ohne Steuerzeichen"
+    ],
+    [
+      "The limit of 60 is used up. Please try again later.",
+      "Die Grenze von 60 ist erreicht. Bitte später noch einmal versuchen."
+    ],
+    ["It answered 500.", "Die Antwort war 500."],
+    ["It answered 200 without the challenge.", "Die Antwort war 200, ohne den Prüftext."],
+    ["This is new.", "This is new."],
+    ["constructor", "constructor"]
+  ])("is in German with its values: %s", async (english, german) => {
+    const { translate } = await translatorOf("de.ts")
+    expect(translate(english)).toBe(german)
   })
 })
 

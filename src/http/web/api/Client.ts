@@ -1,10 +1,22 @@
-import type { Fault } from "../../exchange/Problem.ts"
 import { fill } from "../language/fill.tsx"
-import { told, toldOf } from "../language/told.ts"
+import { told } from "../language/told.ts"
 import { words } from "../ui/words.ts"
 
 /** Longer than the service takes for any answer. */
 const timeout_ms = 15_000
+
+/** What is wrong with a field of a request; with all of it where `path` is empty. */
+interface Fault {
+  readonly path: string
+  readonly message: string
+}
+
+/** A problem as the service says it, but for its status. */
+export interface ProblemBody {
+  readonly type: string
+  readonly detail: string
+  readonly errors?: ReadonlyArray<Fault> | undefined
+}
 
 /** Whether a fault is of a field, or of something in it. */
 const isOf = ({ path }: Fault, field: string) => path === field || path.startsWith(`${field}.`)
@@ -12,6 +24,13 @@ const isOf = ({ path }: Fault, field: string) => path === field || path.startsWi
 /** must be a list → Must be a list. */
 const sentence = (text: string): string =>
   text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!…]$/.test(text) ? "" : ".")
+
+/** title must be a string */
+const faultText = ({ message, path }: Fault): string => `${path} ${told(message)}`.trim()
+
+/** What a problem says, in the page's language. The service names the first of its faults there. */
+export const detailOf = ({ detail, errors: [first] = [] }: Pick<ProblemBody, "detail" | "errors">): string =>
+  first !== undefined && detail === `${first.path} ${first.message}` ? faultText(first) : told(detail)
 
 /** A request that did not do what it should. `kind` is the slug of the problem's type, or says why there is no answer. */
 export class ApiError extends Error {
@@ -28,7 +47,7 @@ export class ApiError extends Error {
     faults: ReadonlyArray<Fault> = [],
     retryAfter_s?: number
   ) {
-    super(toldOf(kind, detail))
+    super(detailOf({ detail, errors: faults }))
     this.kind = kind
     this.status = status
     this.faults = faults
@@ -38,18 +57,14 @@ export class ApiError extends Error {
   /** What is wrong with a field of the request, as a sentence. */
   faultOf(field: string): string | undefined {
     const fault = this.faults.find((fault) => isOf(fault, field))
-    if (fault === undefined) return undefined
-    // Of requests that are not valid in some way the kind says less than the fault.
-    return sentence(this.kind === "invalid-request" ? told(fault.message) : toldOf(this.kind, fault.message))
+    return fault && sentence(told(fault.message))
   }
 
   /** What is wrong beside these fields, whose faults are shown where they are. */
   generalFault(fields: ReadonlyArray<string>): string | undefined {
     if (this.faults.length === 0) return this.message
     const others = this.faults.filter((fault) => !fields.some((field) => isOf(fault, field)))
-    const sentences = others.map(({ message, path }) =>
-      sentence(path === "" ? told(message) : `${path} ${told(message)}`)
-    )
+    const sentences = others.map((fault) => sentence(faultText(fault)))
     return sentences.length === 0 ? undefined : sentences.join(" ")
   }
 }
@@ -63,13 +78,7 @@ export const asApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : ownError(words().onThisPage)
 
 /** The slug of a problem's type. */
-export const kindOf = (type: string): string => type.slice(type.lastIndexOf("/") + 1)
-
-interface ProblemBody {
-  readonly type: string
-  readonly detail: string
-  readonly errors?: ReadonlyArray<Fault>
-}
+const kindOf = (type: string): string => type.slice(type.lastIndexOf("/") + 1)
 
 const problemOf = async (response: Response): Promise<ApiError> => {
   const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN)

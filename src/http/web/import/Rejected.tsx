@@ -6,6 +6,8 @@ import { words } from "./words.ts"
 /** Lines that are shown; a file has the others. */
 const shownMax = 100
 
+const reasonOf = (field: string, reason: string) => `${field} ${told(reason)}`.trim()
+
 /** Lines that are no links here, and why: `lines` are the first of `count`. */
 export const Rejected = ({
   count,
@@ -21,11 +23,16 @@ export const Rejected = ({
     <details class="rejected">
       <summary>{counted(title, count)}</summary>
       <ul>
-        {lines.slice(0, shownMax).map(({ field, key, line, reason, url }, place) => (
+        {lines.slice(0, shownMax).map(({ field, key, line, others = [], reason, url }, place) => (
           <li key={place}>
             <span class="count">{fill(words().line, { line })}</span>{" "}
             <span class="target">{url === "" ? key : url}</span>{" "}
-            <span>{`${field} ${told(reason)}`.trim()}</span>
+            <span>
+              {[
+                reasonOf(field, reason),
+                ...others.map(({ field, message }) => reasonOf(field, message))
+              ].join("; ")}
+            </span>
           </li>
         ))}
       </ul>

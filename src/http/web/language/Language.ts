@@ -1,7 +1,8 @@
 import { computed, signal } from "@preact/signals"
 import { languageCookie } from "../../pages/LanguageCookie.ts"
-import type { Kind } from "../../exchange/Problem.ts"
 import * as Kept from "../app/Kept.ts"
+import type { messages } from "../../../model/Messages.ts"
+import type { entryMessages, unreadableMessages } from "../../../transfer/Messages.ts"
 
 /** The texts of one area in a language: a text, or its forms by number (the plural categories of the Unicode CLDR, `other` always). */
 export type Words = Readonly<Record<string, string | Readonly<Record<string, string>>>>
@@ -12,13 +13,13 @@ type Translation = Readonly<Record<string, Words>>
 /** The name under which a translation has its {@link Answers}. English needs none. */
 const answersArea = "answers"
 
-/** What the service says in English alone, in another language. */
-export interface Answers {
-  /** Problems by their kinds. */
-  readonly problems: Readonly<Record<Kind, string>>
-  /** What else it says, by the English text with `#` for each number. Where one is missing, English is shown. */
-  readonly details: Readonly<Record<string, string>>
-}
+/** What the service says in English alone, in another language: by the English text, both with `{name}` for each value. */
+export type Answers = Readonly<
+  Record<
+    (typeof messages)[number] | (typeof entryMessages)[number] | (typeof unreadableMessages)[number],
+    string
+  >
+>
 
 /** English is in the areas' own files, so that its readers load no more than they see. A file beside this folder's is all that a further language takes. */
 const files = import.meta.glob<Translation>("../messages/*.ts", { import: "default" })
@@ -80,7 +81,7 @@ export const choose = async (chosen: string): Promise<void> => {
 }
 
 /** What the service says in English alone; `undefined` where the page is in English as well. */
-export const answers = (): Answers | undefined =>
+export const answers = (): Readonly<Record<string, string>> | undefined =>
   current.value.translation?.[answersArea] as Answers | undefined
 
 /** The texts of an area in the page's language, by those in English. What is read in a component follows the choice. */

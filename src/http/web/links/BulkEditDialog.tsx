@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks"
-import { asApiError, kindOf } from "../api/Client.ts"
+import { asApiError, detailOf } from "../api/Client.ts"
 import * as Links from "../api/Links.ts"
 import type { BulkEdited } from "../api/Types.ts"
 import { counted, fill } from "../language/fill.tsx"
-import { toldOf } from "../language/told.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { formatNumber, fromLocalInput } from "../ui/format.ts"
@@ -101,12 +100,7 @@ export const BulkEditDialog = ({ filter, onClose, onDone }: BulkEditDialogProps)
         const part: BulkEdited = await Links.editMany(filter, body, leaving.current.signal)
         for (const result of part.results) {
           if (!("problem" in result)) continue
-          failed.push(
-            fill(words().faultOf, {
-              key: result.key,
-              fault: toldOf(kindOf(result.problem.type), result.problem.detail)
-            })
-          )
+          failed.push(fill(words().faultOf, { key: result.key, fault: detailOf(result.problem) }))
         }
         seen += part.results.length
         changed += part.changed

@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Context, Effect, Layer } from "effect"
+import type { Message } from "../../../model/Messages.ts"
 
 /** What a session of the primary says of how it keeps what it commits. */
 export interface Durable {
@@ -13,25 +14,29 @@ export interface Durable {
 }
 
 /** What can lose commits that were acknowledged, a sentence each. */
-export const warningsOf = (durable: Durable): ReadonlyArray<string> => [
-  ...(durable.fsync === "off"
-    ? ["fsync is off: a crash of the server's machine can lose or spoil everything."]
-    : []),
-  ...(durable.full_page_writes === "off"
-    ? ["full_page_writes is off: a crash of the server's machine can spoil pages."]
-    : []),
-  ...(durable.synchronous_commit === "off"
-    ? ["synchronous_commit is off: a crash of the server loses the last creates that were acknowledged."]
-    : []),
-  ...(durable.synchronous_commit === "local" && durable.standbys !== "0"
-    ? ["synchronous_commit is local: a failover can lose the last creates that were acknowledged."]
-    : []),
-  ...(durable.synchronous_commit !== "local" && durable.standbys !== "0" && durable.awaited === "0"
-    ? [
-        "No standby is synchronous (synchronous_standby_names): a failover can lose the last creates that were acknowledged."
-      ]
-    : [])
-]
+export const warningsOf = (durable: Durable): ReadonlyArray<Message> => {
+  const hasStandbys = durable.standbys !== "0"
+  const warnings: ReadonlyArray<readonly [isDue: boolean, warning: Message]> = [
+    [durable.fsync === "off", "fsync is off: a crash of the server's machine can lose or spoil everything."],
+    [
+      durable.full_page_writes === "off",
+      "full_page_writes is off: a crash of the server's machine can spoil pages."
+    ],
+    [
+      durable.synchronous_commit === "off",
+      "synchronous_commit is off: a crash of the server loses the last creates that were acknowledged."
+    ],
+    [
+      durable.synchronous_commit === "local" && hasStandbys,
+      "synchronous_commit is local: a failover can lose the last creates that were acknowledged."
+    ],
+    [
+      durable.synchronous_commit !== "local" && hasStandbys && durable.awaited === "0",
+      "No standby is synchronous (synchronous_standby_names): a failover can lose the last creates that were acknowledged."
+    ]
+  ]
+  return warnings.flatMap(([isDue, warning]) => (isDue ? [warning] : []))
+}
 
 /** The warnings of the database at hand. What a user without rights does not see is not warned of. */
 export const warnings = Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -47,7 +52,7 @@ export const warnings = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
 /** What of the database's settings can lose commits that were acknowledged, now. SQLite in the data folder has none. */
 export class Durability extends Context.Reference<Durability>()("linkmint/Durability", {
-  defaultValue: (): { readonly warnings: Effect.Effect<ReadonlyArray<string>, SqlError> } => ({
+  defaultValue: (): { readonly warnings: Effect.Effect<ReadonlyArray<Message>, SqlError> } => ({
     warnings: Effect.succeed([])
   })
 }) {}
