@@ -5,6 +5,7 @@ import { claimOf, prove } from "../../support/SomeWebhooks.ts"
 import { ask, asAdmin as admin, newKey, newSession, newUser, password, post } from "../../support/Account.ts"
 import { type Answer, jsonOf, type NoAnswer, type Request } from "../../support/HttpClient.ts"
 import {
+  type Document,
   documentOf,
   faultsOfAnswer,
   type JsonSchema,
@@ -23,7 +24,17 @@ import {
   withService
 } from "../../support/TestService.ts"
 
-const document = Effect.map(get("/openapi.json"), documentOf)
+const documents = new WeakMap<typeof TestService.Service, Document>()
+
+/** The document of the service, read once, so that its schemas are compiled once. */
+const document = Effect.gen(function* () {
+  const service = yield* TestService
+  const known = documents.get(service)
+  if (known !== undefined) return known
+  const read = documentOf(yield* get("/openapi.json"))
+  documents.set(service, read)
+  return read
+})
 
 /** Every value under the name `$ref`, at any depth. */
 const referencesIn = (value: unknown): ReadonlyArray<string> => {
