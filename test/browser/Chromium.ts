@@ -42,6 +42,10 @@ export const launch: Effect.Effect<Browser, Unavailable> = Effect.flatMap(progra
         args: [
           "--no-sandbox",
           "--disable-gpu",
+          // The pages of one context share a process, which has compiled their scripts already.
+          "--process-per-site",
+          // A page lives for seconds, in which optimised code does not pay for its making.
+          "--js-flags=--no-opt",
           "--disable-background-networking",
           "--disable-component-update",
           "--disable-sync"

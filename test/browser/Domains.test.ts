@@ -8,9 +8,9 @@ import * as DomainStoreSql from "../../src/storage/domains/DomainStoreSql.ts"
 import { DomainStore } from "../../src/storage/domains/DomainStore.ts"
 import * as Migrations from "../../src/storage/sql/Migrations.ts"
 import * as SqliteClient from "../../src/storage/sql/SqliteClient.ts"
-import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn, stateOf } from "./InBrowser.ts"
 import { englishOn } from "./English.ts"
-import { expectSound, expectSoundInBothThemes, newPage } from "./Session.ts"
+import { expectSound, expectSoundInBothThemes, follow, newPage } from "./Session.ts"
 
 const host = "go.example"
 
@@ -77,7 +77,7 @@ describe("a link in a further domain", () => {
           (await asAdmin(session, "GET", `/api/v1/links/${alias}${query}`)).status
         await expect.poll(() => statusOf(`?domain=${host}`)).toBe(404)
         expect(await statusOf("")).toBe(200)
-        await page.context().close()
+        await page.close()
       }
     }
   )
@@ -175,7 +175,7 @@ describe("the page of domains", () => {
           .click()
         await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
         await rowOf(added).waitFor({ state: "detached" })
-        await page.context().close()
+        await page.close()
       }
     }
   )
@@ -196,7 +196,7 @@ describe("the page of domains", () => {
       .toBe(1)
     await page.getByLabel("Reason").selectOption("expired")
     await page.getByText("No visits in the last 30 days").waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("offers a domain for a new link, and filters the list by it", async (session) => {
@@ -211,7 +211,7 @@ describe("the page of domains", () => {
       await page.getByRole("button", { name: "Shorten", exact: true }).click()
       await page.getByText("0 visits").waitFor()
       expect(await page.getByTestId("short-url").getAttribute("href")).toContain(`//${host}`)
-      await page.goto(`/app/links?q=in-domain-${at}`)
+      await follow(page, `/app/links?q=in-domain-${at}`)
       await row(page, alias).waitFor()
       await page.getByLabel("Domain", { exact: true }).selectOption("localhost")
       await page.getByRole("heading", { name: "Nothing found" }).waitFor()
@@ -219,7 +219,7 @@ describe("the page of domains", () => {
       await row(page, alias).waitFor()
       expect(new URL(page.url()).searchParams.get("domain")).toBe(host)
       await expectSoundInBothThemes(page, `a list of a further domain ${look.viewport.width}`)
-      await page.context().close()
+      await page.close()
     }
   })
 
@@ -227,7 +227,8 @@ describe("the page of domains", () => {
     "speaks the language that is chosen, which this browser keeps, as do visitors' pages",
     async (session) => {
       for (const look of looks) {
-        const page = await signedIn(session, "/app/domains", look)
+        // Another browser than that of the other tests, which keep to English.
+        const page = await newPage(session, "/app/domains", { ...look, storageState: await stateOf(session) })
         const loaded: Array<string> = []
         page.on("request", (request) => loaded.push(request.url()))
         await page.reload()
@@ -260,8 +261,8 @@ describe("the page of domains", () => {
     const other = await signedIn(session, "/app/links")
     await row(other, "auf-deutsch").waitFor()
     expect(await englishOn(other)).toEqual(expect.arrayContaining(["Newest first", "Edit all that match"]))
-    const storageState = await other.context().storageState()
-    await other.context().close()
+    await other.close()
+    const storageState = await stateOf(session)
     const page = await newPage(session, "/", { ...looks[1], locale: "de-DE", storageState })
     const expectGerman = async (place: string) => {
       await expectSound(page, `${place} in German`)
@@ -307,7 +308,7 @@ describe("the page of domains", () => {
       ["/app/account", "Konto", "Dieses Konto löschen"],
       ["/app/nowhere", "Hier ist nichts"]
     ] as const) {
-      await page.goto(path)
+      await follow(page, path)
       await page.getByRole("heading", { name: heading, level: 1 }).waitFor()
       await page.locator(".loading").waitFor({ state: "detached" })
       const opener = dialog === undefined ? undefined : page.getByRole("button", { name: dialog })
@@ -316,8 +317,10 @@ describe("the page of domains", () => {
         await page.getByRole("dialog").waitFor()
       }
       await expectGerman(path)
+      if (dialog !== undefined) await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
     }
-    await page.goto("/app/cluster")
+    await follow(page, "/app/cluster")
     await page.getByText("In Betrieb seit").waitFor()
     expect(await englishOn(page)).toEqual([])
 

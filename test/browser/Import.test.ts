@@ -75,7 +75,7 @@ describe("the import", () => {
         await page.getByRole("button", { name: `Make ${count} links` }).click()
         await page.getByRole("heading", { name: "0 links made" }).waitFor({ timeout: 60_000 })
         await page.getByText(`${count} links were here already`).waitFor()
-        await page.context().close()
+        await page.close()
       }
       const total = await asAdmin(session, "GET", "/api/v1/links?q=example.com/moved&total=true&limit=1")
       expect(await total.json()).toMatchObject({ total: { count: count * looks.length } })
@@ -98,6 +98,6 @@ describe("the import", () => {
     await page.getByText("the text is not UTF-8").waitFor()
     await take("")
     await page.getByText("There is nothing in this file.").waitFor()
-    await page.context().close()
+    await page.close()
   })
 })

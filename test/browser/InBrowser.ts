@@ -1,8 +1,8 @@
 // Tests in the browser, against one service that all tests of a file share.
 
-import type { Page } from "playwright-core"
+import type { BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { newPage, open, type Session, signIn } from "./Session.ts"
+import { newContext, open, pageOf, type Session } from "./Session.ts"
 
 /** How each place is gone through: on desktops and phones, in one theme each. What is seen there is looked at in both, by `expectSoundInBothThemes`. */
 export const looks = [
@@ -16,22 +16,39 @@ export type Look = (typeof looks)[number]
 /** A look's name in titles. */
 export const nameOf = ({ colorScheme, viewport }: Look): string => `${viewport.width} ${colorScheme}`
 
-/** Chooses another password for the administrator than the one that was drawn, by the API. */
+/** The administrator's browser within the browser. */
+interface Administrator {
+  readonly context: BrowserContext
+  /** A document of the service that shows nothing, by which one comes to what pages keep. */
+  readonly home: Page
+}
+
+/** One for all tests of a session: only so many sign-ins are allowed in a minute, and what one page has loaded and compiled the next ones have. */
+const administrators = new WeakMap<Session, Administrator>()
+
+const meet = async (session: Session, context: BrowserContext): Promise<void> => {
+  const home = await context.newPage()
+  await home.goto("/robots.txt")
+  administrators.set(session, { context, home })
+}
+
+const asPage = { headers: { "sec-fetch-site": "same-origin" } }
+
+/** Signs the administrator in with the password that was drawn, and chooses another one, by the API. */
 const setPassword = async (session: Session): Promise<void> => {
-  const { base, browser, drawn, password } = session
-  const context = await browser.newContext({
-    baseURL: base,
-    extraHTTPHeaders: { "sec-fetch-site": "same-origin" }
-  })
+  const { drawn, password } = session
+  const context = await newContext(session)
   const signedIn = await context.request.post("/api/v1/session", {
+    ...asPage,
     data: { email: "admin@localhost", password: drawn }
   })
   expect(signedIn.status()).toBe(204)
   const changed = await context.request.put("/api/v1/me/password", {
+    ...asPage,
     data: { currentPassword: drawn, password }
   })
   expect(changed.status()).toBe(204)
-  await context.close()
+  await meet(session, context)
 }
 
 /**
@@ -73,22 +90,29 @@ export const create = async (session: Session, body: object): Promise<void> => {
 /** The row of a link in the list. */
 export const row = (page: Page, key: string) => page.locator(`[data-key="${key}"]`)
 
-type StorageState = Awaited<ReturnType<ReturnType<Page["context"]>["storageState"]>>
+/** How a page is looked at: as {@link looks} does, or otherwise. */
+interface Appearance {
+  readonly viewport?: { readonly width: number; readonly height: number }
+  readonly colorScheme?: Look["colorScheme"]
+}
 
-/** What a browser keeps of the administrator's sign-in, which is one for all tests: only so many are allowed in a minute. */
-const kept = new WeakMap<Session, StorageState>()
+const administratorOf = (session: Session): Administrator => administrators.get(session)!
 
-/** A page of the administrator, signed in, at a path. */
+/** A page of the administrator, signed in, at a path. It knows nothing of what earlier pages kept. */
 export const signedIn = async (
   session: Session,
   path: string,
-  options: Parameters<typeof newPage>[2] = {}
+  { colorScheme, viewport }: Appearance = {}
 ): Promise<Page> => {
-  const storageState = kept.get(session)
-  const page = await newPage(session, path, { ...options, ...(storageState && { storageState }) })
-  if (storageState === undefined) {
-    await signIn(page, session)
-    kept.set(session, await page.context().storageState())
-  } else await page.getByRole("button", { name: "Sign out" }).waitFor()
+  const { context, home } = administratorOf(session)
+  await home.evaluate(`localStorage.clear(); localStorage.setItem("linkmint.signedIn", "true")`)
+  const page = await pageOf(context)
+  if (viewport !== undefined) await page.setViewportSize(viewport)
+  if (colorScheme !== undefined) await page.emulateMedia({ colorScheme })
+  await page.goto(path)
+  await page.getByRole("button", { name: "Sign out" }).waitFor()
   return page
 }
+
+/** What the administrator's browser keeps, for another one in which they are signed in, too. */
+export const stateOf = (session: Session) => administratorOf(session).context.storageState()

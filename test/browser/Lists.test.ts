@@ -6,7 +6,7 @@ import type { Page } from "playwright-core"
 import { afterAll, describe, expect } from "vitest"
 import { mmdb } from "../support/Mmdb.ts"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
-import { expectSound, expectSoundInBothThemes, newPage, type Session } from "./Session.ts"
+import { expectSound, expectSoundInBothThemes, follow, newPage, type Session } from "./Session.ts"
 
 /** Has the visitors of these tests in Germany. */
 const folder = mkdtempSync(join(tmpdir(), "linkmint-lists-"))
@@ -82,7 +82,7 @@ describe("the list of links", () => {
       await row(page, second[0]!).waitFor()
       await page.goBack()
       await row(page, first[0]!).waitFor()
-      await page.context().close()
+      await page.close()
     }
   })
 
@@ -97,7 +97,7 @@ describe("the list of links", () => {
     await other.getByRole("button", { name: "First page" }).click()
     await other.waitForURL((url) => url.search === "?tag=passed")
     await expect.poll(() => keysOn(other)).toHaveLength(25)
-    for (const one of [page, other]) await one.context().close()
+    for (const one of [page, other]) await one.close()
   })
 
   inBrowser("goes back from a tag, an order and a search", async (session) => {
@@ -131,7 +131,7 @@ describe("the list of links", () => {
     }
     await page.reload()
     expect(await page.getByLabel("Order").inputValue()).toBe("lastVisit-desc")
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser(
@@ -157,7 +157,7 @@ describe("the list of links", () => {
       await page.getByText(/so no file was saved/).waitFor()
       await page.getByRole("link", { name: "New link" }).click()
       await page.getByLabel("Long URL").waitFor()
-      await page.context().close()
+      await page.close()
     }
   )
 
@@ -168,7 +168,7 @@ describe("the list of links", () => {
     await visits.getByText("0", { exact: true }).waitFor()
     await fetch(`${session.base}/watched-one`, { redirect: "manual" })
     await visits.getByText("1", { exact: true }).waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("shows the whole key, whatever its length and that of the title", async (session) => {
@@ -195,7 +195,7 @@ describe("the list of links", () => {
         expect(box.width).toBeGreaterThan(40)
       }
       await expectSoundInBothThemes(page, `long titles ${look.viewport.width}`)
-      await page.context().close()
+      await page.close()
     }
   })
 
@@ -258,7 +258,7 @@ describe("the list of links", () => {
       await expect.poll(() => keysOn(page)).toEqual([keys[2]])
       await page.getByRole("button", { name: "Undo" }).click()
       await expect.poll(() => keysOn(page)).toEqual(keys)
-      await page.context().close()
+      await page.close()
     }
     const page = await signedIn(session, "/app/links?q=chosen-0-")
     const deleted: Array<string> = []
@@ -270,7 +270,7 @@ describe("the list of links", () => {
     await page.getByLabel("Choose all on this page").check()
     await page.getByRole("region", { name: "Chosen links" }).getByRole("button", { name: "Delete" }).click()
     await expect.poll(() => deleted, { timeout: 20_000 }).toEqual(keys)
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser(
@@ -289,7 +289,7 @@ describe("the list of links", () => {
       await dialog.getByText("/refused-full: May have 20 tags at most.").waitFor()
       expect(await dialog.getByRole("alert").locator("li").count()).toBe(1)
       expect(await tagsOf(session, "refused-1")).toEqual(["refused", "another"])
-      await page.context().close()
+      await page.close()
     }
   )
 })
@@ -307,17 +307,21 @@ describe("all links of a filter", () => {
         await open()
         expect(await dialog.getByLabel("Take tags away").inputValue()).toBe(tag)
         await dialog.getByLabel("Add tags").fill(`${tag}-renamed`)
-        await expectSoundInBothThemes(page, `edit of all that match, ${look.viewport.width}`)
+        await expectSoundInBothThemes(page, `edit of all that match, ${look.viewport.width}`, "dialog")
         await dialog.getByRole("button", { name: "Count them" }).click()
         await dialog.getByText("This changes 27 links.").waitFor()
-        await expectSoundInBothThemes(page, `question of an edit of all that match, ${look.viewport.width}`)
+        await expectSoundInBothThemes(
+          page,
+          `question of an edit of all that match, ${look.viewport.width}`,
+          "dialog"
+        )
         expect(await tagsOf(session, `${tag}-0`)).toEqual([tag])
         await dialog.getByRole("button", { name: "Change 27 links" }).click()
         await dialog.waitFor({ state: "detached" })
         expect(await tagsOf(session, `${tag}-0`)).toEqual([`${tag}-renamed`])
         await page.getByText("Nothing found").waitFor()
 
-        await page.goto(`/app/links?tag=${tag}-renamed`)
+        await follow(page, `/app/links?tag=${tag}-renamed`)
         await open()
         await dialog.getByLabel("What").selectOption("Archive them")
         await dialog.getByRole("button", { name: "Count them" }).click()
@@ -350,7 +354,7 @@ describe("all links of a filter", () => {
         await dialog.getByRole("button", { name: "Delete 27 links" }).click()
         await dialog.waitFor({ state: "detached" })
         await page.getByText("Nothing found").waitFor()
-        await page.context().close()
+        await page.close()
       }
     }
   )
@@ -384,7 +388,7 @@ describe("the edit of a link", () => {
         .poll(() => page.evaluate("document.activeElement.getAttribute('aria-invalid')"))
         .toBe("true")
       await expectSoundInBothThemes(page, `an edit that was refused ${look.viewport.width}`)
-      await page.context().close()
+      await page.close()
     }
   })
 
@@ -414,7 +418,7 @@ describe("the edit of a link", () => {
     await dialog.getByRole("button", { name: "Save" }).click()
     await dialog.waitFor({ state: "detached" })
     await page.locator('[data-key="searched-one"]').getByText("Another name").waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("asks before it loses changes, however it is left", async (session) => {
@@ -456,7 +460,7 @@ describe("the edit of a link", () => {
       await page.goForward()
       await row(page, "unsaved-one").waitFor()
       expect(await page.getByText("Not saved").count()).toBe(0)
-      await page.context().close()
+      await page.close()
     }
   })
 })
@@ -473,8 +477,7 @@ describe("the rules and variants of a link", () => {
   for (const [index, look] of looks.entries()) {
     inBrowser(`are chosen and changed, ${nameOf(look)}`, async (session) => {
       const key = `ruled-${index}`
-      const page = await signedIn(session, "/app/links", look)
-      await page.goto("/")
+      const page = await signedIn(session, "/", look)
       await page.getByLabel("Long URL").fill("example.com/otherwise")
       await page.getByText("Alias, end, password, limits").click()
       await page.getByLabel("Alias").fill(key)
@@ -520,7 +523,7 @@ describe("the rules and variants of a link", () => {
       ]
       expect(await shown(session, key)).toMatchObject({ rules, variants })
 
-      await page.goto(`/app/links?q=${key}`)
+      await follow(page, `/app/links?q=${key}`)
       const dialog = await edit(page, key)
       await dialog.getByText("Rules and variants").click()
       await group(page, "Rule 1").getByLabel("Browser languages", { exact: true }).waitFor()
@@ -545,7 +548,7 @@ describe("the rules and variants of a link", () => {
         }
       })
       expect(headers.get("location")).toBe("https://example.com/phones")
-      await page.context().close()
+      await page.close()
     })
   }
 
@@ -566,7 +569,9 @@ describe("the rules and variants of a link", () => {
       await dialog.getByText("Rules and variants").click()
       await group(page, "Rule 1").getByLabel("Countries", { exact: true }).waitFor()
       await expectSoundInBothThemes(page, `rules of an edited link, ${look.viewport.width}`)
-      await page.goto("/app/links/ruled/stats")
+      await page.keyboard.press("Escape")
+      await dialog.waitFor({ state: "detached" })
+      await follow(page, "/app/links/ruled/stats")
       await page
         .getByRole("list", { name: "Rules and variants" })
         .getByText("Devices: Mobile; Countries: DE")
@@ -577,7 +582,7 @@ describe("the rules and variants of a link", () => {
         .nth(2)
         .waitFor()
       await expectSoundInBothThemes(page, `visits by rule, ${look.viewport.width}`)
-      await page.context().close()
+      await page.close()
     }
   })
 })
@@ -631,7 +636,7 @@ describe("statistics", () => {
       await page.waitForURL((url) => !url.searchParams.has("bots"))
       await page.goBack()
       await expect.poll(() => chosen.textContent()).toBe("7 days")
-      await page.context().close()
+      await page.close()
     }
   })
 
@@ -677,10 +682,9 @@ describe("statistics", () => {
       await page.context().close()
     }
     // Where anybody may be, nobody is asked to sign in.
-    const page = await signedIn(session, "/app/links")
-    await page.goto("/app/links/open-one/stats")
+    const page = await signedIn(session, "/app/links/open-one/stats")
     await page.getByText("Statistics: anybody with this page's address sees them").waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("of nothing have no axis", async (session) => {
@@ -697,7 +701,7 @@ describe("statistics", () => {
       await page.getByRole("button", { name: "24 hours" }).click()
       await page.getByRole("heading", { name: "No visits in the last 24 hours" }).waitFor()
       await expectSoundInBothThemes(page, `empty statistics ${look.viewport.width}`)
-      await page.context().close()
+      await page.close()
     }
   })
 })

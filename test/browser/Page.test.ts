@@ -4,7 +4,7 @@ import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { describe, expect } from "vitest"
 import { create, inBrowserOf, looks, nameOf, row } from "./InBrowser.ts"
-import { choosePassword, expectSound, iconOf, newPage, type Session, signIn } from "./Session.ts"
+import { choosePassword, expectSound, follow, iconOf, newPage, type Session, signIn } from "./Session.ts"
 
 // The one file whose administrator chooses their password on the page, as everybody does after the first start.
 const inBrowser = inBrowserOf("The web page is", {}, choosePassword)
@@ -513,12 +513,12 @@ describe("every page", () => {
       await shorten(page, "https://example.com/sound")
       await page.getByRole("img", { name: "QR code of" }).waitFor()
       await expectSound(page, `a new link ${name}`)
-      await page.goto("/app/sign-up")
+      await follow(page, "/app/sign-up")
       await page.getByRole("heading", { name: "Sign up" }).waitFor()
       await page.getByLabel("Password").fill("some words")
       await page.getByText("too short").waitFor()
       await expectSound(page, `/app/sign-up ${name}`)
-      await page.goto("/app/links")
+      await follow(page, "/app/links")
       await page.getByRole("heading", { name: "Sign in" }).waitFor()
       await expectSound(page, `/app/sign-in ${name}`)
       await signIn(page, session)
@@ -545,7 +545,7 @@ describe("every page", () => {
         ["/app/add", "From a file"],
         ["/app/nowhere", "There is nothing here"]
       ] as const) {
-        await page.goto(path)
+        await follow(page, path)
         await page.getByText(sign).first().waitFor()
         await expectSound(page, `${path} ${name}`)
       }

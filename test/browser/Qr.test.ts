@@ -114,7 +114,7 @@ describe("a QR code", () => {
     await row(page, key).locator("a.visits").click()
     await page.waitForURL(/\/app\/links\/designed%2F2026\/stats$/)
     await page.getByText("No visits in the last").waitFor()
-    await page.context().close()
+    await page.close()
   })
 
   inBrowser("is designed on phones and desktops, and its faults are told", async (session) => {
@@ -128,7 +128,7 @@ describe("a QR code", () => {
       await page.getByLabel("Logo").setInputFiles(text)
       await page.getByText("It must be a picture of 512 kB at most").waitFor()
       await expectSoundInBothThemes(page, `a design that cannot be read ${look.viewport.width}`)
-      await page.context().close()
+      await page.close()
     }
   })
 })

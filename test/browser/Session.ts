@@ -63,14 +63,18 @@ export const open = async (settings: Readonly<Record<string, string>> = {}): Pro
 /** What the browser complained about, by page. */
 const complaints = new WeakMap<Page, Array<string>>()
 
-/** A page of a browser that knows nothing yet, at `path`. */
-export const newPage = async (
+/** A browser of its own within the browser: it knows nothing yet. */
+export const newContext = async (
   { base, browser }: Session,
-  path: string,
   options: Parameters<Browser["newContext"]>[0] = {}
-): Promise<Page> => {
-  const context: BrowserContext = await browser.newContext({ baseURL: base, ...options })
+): Promise<BrowserContext> => {
+  const context = await browser.newContext({ baseURL: base, ...options })
   context.setDefaultTimeout(wait_ms)
+  return context
+}
+
+/** A further page, of which {@link expectSound} knows what the browser complained about. */
+export const pageOf = async (context: BrowserContext): Promise<Page> => {
   const page = await context.newPage()
   const heard: Array<string> = []
   complaints.set(page, heard)
@@ -81,9 +85,29 @@ export const newPage = async (
       heard.push(message.text())
     }
   })
+  return page
+}
+
+/** A page of a browser that knows nothing yet, at `path`. */
+export const newPage = async (
+  session: Session,
+  path: string,
+  options: Parameters<Browser["newContext"]>[0] = {}
+): Promise<Page> => {
+  const page = await pageOf(await newContext(session, options))
   await page.goto(path)
   return page
 }
+
+/** Goes to another place of the web page as its own links do, which does not load it again. */
+export const follow = (page: Page, path: string): Promise<void> =>
+  page.evaluate(`{
+    const link = document.createElement("a")
+    link.href = ${JSON.stringify(path)}
+    document.body.append(link)
+    link.click()
+    link.remove()
+  }`)
 
 /** Signs the administrator in, wherever the page asks for it. */
 export const signIn = async (page: Page, { password }: Pick<Session, "password">): Promise<void> => {
@@ -122,30 +146,40 @@ const widths = "[document.documentElement.scrollWidth, innerWidth]"
 /** The rules of axe by which a page can be sound in one theme and not in the other: the themes differ in nothing but colours. */
 const colourRules: ReadonlyArray<string> = ["color-contrast", "link-in-text-block"]
 
-/**
- * The faults that axe finds, by all its rules or by these, in the whole page or in what matches `within`. Axe does not describe what is right, nor where a fault
- * is, which would take it a sixth longer.
- */
+/** The faults that axe finds, by all its rules or by these, in the whole page or in what matches `within`. Axe does not say what is right, nor where a fault is. */
 export const faultsOf = async (
   page: Page,
   { rules, within }: { readonly rules?: ReadonlyArray<string>; readonly within?: string } = {}
 ): Promise<AxeResults["violations"]> => {
   // As by an extension, since the page's policy allows no strange scripts. Once a document, as it takes long.
   if (await page.evaluate<boolean>("self.axe === undefined")) await page.evaluate(`${axe};0`)
-  const options: RunOptions = {
-    resultTypes: ["violations"],
-    selectors: false,
-    ...(rules && { runOnly: [...rules] })
-  }
   const where = within === undefined ? "document" : JSON.stringify(within)
-  return page.evaluate(`axe.run(${where}, ${JSON.stringify(options)}).then(({ violations }) => violations)`)
+  const run = (how: string, runOnly?: ReadonlyArray<string>) => {
+    const options: RunOptions = {
+      resultTypes: ["violations"],
+      selectors: false,
+      // The stylesheets would be read again for experimental rules alone.
+      preload: { assets: ["media"] },
+      ...(runOnly && { runOnly: [...runOnly] })
+    }
+    return page.evaluate<AxeResults["violations"]>(
+      `${how}, axe.run(${where}, ${JSON.stringify(options)}).then(({ violations }) => violations)`
+    )
+  }
+  const faults = await run("axe.configure({ noHtml: true })", rules)
+  // Axe writes out each element that it looks at, or none.
+  const ids = faults.map(({ id }) => id)
+  return ids.length === 0 ? faults : run("axe.reset()", ids)
 }
 
-/** That the page is right: axe finds no fault, by these rules or by all, nothing is wider than the window, and the browser has not complained. */
-export const expectSound = async (page: Page, name: string, rules?: ReadonlyArray<string>): Promise<void> => {
+/** What of a page is looked at: by these rules or by all, and in what matches `within` or in the whole. */
+type Part = Parameters<typeof faultsOf>[1]
+
+/** That the page is right: axe finds no fault, nothing is wider than the window, and the browser has not complained. */
+export const expectSound = async (page: Page, name: string, part: Part = {}): Promise<void> => {
   // Colours on their way are no colours to judge.
   await expect.poll(() => page.evaluate(settled), { timeout: wait_ms }).toBe(true)
-  const found = await faultsOf(page, rules && { rules })
+  const found = await faultsOf(page, part)
   const faults = found.map(
     ({ help, id, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(" ")})`
   )
@@ -158,12 +192,16 @@ export const expectSound = async (page: Page, name: string, rules?: ReadonlyArra
 /** Whether the page is in its dark theme, where it is the system's. */
 const isDark = (page: Page) => page.evaluate<boolean>('matchMedia("(prefers-color-scheme: dark)").matches')
 
-/** That the page is right in the theme that it is in, and as right in the colours of the other one, in which it stays. */
-export const expectSoundInBothThemes = async (page: Page, name: string): Promise<void> => {
+/**
+ * That the page, or what of it matches `within`, is right in the theme that it is in, and as right in the colours of the other one, in which it stays. What is behind
+ * a dialog was looked at without it.
+ */
+export const expectSoundInBothThemes = async (page: Page, name: string, within?: string): Promise<void> => {
   const [theme, other] = (await isDark(page)) ? (["dark", "light"] as const) : (["light", "dark"] as const)
-  await expectSound(page, `${name} ${theme}`)
+  const part = within === undefined ? {} : { within }
+  await expectSound(page, `${name} ${theme}`, part)
   await page.emulateMedia({ colorScheme: other })
-  await expectSound(page, `${name} ${other}`, colourRules)
+  await expectSound(page, `${name} ${other}`, { ...part, rules: colourRules })
 }
 
 /** The address of the page's icon, which a browser with windows asks for last, and one without does not. */

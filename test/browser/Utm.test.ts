@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest"
 import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
-import { expectSound, expectSoundInBothThemes, newPage } from "./Session.ts"
+import { expectSound, expectSoundInBothThemes, follow, newPage } from "./Session.ts"
 
 const inBrowser = inBrowserOf("The builder of UTM parameters, and what few links have, is")
 
@@ -58,7 +58,7 @@ describe("the parameters of a campaign", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" })
     const { headers } = await fetch(`${session.base}/campaigning`, { redirect: "manual" })
     expect(headers.get("location")).toBe("https://example.com/?x=%20&utm_source=new")
-    await page.context().close()
+    await page.close()
   })
 })
 
@@ -98,7 +98,7 @@ describe("what few links have", () => {
         publicStats: true
       })
 
-      await page.goto(`/app/links?q=${alias}`)
+      await follow(page, `/app/links?q=${alias}`)
       await row(page, alias)
         .getByRole("button", { name: `Edit ${alias}` })
         .click()
@@ -124,7 +124,7 @@ describe("what few links have", () => {
       await page.getByText("Note: Ask Bob").waitFor()
       await page.getByText("Path: appended").waitFor()
       await expectSoundInBothThemes(page, `extras with a link's statistics, ${look.viewport.width}`)
-      await page.context().close()
+      await page.close()
     })
   }
 })

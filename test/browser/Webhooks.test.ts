@@ -73,7 +73,7 @@ describe("the page of webhooks", () => {
     await page.getByRole("button", { name: /^Remove 127/ }).click()
     await page.getByRole("button", { name: "Remove", exact: true }).click()
     await page.getByRole("heading", { name: "No webhooks yet" }).waitFor()
-    await page.context().close()
+    await page.close()
     close()
   })
 
@@ -112,7 +112,7 @@ describe("the page of webhooks", () => {
       expect(new URL(page.url()).search).toBe("?cursor=next")
       await page.goBack()
       await page.getByText("msg_1").waitFor()
-      await page.context().close()
+      await page.close()
     }
   })
 })
