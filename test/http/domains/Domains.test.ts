@@ -268,7 +268,8 @@ it("a target of a domain is none while links may not lead there", () => {
     longAliasesIn: [],
     domains: [domainOf(1, "one.example", { targets })]
   })
-  const policy = { faultOf: (target: string) => (target.endsWith("home") ? "is blocked" : undefined) }
+  const fault = "leads to a host that is blocked here (one.example)" as const
+  const policy = { faultOf: (target: string) => (target.endsWith("home") ? fault : undefined) }
   const targetOf = (number: number, reason: keyof typeof targets) => known.targetOf(number, reason, policy)
   expect(targetOf(1, "home")).toBeNull()
   expect(targetOf(1, "unknown")).toBe(`${url}unknown`)
