@@ -5,8 +5,11 @@ import { plainKeyOf } from "./QualifiedKey.ts"
 /** How many buckets the links of a deployment are divided into. It is fixed: with another number links would be looked for in other databases. */
 export const bucketCount = 256
 
-/** Texts whose buckets are remembered: a request asks for that of its key several times, and the hash takes longer than most else that is done by then. */
-const known = new LRUCache<string, number>({ max: 4_096 })
+/** Texts whose buckets are remembered: a request asks for that of its key several times, for the last time when its visit is written, and the hash takes longer than most else that is done by then. */
+const known = new LRUCache<string, number>({ max: 16_384 })
+
+/** Characters of a text that is remembered, at most: minted keys have fewer. V8 keeps a longer one as a part of the text that it was taken from, which can be a whole URL. */
+const rememberedLength = 12
 
 /**
  * The bucket of a link, 0 … 255, by the text under which it is stored: the first byte of the SHA-256 (FIPS 180-4) of `0/` and the key with `A` … `Z` as `a` … `z`. Keys are ASCII.
@@ -18,7 +21,7 @@ export const bucketOf = (text: string): number => {
   const present = known.get(text)
   if (present !== undefined) return present
   const bucket = Number.parseInt(hash("sha256", `0/${plainKeyOf(text).toLowerCase()}`, "hex").slice(0, 2), 16)
-  known.set(text, bucket)
+  if (text.length <= rememberedLength) known.set(text, bucket)
   return bucket
 }
 

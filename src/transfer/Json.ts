@@ -36,6 +36,12 @@ const listIn = (json: unknown, depth = 2): ReadonlyArray<unknown> | undefined =>
   return undefined
 }
 
+/** Whether what is no document has one value a line behind a first one that is broken. What a line opens that is a part of a document is a list or an object. */
+const hasLinesBehind = (text: string): boolean => {
+  const [first = "", second = ""] = text.trimStart().split("\n", 2)
+  return !/[[{]\s*$/.test(first) && isObject(parsed(second)?.json)
+}
+
 /** Reads JSON lines, or a document that is a list or has one, of 64 MiB at most. */
 export async function* readJson(pieces: AsyncIterable<string>): AsyncGenerator<JsonRecord> {
   let kind: "unknown" | "lines" | "whole" = "unknown"
@@ -78,6 +84,10 @@ export async function* readJson(pieces: AsyncIterable<string>): AsyncGenerator<J
   }
   if (pending.trim() === "") return
   const document = parsed(pending)
+  if (document === undefined && hasLinesBehind(pending)) {
+    for (const text of pending.split("\n")) yield* recordOf(text)
+    return
+  }
   if (document === undefined) throw new Unreadable(1, "this is not JSON")
   const list = listIn(document.json)
   if (list === undefined && !isObject(document.json)) throw new Unreadable(1, "there is no list of links")

@@ -87,6 +87,15 @@ export const create = async (session: Session, body: object): Promise<void> => {
   expect((await asAdmin(session, "POST", "/api/v1/links", body)).status).toBe(201)
 }
 
+/** Waits until the first visit of a link is counted: within a second or so. */
+export const visitCounted = async (session: Session, key: string): Promise<void> => {
+  const counted = async () => {
+    const answer = await asAdmin(session, "GET", `/api/v1/links/${key}/stats`)
+    return ((await answer.json()) as { readonly total: number }).total
+  }
+  await expect.poll(counted, { timeout: 20_000 }).toBe(1)
+}
+
 /** The row of a link in the list. */
 export const row = (page: Page, key: string) => page.locator(`[data-key="${key}"]`)
 

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { afterAll, describe, expect } from "vitest"
 import { mmdb } from "../support/Mmdb.ts"
-import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn } from "./InBrowser.ts"
+import { asAdmin, create, inBrowserOf, looks, nameOf, row, signedIn, visitCounted } from "./InBrowser.ts"
 import { expectSound, expectSoundInBothThemes, follow, newPage, type Session } from "./Session.ts"
 
 /** Has the visitors of these tests in Germany. */
@@ -558,11 +558,7 @@ describe("the rules and variants of a link", () => {
     const variants = [1, 3].map((weight) => ({ url, weight }))
     await create(session, { url, alias: "ruled", rules, variants })
     await fetch(`${session.base}/ruled`, { redirect: "manual" })
-    const counted = async () => {
-      const stats = await (await asAdmin(session, "GET", "/api/v1/links/ruled/stats")).json()
-      return (stats as { readonly total: number }).total
-    }
-    await expect.poll(counted, { timeout: 20_000 }).toBe(1)
+    await visitCounted(session, "ruled")
     for (const look of looks) {
       const page = await signedIn(session, "/app/links?q=ruled", look)
       const dialog = await edit(page, "ruled")
@@ -591,6 +587,7 @@ describe("statistics", () => {
   inBrowser("have their time in the address, and the way back leads through it", async (session) => {
     await create(session, { url: "https://example.com/", alias: "ranged-one" })
     await fetch(`${session.base}/ranged-one?utm_campaign=spring`, { redirect: "manual" })
+    await visitCounted(session, "ranged-one")
     for (const look of looks) {
       const page = await signedIn(session, "/app/links/ranged-one/stats?range=week", look)
       const chosen = page.getByRole("group", { name: "Time" }).locator('[aria-pressed="true"]')
@@ -645,12 +642,7 @@ describe("statistics", () => {
     await create(session, { url, alias: "open-one", title: "Ours", publicStats: true })
     await create(session, { url, alias: "closed-one" })
     await fetch(`${session.base}/open-one`, { redirect: "manual" })
-    // Visits are written within a second or so.
-    const counted = async () => {
-      const answer = await asAdmin(session, "GET", "/api/v1/links/open-one/stats")
-      return ((await answer.json()) as { readonly total: number }).total
-    }
-    await expect.poll(counted, { timeout: 20_000 }).toBe(1)
+    await visitCounted(session, "open-one")
     for (const look of looks) {
       const page = await newPage(session, "/", look)
       const asked: Array<string> = []

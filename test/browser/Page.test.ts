@@ -3,7 +3,7 @@ import jsQR from "jsqr"
 import { PNG } from "pngjs"
 import type { Page } from "playwright-core"
 import { describe, expect } from "vitest"
-import { create, inBrowserOf, looks, nameOf, row } from "./InBrowser.ts"
+import { create, inBrowserOf, looks, nameOf, row, visitCounted } from "./InBrowser.ts"
 import { choosePassword, expectSound, follow, iconOf, newPage, type Session, signIn } from "./Session.ts"
 
 // The one file whose administrator chooses their password on the page, as everybody does after the first start.
@@ -504,6 +504,7 @@ describe("every page", () => {
     })
     await create(session, { url: "https://example.com/", alias: "sound-visited" })
     await fetch(`${session.base}/sound-visited`, { redirect: "manual" })
+    await visitCounted(session, "sound-visited")
     for (const look of looks) {
       const name = nameOf(look)
       const page = await newPage(session, "/", look)

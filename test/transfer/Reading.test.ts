@@ -528,9 +528,26 @@ describe("what cannot be read", () => {
   })
 
   it.each([
+    ["and ends so", ""],
+    ["and goes on", "\n"]
+  ])("goes on behind a first line of JSON lines that is broken %s", async (_, end) => {
+    const link = '{"key":"abd","url":"https://example.com/","shortUrl":"","hasPassword":false}'
+    const entries = await entriesOf(`{"key":\n${link}${end}`)
+    expect(entries.map(({ faults, key, line }) => [line, key, faults.map(({ message }) => message)])).toEqual(
+      [
+        [1, "", ["is not JSON"]],
+        [2, "abd", []]
+      ]
+    )
+    const document = `{"data": [\n${link}\n]}`
+    expect((await entriesOf(document)).map(({ key }) => key)).toEqual(["abd"])
+  })
+
+  it.each([
     ["name,age\nx,1", {}, /^Line 1: no column has the URLs/],
     ["keyword,url\na,b", { source: "kutt" }, /^Line 1: a file of Kutt has a column target/],
     ["[1", {}, /^Line 1: this is not JSON/],
+    ['{"data": [\n{"url":"https://example.com/"}\n', {}, /^Line 1: this is not JSON/],
     ['{"a":1}', {}, /^Line 1: no column has the URLs/],
     ["INSERT INTO x VALUES (1);", { source: "kutt" }, /^Line 1: SQL is read of YOURLS/]
   ])("refuses %j whole", async (text, others, message) => {
