@@ -81,14 +81,33 @@ export const makeList = Effect.gen(function* () {
 
   const rankedPage = LinkStoreSqlRanked.make(sql, operation)
 
+  /**
+   * The order of links by age, places in it, and whose they are. PostgreSQL is to read an owner's links by the index that has them in this order: where most links are that owner's it would read all links by age, and pass
+   * over those that others have made since. So it is asked for a range of owners, of one, in their order.
+   */
+  const orderOf = (direction: "ASC" | "DESC", owner: string | undefined) => {
+    const byOwner = owner !== undefined && sql.onDialectOrElse({ orElse: () => false, pg: () => true })
+    const columns = sql.literal(byOwner ? "owner, created_at, key" : "created_at, key")
+    return {
+      ordered: sql.literal(
+        `ORDER BY ${byOwner ? `owner ${direction}, ` : ""}created_at ${direction}, key ${direction}`
+      ),
+      at: (relation: string, { createdAt, key }: Position) =>
+        sql`(${columns}) ${sql.literal(relation)} (${byOwner ? sql`${owner}, ` : sql``}${createdAt}, ${key})`,
+      isOwned: byOwner
+        ? [sql`owner >= ${owner} AND owner <= ${owner}`]
+        : owner === undefined
+          ? []
+          : [sql`owner = ${owner}`]
+    }
+  }
+
   return Effect.fnUntraced(function* (query: LinkQuery) {
     const { after, countedMax, domain, hasCapitals, limit, lookedAtMax, notTag, order, owner, tag, text } =
       query
     const [direction, behind, upTo] =
       order === "createdAt-asc" ? (["ASC", ">", "<="] as const) : (["DESC", "<", ">="] as const)
-    const ordered = sql.literal(`ORDER BY created_at ${direction}, key ${direction}`)
-    const at = (relation: string, { createdAt, key }: Position) =>
-      sql`(created_at, key) ${sql.literal(relation)} (${createdAt}, ${key})`
+    const { at, isOwned, ordered } = orderOf(direction, owner)
     const owned: ReadonlyArray<Statement.Fragment> = [
       sql`deleted_at IS NULL`,
       ...(owner === undefined ? [] : [sql`owner = ${owner}`])
@@ -96,11 +115,12 @@ export const makeList = Effect.gen(function* () {
     const most = Math.min(passedOverMax, lookedAtMax)
     const hidden = query.archived === false ? yield* archivedAmong(owned, query, most + 1) : 0
     const from = query.archived === true ? archivedLinks(owner) : sql`links`
-    const all: ReadonlyArray<Statement.Fragment> = [
-      ...owned,
+    const allOf = (whose: ReadonlyArray<Statement.Fragment>): ReadonlyArray<Statement.Fragment> => [
+      ...whose,
       ...(query.archived === true ? [isArchived] : []),
       ...(hidden > 0 && hidden <= most ? [isNotArchived] : [])
     ]
+    const all = allOf([sql`deleted_at IS NULL`, ...isOwned])
     const among = [...all, ...(after === undefined ? [] : [at(behind, after)])]
     const filters: ReadonlyArray<Statement.Fragment> = [
       ...(hidden > most ? [isNotArchived] : []),
@@ -136,7 +156,9 @@ export const makeList = Effect.gen(function* () {
       }
       return page
     })
-    const page = yield* isRanked(order) ? rankedPage(query, order, { from, all, filters, tenure }) : byAge
+    const page = yield* isRanked(order)
+      ? rankedPage(query, order, { from, all: allOf(owned), filters, tenure })
+      : byAge
     if (countedMax === undefined) return page
     const countableMax = filters.length === 0 ? countedMax : lookedAtMax
     // Rows of buckets that have left, or that arrive, are counted where they are at home.
