@@ -73,8 +73,6 @@ describePostgres("a page of a list on PostgreSQL", () => {
           { ...page, owner: "one" },
           { ...page, owner: "one", after },
           { ...page, owner: "one", after, order: "createdAt-asc" },
-          { ...page, owner: "other" },
-          { ...page, owner: "other", after },
           page,
           { ...page, after }
         ]
@@ -86,8 +84,6 @@ describePostgres("a page of a list on PostgreSQL", () => {
           const plan = rows.map((row) => row["QUERY PLAN"]).join("\n")
           expect(plan).toMatch(/Index Scan (Backward )?using links_(of_owner|by_age)/)
           expect(plan).not.toMatch(/Seq Scan|Sort\b(?! Key)|Filter/)
-          // Also where most links are the owner's: others may have made thousands since.
-          expect(plan.includes("links_of_owner")).toBe(query.owner !== undefined)
         }
         // One in a hundred of the owner's links and of the others' is archived.
         yield* sql`UPDATE links SET extras = '{"archived":true}' WHERE created_at % 100 IN (2, 3)`
@@ -131,6 +127,16 @@ describePostgres("a page of a list on PostgreSQL", () => {
         const found = yield* store.list({ ...page, owner: "one", tag: "rare" })
         expect(found.links.every(({ tags }) => tags.includes("rare"))).toBe(true)
         expect(found.next).not.toBeNull()
+        // All are one owner's as far as PostgreSQL knows, but others may have made thousands since.
+        yield* sql`UPDATE links SET owner = 'other'`
+        // The index of all links is the smaller one then, as it is when both have grown.
+        yield* sql`REINDEX TABLE links`
+        yield* sql`VACUUM ANALYZE links`
+        for (const query of [page, { ...page, after }]) {
+          const ofMost = yield* planOf(sql, store.list({ ...query, owner: "other" }))
+          expect(ofMost).toMatch(/Index Scan Backward using links_of_owner/)
+          expect(ofMost).not.toMatch(/Seq Scan|Sort\b(?! Key)|Filter/)
+        }
       }),
     60_000
   )
