@@ -7,7 +7,8 @@ import { isInOf, movedTables } from "./MovedTables.ts"
 
 const prefix = "linkmint_move_"
 
-const nameOf = (move: number) => `${prefix}${move}`
+/** The name of what a move makes in its databases. */
+export const nameOf = (move: number): string => `${prefix}${move}`
 
 /** The condition that this database can have links of buckets that are not at home in it: as long as it can, a move has its barrier around them. */
 export const isSome = (sql: SqlClient.SqlClient): Statement.Fragment =>

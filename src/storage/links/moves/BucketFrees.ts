@@ -2,7 +2,7 @@ import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect } from "effect"
 import { briefly } from "./BriefLock.ts"
-import { passSetting } from "./BucketBarrier.ts"
+import { nameOf, passSetting } from "./BucketBarrier.ts"
 import { isInOf, movedTables } from "./MovedTables.ts"
 
 const links = movedTables.find(({ name }) => name === "links")!
@@ -15,7 +15,7 @@ const marginOfClocks_ms = 3_600_000
  * deletions are not noted, nor the mover's own. It is a table and a trigger that come and go with the move, and has a row at most for each link that was moved.
  */
 export const make = (sql: SqlClient.SqlClient, move: number, buckets: ReadonlyArray<number>) => {
-  const name = `linkmint_move_${move}_freed`
+  const name = `${nameOf(move)}_freed`
   const literal = (text: string) => sql.literal(text)
 
   /** As the mover, whatever role a node has. */

@@ -1,6 +1,7 @@
 import type { SqlClient } from "@effect/sql"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Effect, Redacted, Schedule } from "effect"
+import { nameOf } from "./BucketBarrier.ts"
 import { isIn, movedTables } from "./MovedTables.ts"
 
 /** How often it is looked how far replication has come, in milliseconds. */
@@ -24,8 +25,6 @@ export interface Copied {
   /** Rows of those that are being copied. */
   readonly rows: number
 }
-
-const nameOf = (move: number) => `linkmint_move_${move}`
 
 /** A URL as a `CONNECTION` of SQL. */
 export const connectionTo = (url: Redacted.Redacted): string =>
